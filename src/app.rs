@@ -42,7 +42,7 @@ use crate::telemetry::spans::Spans;
 use api::problem::Problem;
 use background::Background;
 pub use damage::EXIT_DAMAGED;
-use domain::platform::PLATFORM;
+use domain::values::mode::PLATFORM;
 use listeners::Listeners;
 pub use live_rail_error::LiveRailError;
 use live_rails::Networks;

@@ -2,11 +2,10 @@
 //! where it is written down, is for whoever takes the call.
 
 use crate::recovery::backup;
-use api::fields::{Bad, Fields, Got, Invalid};
-use api::kind::kind;
+use api::fields::{Fields, Got, Invalid, kind};
 use api::openapi::schema;
 use api::problem::Problem;
-use api::value::Value;
+use api::value::{Bad, Value};
 use api::writer::Object;
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -4,10 +4,11 @@
 use api::codes::{self, Tongue};
 use api::interface;
 use api::routes::{Modes, routes};
+use domain::cause::Cause;
 use domain::codec;
 use domain::decision::Turn;
 use domain::ledger::book::Book;
-use domain::record::{Cause, Record};
+use domain::record::Record;
 use domain::resources::adjustments::{Adjustment, adjust};
 use domain::values::external_ref::ExternalRef;
 use domain::values::money::Currency;

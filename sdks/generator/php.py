@@ -1,15 +1,17 @@
 """The PHP SDK: a class per model with read-only properties, a class of methods per group, named arguments."""
 
+import json
 import re
 import textwrap
 from pathlib import Path
 
-from . import names
+from . import names, shared
 from .description import Api, Field, Group, Model, Operation, Type
 from .typescript import inputs, literal
 
 FOLDERS = ["php/src/Model", "php/src/Resource"]
 HEAD = "<?php\n\n// Written by sdks/generate from the server's description: change that, not this.\n\ndeclare(strict_types=1);\n\nnamespace Pasarela{};\n\n"
+OPTION_TYPES = {"timeout": "?float", "max_retries": "?int", "request_id": "?string"}
 PACKAGE = Path(__file__).resolve().parent.parent / "php/composer.json"
 
 
@@ -19,8 +21,9 @@ def files(api: Api) -> dict[str, str]:
     asked = inside(api)
     version = HEAD.format("") + f"/** The version, which is the server's. */\nfinal class Version\n{{\n    public const VERSION = '{api.version}';\n}}\n"
     texts = {
-        "php/composer.json": re.sub(r'"version": "[^"]*"', f'"version": "{api.version}"', PACKAGE.read_text(), count=1),
+        "php/composer.json": package(json.loads(PACKAGE.read_text())),
         "php/src/Version.php": version,
+        "php/src/Shared.php": constants(),
         "php/src/Resource/Resources.php": resources(api),
         "php/src/Model/EventData.php": event_data(api),
     }
@@ -31,6 +34,33 @@ def files(api: Api) -> dict[str, str]:
     for group in api.groups:
         texts[f"php/src/Resource/{names.pascal(group.attribute)}.php"] = resource(group)
     return texts
+
+
+def package(written: dict) -> str:
+    """The package's description of itself, with what is the project's."""
+    said = shared.package()
+    project = {
+        "name": written["name"],
+        "version": said["version"],
+        "description": shared.DESCRIPTION,
+        "type": "library",
+        "license": said["license"],
+        "authors": [{"name": said["author"], "homepage": said["homepage"]}],
+        "homepage": said["homepage"],
+        "support": {"issues": said["issues"], "source": said["repository"], "docs": said["docs"]},
+        "keywords": shared.KEYWORDS,
+    }
+    return json.dumps(project | {name: value for name, value in written.items() if name not in project}, indent=4, ensure_ascii=False) + "\n"
+
+
+def constants() -> str:
+    """Messages as `sprintf` takes them: what is filled in comes in the order of the message."""
+    lines = ["/**", " * Messages, and codes that decide on a retry.", " *", " * @internal", " */", "final class Shared", "{"]
+    lines += [f"    public const {name} = {literal(re.sub(r'{.*?}', '%s', message))};" for name, message in shared.messages("php").items()]
+    for name, (about, codes) in shared.CODES.items():
+        lines += [f"    /** {about} */", f"    public const {name} = [{', '.join(map(literal, codes))}];"]
+    head = HEAD.format("").replace("the server's description: change that, not this", "generator/shared.py")
+    return head + "\n".join([*lines, "}"]) + "\n"
 
 
 def inside(api: Api) -> set[str]:
@@ -147,7 +177,7 @@ def method(operation: Operation, models: str) -> list[str]:
     parameters += [parameter(field, models) for field in operation.named]
     parameters += [f"string $media = {literal(operation.media[0])}"] if operation.media else []
     parameters += ["?string $idempotencyKey = null"] if operation.keyed else []
-    parameters += ["?float $timeout = null"]
+    parameters += [f"{OPTION_TYPES[name]} ${names.camel(name)} = null" for name in options(operation)]
     answered, generic, sent = result(operation, models)
     text = f"{operation.summary}.\n\n{operation.description}\n\n"
     tags = [param(field, models, names.camel(field.wire)) for field in arguments]
@@ -168,10 +198,7 @@ def parameter(field: Field, models: str) -> str:
 
 
 def call(operation: Operation) -> list[str]:
-    path = operation.path
-    for field in operation.path_parameters:
-        path = path.replace("{" + field.wire + "}", "{}")
-    parts = [literal(operation.verb), literal(path)]
+    parts = [literal(operation.verb), literal(operation.path)]
     if operation.path_parameters:
         parts.append(f"parts: [{', '.join('$' + names.camel(field.wire) for field in operation.path_parameters)}]")
     if operation.query:
@@ -185,7 +212,13 @@ def call(operation: Operation) -> list[str]:
     parts += ["secret: $clientSecret"] if operation.auth == "secret" else []
     parts += ["usesKey: false"] if operation.auth == "none" else []
     parts += ["accept: $media"] if operation.media else []
-    return [*parts, "timeout: $timeout"]
+    return [*parts, *(f"{names.camel(name)}: ${names.camel(name)}" for name in options(operation))]
+
+
+def options(operation: Operation) -> list[str]:
+    """What may be said about a call, unless its own parameters have that name."""
+    own = {names.camel(field.wire) for field in (*operation.leading, *operation.named)}
+    return [name for name in shared.OPTIONS if names.camel(name) not in own]
 
 
 def result(operation: Operation, models: str) -> tuple[str, str, str]:

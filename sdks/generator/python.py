@@ -4,12 +4,14 @@ import keyword
 import re
 import textwrap
 from dataclasses import dataclass
+from pathlib import Path
 
-from . import names
+from . import names, shared
 from .description import Api, Field, Group, Model, Operation, Type
 
 FOLDERS = ["python/src/pasarela/generated"]
 FOLDER = FOLDERS[0]
+PACKAGE = Path(__file__).resolve().parent.parent / "python/pyproject.toml"
 HEAD = '"""{}\n\nWritten by sdks/generate from the server\'s description: change that, not this.\n"""\n\nfrom __future__ import annotations\n'
 
 IMPORTS = {
@@ -32,6 +34,7 @@ class Style:
     wait: str
 
 
+OPTION_TYPES = {"timeout": "float", "max_retries": "int", "request_id": "str"}
 WAITING = Style("resources", "", "def", "")
 AWAITED = Style("async_resources", "Async", "async def", "await ")
 
@@ -40,13 +43,43 @@ def files(api: Api) -> dict[str, str]:
     texts = {
         f"{FOLDER}/__init__.py": '"""What sdks/generate writes from the server\'s description."""\n',
         f"{FOLDER}/version.py": f'"""The version, which is the server\'s. Written by sdks/generate."""\n\nVERSION = "{api.version}"\n',
+        f"{FOLDER}/shared.py": constants(),
         f"{FOLDER}/models.py": models(api),
+        "python/pyproject.toml": package(PACKAGE.read_text()),
     }
     for style in (WAITING, AWAITED):
         texts[f"{FOLDER}/{style.folder}/__init__.py"] = resources(api, style)
         for group in api.groups:
             texts[f"{FOLDER}/{style.folder}/{group.attribute}.py"] = resource(group, style)
     return texts
+
+
+def constants() -> str:
+    lines = ['"""Messages, and codes that decide on a retry. Written by sdks/generate from generator/shared.py."""', ""]
+    lines += [f"{name} = {quoted(message)}" for name, message in shared.messages("python").items()]
+    for name, (about, codes) in shared.CODES.items():
+        lines += ["", f"#: {about}", f"{name} = frozenset({{{', '.join(map(quoted, codes))}}})"]
+    return "\n".join(lines) + "\n"
+
+
+def package(text: str) -> str:
+    """The package's description of itself, with what is the project's."""
+    said = shared.package()
+    lines = {
+        "description": quoted(shared.DESCRIPTION),
+        "license": quoted(said["license"]),
+        "authors": f"[{{ name = {quoted(said['author'])} }}]",
+        "keywords": f"[{', '.join(map(quoted, shared.KEYWORDS))}]",
+        "Homepage": quoted(said["homepage"]),
+        "Documentation": quoted(said["docs"]),
+        "Repository": quoted(said["repository"]),
+        "Issues": quoted(said["issues"]),
+        "Changelog": quoted(said["changelog"]),
+    }
+    for name, value in lines.items():
+        text, count = re.subn(rf"^{name} = .*$", lambda _: f"{name} = {value}", text, flags=re.M)  # noqa: B023
+        assert count == 1, f"pyproject.toml has no line {name}"
+    return text
 
 
 def python_name(wire: str) -> str:
@@ -201,7 +234,8 @@ def method(operation: Operation, style: Style) -> list[str]:
     if operation.media:
         parameters.append(f"media: Literal[{', '.join(map(quoted, operation.media))}] = {quoted(operation.media[0])}")
     parameters += ["idempotency_key: str | None = None"] if operation.keyed else []
-    parameters += ["timeout: float | None = None"]
+    options = [name for name in shared.OPTIONS if name not in {python_name(field.wire) for field in (*operation.leading, *members)}]
+    parameters += [f"{name}: {OPTION_TYPES[name]} | None = None" for name in options]
     answered = "bytes"
     if operation.paged:
         answered = f"{style.prefix}Page[models.{operation.paged}]"
@@ -214,7 +248,7 @@ def method(operation: Operation, style: Style) -> list[str]:
         lines += [f'                "{python_name(field.wire)}": ("{field.wire}", {codec(field.type)}),' for field in body]
         lines += ["            },", "            {"]
         lines += [f'                "{python_name(field.wire)}": {python_name(field.wire)},' for field in body] + ["            },", "        )"]
-    lines += ["        call = Call(", f'            "{operation.verb}",', f'            "{path(operation)}",']
+    lines += ["        call = Call(", f'            "{operation.verb}",', f'            "{operation.path}",']
     if operation.path_parameters:
         lines.append(f"            parts=({''.join(python_name(field.wire) + ', ' for field in operation.path_parameters).rstrip()}),")
     if operation.query:
@@ -227,7 +261,7 @@ def method(operation: Operation, style: Style) -> list[str]:
     lines += ["            secret=client_secret,"] if operation.auth == "secret" else []
     lines += ["            uses_key=False,"] if operation.auth == "none" else []
     lines += ["            accept=media,"] if operation.media else []
-    lines += ["            timeout=timeout,", "        )"]
+    lines += [*(f"            {name}={name}," for name in options), "        )"]
     if operation.result and operation.result.kind == "union":
         return [*lines, f"        answer: {answered} = {style.wait}{sent(operation)}", "        return answer"]
     return [*lines, f"        return {style.wait}{sent(operation)}"]
@@ -250,13 +284,6 @@ def sent(operation: Operation) -> str:
     if operation.result.kind == "union":
         return f"self._session.model(call, {codec(operation.result)}.decode)"
     raise NotImplementedError(operation.id)
-
-
-def path(operation: Operation) -> str:
-    text = operation.path
-    for field in operation.path_parameters:
-        text = text.replace("{" + field.wire + "}", "{}")
-    return text
 
 
 def words(operation: Operation, members: list[Field]) -> str:

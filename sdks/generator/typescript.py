@@ -1,10 +1,11 @@
 """The TypeScript SDK: models as interfaces, a class of methods per group, and which members are amounts."""
 
+import json
 import re
 import textwrap
 from pathlib import Path
 
-from . import names
+from . import names, shared
 from .description import Api, Field, Group, Model, Operation, Type
 
 FOLDERS = ["typescript/src/generated"]
@@ -15,12 +16,44 @@ PACKAGE = Path(__file__).resolve().parent.parent / "typescript/package.json"
 
 def files(api: Api) -> dict[str, str]:
     return {
-        "typescript/package.json": re.sub(r'"version": "[^"]*"', f'"version": "{api.version}"', PACKAGE.read_text(), count=1),
+        "typescript/package.json": package(json.loads(PACKAGE.read_text())),
+        f"{FOLDER}/shared.ts": constants(),
         f"{FOLDER}/version.ts": HEAD.format("The version, which is the server's.") + f"export const VERSION = '{api.version}';\n",
         f"{FOLDER}/models.ts": models(api),
         f"{FOLDER}/shapes.ts": shapes(api),
         f"{FOLDER}/resources.ts": resources(api),
     }
+
+
+def package(written: dict) -> str:
+    """The package's description of itself, with what is the project's."""
+    said = shared.package()
+    project = {
+        "name": written["name"],
+        "version": said["version"],
+        "description": shared.DESCRIPTION,
+        "license": said["license"],
+        "author": said["author"],
+        "homepage": said["homepage"],
+        "repository": {"type": "git", "url": f"git+{said['repository']}.git", "directory": "sdks/typescript"},
+        "bugs": {"url": said["issues"]},
+        "keywords": shared.KEYWORDS,
+    }
+    return json.dumps(project | {name: value for name, value in written.items() if name not in project}, indent=2, ensure_ascii=False) + "\n"
+
+
+def constants() -> str:
+    lines = []
+    for name, message in shared.messages("typescript").items():
+        blanks = shared.blanks(message)
+        if blanks:
+            filled = message.replace("{", "${")
+            lines.append(f"export const {name} = ({', '.join(f'{blank}: string | number' for blank in blanks)}): string => `{filled}`;")
+        else:
+            lines.append(f"export const {name} = {literal(message)};")
+    for name, (about, codes) in shared.CODES.items():
+        lines += ["", f"/** {about} */", f"export const {name}: ReadonlySet<string> = new Set([{', '.join(map(literal, codes))}]);"]
+    return "// Messages, and codes that decide on a retry. Written by sdks/generate from generator/shared.py.\n\n" + "\n".join(lines) + "\n"
 
 
 def inputs(api: Api) -> set[str]:
@@ -194,10 +227,7 @@ def result(operation: Operation) -> tuple[str, tuple[str, str]]:
 
 
 def call(operation: Operation) -> list[str]:
-    path = operation.path
-    for field in operation.path_parameters:
-        path = path.replace("{" + field.wire + "}", "{}")
-    parts = [f"method: {literal(operation.verb)}", f"path: {literal(path)}"]
+    parts = [f"method: {literal(operation.verb)}", f"path: {literal(operation.path)}"]
     if operation.path_parameters:
         parts.append(f"parts: [{', '.join(names.camel(field.wire) for field in operation.path_parameters)}]")
     if operation.query:

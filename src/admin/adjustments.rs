@@ -4,23 +4,22 @@ use super::call::{Call, CallResult, Done};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
-use api::balance::{self, show_movement};
-use api::fields::{Bad, Fields, Invalid};
-use api::kind::{Kind, body, kind};
-use api::number;
+use api::balance;
+use api::balance::movements::show_movement;
+use api::fields::{Fields, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::refusals;
-use api::value::Value;
+use api::value::{self, Bad, Value};
+use domain::cause::Cause;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::ledger::Row;
-use domain::platform::{Mode, is_live, tenant_key};
-use domain::record::Cause;
 use domain::refusal::Refusal;
 use domain::resources::adjustments::Adjustment;
 use domain::values::external_ref::ExternalRef;
+use domain::values::mode::{Mode, is_live, tenant_key};
 use domain::values::money::Currency;
 use rust_decimal::Decimal;
 
@@ -102,7 +101,7 @@ fn read_signed(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Bad>
     let text = value.string().map_err(|_| wanted)?;
     let (sign, magnitude) = text.strip_prefix('-').map_or((1, &*text), |magnitude| (-1, magnitude));
     let minor =
-        if currency == Some(Currency::Cop) { number::whole(magnitude) } else { number::cents(magnitude) };
+        if currency == Some(Currency::Cop) { value::whole(magnitude) } else { value::cents(magnitude) };
     match minor {
         None | Some(0) => Err(Bad::from(wanted)),
         Some(minor) if minor > currency.unwrap_or(Currency::Ves).amount_minor_max() => {

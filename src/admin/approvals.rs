@@ -16,8 +16,7 @@ use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Settled;
-use api::fields::{Fields, Invalid};
-use api::kind::body;
+use api::fields::{Fields, Invalid, body};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::openapi::schema::Schema;
@@ -26,15 +25,16 @@ use api::page::{ListOf, Page};
 use api::problem::Problem;
 use api::query::Query;
 use domain::commands::{Command, KeyedCommand};
+use domain::entities::approval::{Approvable, Approval, AskedCall, Status};
+use domain::entities::{Entity, approval};
 use domain::index::{self, Space};
 use domain::kept::KeepRef;
 use domain::machine::Domain;
 use domain::platform::audit::{AuditEntry, Consent};
 use domain::platform::operators::{OperatorStatus, Role};
-use domain::platform::{Mode, PLATFORM, tenant_key};
-use domain::record::Entity;
-use domain::resources::approvals::{self, Approvable, Approval, AskedCall, Status};
+use domain::resources::approvals;
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use domain::values::time::{DAY_MS, Timestamp};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -252,7 +252,7 @@ async fn decide(call: Call, is_approved: bool) -> CallResult {
     let consent = Consent { by: call.operator.who().clone(), note };
     if !is_approved {
         let now = services.now();
-        let decision = approvals::Decision {
+        let decision = approval::Decision {
             approved: false,
             by: consent.by.clone(),
             note: consent.note.clone(),

@@ -4,18 +4,18 @@ use super::call::{Call, CallResult, Done, walk};
 use crate::gateway::services::Services;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use api::fields::{Bad, Invalid};
-use api::kind::{Kind as _, kind};
+use api::fields::{Invalid, Kind as _, kind};
 use api::openapi::document::Chapter;
 use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema};
 use api::operators::show_entry;
 use api::page::{ListOf, Page};
 use api::query::Query;
+use api::value::Bad;
 use domain::index::{AuditList, audit, time_bytes};
-use domain::platform::PLATFORM;
 use domain::platform::audit::{AuditEntry, Who};
 use domain::values::ids::Id;
+use domain::values::mode::PLATFORM;
 use domain::values::time::Timestamp;
 
 /// The bytes of a position before the sequence: the time.

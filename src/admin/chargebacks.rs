@@ -9,8 +9,8 @@ use api::openapi::document::Chapter;
 use api::payments::find;
 use api::problem::Problem;
 use domain::index::Space;
-use domain::platform::{Mode, tenant_key};
 use domain::resources::chargebacks;
+use domain::values::mode::{Mode, tenant_key};
 
 pub async fn open(call: Call) -> CallResult {
     let tenant = call.tenant();

@@ -4,14 +4,13 @@
 use super::call::{Call, CallResult, Done};
 use crate::cluster::{Cluster, HandOverRefused, front};
 use crate::gateway::ask;
-use api::fields::{Bad, Fields, Got, Invalid};
-use api::kind::{body, kind};
+use api::fields::{Fields, Got, Invalid, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::schema;
 use api::problem::Problem;
-use api::value::Value;
+use api::value::{Bad, Value};
 use api::writer::Object;
-use domain::platform::PlatformAsk;
+use domain::resources::tenants::PlatformAsk;
 use wal::cluster::is_node_name;
 
 /// The problem of a hand-over that could not be done.

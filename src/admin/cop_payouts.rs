@@ -4,20 +4,19 @@
 use super::call::{Call, CallResult};
 use crate::store::history;
 use api::cop_payments::document_number;
-use api::fields::{Bad, Fields, Got, Invalid};
-use api::kind::{Kind, body, kind};
-use api::number;
+use api::fields::{Fields, Got, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::{kinds, schema, values};
-use api::value::Value;
+use api::value::{self, Bad, Value};
+use domain::entities::cop_payout::{AccountType, Beneficiary, ColombianAccount};
 use domain::index::Space;
-use domain::platform::{Mode, tenant_key};
 use domain::resources::cop_payments::AMOUNT_MAX;
 use domain::resources::cop_payouts;
-use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout};
+use domain::resources::cop_payouts::NewCopPayout;
 use domain::resources::payouts::lifecycle::PayoutEnd;
 use domain::values::buyer::DocumentType;
 use domain::values::ids::{EntityId, Id};
+use domain::values::mode::{Mode, tenant_key};
 use domain::values::money::Cop;
 
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
@@ -82,7 +81,7 @@ fn pesos<'a>() -> impl Kind<'a, Cop> {
 fn read_pesos(value: Value<'_>) -> Result<Cop, Bad> {
     let wanted = || Bad::from(format!("must be a whole number of pesos from 1 to {AMOUNT_MAX}"));
     let minor = match value.string() {
-        Ok(text) => number::amount(&format!("{text}.00")).map(|cents| cents / 100),
+        Ok(text) => value::amount(&format!("{text}.00")).map(|cents| cents / 100),
         Err(_) => value.integer(1..=AMOUNT_MAX.minor()).ok(),
     };
     minor.filter(|minor| (1..=AMOUNT_MAX.minor()).contains(minor)).map(Cop::from_minor).ok_or_else(wanted)

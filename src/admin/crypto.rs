@@ -8,18 +8,17 @@ use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::conversions::read_reason;
 use api::crypto::{facets, read_approval, read_rejection, read_status, show};
-use api::fields::Invalid;
-use api::kind::{Kind as _, body};
+use api::fields::{Invalid, Kind as _, body};
 use api::openapi::document::Chapter;
 use api::page::{ListOf, Page};
 use api::query::Query;
 use api::writer::Object;
+use domain::entities::Entity;
 use domain::index::{self, Space};
-use domain::platform::{PLATFORM, is_live};
-use domain::record::Entity;
 use domain::resources::crypto;
 use domain::resources::crypto::payouts::Verdict;
 use domain::values::ids::{EntityId, Kind};
+use domain::values::mode::{PLATFORM, is_live};
 use std::collections::BTreeSet;
 
 /// The most entries that a page looks at: one of a few tenants' payouts may be short and have a next one.

@@ -14,8 +14,7 @@ use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::Stored;
 use api::cop_payments::payouts::show_to_operator;
-use api::fields::{Got, Invalid, Sound};
-use api::kind::Kind;
+use api::fields::{Got, Invalid, Kind, Sound};
 use api::lists::{GotStatus, List, Tenants};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
@@ -29,12 +28,13 @@ use api::search::description as search_words;
 use api::search::sought::Sought;
 use api::search::{Hit, Subject, Why, by_id, by_name, by_trait, item, newest};
 use api::{chargebacks, conversions, cop_payments, payments, payouts};
+use domain::entities::Entity;
 use domain::index;
+use domain::platform::Tenant;
 use domain::platform::audit::AuditEntry;
 use domain::platform::operators::Role;
-use domain::platform::{Mode, PLATFORM, Tenant, tenant_key};
-use domain::record::Entity;
 use domain::values::ids::{EntityId, Id};
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -387,7 +387,7 @@ pub fn chapter() -> Chapter {
         about: "One text leads to everything that it names, among all tenants in both modes; and the lists \
             of tenants, over all of them.",
         operations: vec![
-            search_words::search(operation("searchAll", "Search among all tenants"))
+            api::search::searches(operation("searchAll", "Search among all tenants"))
                 .about(
                     "By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id \
                      of a request, the beginning of a tenant's name, a document or a phone of a payer or seller. \

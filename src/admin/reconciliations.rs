@@ -9,8 +9,10 @@ mod accepting;
 mod gathering;
 
 pub use accepting::accept;
+use domain::values::mode::PLATFORM;
 
 use accepting::read_chosen;
+use api::fields::{Invalid, Kind as _, body, kind};
 
 use super::call::{Call, CallResult, Done, page_of, tenant_of};
 use crate::gateway::services::Services;
@@ -20,8 +22,6 @@ use crate::reconciliation::shelf::{
     self, Asked, BAD_LINES_SHOWN, Counts, NotReconciled, ShelfError, Status, Summary,
 };
 use crate::reconciliation::statement::{self, BadLine, Line, Statement};
-use api::fields::Invalid;
-use api::kind::{Kind as _, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::openapi::schema::{self, Schema};
@@ -30,7 +30,6 @@ use api::page::{ListOf, Page, page_json};
 use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
-use domain::platform::PLATFORM;
 use domain::values::date::Date;
 use domain::values::ids::Id;
 use domain::values::money::{Currency, write_minor};

@@ -7,7 +7,8 @@ use crate::gateway::key_secrets::{Secret, stem};
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::push_tenant_settings;
 use api::problem::Problem;
-use domain::platform::{ApiKey, Mode, PLATFORM};
+use domain::platform::ApiKey;
+use domain::values::mode::{Mode, PLATFORM};
 use domain::view::{Query, View};
 use std::fmt;
 

@@ -11,13 +11,13 @@ use crate::gateway::services::Services;
 use crate::rails::evm::{Evm, Waits};
 use crate::rails::lane::LaneFigures;
 use crate::rates::FeedHealth;
-use api::kind::body;
+use api::fields::body;
 use api::openapi::document::Chapter;
 use api::openapi::schema::Schema;
 use api::problem::Problem;
 use api::writer::{Object, text};
-use domain::platform::Mode;
 use domain::platform::acts::Deed;
+use domain::values::mode::Mode;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::atomic::Ordering;
 

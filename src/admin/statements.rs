@@ -3,14 +3,13 @@
 use super::call::{Call, CallResult, Done};
 use super::finding::mode;
 use crate::gateway::statements;
-use api::fields::Invalid;
-use api::kind::Kind as _;
+use api::fields::{Invalid, Kind as _};
 use api::openapi::document::Chapter;
 use api::query::Query;
-use api::statements::description::{schemas, statement};
-use api::statements::{Ask, Asked, CURRENCIES, show};
+use api::statements::description::schemas;
+use api::statements::{Ask, Asked, CURRENCIES, answers_statement, show};
 use domain::ledger::Ledger;
-use domain::platform::{Mode, tenant_key};
+use domain::values::mode::{Mode, tenant_key};
 
 pub async fn of_tenant(call: Call) -> CallResult {
     let (mode, ask) = call.asked(|query| asked(query, Ledger::Tenant))?;
@@ -34,7 +33,8 @@ fn asked(mut query: Query<'_>, ledger: Ledger) -> Result<(Mode, Ask), Invalid> {
 
 pub fn chapter() -> Chapter {
     use api::openapi::operation::{Operation, operation};
-    let of_mode = |operation: Operation| statement(operation.query(|query| asked(query, Ledger::Fees)));
+    let of_mode =
+        |operation: Operation| answers_statement(operation.query(|query| asked(query, Ledger::Fees)));
     Chapter {
         tag: "Statements",
         about: "What moved on each day, by columns. Days are those of Caracas, of pesos those of Bogotá.",

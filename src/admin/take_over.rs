@@ -8,11 +8,11 @@ use crate::store::history;
 use crate::store::merge_cursor::MergeCursor;
 use api::problem::Problem;
 use api::writer::Object;
+use domain::entities::approval::AskedCall;
 use domain::index::{self, AuditList};
-use domain::platform::PlatformAsk;
 use domain::platform::acts::{Act, Deed};
 use domain::platform::audit::{AuditEntry, Who};
-use domain::resources::approvals::AskedCall;
+use domain::resources::tenants::PlatformAsk;
 
 /// The name of the act, and of the call that waits.
 pub const ACTION: &str = "take-over";

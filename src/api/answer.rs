@@ -1,45 +1,52 @@
 //! The answer of an operation to what was decided. It is made of the record, by the function that stands
 //! with the operation: for who asked, and again for a repeat under the same Idempotency-Key.
 
-use crate::entities::OfKind;
 use crate::problem::Problem;
 use crate::refusals;
-use domain::kept::{Answer, Kept};
+use domain::entities::Entity;
+use domain::entities::approval::Approval;
+use domain::entities::batch::Batch;
+use domain::entities::chargeback::Chargeback;
+use domain::entities::conversion::Conversion;
+use domain::entities::cop_payment::CopPayment;
+use domain::entities::cop_payout::CopPayout;
+use domain::entities::crypto_payout::CryptoPayout;
+use domain::entities::deposit_address::DepositAddress;
+use domain::entities::merchant::Merchant;
+use domain::entities::otp::Otp;
+use domain::entities::own_account::OwnAccount;
+use domain::entities::payment::Payment;
+use domain::entities::payout::Payout;
+use domain::entities::product::Product;
+use domain::entities::session::Session;
+use domain::entities::webhook::Webhook;
 use domain::platform::ApiKey;
 use domain::platform::operators::OperatorAccount;
-use domain::record::{Entity, Record};
+use domain::record::{Answer, Kept, Record};
 use domain::refusal::Refusal;
-use domain::resources::webhooks::Webhook;
-use domain::values::ids::Id;
+use domain::values::ids::{Id, Kind};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The HTTP status and the body.
 pub type Rendered = (u16, Vec<u8>);
 
 /// Shows what was decided and not refused; `None`, a defect, of something that the operation does not
 /// decide.
 pub type Show = fn(&Facts<'_>) -> Option<Rendered>;
 
-/// The facts that an answer is made from.
 pub struct Facts<'a> {
-    /// Whether real money moves.
     pub livemode: bool,
     /// The record; none where nothing changed.
     pub record: Option<&'a Record>,
-    /// The time of the record.
     pub time: Timestamp,
-    /// The entity that was decided on.
     pub entity: Option<&'a Entity>,
     /// The refusal, if a rule said no.
     pub refusal: Option<&'a Refusal>,
-    /// The request's id, which error bodies carry.
     pub request_id: &'a str,
     /// Entities that the answer shows and the record does not write.
     pub related: &'a [Arc<Entity>],
     /// The last id in the request's path.
     pub about: Option<Id>,
-    /// The secrets that the answer shows.
     pub secrets: &'a dyn Secrets,
 }
 
@@ -55,12 +62,10 @@ pub trait Secrets {
         None
     }
 
-    /// An API key that was just made.
     fn key(&self, _: &ApiKey) -> Option<String> {
         None
     }
 
-    /// The token of an operator, just made.
     fn token(&self, _: &OperatorAccount) -> Option<String> {
         None
     }
@@ -108,15 +113,17 @@ impl<'a> Facts<'a> {
 
     /// The answer: what is shown, or the refusal.
     pub fn shown_by(&self, show: Option<Show>) -> Result<Rendered, Problem> {
-        match self.refusal {
-            Some(refusal) => Ok(self.refused(refusal)),
-            None => show.and_then(|show| show(self)).ok_or_else(|| {
-                Problem::internal_error("a defect: what was decided is not what its operation shows")
-            }),
+        if let Some(refusal) = self.refusal {
+            return Ok(self.refused(refusal));
         }
+        if let Some(show) = show
+            && let Some(shown) = show(self)
+        {
+            return Ok(shown);
+        }
+        Err(Problem::internal_error("a defect: what was decided is not what its operation shows"))
     }
 
-    /// The answer that a refusal is.
     pub fn refused(&self, refusal: &Refusal) -> Rendered {
         let problem = refusals::problem(refusal);
         (problem.status, problem.to_json(self.request_id))
@@ -139,3 +146,41 @@ pub fn kept(
         _ => Facts::of_kept(kept, record, time, livemode, about, secrets).shown_by(show),
     }
 }
+
+pub trait OfKind: Sized + 'static {
+    const KIND: Kind;
+
+    /// The state, if the entity is of this kind.
+    fn of(entity: &Entity) -> Option<&Self>;
+}
+
+macro_rules! kinds {
+    ($($kind:ident),* $(,)?) => {
+        $(impl OfKind for $kind {
+            const KIND: Kind = Kind::$kind;
+
+            fn of(entity: &Entity) -> Option<&Self> {
+                if let Entity::$kind(state) = entity { Some(state) } else { None }
+            }
+        })*
+    };
+}
+
+kinds!(
+    Payment,
+    Payout,
+    Merchant,
+    Batch,
+    Chargeback,
+    Otp,
+    OwnAccount,
+    Product,
+    Session,
+    Conversion,
+    CryptoPayout,
+    DepositAddress,
+    CopPayment,
+    CopPayout,
+    Webhook,
+    Approval,
+);

@@ -14,25 +14,18 @@ mod usual;
 
 pub use page::{Tongue, page};
 
-/// A code under some statuses.
 #[derive(Clone, Copy, Debug)]
 pub struct Code {
     /// The code, as the member `error` has it.
     pub name: &'static str,
-    /// The statuses under which it comes.
     pub statuses: &'static [u16],
-    /// The words in English.
     pub en: Words,
-    /// The words in Spanish.
     pub es: Words,
 }
 
-/// The explanation of a code in a language.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
-    /// The meaning of the code.
     pub meaning: &'static str,
-    /// The next step of who gets it.
     pub next: &'static str,
 }
 
@@ -61,17 +54,12 @@ pub const CHAPTERS: [Chapter; 3] = [
     },
 ];
 
-/// Codes that belong together.
 pub struct Chapter {
-    /// The heading in English.
     pub en: &'static str,
-    /// The heading in Spanish.
     pub es: &'static str,
-    /// The codes, by name.
     pub codes: &'static [Code],
 }
 
-/// Every row of the table.
 pub fn all() -> impl Iterator<Item = &'static Code> {
     CHAPTERS.iter().flat_map(|chapter| chapter.codes)
 }

@@ -6,8 +6,7 @@
 //! server on nothing more is read: its body is let go of, and a call with parameters that it does not take
 //! is refused before anything happens.
 
-use crate::answer::Show;
-use crate::entities::OfKind;
+use crate::answer::{OfKind, Show};
 use crate::openapi::operation::Operation;
 use crate::page::{ListOf, Page};
 use crate::payments::card_tokens::CardToken;
@@ -20,7 +19,7 @@ use domain::commands::Command;
 use domain::index::Space;
 use domain::ledger::Ledger;
 use domain::ledger::days::Line;
-use domain::platform::{ApiKey, Tenant, is_live};
+use domain::platform::{ApiKey, Tenant};
 use domain::rail::Service;
 use domain::resources::banks::Catalogue;
 use domain::resources::crypto::deposits::NewDepositAddress;
@@ -31,6 +30,7 @@ use domain::resources::payouts::batch::NewBatch;
 use domain::resources::rates::samples::Sample;
 use domain::values::date::Date;
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::mode::is_live;
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
@@ -47,10 +47,11 @@ pub type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T, Problem>> + Send +
 /// the time of a small one would go into moving it.
 pub type Handler = for<'a, 'c> fn(&'a mut Context<'c>) -> Later<'a, Reply>;
 
-/// An endpoint as its resource declares it; the row adds the policy.
-pub struct Endpoint {
+/// An endpoint as its resource declares it; the row adds the policy. Those of the public interface have functions
+/// of another form.
+pub struct Endpoint<H = Handler> {
     pub chapter: &'static str,
-    pub handler: Handler,
+    pub handler: H,
     pub description: fn() -> Operation,
     /// The function that shows what was decided, for who asked and again for a repeat under the same
     /// Idempotency-Key.
@@ -63,17 +64,19 @@ impl Endpoint {
     }
 }
 
-/// The function of an endpoint, for its row.
 macro_rules! run {
     ($function:path) => {
-        |cx| Box::pin($function(cx))
+        (|cx| Box::pin($function(cx))) as crate::endpoint::Handler
     };
 }
 
 pub(crate) use run;
 
-/// An endpoint under this heading of the description.
-pub const fn endpoint(chapter: &'static str, handler: Handler, description: fn() -> Operation) -> Endpoint {
+pub const fn endpoint<H: Copy>(
+    chapter: &'static str,
+    handler: H,
+    description: fn() -> Operation,
+) -> Endpoint<H> {
     Endpoint { chapter, handler, description, show: None }
 }
 
@@ -82,12 +85,10 @@ pub const fn endpoint(chapter: &'static str, handler: Handler, description: fn()
 pub struct Caller {
     pub tenant: Arc<Tenant>,
     pub key: Arc<ApiKey>,
-    /// The tenant in the key's mode.
     pub tenant_key: u64,
 }
 
 impl Caller {
-    /// Whether real money moves.
     pub fn livemode(&self) -> bool {
         is_live(self.tenant_key)
     }
@@ -95,12 +96,10 @@ impl Caller {
 
 /// The official rate of the dollar, and who says so.
 pub struct Official {
-    /// The central bank's, in force.
     pub bcv: Option<Arc<Sample>>,
     pub bank: BankRate,
 }
 
-/// A bank's statement of the official rate.
 pub enum BankRate {
     NotConfigured,
     /// A bank is configured and has given no rate lately.
@@ -110,9 +109,7 @@ pub enum BankRate {
 
 /// What the server knows at the moment of a call.
 pub trait Environment: Sync {
-    /// The BCV rate in force.
     fn bcv_rate(&self) -> Option<Rate>;
-    /// The official rates of the dollar, for quotes.
     fn official(&self) -> Official;
     /// The market's price of a USDT in this currency, if there is a fresh one.
     fn market_rate(&self, currency: Currency) -> Option<Rate>;
@@ -128,7 +125,6 @@ pub trait Environment: Sync {
     fn new_id(&self) -> Id;
     /// An id that says nothing, not even its time, for what is shown to whoever knows its id.
     fn random_id(&self) -> Id;
-    /// The amounts of a micro-deposit, should one be sent.
     fn micro_deposits(&self) -> (Ves, Ves);
     /// The public URL of this server, without a slash at the end.
     fn base_url(&self) -> &str;
@@ -136,16 +132,13 @@ pub trait Environment: Sync {
     fn mark(&self, parts: &[&[u8]]) -> [u8; 16];
     /// A keyed hash of cards, under a key that no copy of the data has.
     fn card_mark(&self, parts: &[&[u8]]) -> [u8; 16];
-    /// Whether webhooks may go to loopback and private addresses.
     fn private_targets(&self) -> bool;
     /// The time for which the notice of a live transfer is waited for, in milliseconds.
     fn notice_wait_ms(&self) -> i64;
 }
 
-/// Who a command is for.
 #[derive(Clone, Copy)]
 pub enum Target {
-    /// The tenant's book itself.
     Book,
     Entity(EntityId),
     New(EntityId),
@@ -200,7 +193,6 @@ pub trait Server: Send {
     /// A batch of payouts, unless its reference is known.
     fn pay_batch(&mut self, batch: Box<NewBatch>) -> Later<'_, Reply>;
 
-    /// A batch with its items as they are.
     fn batch(&mut self, id: Id) -> Later<'_, Reply>;
 
     /// The test clock moves by so many milliseconds, with everything that is due on the way.
@@ -209,7 +201,6 @@ pub trait Server: Send {
     /// The data of test mode begins anew.
     fn begin_anew(&mut self) -> Later<'_, Reply>;
 
-    /// The balance at an instant, derived from the log.
     fn balance_at(&mut self, at: Timestamp) -> Later<'_, view::Balance>;
 
     /// The days of an account, from one to another.
@@ -224,16 +215,12 @@ pub trait Server: Send {
     /// What became of the use of an Idempotency-Key on this path, or the newest use.
     fn key_use(&mut self, key: String, path: Option<String>) -> Later<'_, Reply>;
 
-    /// A search in everything of the tenant's.
     fn search(&mut self, sought: Sought) -> Later<'_, Reply>;
 
-    /// The outcome of the request with this id.
     fn request(&mut self, id: String) -> Later<'_, Reply>;
 
-    /// A page of an endpoint's deliveries.
     fn deliveries(&mut self, webhook: Id, page: Page) -> Later<'_, Reply>;
 
-    /// Delivers an event again.
     fn resend(&mut self, event: Id) -> Later<'_, Reply>;
 
     /// Sends a test notification to every enabled endpoint.
@@ -246,13 +233,11 @@ pub trait Server: Send {
     fn ask_live(&mut self) -> Later<'_, Reply>;
 }
 
-/// A call to an endpoint.
 pub struct Context<'c> {
     pub caller: &'c Caller,
     pub env: &'c dyn Environment,
     pub banks: &'c Catalogue,
     pub body: Bytes,
-    /// The parameters of the path.
     pub parameters: &'c [(&'static str, String)],
     /// The query string, without its question mark.
     pub query: Option<&'c str>,
@@ -272,7 +257,6 @@ impl<'c> Context<'c> {
         Id::parse(self.path(name)).ok_or_else(Problem::not_found)
     }
 
-    /// Reads the query.
     pub fn asked<T, E>(&self, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Result<T, E> {
         query::read(self.query, reader)
     }
@@ -296,7 +280,6 @@ impl<'c> Context<'c> {
         Ok(self.server)
     }
 
-    /// Sends a command to an entity that is there.
     pub async fn ask(&mut self, id: EntityId, command: impl Into<Command>) -> Result<Reply, Problem> {
         self.server()?.ask(Target::Entity(id), command.into()).await
     }
@@ -329,7 +312,6 @@ impl<'c> Context<'c> {
         Ok(server.records().named(space, name)?)
     }
 
-    /// The tenant's clock.
     pub async fn clock(&mut self) -> Result<Timestamp, Problem> {
         match self.server()?.view(view::Query::Clock).await? {
             View::Clock(now) => Ok(now),
@@ -337,12 +319,10 @@ impl<'c> Context<'c> {
         }
     }
 
-    /// Looks into a few records.
     pub fn find<T>(&mut self, read: impl FnOnce(&dyn Records) -> Result<T, Unread>) -> Result<T, Problem> {
         Ok(read(&*self.server()?.records())?)
     }
 
-    /// Shows what a few records say.
     pub fn read(&mut self, read: impl FnOnce(&dyn Records) -> Answered) -> Result<Reply, Problem> {
         Ok(Reply::json(200, self.find(read)?))
     }
@@ -355,12 +335,10 @@ impl<'c> Context<'c> {
         Ok(Reply::json(200, self.server()?.read_long(Box::new(read)).await?))
     }
 
-    /// Shows one entity.
     pub fn one<T: OfKind>(&mut self, id: EntityId, show: fn(&T) -> Vec<u8>) -> Result<Reply, Problem> {
         self.read(|records| records::one(records, id, show))
     }
 
-    /// Shows the entity that a reference names.
     pub fn named<T: OfKind>(
         &mut self,
         space: Space,

@@ -13,7 +13,6 @@ use hyper::Method;
 
 const ABOUT: &str = include_str!("openapi/about.md");
 
-/// The document of the API listener.
 pub fn public() -> Document {
     let open = |path, operation| Row {
         method: Method::GET,
@@ -54,10 +53,13 @@ pub fn public() -> Document {
     let client_secret =
         client_secret.text("description", "The `clientSecret` of a checkout session: it opens that session for its buyer, and nothing else.").end();
     let mut chapters = chapters();
-    for route in routes() {
-        let described = (route.description)().of(route.operation);
-        if let Some(chapter) = chapters.iter_mut().find(|chapter| chapter.tag == route.chapter) {
-            chapter.operations.push(described);
+    let of_tenants = routes().into_iter().map(|route| (route.chapter, route.description, route.operation));
+    let of_visitors = public::routes::routes().into_iter();
+    let of_visitors =
+        of_visitors.map(|route| (route.endpoint.chapter, route.endpoint.description, route.operation));
+    for (tag, description, operation) in of_tenants.chain(of_visitors) {
+        if let Some(chapter) = chapters.iter_mut().find(|chapter| chapter.tag == tag) {
+            chapter.operations.push(description().of(operation));
         }
     }
     Document {
@@ -110,7 +112,7 @@ mod tests {
         let document: serde_json::Value = serde_json::from_slice(&super::public().to_json()).expect("JSON");
         let mut described: Vec<&str> =
             document["webhooks"].as_object().expect("webhooks").keys().map(String::as_str).collect();
-        let mut listed = domain::resources::webhooks::EVENT_NAMES.to_vec();
+        let mut listed = domain::entities::webhook::EVENT_NAMES.to_vec();
         described.sort_unstable();
         listed.sort_unstable();
         assert_eq!(described, listed);

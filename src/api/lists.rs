@@ -5,14 +5,13 @@
 //! parts; the others look at each entity, and a page looks at a bounded number: a page may be short
 //! and still have a next one. So a page costs the same whatever the length of the history.
 
-use crate::fields::{Got, Invalid, Sound};
-use crate::kind::Kind as _;
+use crate::fields::{Got, Invalid, Kind as _, Sound};
 use crate::openapi::kinds;
 use crate::page::{ListOf, Page, page_json};
 use crate::query::Query;
 use crate::records::{Answered, Records, Stopped};
+use domain::entities::Entity;
 use domain::index::{self, Found, PersonMarks, Trait};
-use domain::record::Entity;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
@@ -24,7 +23,6 @@ const LOOKS_MAX: usize = 10_000;
 /// is decided on, and more.
 const SKEW_MS: i64 = 60 * 60 * 1000;
 
-/// The way in which a list is sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     /// The order of the entities' ids.
@@ -35,16 +33,13 @@ enum Order {
 
 /// The parts of the index that a list walks over.
 enum Parts {
-    /// Lists of entities by kind and facet.
     Lists(Vec<(Kind, u8)>, Order),
-    /// The entities with a text that is searched for.
     FoundBy(Trait, String),
 }
 
 /// The test of an entity by filters that are not in the index.
 pub type Keep = Box<dyn Fn(&Entity) -> bool + Send + Sync>;
 
-/// A list with its filters.
 pub struct List {
     parts: Parts,
     span: Span,
@@ -73,7 +68,6 @@ impl GotSpan {
         }
     }
 
-    /// The instants.
     pub fn get(self, sound: &Sound) -> Span {
         Span { from: self.from.get(sound), to: self.to.get(sound) }
     }
@@ -94,7 +88,6 @@ impl<const N: usize> GotStatus<N> {
         GotStatus { kind, facets, asked: query.optional("status", kinds::one_of(statuses)) }
     }
 
-    /// The list.
     pub fn get(self, sound: &Sound) -> List {
         let asked = self.asked.get(sound);
         let facets = self.facets.into_iter().filter(|each| asked.is_none_or(|asked| asked == *each));
@@ -115,7 +108,6 @@ pub fn asked<G, F>(
 }
 
 impl Span {
-    /// Whether an entity was made between them.
     pub fn includes(&self, entity: &Entity) -> bool {
         let at = made_at(entity);
         self.from.is_none_or(|from| at >= from) && self.to.is_none_or(|to| at < to)
@@ -127,7 +119,6 @@ impl Span {
     }
 }
 
-/// The instant at which an entity was made.
 pub fn made_at(entity: &Entity) -> Timestamp {
     match entity {
         Entity::Payment(payment) => payment.created_at,
@@ -159,7 +150,6 @@ struct Part {
 }
 
 impl Part {
-    /// The entity that an entry names.
     fn entity(&self, suffix: &[u8]) -> Result<EntityId, Stopped> {
         let named = match self.kind {
             Some(kind) => suffix.last_chunk::<16>().map(|id| EntityId { kind, id: Id::from_bytes(*id) }),
@@ -172,15 +162,12 @@ impl Part {
     }
 }
 
-/// The records of a list's tenants.
 pub struct Tenants<'a> {
-    /// The tenant keys.
     pub keys: &'a [u64],
     /// Reads the newest state of an entity of a tenant key.
     pub entity: &'a dyn Fn(u64, EntityId) -> Result<Option<Arc<Entity>>, Stopped>,
     /// Whether an entity is wanted by what its own state does not say.
     pub wanted: &'a dyn Fn(&Entity) -> Result<bool, Stopped>,
-    /// Shows an entity of a tenant key.
     pub show: &'a dyn Fn(u64, &Entity) -> Option<Vec<u8>>,
 }
 
@@ -201,12 +188,10 @@ impl List {
         List { parts: Parts::FoundBy(by, text), span, keep }
     }
 
-    /// Whether the filters leave an entity.
     pub fn has(&self, entity: &Entity) -> bool {
         self.span.includes(entity) && (self.keep)(entity)
     }
 
-    /// A page of one tenant's list.
     pub fn page(
         &self,
         records: &dyn Records,
@@ -233,7 +218,6 @@ impl List {
         self.page_across(records, &tenants, page)
     }
 
-    /// A page of the list over tenants.
     pub fn page_across(&self, records: &dyn Records, tenants: &Tenants<'_>, page: &Page) -> Answered {
         let parts = self.parts(tenants.keys);
         let bound = self.bound();

@@ -2,7 +2,7 @@
 //!
 //! [`routes`] is the table. Each resource is one folder, and each endpoint one function over a
 //! [`Context`](endpoint::Context): it reads its call, asks the engine, looks into what is durable ([`records`], by
-//! the types of [`entities`]), shows what came of it ([`answer`], [`refusals`], [`shown`]), and is described
+//! kind), shows what came of it ([`answer`], [`refusals`], `shown`), and is described
 //! beside it. What they share is in two folders:
 //! [`wire`] has the formats of calls and answers, [`openapi`] the means to describe them; [`codes`] is
 //! the table of error codes. [`interface`] puts the descriptions of all resources together.
@@ -13,6 +13,7 @@
 
 pub mod answer;
 pub mod balance;
+mod chapters;
 pub mod chargebacks;
 pub mod checkout;
 pub mod codes;
@@ -20,7 +21,6 @@ pub mod conversions;
 pub mod cop_payments;
 pub mod crypto;
 pub mod endpoint;
-pub mod entities;
 pub mod events;
 pub mod interface;
 pub mod lists;
@@ -36,6 +36,7 @@ pub mod reference;
 pub mod refusals;
 pub mod respond;
 pub mod routes;
+mod sale;
 pub mod search;
 pub mod shown;
 pub mod statements;
@@ -44,4 +45,4 @@ pub mod testing;
 pub mod webhooks;
 pub mod wire;
 
-pub use wire::{absent, csv, fields, json, kind, number, page, problem, query, value, web_address, writer};
+pub use wire::{absent, csv, fields, json, page, problem, query, value, web_address, writer};

@@ -2,11 +2,12 @@
 //! the reads that many endpoints are made of. A read that one endpoint alone needs stands beside
 //! its handler.
 
-use crate::entities::OfKind;
+use crate::answer::OfKind;
 use crate::page::{Page, page_json};
 use crate::problem::Problem;
+use domain::entities::Entity;
 use domain::index::{self, Space};
-use domain::record::{Entity, Record};
+use domain::record::Record;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
@@ -28,7 +29,6 @@ pub enum Stopped {
 pub enum Unread {
     /// The read came to no result.
     Stopped(Stopped),
-    /// The problem that the caller sees instead.
     Problem(Box<Problem>),
 }
 
@@ -82,7 +82,6 @@ pub type EachEntry<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<(
 /// The durable records of one tenant key. Everything is found by seeking in the index; nothing here
 /// asks an actor, and nothing is seen before it is durable.
 pub trait Records {
-    /// The tenant key whose records are read.
     fn tenant_key(&self) -> u64;
 
     /// Takes one record from what the read may look at; to be called before it is read.
@@ -91,7 +90,6 @@ pub trait Records {
     /// The newest state of an entity.
     fn entity(&self, id: EntityId) -> Result<Option<Arc<Entity>>, Stopped>;
 
-    /// The id that a name names.
     fn named(&self, space: Space, name: &str) -> Result<Option<Id>, Stopped>;
 
     /// The record with a sequence that the index names, and its time.
@@ -100,7 +98,6 @@ pub trait Records {
     /// The record with which the tenant's test data began anew the last time; 0 if it never did.
     fn begun_at(&self) -> Result<u64, Stopped>;
 
-    /// The value of an index entry.
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Stopped>;
 
     /// The last index entry from a key on and before another.
@@ -128,7 +125,6 @@ pub fn seq(value: &[u8]) -> Result<u64, Stopped> {
         .map_err(|_| Stopped::Unreadable("an index entry that is no sequence".to_owned()))
 }
 
-/// An entity of one kind, shown.
 pub fn one<T: OfKind>(records: &dyn Records, id: EntityId, show: fn(&T) -> Vec<u8>) -> Answered {
     let entity = records.entity(id)?.ok_or_else(Problem::not_found)?;
     Ok(show(T::of(&entity).ok_or_else(|| another_kind(id))?))

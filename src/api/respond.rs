@@ -5,11 +5,10 @@
 
 use crate::problem::Problem;
 use bytes::{Bytes, BytesMut};
-use http_body_util::Full;
-use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use http_body_util::{Either, Full};
+use hyper::body::{Body as HttpBody, Frame};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode, Version};
-use std::convert::Infallible;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
@@ -27,7 +26,6 @@ pub const HTML: &str = "text/html; charset=utf-8";
 pub const CSV: &str = "text/csv; charset=utf-8";
 pub const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Longer ids of callers are replaced.
 const REQUEST_ID_LEN_MAX: usize = 64;
 
 /// In the response, in the error body and in every log line about the request.
@@ -231,13 +229,11 @@ impl Reply {
     }
 
     pub fn into_response(self, request_id: &RequestId, version: Version) -> Response<Body> {
+        let has_type = !self.content_type.is_empty() && (!self.body.is_empty() || self.rest.is_some());
         let body = match self.rest {
-            None => Body::Whole(Full::new(self.body.clone())),
-            Some(rest) => {
-                Body::Pieces(Pieces { ready: Some(self.body.clone()), rest: Some(rest), taken: None })
-            }
+            None => Body::Left(Full::new(self.body)),
+            rest => Body::Right(Pieces { ready: Some(self.body), rest, taken: None }),
         };
-        let has_type = !self.content_type.is_empty() && (!self.body.is_empty() || !body.is_whole());
         let mut response = Response::new(body);
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
@@ -320,10 +316,8 @@ impl fmt::Debug for Rest {
     }
 }
 
-pub enum Body {
-    Whole(Full<Bytes>),
-    Pieces(Pieces),
-}
+/// A body that is whole, or comes in pieces.
+pub type Body = Either<Full<Bytes>, Pieces>;
 
 pub struct Pieces {
     ready: Option<Bytes>,
@@ -331,20 +325,11 @@ pub struct Pieces {
     taken: Option<Box<dyn Fn() + Send>>,
 }
 
-impl Body {
-    fn is_whole(&self) -> bool {
-        matches!(self, Body::Whole(_))
-    }
-
-    /// Called whenever a piece of the body is taken.
-    pub fn noting(&mut self, taken: impl Fn() + Send + 'static) {
-        if let Body::Pieces(pieces) = self {
-            pieces.taken = Some(Box::new(taken));
-        }
-    }
-}
-
 impl Pieces {
+    pub fn noting(&mut self, taken: impl Fn() + Send + 'static) {
+        self.taken = Some(Box::new(taken));
+    }
+
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Broken>>> {
         loop {
             // An empty chunk would end the body.
@@ -365,7 +350,7 @@ impl Pieces {
     }
 }
 
-impl HttpBody for Body {
+impl HttpBody for Pieces {
     type Data = Bytes;
     type Error = Broken;
 
@@ -373,24 +358,11 @@ impl HttpBody for Body {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
-        match &mut *self {
-            Body::Whole(full) => Pin::new(full).poll_frame(cx).map_err(|never: Infallible| match never {}),
-            Body::Pieces(pieces) => pieces.poll_piece(cx).map_ok(Frame::data),
-        }
+        self.poll_piece(cx).map_ok(Frame::data)
     }
 
     fn is_end_stream(&self) -> bool {
-        match self {
-            Body::Whole(full) => full.is_end_stream(),
-            Body::Pieces(pieces) => pieces.ready.is_none() && pieces.rest.is_none(),
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match self {
-            Body::Whole(full) => full.size_hint(),
-            Body::Pieces(_) => SizeHint::default(),
-        }
+        self.ready.is_none() && self.rest.is_none()
     }
 }
 
@@ -495,9 +467,11 @@ mod tests {
         let (made, taken) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let count = Arc::clone(&taken);
         let mut body = in_pieces("0", numbers(1, 4, Arc::clone(&made)));
-        body.noting(move || {
-            count.fetch_add(1, Ordering::Relaxed);
-        });
+        if let Body::Right(pieces) = &mut body {
+            pieces.noting(move || {
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+        }
         assert_eq!(body.size_hint().exact(), None);
         let first = body.frame().await.expect("a frame").expect("sound").into_data().expect("data");
         assert_eq!((&first[..], made.load(Ordering::Relaxed)), (&b"0"[..], 0));

@@ -8,7 +8,7 @@ use crate::cop_payments::payouts as cop_payouts;
 use crate::csv::Table;
 use crate::endpoint::{Endpoint, Handler};
 use crate::openapi::operation::Operation;
-use crate::payments::{cards, debits, methods, receipt, transfers};
+use crate::payments::{c2p, cards, debits, methods, receipt, transfers};
 use crate::payouts::{batches, own_account};
 use crate::products::links;
 use crate::tenants::own;
@@ -20,26 +20,18 @@ use domain::platform::Scope;
 use hyper::Method;
 use std::sync::Arc;
 
-/// The modes in which an endpoint exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modes {
-    /// Test mode and live mode.
     Both,
-    /// Test alone.
     TestOnly,
 }
 
-/// A row of the route table.
 pub struct Route {
-    /// The row's method.
     pub method: Method,
     /// The row's path, with `:names`.
     pub path: &'static str,
-    /// The scope that a key needs.
     pub scope: Scope,
-    /// The modes in which the endpoint exists.
     pub modes: Modes,
-    /// The operation's name in the documentation.
     pub operation: &'static str,
     /// Whether its body has a card in it: nothing of it may stay in memory, nor be tried out by who
     /// has a backup.
@@ -48,9 +40,7 @@ pub struct Route {
     /// The function that shows what was decided; none where nothing is decided by a command, or the answer is
     /// kept as it was sent.
     pub show: Option<Show>,
-    /// The heading under which it is described.
     pub chapter: &'static str,
-    /// The description of parameters, bodies, answers and refusals.
     pub description: fn() -> Operation,
     /// Whether it takes parameters after the question mark; if not, any is unknown. Derived from the
     /// description.
@@ -122,21 +112,21 @@ pub fn page_routes() -> [Route; 2] {
     ]
 }
 
-/// The table of routes.
+#[rustfmt::skip] // A row is read across.
 pub fn routes() -> Vec<Route> {
     use Scope::{Collect, Convert, Manage, Payout, Read};
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
     vec![
         row(get(), "/v1/banks", Read, "listBanks", reference::BANKS),
         row(get(), "/v1/idempotency/:key", Read, "getIdempotencyKey", reference::KEPT),
-        row(post(), "/v1/payments/c2p/request", Collect, "requestC2p", payments::REQUEST_C2P),
-        row(post(), "/v1/payments/c2p", Collect, "executeC2p", payments::EXECUTE_C2P),
-        row(get(), "/v1/payments", Read, "listPayments", payments::LIST),
-        row(get(), "/v1/payments/:id", Read, "getPayment", payments::READ),
-        row(get(), "/v1/payments/by-ref/:externalRef", Read, "getPaymentByRef", payments::READ_BY_REF),
-        row(get(), "/v1/payments/operations/:id", Read, "getOperation", payments::OPERATION),
+        row(post(), "/v1/payments/c2p/request", Collect, "requestC2p", c2p::REQUEST),
+        row(post(), "/v1/payments/c2p", Collect, "executeC2p", c2p::EXECUTE),
+        row(get(), "/v1/payments", Read, "listPayments", payments::list::LIST),
+        row(get(), "/v1/payments/:id", Read, "getPayment", payments::show::READ),
+        row(get(), "/v1/payments/by-ref/:externalRef", Read, "getPaymentByRef", payments::show::READ_BY_REF),
+        row(get(), "/v1/payments/operations/:id", Read, "getOperation", payments::operations::OPERATION),
         row(get(), "/v1/payments/:id/receipt", Read, "getReceipt", receipt::READ),
-        row(post(), "/v1/payments/:id/reverse", Collect, "reversePayment", payments::REVERSE),
+        row(post(), "/v1/payments/:id/reverse", Collect, "reversePayment", c2p::REVERSE),
         row(post(), "/v1/merchants", Manage, "registerMerchant", merchants::REGISTER),
         row(get(), "/v1/merchants", Read, "listMerchants", merchants::LIST),
         row(get(), "/v1/merchants/:id", Read, "getMerchant", merchants::READ),
@@ -144,36 +134,12 @@ pub fn routes() -> Vec<Route> {
         row(delete(), "/v1/merchants/:id", Manage, "deleteMerchant", merchants::DELETE),
         row(post(), "/v1/merchants/:id/payout-methods", Manage, "addPayoutMethod", merchants::ADD_METHOD),
         row(get(), "/v1/merchants/:id/payout-methods", Read, "listPayoutMethods", merchants::METHODS),
-        row(
-            delete(),
-            "/v1/merchants/:id/payout-methods/:methodId",
-            Manage,
-            "deletePayoutMethod",
-            merchants::DELETE_METHOD,
-        ),
-        row(
-            post(),
-            "/v1/merchants/:id/payout-methods/:methodId/default",
-            Manage,
-            "setDefaultPayoutMethod",
-            merchants::SET_DEFAULT,
-        ),
-        row(
-            post(),
-            "/v1/merchants/:id/payout-methods/:methodId/verify/start",
-            Manage,
-            "startVerification",
-            merchants::START_VERIFICATION,
-        ),
-        row(
-            post(),
-            "/v1/merchants/:id/payout-methods/:methodId/verify",
-            Manage,
-            "verifyPayoutMethod",
-            merchants::VERIFY,
-        ),
+        row(delete(), "/v1/merchants/:id/payout-methods/:methodId", Manage, "deletePayoutMethod", merchants::DELETE_METHOD),
+        row(post(), "/v1/merchants/:id/payout-methods/:methodId/default", Manage, "setDefaultPayoutMethod", merchants::SET_DEFAULT),
+        row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify/start", Manage, "startVerification", merchants::START_VERIFICATION),
+        row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify", Manage, "verifyPayoutMethod", merchants::VERIFY),
         row(post(), "/v1/payouts", Payout, "createPayout", payouts::CREATE),
-        row(get(), "/v1/payouts", Read, "listPayouts", payouts::LIST),
+        row(get(), "/v1/payouts", Read, "listPayouts", payouts::list::LIST),
         row(get(), "/v1/payouts/:id", Read, "getPayout", payouts::READ),
         row(get(), "/v1/payouts/by-ref/:externalRef", Read, "getPayoutByRef", payouts::READ_BY_REF),
         row(get(), "/v1/balance", Read, "getBalance", balance::READ),
@@ -182,13 +148,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/payments/credit/account", Payout, "creditAccount", payouts::CREDIT_ACCOUNT),
         row(post(), "/v1/payments/change", Payout, "giveChange", payouts::CHANGE),
         row(get(), "/v1/merchants/:id/balance", Read, "getMerchantBalance", balance::READ_SELLER),
-        row(
-            get(),
-            "/v1/merchants/:id/balance/transactions",
-            Read,
-            "listMerchantMovements",
-            balance::SELLER_TRANSACTIONS,
-        ),
+        row(get(), "/v1/merchants/:id/balance/transactions", Read, "listMerchantMovements", balance::SELLER_TRANSACTIONS),
         row(get(), "/v1/statements", Read, "getStatement", statements::READ),
         row(get(), "/v1/merchants/:id/statements", Read, "getMerchantStatement", statements::READ_SELLER),
         row(post(), "/v1/payouts/batch", Payout, "createPayoutBatch", batches::CREATE),
@@ -198,13 +158,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/payouts/instant", Payout, "createInstantPayout", payouts::INSTANT),
         row(Method::PUT, "/v1/payouts/account", Manage, "setPayoutAccount", own_account::SET),
         row(get(), "/v1/payouts/account", Read, "getPayoutAccount", own_account::READ),
-        row(
-            post(),
-            "/v1/payouts/account/verify/start",
-            Manage,
-            "startPayoutAccountVerification",
-            own_account::START_VERIFICATION,
-        ),
+        row(post(), "/v1/payouts/account/verify/start", Manage, "startPayoutAccountVerification", own_account::START_VERIFICATION),
         row(post(), "/v1/payouts/account/verify", Manage, "verifyPayoutAccount", own_account::VERIFY),
         test(get(), "/v1/test/clock", Manage, "getTestClock", testing::READ_CLOCK),
         test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::MOVE_CLOCK),
@@ -246,32 +200,14 @@ pub fn routes() -> Vec<Route> {
         test(post(), "/v1/test/conversions/:id/reject", Manage, "rejectTestConversion", conversions::REJECT),
         row(get(), "/v1/crypto/networks", Read, "listCryptoNetworks", crypto::NETWORKS),
         row(get(), "/v1/crypto/balance", Read, "getCryptoBalance", crypto::BALANCE),
-        row(
-            get(),
-            "/v1/crypto/balance/transactions",
-            Read,
-            "listCryptoMovements",
-            balance::CRYPTO_TRANSACTIONS,
-        ),
+        row(get(), "/v1/crypto/balance/transactions", Read, "listCryptoMovements", balance::CRYPTO_TRANSACTIONS),
         row(post(), "/v1/crypto/payouts", Payout, "createCryptoPayout", crypto::PAY),
         row(get(), "/v1/crypto/payouts", Read, "listCryptoPayouts", crypto::LIST),
         row(get(), "/v1/crypto/payouts/:id", Read, "getCryptoPayout", crypto::READ),
-        row(
-            get(),
-            "/v1/crypto/payouts/by-ref/:externalRef",
-            Read,
-            "getCryptoPayoutByRef",
-            crypto::READ_BY_REF,
-        ),
+        row(get(), "/v1/crypto/payouts/by-ref/:externalRef", Read, "getCryptoPayoutByRef", crypto::READ_BY_REF),
         row(post(), "/v1/crypto/deposit-addresses", Manage, "createDepositAddress", crypto::OPEN_ADDRESS),
         test(post(), "/v1/test/crypto/deposits", Manage, "makeTestDeposit", crypto::DEPOSIT),
-        test(
-            post(),
-            "/v1/test/crypto/payouts/:id/approve",
-            Manage,
-            "approveTestCryptoPayout",
-            crypto::APPROVE,
-        ),
+        test(post(), "/v1/test/crypto/payouts/:id/approve", Manage, "approveTestCryptoPayout", crypto::APPROVE),
         test(post(), "/v1/test/crypto/payouts/:id/reject", Manage, "rejectTestCryptoPayout", crypto::REJECT),
         row(post(), "/v1/cop/payments", Collect, "createCopPayment", cop_payments::CREATE),
         row(get(), "/v1/cop/payments/:id", Read, "getCopPayment", cop_payments::READ),
@@ -282,20 +218,8 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/cop/balance/transactions", Read, "listCopMovements", balance::COP_TRANSACTIONS),
         row(get(), "/v1/cop/payouts", Read, "listCopPayouts", cop_payouts::LIST),
         row(get(), "/v1/cop/payouts/:id", Read, "getCopPayout", cop_payouts::READ),
-        test(
-            post(),
-            "/v1/test/cop/payments/:id/pay",
-            Manage,
-            "playCopBuyerPaying",
-            cop_payments::PLAY_PAYING,
-        ),
-        test(
-            post(),
-            "/v1/test/cop/payments/:id/decline",
-            Manage,
-            "playCopBuyerDeclining",
-            cop_payments::PLAY_DECLINING,
-        ),
+        test(post(), "/v1/test/cop/payments/:id/pay", Manage, "playCopBuyerPaying", cop_payments::PLAY_PAYING),
+        test(post(), "/v1/test/cop/payments/:id/decline", Manage, "playCopBuyerDeclining", cop_payments::PLAY_DECLINING),
         row(post(), "/v1/webhooks", Manage, "createWebhook", webhooks::REGISTER),
         row(get(), "/v1/webhooks", Read, "listWebhooks", webhooks::LIST),
         row(get(), "/v1/webhooks/:id", Read, "getWebhook", webhooks::READ),

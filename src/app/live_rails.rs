@@ -11,7 +11,7 @@ use crate::rails::live::LiveRail;
 use crate::rails::r4::{self, CreditBy, PathFamily, R4, SignatureCase};
 use crate::rails::secret::ApiSecret;
 use crate::rails::wompi::{self, Wompi};
-use domain::resources::crypto::address::Network;
+use domain::values::address::Network;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -20,7 +20,7 @@ use crate::store::history::Unreadable;
 use crate::webhooks::WebhooksError;
 use actors::Failure;
 use api::problem::Problem;
-use domain::platform::PLATFORM;
+use domain::values::mode::PLATFORM;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;

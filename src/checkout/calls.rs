@@ -13,12 +13,13 @@ use crate::http::respond::Reply;
 use crate::network::Client;
 use crate::store::history;
 use actors::Settled;
-use api::checkout::bolivares::{GotCard, read_card_call, read_transfer, show_token};
+use api::checkout::bolivares::{
+    GotCard, read_card_call, read_execution, read_request, read_transfer, show_token,
+};
 use api::checkout::description::asked_attempt;
 use api::checkout::sessions::{self, address, client_secret};
 use api::checkout::{
-    Besides, address as show_address, priced, read_execution, read_network, read_pesos, read_quantity,
-    read_request, state as show_state,
+    Besides, address as show_address, priced, read_network, read_pesos, read_quantity, state as show_state,
 };
 use api::cop_payments::{self, read_code};
 use api::fields::Fields;
@@ -26,15 +27,16 @@ use api::payments;
 use api::problem::Problem;
 use api::query;
 use api::refusals::problem;
+use domain::entities::Entity;
+use domain::entities::product::{Link, Product};
+use domain::entities::session::{Bought, Offered};
 use domain::machine::Domain;
-use domain::platform::is_live;
-use domain::record::Entity;
-use domain::resources::checkout::{Bought, NewSession, Offered};
-use domain::resources::cop_payments::Channel;
-use domain::resources::products::{Link, Product};
+use domain::resources::checkout::NewSession;
 use domain::values::buyer::Buyer;
 use domain::values::card::Card;
+use domain::values::channel::Channel;
 use domain::values::ids::Id;
+use domain::values::mode::is_live;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
@@ -139,7 +141,7 @@ pub async fn request(mut call: Call<'_>) -> Result<Reply, Problem> {
     Ok(reply(
         services,
         visit.shop.tenant_key,
-        Shows::by(payments::intent),
+        Shows::by(payments::c2p::intent),
         Ok(settled),
         &call.arrival.request_id,
     )?

@@ -5,6 +5,12 @@
 mod bolivares;
 
 pub use bolivares::{card, transfer};
+use domain::entities::deposit_address::Asset;
+use domain::entities::means::Debtor;
+use domain::entities::session::Way;
+use domain::values::address::Network;
+use domain::values::channel::Channel;
+use domain::values::mode::is_live;
 
 use crate::checkout::calls::{is_secret, may_collect, messaged, on_sale, session_of, sought};
 use crate::checkout::limits::Phone;
@@ -19,16 +25,10 @@ use crate::http::body;
 use crate::http::respond::{self, Reply};
 use crate::pages::form::Form;
 use api::checkout::bolivares::TOTAL_CHANGED;
-use api::merchants::is_email;
+use api::openapi::kinds::is_email;
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::platform::is_live;
 use domain::resources::banks::Service;
-use domain::resources::checkout::Way;
-use domain::resources::cop_payments::Channel;
-use domain::resources::crypto::address::Network;
-use domain::resources::crypto::deposits::Asset;
-use domain::resources::payments::Debtor;
 use domain::values::bank::BankCode;
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber};
 use domain::values::identity::IdentityDocument;

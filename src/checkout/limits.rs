@@ -10,7 +10,7 @@ use crate::gateway::limits::Throttle;
 use crate::http::listen::Arrival;
 use crate::network::{Client, TrustedProxies};
 use api::problem::Problem;
-use domain::resources::checkout::Session;
+use domain::entities::session::Session;
 use domain::values::buyer::ColombianPhone;
 use domain::values::ids::Id;
 use domain::values::phone::MobilePhone;

@@ -23,6 +23,7 @@ mod visit;
 mod ways_back;
 mod words;
 
+use domain::entities::session::Way;
 pub use limits::Limits;
 
 use crate::checkout::pages::Manner;
@@ -33,7 +34,6 @@ use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
 use api::problem::Problem;
-use domain::resources::checkout::Way;
 use domain::values::ids::Id;
 use hyper::Method;
 use hyper::header::{self, HeaderValue};

@@ -10,6 +10,11 @@ mod session;
 #[cfg(test)]
 mod skeleton;
 
+use domain::entities::deposit_address::Asset;
+use domain::entities::session::Way;
+use domain::values::address::Network;
+use domain::values::channel::Channel;
+use domain::values::mode::is_live;
 pub use link::{link, show_link};
 pub use session::{fields, session, show};
 
@@ -20,11 +25,7 @@ use crate::http::respond::{HTML, Reply};
 use crate::pages::form::Form;
 use api::problem::Problem;
 use askama::Template;
-use domain::platform::{is_live, settings};
-use domain::resources::checkout::Way;
-use domain::resources::cop_payments::Channel;
-use domain::resources::crypto::address::Network;
-use domain::resources::crypto::deposits::Asset;
+use domain::platform::settings;
 use domain::values::ids::Id;
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::http::request::Parts;

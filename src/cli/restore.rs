@@ -11,7 +11,7 @@ use crate::recovery::restored_copy::RestoredCopy;
 use api::writer::Object;
 use clap::Args;
 use domain::machine::AnyBook;
-use domain::platform::PLATFORM;
+use domain::values::mode::PLATFORM;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -8,7 +8,7 @@ use crate::cluster::directory::Belongs;
 use crate::config::Config;
 use crate::recovery::moving;
 use clap::{Args, Subcommand};
-use domain::platform::moves::Deployment;
+use domain::platform::settings::Deployment;
 use domain::values::ids::Id;
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@ use super::caller::{Api, Caller};
 use super::{Failure, runtime};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use domain::resources::webhooks::EVENT_NAMES;
+use domain::entities::webhook::EVENT_NAMES;
 
 const ALL: &str = "all";
 /// `pasarela admin tenant live-status` makes it, so it is not among those listed.

@@ -14,7 +14,7 @@ use crate::telemetry;
 use actors::{FollowError, Follower};
 use domain::codec;
 use domain::machine::{AnyBook, Domain};
-use domain::platform::PLATFORM;
+use domain::values::mode::PLATFORM;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};

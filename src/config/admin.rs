@@ -5,7 +5,7 @@ use super::keys::{Keys, settings};
 use super::server::tls;
 use super::values::address;
 use super::{Secret, Tls};
-use domain::resources::approvals::Approvable;
+use domain::entities::approval::Approvable;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;

@@ -149,17 +149,17 @@ pub fn on_payout(visit: &Here<'_>, payout: &Value, at_bank: Option<&AtBank>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::entities::payment::Status;
 
     #[test]
     fn every_status_has_advice() {
-        use domain::resources::payments::Status;
         for status in Status::ALL {
             assert!(of_payment(status.name(), false).is_some(), "{}", status.name());
         }
         for status in ["pending", "completed", "failed", "canceled", "refunded"] {
             assert!(of_payment(status, true).is_some(), "{status}");
         }
-        for status in domain::resources::payouts::Status::ALL {
+        for status in domain::entities::payout::Status::ALL {
             assert!(of_payout(status.name(), false).is_some(), "{}", status.name());
         }
     }

@@ -4,7 +4,7 @@
 use super::{Here, path};
 use crate::gateway::services::Services;
 use crate::pages::view::{Form, Input, Kind};
-use domain::record::Entity;
+use domain::entities::Entity;
 use domain::resources::operations::Operation;
 use domain::trace::Trace;
 use domain::view::{Query, View};

@@ -4,11 +4,10 @@
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
+use domain::entities::{Entity, approval, chargeback, crypto_payout, payout};
 use domain::index;
-use domain::platform::{Mode, PLATFORM, tenant_key};
-use domain::record::Entity;
-use domain::resources::{approvals, chargebacks, crypto, payouts};
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 
 pub const COUNT_MAX: usize = 10_000;
 
@@ -20,15 +19,13 @@ pub fn of(services: &Services, queue: &str, budget: &ReadBudget) -> Result<usize
         "unresolved" => Ok(usize::try_from(services.waits.unresolved.total()).unwrap_or(usize::MAX)),
         "contradicted" => keys(services, &[index::contradicted()], budget),
         "cryptoReviews" => {
-            let facet = crypto::payouts::Status::PendingReview as u8;
+            let facet = crypto_payout::Status::PendingReview as u8;
             let tests = lists_of_tenants(services, Kind::CryptoPayout, facet, &[Mode::Test]);
             let live = index::list(PLATFORM, Kind::CryptoPayout, facet);
             keys(services, &[vec![live], tests].concat(), budget)
         }
-        "copPayouts" => keys(services, &lists(Kind::CopPayout, payouts::Status::Pending as u8), budget),
-        "openChargebacks" => {
-            keys(services, &lists(Kind::Chargeback, chargebacks::Status::Open as u8), budget)
-        }
+        "copPayouts" => keys(services, &lists(Kind::CopPayout, payout::Status::Pending as u8), budget),
+        "openChargebacks" => keys(services, &lists(Kind::Chargeback, chargeback::Status::Open as u8), budget),
         "approvals" => pending_approvals(services, budget),
         _ => Ok(0),
     }
@@ -58,7 +55,7 @@ fn keys(services: &Services, lists: &[Vec<u8>], budget: &ReadBudget) -> Result<u
 
 /// Those that nobody decided on in time are in the same list.
 fn pending_approvals(services: &Services, budget: &ReadBudget) -> Result<usize, Stopped> {
-    let list = index::list(PLATFORM, Kind::Approval, approvals::Status::Pending.facet());
+    let list = index::list(PLATFORM, Kind::Approval, approval::Status::Pending.facet());
     let end = [list.as_slice(), &[0xFF; 40]].concat();
     let (reader, now) = (services.engine.reader(), services.now());
     let mut count = 0;
@@ -68,7 +65,7 @@ fn pending_approvals(services: &Services, budget: &ReadBudget) -> Result<usize, 
         let Some(id) = key.last_chunk().map(|id| Id::from_bytes(*id)) else { continue };
         let found = history::entity(reader, PLATFORM, EntityId::approval(id))?;
         let is_pending = matches!(found.as_deref(), Some(Entity::Approval(approval))
-            if approval.status(now) == approvals::Status::Pending);
+            if approval.status(now) == approval::Status::Pending);
         count += usize::from(is_pending);
     }
     Ok(count)

@@ -4,9 +4,9 @@
 use crate::gateway::services::Services;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
+use domain::entities::Entity;
+use domain::entities::webhook::Exhausted;
 use domain::index;
-use domain::record::Entity;
-use domain::resources::webhooks::Exhausted;
 use domain::values::ids::{EntityId, Id};
 
 const ENDPOINTS_MAX: usize = 2_000;

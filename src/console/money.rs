@@ -13,12 +13,13 @@ use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::operators::masked;
 use api::problem::Problem;
+use domain::entities::Entity;
+use domain::entities::means::Method;
+use domain::entities::payment::Status;
 use domain::events::EventKind;
 use domain::platform::operators::Role;
-use domain::platform::{Mode, PLATFORM, tenant_key};
-use domain::record::Entity;
-use domain::resources::payments::{Method, Status};
 use domain::values::ids::{EntityId, Id};
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -181,7 +182,7 @@ fn shown(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Value {
     let mut shown: Value = serde_json::from_slice(&body).unwrap_or_default();
     let number = u32::try_from(tenant / 2).unwrap_or_default();
     let id = services.callers.directory.tenant_numbered(number).map(|tenant| tenant.id.to_string());
-    let mode = if domain::platform::is_live(tenant) { Mode::Live } else { Mode::Test };
+    let mode = if domain::values::mode::is_live(tenant) { Mode::Live } else { Mode::Test };
     if let Some(members) = shown.as_object_mut() {
         members.insert("tenantId".to_owned(), id.into());
         members.insert("mode".to_owned(), mode.name().into());

@@ -14,8 +14,8 @@ use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Page, Row, Tabl
 use crate::reconciliation::shelf::Status;
 use crate::store::read_budget::ReadBudget;
 use api::problem::Problem;
-use domain::platform::PLATFORM;
 use domain::platform::operators::Role;
+use domain::values::mode::PLATFORM;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -9,8 +9,8 @@ use crate::pages::statement;
 use crate::pages::view::{self, Block, Cell, Fact, Form, Input, Kind, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use api::problem::Problem;
-use domain::platform::{Mode, tenant_key};
 use domain::values::ids::Id;
+use domain::values::mode::{Mode, tenant_key};
 use serde_json::{Value, json};
 
 /// GET /console/rails

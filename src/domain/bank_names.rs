@@ -5,9 +5,6 @@
 //! A name is written with the state that holds it. Who reads it holds its reservation.
 
 use crate::rail::RailAnswer;
-use crate::record::Entity;
-use crate::resources::payments::{CHARGE, Means, Payment, without_zeros};
-use crate::resources::payouts::{self, Payout};
 use crate::trace::{RailId, Trace};
 use crate::values::date::Date;
 use crate::values::ids::{EntityId, Id, Kind};
@@ -46,12 +43,12 @@ impl Owner {
 }
 
 /// An order of an entity, as far as its names need it.
-struct Named<'a> {
-    operation: Id,
-    kind: &'static str,
-    trace: Option<&'a Trace>,
-    since: Timestamp,
-    reference: Option<&'a str>,
+pub struct Named<'a> {
+    pub operation: Id,
+    pub kind: &'static str,
+    pub trace: Option<&'a Trace>,
+    pub since: Timestamp,
+    pub reference: Option<&'a str>,
 }
 
 impl Named<'_> {
@@ -80,63 +77,21 @@ fn of_reference(kind: &str, day: Date, reference: &str) -> String {
     format!("{kind} {day} {}", without_zeros(reference))
 }
 
-fn orders(entity: &Entity) -> Vec<Named<'_>> {
-    match entity {
-        Entity::Payment(payment) => orders_of_payment(payment),
-        Entity::Payout(payout) => vec![order_of_payout(payout)],
-        _ => Vec::new(),
-    }
-}
-
-fn orders_of_payment(payment: &Payment) -> Vec<Named<'_>> {
-    let order = |n: u16, kind, reference| Named {
-        operation: payment.id.operation(n),
-        kind,
-        trace: payment.order(n),
-        since: payment.created_at,
-        reference,
-    };
-    match payment.means {
-        Means::C2p { .. } => {
-            let charge = order(CHARGE, "charge_c2p", payment.bank_reference.as_deref());
-            let reversal = order(payment.reversal(), "reverse_c2p", payment.reversal_ref.as_deref());
-            vec![charge, reversal]
-        }
-        Means::Debit { .. } => vec![order(CHARGE, "debit", payment.bank_reference.as_deref())],
-        // No live bank charges cards; transfers and deposits are found, not ordered.
-        Means::Card { .. } | Means::Transfer { .. } | Means::Usdt { .. } => Vec::new(),
-    }
-}
-
-fn order_of_payout(payout: &Payout) -> Named<'_> {
-    Named {
-        operation: payout.id.operation(payouts::CREDIT),
-        kind: payout.instruction().kind(),
-        trace: Some(&payout.trace),
-        since: payout.created_at,
-        reference: payout.reference.as_deref(),
-    }
-}
-
-fn names(orders: Vec<Named<'_>>) -> Vec<(Id, String)> {
+/// The names that orders have by now, each with its operation.
+pub fn names(orders: Vec<Named<'_>>) -> Vec<(Id, String)> {
     let named = |order: Named<'_>| order.names().into_iter().map(move |name| (order.operation, name));
     orders.into_iter().flat_map(named).collect()
 }
 
-/// The names that the orders of a payment have by now, each with its operation.
-pub fn of_payment(payment: &Payment) -> Vec<(Id, String)> {
-    names(orders_of_payment(payment))
-}
-
-/// The names that the order of a payout has by now.
-pub fn of_payout(payout: &Payout) -> Vec<(Id, String)> {
-    names(vec![order_of_payout(payout)])
-}
-
 /// The names under which a bank speaks of an operation in an answer, under this id; none of an operation
 /// that no bank names.
-pub fn in_answer(entity: &Entity, operation: Id, id: Option<&RailId>, answer: &RailAnswer) -> Vec<String> {
-    let Some(order) = orders(entity).into_iter().find(|order| order.operation == operation) else {
+pub fn in_answer(
+    orders: &[Named<'_>],
+    operation: Id,
+    id: Option<&RailId>,
+    answer: &RailAnswer,
+) -> Vec<String> {
+    let Some(order) = orders.iter().find(|order| order.operation == operation) else {
         return Vec::new();
     };
     let reference = match answer {
@@ -149,10 +104,14 @@ pub fn in_answer(entity: &Entity, operation: Id, id: Option<&RailId>, answer: &R
 }
 
 /// Whether no word of the bank counts any more about an order, as its name is another's too.
-pub fn is_given_up(entity: &Entity, operation: Id) -> bool {
-    orders(entity)
-        .iter()
-        .any(|order| order.operation == operation && order.trace.is_some_and(Trace::is_ambiguous))
+pub fn is_given_up(orders: &[Named<'_>], operation: Id) -> bool {
+    orders.iter().any(|order| order.operation == operation && order.trace.is_some_and(Trace::is_ambiguous))
+}
+
+/// The reference of a transfer without leading zeros, which carry no information.
+pub fn without_zeros(reference: &str) -> &str {
+    let digits = reference.trim_start_matches('0');
+    if digits.is_empty() && !reference.is_empty() { "0" } else { digits }
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! Commands, and the rule for each. A resource has a row in the table: its commands, the kind of entity
 //! that they are about, and the rule, which the command is handed to with the entity's state.
 
+use crate::cause::Cause;
 use crate::decision::{Draft, Rules, Ruling, Turn};
+use crate::entities::{Entity, approval, chargeback, cop_payout, deposit_address, notice, product, session};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
+use crate::platform::PlatformBook;
 use crate::platform::audit::AuditEntry;
-use crate::platform::settings::{self, TenantSettings};
-use crate::platform::{self, PlatformAsk, PlatformBook};
+use crate::platform::settings::TenantSettings;
 use crate::rail::{How, RailAnswer, RailReply};
-use crate::record::{Cause, Entity};
 use crate::refusal::{OperationRefusal, Refusal};
 use crate::resources::adjustments::{self, Adjustment};
 use crate::resources::begin_anew::{self, BeginAnew};
@@ -16,6 +17,8 @@ use crate::resources::operations::{self, Resolution};
 use crate::resources::payments::otp;
 use crate::resources::payouts::batch;
 use crate::resources::polling::Mark;
+use crate::resources::tenants;
+use crate::resources::tenants::PlatformAsk;
 use crate::resources::verification::booked::{self, Booking, BookingOutcome};
 use crate::resources::{
     approvals, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants, notices,
@@ -173,7 +176,7 @@ impl Command {
     /// The ruling in the platform's book, whose entities are notices and approvals.
     pub fn decide_platform(self, book: &PlatformBook, entity: Option<&Entity>, now: Timestamp) -> Ruling {
         match self {
-            Command::Platform(ask) => platform::decide(book, *ask, now),
+            Command::Platform(ask) => tenants::decide(book, *ask, now),
             Command::Notices(command) => notices::decide(state!(Notice, entity), command, now),
             Command::Approvals(command) => approvals::decide(state!(Approval, entity), command, now),
             _ => Ruling::refuse(Refusal::NotFound),
@@ -185,7 +188,7 @@ impl Command {
 fn decide_besides(book: &Book, entity: Option<&Entity>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, entity) {
         (Command::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
-        (Command::TenantSettings(new), _) => settings::renew(book, new),
+        (Command::TenantSettings(new), _) => tenants::renew(book, new),
         // The distance that the clock moved is in every record that is written while it moves.
         (Command::MoveClock, _) => Ruling::write(Draft::new(Cause::ClockMoved)),
         (Command::BeginAnew(kept), _) => begin_anew::begin_anew(book, *kept, turn),
@@ -276,11 +279,11 @@ impl<C: Into<Command>> From<C> for KeyedCommand {
 }
 
 // These wait for nothing: they have no rules but those for their commands.
-impl Rules for batch::Batch {}
-impl Rules for chargebacks::Chargeback {}
-impl Rules for products::Product {}
-impl Rules for checkout::Session {}
-impl Rules for crypto::deposits::DepositAddress {}
-impl Rules for cop_payouts::CopPayout {}
-impl Rules for notices::Notice {}
-impl Rules for approvals::Approval {}
+impl Rules for crate::entities::batch::Batch {}
+impl Rules for chargeback::Chargeback {}
+impl Rules for product::Product {}
+impl Rules for session::Session {}
+impl Rules for deposit_address::DepositAddress {}
+impl Rules for cop_payout::CopPayout {}
+impl Rules for notice::Notice {}
+impl Rules for approval::Approval {}

@@ -1,13 +1,16 @@
 //! What a rule is given and what it says: the turn of a command, the draft of a record, and the rules that
 //! a kind of entity has besides those for its commands.
 
-use crate::entity::{Resource, with_state};
+use crate::cause::Cause;
+use crate::entities::resource::{IndexedState, Resource};
+use crate::entities::{Entity, each_kind};
 use crate::events::{Event, EventKind, Extra};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Posting};
+use crate::platform::{PlatformBook, PlatformChange};
 use crate::rail::{BankCall, Effect, Operation, Order, RailReply, Rails, Service, Terms, TestModeAlone};
-use crate::record::{Cause, Entity, IndexedState, Record, Written};
+use crate::record::{Record, Written};
 use crate::refusal::Refusal;
 use crate::trace::Trace;
 use crate::values::date::Date;
@@ -141,6 +144,13 @@ impl Draft {
 /// What a rule says. The machine completes its draft, and it goes on to whoever asked.
 pub type Ruling = actors::Decision<Draft, Refusal, Effect>;
 
+/// The ruling that changes the platform's book.
+pub fn write_platform(change: PlatformChange) -> Ruling {
+    let mut draft = Draft::new(Cause::PlatformChanged);
+    draft.platform = Some(Box::new(change));
+    Ruling::write(draft)
+}
+
 /// The names of the fields in which a repeat differs.
 pub fn differing(fields: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
     fields.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
@@ -208,12 +218,32 @@ pub trait Rules: Resource {
     fn ask_on(&mut self, _operation: u16, _turn: &Turn<'_>) {}
 }
 
-impl Entity {
-    pub fn rules(&self) -> &dyn Rules {
-        with_state!(self, state => state)
-    }
+macro_rules! rules {
+    ($($number:literal $Kind:ident $file:ident::$State:ident,)+) => {
+        impl Entity {
+            pub fn rules(&self) -> &dyn Rules {
+                match self {
+                    $(Entity::$Kind(state) => state),+
+                }
+            }
 
-    pub fn rules_mut(&mut self) -> &mut dyn Rules {
-        with_state!(self, state => state)
-    }
+            pub fn rules_mut(&mut self) -> &mut dyn Rules {
+                match self {
+                    $(Entity::$Kind(state) => state),+
+                }
+            }
+        }
+    };
+}
+
+each_kind!(rules);
+
+/// A decision, for the function of the API that says what it changed.
+pub struct Decided<'a> {
+    /// The platform's book before; `None` for a tenant's record.
+    pub platform: Option<&'a PlatformBook>,
+    pub entity: Option<&'a Entity>,
+    pub record: &'a Record,
+    pub time: Timestamp,
+    pub livemode: bool,
 }

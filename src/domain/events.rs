@@ -2,7 +2,7 @@
 //! record that caused them. An event's data is rendered from that record when it is read or sent.
 
 use crate::codec::stored;
-use crate::resources::crypto::deposits::Deposit;
+use crate::entities::deposit_address::Deposit;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Usdt, Ves};
 

@@ -1,22 +1,27 @@
 //! The machine that the engine hosts: the domain's rules behind the engine's trait. Commands go to
 //! their rules ([`Command::decide`]), whose drafts become records here.
 
+use crate::cause::Cause;
 use crate::codec::{self, Undecodable};
 use crate::commands::{Command, KeyedCommand};
+use crate::decision::Decided;
 use crate::decision::{Draft, Ruling, Turn};
+use crate::entities::Entity;
 use crate::index::PersonMarks;
-use crate::kept::{Answer, KEPT_MS, KeepRef, Kept};
+use crate::kept::{KEPT_MS, KeepRef};
 use crate::ledger::book::Book;
 use crate::ledger::invariants::{self, Breach};
 use crate::ledger::sellers;
-use crate::platform::audit::{AuditEntry, Changes, Decided};
-use crate::platform::{PLATFORM, PlatformBook, is_live};
+use crate::platform::PlatformBook;
+use crate::platform::audit::{AuditEntry, Changes};
 use crate::rail::{Effect, Rails};
-use crate::record::{Cause, Entity, Record};
+use crate::record::Record;
+use crate::record::{Answer, Kept};
 use crate::refusal::Refusal;
 use crate::resources::crypto;
 use crate::values::date::Date;
 use crate::values::ids::{EntityId, Kind};
+use crate::values::mode::{PLATFORM, is_live};
 use crate::values::time::Timestamp;
 use crate::view::{Query, View, balance, cop_balance};
 use actors::{Decision, Rules, Schedule, Storage};
@@ -239,7 +244,7 @@ impl Storage for Domain {
 
     fn index(&self, tenant: u64, time_ms: i64, record: &Record, ops: &mut IndexOps) {
         let time = Timestamp::from_unix_ms(time_ms);
-        crate::index::entries(tenant, time, record, &self.person_marks, ops);
+        crate::indexing::entries(tenant, time, record, &self.person_marks, ops);
     }
 
     fn entity_key(&self, tenant: u64, id: EntityId) -> Vec<u8> {

@@ -1,21 +1,23 @@
 //! Rules for money. Pure: no clock, no randomness, no input or output; time and ids are inputs.
 //!
-//! In reading order: [`values`] (money, names, instants), [`ledger`] (double entry, the book of a
-//! tenant, what must be true of both), [`record`] (what one command writes) and [`decision`] (how a
-//! rule says it), then [`resources`], each in a room of its own, and [`platform`] (tenants, keys,
-//! settings).
-//! [`commands`] hands each command to its resource, and [`machine`] shows the whole to the engine.
+//! In reading order, which is that of the imports: [`values`] (money, names, instants), [`platform`] (tenants,
+//! keys, settings), [`entities`] (what is stored of each kind), [`record`] (what one command writes), [`ledger`]
+//! (double entry, the book of a tenant, what must be true of both) and [`decision`] (how a rule says it), then
+//! the rules in [`resources`]. [`commands`] hands each command to its rule, and [`machine`] shows the whole to
+//! the engine.
 //!
 //! Rules for money belong here, and the stored form of what they decide. Bytes of requests do not
 //! (`src/api/`), nor anything that waits, asks a bank or knows how one is asked.
 
 pub mod bank_names;
+pub mod cause;
 pub mod codec;
 pub mod commands;
 pub mod decision;
-pub mod entity;
+pub mod entities;
 pub mod events;
 pub mod index;
+pub mod indexing;
 pub mod kept;
 pub mod ledger;
 pub mod machine;

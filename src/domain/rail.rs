@@ -2,13 +2,13 @@
 //! the words that they get and return.
 
 use crate::refusal::Refusal;
-use crate::resources::cop_payments::Channel;
-use crate::resources::crypto::address::Network;
 use crate::trace::{BankWord, POLL_MS, Polling, RailId, Said};
 use crate::values::account::AccountNumber;
+use crate::values::address::Network;
 use crate::values::bank::BankCode;
 use crate::values::buyer::Buyer;
 use crate::values::card::Card;
+use crate::values::channel::Channel;
 use crate::values::date::Date;
 use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id};

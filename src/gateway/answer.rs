@@ -8,11 +8,11 @@ use actors::{CommandReply, Settled};
 use api::answer::{Facts, Show};
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::kept::Kept;
 use domain::machine::Domain;
-use domain::platform::is_live;
+use domain::record::Kept;
 use domain::refusal::Refusal;
 use domain::values::ids::Id;
+use domain::values::mode::is_live;
 use domain::values::time::Timestamp;
 use hyper::header::RETRY_AFTER;
 

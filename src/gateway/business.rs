@@ -7,9 +7,10 @@
 //! restart begins at nothing, as every counter of Prometheus does. It must not know how a page of metrics
 //! is written.
 
+use domain::entities::Entity;
+use domain::entities::means::{Means, Method};
 use domain::events::{Event, EventKind};
-use domain::record::{Entity, Record};
-use domain::resources::payments::{Means, Method};
+use domain::record::Record;
 use domain::values::money::Currency;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};

@@ -16,12 +16,13 @@ use api::endpoint::Target;
 use api::payments::card_tokens::CardToken;
 use api::problem::Problem;
 use domain::commands::Command;
+use domain::entities::Entity;
+use domain::entities::payment::{Payment, Phase, Status};
 use domain::index::Space;
 use domain::machine::Domain;
-use domain::record::Entity;
 use domain::refusal::Refusal;
+use domain::resources::payments;
 use domain::resources::payments::charge::{NewCharge, Secret};
-use domain::resources::payments::{self, Payment, Phase, Status};
 use domain::values::ids::{EntityId, Id};
 use wal::Reader;
 

@@ -3,8 +3,9 @@
 
 use api::endpoint::Caller;
 use dashmap::{DashMap, Entry};
-use domain::platform::{ApiKey, PlatformChange, Tenant, tenant_key};
+use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::values::ids::Id;
+use domain::values::mode::tenant_key;
 use domain::values::time::Timestamp;
 use sha2::{Digest, Sha256};
 use std::borrow::Borrow;
@@ -164,8 +165,9 @@ impl Directory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::platform::Scopes;
     use domain::platform::settings::TenantSettings;
-    use domain::platform::{Mode, Scopes};
+    use domain::values::mode::Mode;
 
     fn at(ms: i64) -> Timestamp {
         Timestamp::from_unix_ms(ms)

@@ -14,10 +14,12 @@ use api::records::Unread;
 use api::search::sought::Sought;
 use api::search::{FoundDeposit, Hit, Subject, Why, item, newest, within};
 use api::writer::Object;
+use domain::cause::Cause;
+use domain::entities::Entity;
+use domain::entities::deposit_address::Deposit;
+use domain::entities::product::product_of;
 use domain::events::Extra;
-use domain::record::{Cause, Entity, Record};
-use domain::resources::crypto::deposits::Deposit;
-use domain::resources::products::product_of;
+use domain::record::Record;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 

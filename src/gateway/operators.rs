@@ -3,9 +3,9 @@
 //! says, once it is durable.
 
 use api::problem::Problem;
+use domain::entities::approval::Approvable;
 use domain::platform::audit::Who;
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
-use domain::resources::approvals::Approvable;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use hyper::header::{AUTHORIZATION, HeaderMap};

@@ -8,14 +8,15 @@ use crate::gateway::services::Services;
 use crate::store::history;
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::platform::is_live;
+use domain::entities::Entity;
+use domain::entities::means::Debtor;
+use domain::entities::payment::{Payment, Phase, Status};
 use domain::rail::{Order, RailAnswer, Rails, Service, UNSENT_RETRY_SECONDS};
-use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::payments::c2p::NewIntent;
 use domain::resources::payments::otp::NewOtp;
-use domain::resources::payments::{Debtor, Payment, Phase, Status};
 use domain::values::ids::{EntityId, Id};
+use domain::values::mode::is_live;
 use domain::values::money::Ves;
 
 /// Has the payer's bank send a key, if it does so at our word and the intent is one that will be made.

@@ -8,7 +8,8 @@ use crate::http::respond::Reply;
 use api::problem::Problem;
 use api::tenants;
 use domain::platform::audit::{AuditEntry, Who};
-use domain::platform::{PLATFORM, PlatformAsk};
+use domain::resources::tenants::PlatformAsk;
+use domain::values::mode::PLATFORM;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::Arc;
 

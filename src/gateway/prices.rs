@@ -4,8 +4,8 @@
 use crate::rates::market::{NEEDS, Need};
 use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
 use api::endpoint::{BankRate, Official};
-use domain::platform::Mode;
 use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
+use domain::values::mode::Mode;
 use domain::values::money::{Currency, Usdt};
 use domain::values::time::{DAY_MS, Timestamp};
 use std::sync::Arc;

@@ -11,11 +11,11 @@ use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
 use api::problem::Problem;
 use api::public::routes::PublicRoute;
-use api::public::{PublicCall, PublicPlan, history, latest};
-use domain::platform::Mode;
+use api::public::{PublicCall, history, latest};
 use domain::resources::rates::samples::{Pair, Series};
 use domain::resources::rates::withdrawals::{Policy, Withdrawals};
 use domain::values::ids::Id;
+use domain::values::mode::Mode;
 use domain::values::money::Currency;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -110,13 +110,15 @@ impl Public {
                 latest.map(|found| found.sample)
             },
             floor: &|| services.prices.market.sample(Currency::Ves, MODE, now),
+            // Nothing is read for a call that is refused.
+            history: &|ask| match asked.unexpected.is_empty() {
+                true => read_history(&services.prices, ask),
+                false => Ok(Vec::new()),
+            },
             withdrawals: &self.withdrawals,
             policy: named.unwrap_or(&self.policy),
         };
-        let body = match without_unexpected((route.handler)(&call), asked.unexpected)? {
-            PublicPlan::Answer(body) => body,
-            PublicPlan::History(ask) => read_history(&services.prices, &ask)?,
-        };
+        let body = without_unexpected((route.endpoint.handler)(&call), asked.unexpected.clone())?;
         Ok(fresh(route, &head.headers, body))
     }
 

@@ -8,8 +8,8 @@ use crate::store::stored::Stored;
 use api::endpoint::Caller;
 use api::payments::receipt::{PDF, not_completed, payment};
 use api::problem::Problem;
+use domain::entities::Entity;
 use domain::platform::Tenant;
-use domain::record::Entity;
 use domain::values::ids::Id;
 use domain::values::money::Usdt;
 use hyper::header::{

@@ -6,8 +6,8 @@ use crate::gateway::key_secrets::Secret;
 use crate::gateway::services::Services;
 use api::answer::Secrets;
 use api::checkout::sessions;
+use domain::entities::webhook::Webhook;
 use domain::platform::ApiKey;
-use domain::resources::webhooks::Webhook;
 use domain::values::ids::Id;
 
 pub struct TenantSecrets<'a> {

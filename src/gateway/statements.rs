@@ -12,8 +12,8 @@ use api::problem::Problem;
 use api::statements::Ask;
 use domain::ledger::days::{Day, Line, Present, zone};
 use domain::machine::AnyBook;
-use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::values::date::Date;
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use domain::view::{Query, View};
 use std::sync::Arc;
 

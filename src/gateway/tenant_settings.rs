@@ -12,9 +12,11 @@ use api::problem::Problem;
 use domain::commands::Command;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
+use domain::platform::Tenant;
 use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
-use domain::platform::{Mode, PlatformAsk, Tenant, tenant_key};
+use domain::resources::tenants::PlatformAsk;
+use domain::values::mode::{Mode, tenant_key};
 use std::sync::Arc;
 
 /// Writes new settings of a tenant and takes them to both of its books. Called in the tenant's turn.

@@ -6,10 +6,11 @@ use crate::gateway::notices::{self, payment};
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
 use api::problem::Problem;
+use domain::entities::means::Means;
+use domain::entities::payment::{Payment, Status};
 use domain::index::Space;
-use domain::platform::is_live;
 use domain::resources::payments::charge::{NewCharge, Transfer};
-use domain::resources::payments::{Means, Payment, Status};
+use domain::values::mode::is_live;
 
 /// Reserves the transfer that a payer named, until the bank has said whether it is there; `None` for
 /// means that are no transfer.

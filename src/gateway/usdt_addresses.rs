@@ -8,10 +8,11 @@ use crate::gateway::services::Services;
 use crate::rails::evm::{Account, TenantKeys};
 use crate::store::history;
 use api::problem::Problem;
+use domain::entities::deposit_address::Asset;
 use domain::index::Space;
-use domain::platform::is_live;
-use domain::resources::crypto::address::{Network, canonical};
-use domain::resources::crypto::deposits::{Asset, NewDepositAddress};
+use domain::resources::crypto::deposits::NewDepositAddress;
+use domain::values::address::{Network, canonical};
+use domain::values::mode::is_live;
 
 /// The name that is held by the request that takes the next address of a tenant.
 const NEXT: &str = "next";

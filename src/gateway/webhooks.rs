@@ -19,12 +19,13 @@ use api::problem::Problem;
 use api::refusals;
 use api::webhooks::{show_delivered, show_deliveries, show_pending, status};
 use api::writer::Object;
+use domain::entities::webhook::{Resend, Webhook};
+use domain::entities::{Entity, webhook};
 use domain::index;
 use domain::kept::KeepRef;
-use domain::record::{Entity, Record};
+use domain::record::Record;
 use domain::refusal::{Refusal, WebhookRefusal};
 use domain::resources::webhooks;
-use domain::resources::webhooks::{Resend, Webhook};
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
@@ -166,7 +167,7 @@ fn ended(
     Ok(found)
 }
 
-fn outcomes_in(record: &Record, webhook: Id) -> &[webhooks::Delivered] {
+fn outcomes_in(record: &Record, webhook: Id) -> &[webhook::Delivered] {
     match record.entity(EntityId::webhook(webhook)).map(|entity| &**entity) {
         Some(Entity::Webhook(webhook)) => &webhook.outcomes,
         _ => &[],

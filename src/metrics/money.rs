@@ -3,7 +3,7 @@
 use super::text::{Page, Value};
 use crate::gateway::business::{Business, CONVERTED, CURRENCIES, Counts, DISPUTED, PAID_OUT, currency_of};
 use crate::gateway::waiting::{AGES, KINDS, Line, Seen};
-use domain::resources::payments::Method;
+use domain::entities::means::Method;
 
 const MODES: [(&str, bool); 2] = [("live", true), ("test", false)];
 

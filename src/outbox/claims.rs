@@ -8,10 +8,10 @@ use actors::Failure;
 use domain::bank_names::{self, AMBIGUOUS, Owner};
 use domain::commands::Command;
 use domain::index::{self, Space};
-use domain::platform::PLATFORM;
 use domain::rail::{How, RailAnswer, RailReply};
 use domain::trace::{BankWord, RailId, Said};
 use domain::values::ids::{EntityId, Kind};
+use domain::values::mode::PLATFORM;
 use domain::view::Query;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -59,7 +59,8 @@ async fn claim(
     }
     let reader = services.engine.reader();
     let Some(entity) = history::entity(reader, tenant, id)? else { return Ok(Claim::Nameless) };
-    let mut names = bank_names::in_answer(&entity, *operation, said.id.as_ref().or(rail_id), answer);
+    let mut names =
+        bank_names::in_answer(&entity.named_orders(), *operation, said.id.as_ref().or(rail_id), answer);
     // Whoever holds one waits for none that comes before it.
     names.sort_unstable();
     names.dedup();
@@ -72,7 +73,9 @@ async fn claim(
     }
     // The answer to a question that was asked before another operation had the name.
     let entity = history::entity(reader, tenant, id)?;
-    if *how == How::Ask && entity.is_some_and(|entity| bank_names::is_given_up(&entity, *operation)) {
+    if *how == How::Ask
+        && entity.is_some_and(|entity| bank_names::is_given_up(&entity.named_orders(), *operation))
+    {
         return Ok(Claim::Anothers(word(reply, "its name is another operation's too")));
     }
     for name in &names {

@@ -7,8 +7,8 @@ use crate::store::history;
 use crate::webhooks::Tenants as _;
 use api::events::{TenantMode, envelope};
 use api::problem::Problem;
-use domain::record::Entity;
-use domain::resources::webhooks::Signature;
+use domain::entities::Entity;
+use domain::entities::webhook::Signature;
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::SECOND_MS;
 

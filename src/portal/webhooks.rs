@@ -8,8 +8,8 @@ use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Code, Input, Kind, Note, Page, Row, Table, Tone};
 use api::problem::Problem;
+use domain::entities::webhook::EVENT_NAMES;
 use domain::platform::Scope;
-use domain::resources::webhooks::EVENT_NAMES;
 use hyper::Method;
 use serde_json::{Value, json};
 

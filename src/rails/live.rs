@@ -4,6 +4,7 @@
 
 use super::checking::Finding;
 use super::{BoxFuture, Call, Order, RailAnswer};
+pub use domain::entities::cop_payment::UNFIT;
 use domain::rail::Service;
 pub use domain::trace::{BankWord, RailId, folded, visible};
 use domain::trace::{Progress, Said};
@@ -12,7 +13,6 @@ use domain::values::token::StepToken;
 use std::time::Duration;
 
 /// Refused without a call: a rail could not carry the order.
-pub use domain::resources::cop_payments::live::UNFIT;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recall {
     Asked(AskedBy),

@@ -10,11 +10,11 @@ use crate::rails::lane::{Lane, LaneFigures};
 use crate::rails::live::LiveRail;
 use crate::rails::r4::client::micro_deposit_amounts;
 use crate::rails::{Outcomes, Rail};
-use domain::platform::is_live;
 use domain::rail::{Availability, BankCall, Order, Rails, Service, Terms};
-use domain::resources::crypto::address::Network;
 use domain::trace::{POLL_MS, Polling};
+use domain::values::address::Network;
 use domain::values::bank::BankCode;
+use domain::values::mode::is_live;
 use domain::values::money::Ves;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -248,7 +248,7 @@ impl Rails for Registry {
 mod tests {
     use super::*;
     use crate::rails::simulator::{MICRO_DEPOSITS, Simulator};
-    use domain::platform::{Mode, tenant_key};
+    use domain::values::mode::{Mode, tenant_key};
     use domain::values::money::Currency;
 
     #[test]

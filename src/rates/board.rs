@@ -6,9 +6,9 @@
 //! prices test mode alone.
 
 use super::judge::{Judge, Steps};
-use domain::platform::Mode;
 use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
+use domain::values::mode::Mode;
 use domain::values::time::Timestamp;
 use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};

@@ -351,8 +351,8 @@ mod tests {
     use super::*;
     use crate::rates::Steps;
     use crate::rates::board::Hook;
-    use domain::platform::Mode;
     use domain::resources::rates::samples::Filter;
+    use domain::values::mode::Mode;
     use domain::values::time::{DAY_MS, HOUR_MS};
 
     fn at(text: &str) -> Timestamp {

@@ -2,8 +2,8 @@
 //! price that an operator pinned does not age.
 
 use super::board::RateBoard;
-use domain::platform::Mode;
 use domain::resources::rates::samples::{BCV, Filter, OFFICIAL, Pair, Sample, Series};
+use domain::values::mode::Mode;
 use domain::values::money::{Currency, Rate};
 use domain::values::time::Timestamp;
 use std::fmt;

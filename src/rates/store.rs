@@ -29,11 +29,11 @@ mod write;
 
 use crate::disk::Disk;
 use domain::codec;
-use domain::platform::PLATFORM;
 use domain::resources::rates::buckets::Step;
 use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Sample, Series};
 use domain::values::date::Date;
+use domain::values::mode::PLATFORM;
 use domain::values::time::{Timestamp, Zone};
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
 use std::path::Path;

@@ -6,15 +6,16 @@ mod page;
 mod pdf;
 mod words;
 
+use domain::entities::Entity;
+use domain::entities::cop_payment::CopPayment;
+use domain::entities::means::{Means, Method};
+use domain::entities::payment::{Payment, Status};
 pub use page::page;
 pub use pdf::pdf;
 
 use crate::language::Language;
 use chrono::{DateTime, FixedOffset, SecondsFormat};
-use domain::record::Entity;
 use domain::resources::banks::Catalogue;
-use domain::resources::cop_payments::CopPayment;
-use domain::resources::payments::{Means, Method, Payment, Status};
 use domain::trace::shown;
 use domain::values::money::{Currency, Rate, Usd, Usdt};
 use domain::values::time::{SECOND_MS, Timestamp, Zone};

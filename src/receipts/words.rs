@@ -1,7 +1,7 @@
 //! The words of receipts, in Spanish and English.
 
 use crate::language::Language;
-use domain::resources::payments::Method;
+use domain::entities::means::Method;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {

@@ -1,13 +1,14 @@
 //! Entries of ours that a bank's statement should show: what went over its rail.
 
+use domain::entities::cop_payment::CopPayment;
+use domain::entities::means::Means;
+use domain::entities::payment::{Payment, Status};
+use domain::entities::payout::{Destination, Payout};
+use domain::entities::verification::{Booked, Deposits, MethodStatus};
+use domain::entities::{Entity, payout};
 use domain::rail::Service;
-use domain::record::Entity;
-use domain::resources::cop_payments::CopPayment;
 use domain::resources::operations::{self, Operation, Subject};
-use domain::resources::payments::{Means, Payment, Status};
-use domain::resources::payouts::{self, Destination, Payout};
-use domain::resources::verification::booked::{Booked, open_deposits};
-use domain::resources::verification::{Deposits, MethodStatus};
+use domain::resources::verification::booked::open_deposits;
 use domain::trace::shown;
 use domain::values::bank::BankCode;
 use domain::values::date::Date;
@@ -258,7 +259,7 @@ fn of_cop_payment(tenant_key: u64, payment: &CopPayment) -> Vec<Entry> {
 }
 
 fn of_payout(tenant_key: u64, payout: &Payout) -> Vec<Entry> {
-    if payout.status != payouts::Status::Completed {
+    if payout.status != payout::Status::Completed {
         return Vec::new();
     }
     let sent_at = payout.trace.sent_at.unwrap_or(payout.created_at);

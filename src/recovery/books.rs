@@ -4,10 +4,11 @@
 use super::Failed;
 use actors::{LONG_AGO_MS, Rules, Schedule, Storage};
 use api::operators::changes;
+use domain::cause::Cause;
 use domain::index::PersonMarks;
 use domain::ledger::Account;
 use domain::machine::{AnyBook, Domain};
-use domain::record::{Cause, Record};
+use domain::record::Record;
 use domain::values::time::Timestamp;
 use std::collections::HashMap;
 use std::path::Path;

@@ -8,9 +8,11 @@ use super::books::{Books, balances, each_record, restored, same};
 use super::{Failed, Progress};
 use actors::{Schedule, wake_key};
 use domain::codec;
+use domain::entities::resource::IndexedState;
 use domain::index;
+use domain::indexing;
 use domain::kept::KEPT_MS;
-use domain::record::{IndexedState, Record};
+use domain::record::Record;
 use domain::values::time::Timestamp;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -136,7 +138,7 @@ impl<'a> Replay<'a> {
         let record = self.books.apply(stored)?;
         let mut ops = IndexOps::new();
         let time = Timestamp::from_unix_ms(stored.time_ms);
-        index::entries(stored.tenant, time, &record, &self.books.machine.person_marks, &mut ops);
+        indexing::entries(stored.tenant, time, &record, &self.books.machine.person_marks, &mut ops);
         for (from, to) in ops.ranges() {
             self.removed.insert(from.to_vec(), (to.to_vec(), stored.seq));
         }

@@ -6,7 +6,7 @@ use super::books::Books;
 use super::{Failed, Fault};
 use actors::{Rules, Schedule, Storage, wake_key};
 use domain::commands::KeyedCommand;
-use domain::index;
+use domain::indexing;
 use domain::machine::AnyBook;
 use domain::record::Record;
 use domain::refusal::Refusal;
@@ -78,7 +78,7 @@ impl Writing {
     pub fn entries(&self, stored: &wal::Record, record: &Record) -> IndexOps {
         let mut ops = IndexOps::new();
         let time = Timestamp::from_unix_ms(stored.time_ms);
-        index::entries(stored.tenant, time, record, &self.books.machine.person_marks, &mut ops);
+        indexing::entries(stored.tenant, time, record, &self.books.machine.person_marks, &mut ops);
         ops
     }
 

@@ -36,7 +36,7 @@ use api::endpoint::Caller as TenantCaller;
 use api::problem::Problem;
 use api::writer::Object;
 use bytes::Bytes;
-use domain::platform::PLATFORM;
+use domain::values::mode::PLATFORM;
 use hyper::Method;
 use std::ops::ControlFlow;
 use std::pin::pin;

@@ -29,7 +29,8 @@ pub enum Endpoint {
 /// The rows of tenants, visitors, banks, buyers and merchants.
 pub fn public(banks: &RailCalls) -> Vec<Row> {
     let tenants = tenant_rows().map(|route| (route.method.clone(), route.path, Endpoint::Tenant(route)));
-    let visitors = visitor_rows().map(|route| (Method::GET, route.path, Endpoint::Visitor(route)));
+    let visitors =
+        public_routes().into_iter().map(|route| (Method::GET, route.path, Endpoint::Visitor(route)));
     let banks = banks.rows().map(|(path, call)| (Method::POST, path, Endpoint::Bank(call)));
     let buyers = checkout::rows().map(|row| (row.method.clone(), row.path, Endpoint::Buyer(row)));
     let merchants = portal::SITE.rows(portal::rows());
@@ -51,14 +52,6 @@ fn tenant_rows() -> impl Iterator<Item = Route> {
     routes().into_iter().chain(page_routes()).map(move |mut route| {
         route.table = tables.remove(route.operation).map(Arc::new);
         route.takes_query = with_query.contains(route.operation);
-        route
-    })
-}
-
-fn visitor_rows() -> impl Iterator<Item = PublicRoute> {
-    let with_query: Vec<_> = api::public::description::chapter().with_query().collect();
-    public_routes().into_iter().map(move |mut route| {
-        route.takes_query = with_query.contains(&route.operation);
         route
     })
 }

@@ -1,11 +1,12 @@
 //! Reads of what was written: entities, lists, events.
 
 use domain::codec;
+use domain::entities::Entity;
+use domain::entities::product::{Product, product_of};
 use domain::index::{self, Space};
-use domain::platform::PLATFORM;
-use domain::record::{Entity, Record};
-use domain::resources::products::{Product, product_of};
+use domain::record::Record;
 use domain::values::ids::{EntityId, Id};
+use domain::values::mode::PLATFORM;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 use wal::{Reader, Seq};

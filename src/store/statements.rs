@@ -8,6 +8,7 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use api::balance::movements::Position;
 use domain::codec;
 use domain::index::{self, LedgerKey, OTHER};
+use domain::indexing;
 use domain::ledger::days::{ClosedDay, Counted, Day, Line, Present, counted, lines, zone};
 use domain::ledger::{Ledger, MovementKind};
 use domain::values::date::Date;
@@ -130,7 +131,7 @@ fn uncounted(
         Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => LedgerKey::Tenant(Currency::Ves),
     };
     let kinds = MovementKind::ALL.into_iter().map(|kind| kind as u8).chain([OTHER]);
-    let parts = kinds.flat_map(|kind| index::movement_lists(tenant, key, kind)).collect();
+    let parts = kinds.flat_map(|kind| indexing::movement_lists(tenant, key, kind)).collect();
     let (begin, end) = (index::time_bytes(from.start_in(zone)), index::time_bytes(last.plus_ms(1)));
     let moment = reader.index_moment();
     let mut newest = MergeCursor::new(&moment, parts, Some(&end), Some(begin.to_vec()), Some(budget))?;

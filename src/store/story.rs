@@ -6,11 +6,12 @@
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use domain::codec;
+use domain::entities::Entity;
+use domain::entities::webhook::{Delivered, first_delivery, is_first_delivery};
 use domain::events::{Event, EventKind};
 use domain::index;
 use domain::ledger::{Ledger, Posting};
-use domain::record::{Entity, Record};
-use domain::resources::webhooks::{Delivered, first_delivery, is_first_delivery};
+use domain::record::Record;
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use wal::{Reader, Seq};

@@ -7,8 +7,8 @@ use crate::rails::evm::erc20::Transfer as Paid;
 use crate::rails::evm::node::Block;
 use crate::rails::evm::read_hex;
 use crate::rails::evm::rpc::RpcError;
-use domain::resources::crypto::payouts::CryptoPayout;
-use domain::resources::crypto::transfers::{Fees, Seen, Standing, Taken, Transfer, final_block};
+use domain::entities::crypto_payout::{CryptoPayout, Fees, Transfer};
+use domain::resources::crypto::transfers::{Seen, Standing, Taken, final_block};
 
 /// In wei, where the node does not say one.
 const TIP: u64 = 1_000_000_000;

@@ -6,8 +6,8 @@ use crate::rails::evm::Evm;
 use crate::rails::evm::node::Block;
 use crate::rails::evm::rpc::RpcError;
 use domain::platform::Mark;
-use domain::resources::crypto::address::Network;
 use domain::resources::crypto::transfers::final_block;
+use domain::values::address::Network;
 use domain::values::time::{SECOND_MS, Timestamp};
 
 const AHEAD_SECONDS_MAX: u64 = 300;

@@ -4,12 +4,12 @@
 
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
+use domain::entities::Entity;
+use domain::entities::crypto_payout::{CryptoPayout, Status};
 use domain::index::{self, Space};
-use domain::platform::{PLATFORM, is_live};
-use domain::record::Entity;
-use domain::resources::crypto::address::Network;
-use domain::resources::crypto::payouts::{CryptoPayout, Status};
+use domain::values::address::Network;
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::mode::{PLATFORM, is_live};
 use std::collections::{BTreeMap, BTreeSet};
 use wal::Reader;
 

@@ -7,13 +7,14 @@ use super::{TurnError, Worker};
 use crate::rails::evm::transaction::Transaction;
 use crate::rails::evm::{Waits, erc20, hex0x, read_hex};
 use domain::commands::Command;
+use domain::entities::crypto_payout::{Fees, Status, Transfer};
+use domain::entities::{Entity, crypto_payout};
 use domain::index::{self, Space};
-use domain::platform::PLATFORM;
 use domain::rail::{How, RailAnswer, RailReply};
-use domain::record::Entity;
-use domain::resources::crypto::payouts::{self as rules, Status};
-use domain::resources::crypto::transfers::{Fees, Market, Move, Signing, Standing, Transfer, next_move};
+use domain::resources::crypto::payouts as rules;
+use domain::resources::crypto::transfers::{Market, Move, Signing, Standing, next_move};
 use domain::values::ids::{EntityId, Id};
+use domain::values::mode::PLATFORM;
 
 /// A transfer of USDT uses half of it; what is not used is not paid.
 const GAS: u64 = 150_000;
@@ -112,7 +113,7 @@ impl Worker {
     }
 
     async fn reply(&mut self, open: &OpenPayout, answer: RailAnswer) {
-        let operation = open.payout.id.operation(rules::SEND);
+        let operation = open.payout.id.operation(crypto_payout::SEND);
         let command = Command::RailReply(RailReply::plain(operation, How::Ask, answer)).into();
         let id = EntityId::crypto_payout(open.payout.id);
         let engine = &self.services.engine;

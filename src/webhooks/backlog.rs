@@ -1,9 +1,9 @@
 //! Events read from the log, in the order of their numbers.
 
 use crate::store::history::{self, Read, Unreadable};
+use domain::entities::webhook::EventRef;
 use domain::events::EventKind;
 use domain::index;
-use domain::resources::webhooks::EventRef;
 use std::sync::Arc;
 use wal::Reader;
 

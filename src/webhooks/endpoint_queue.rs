@@ -2,8 +2,8 @@
 //! event nothing is due and what would be.
 
 use super::Webhooks;
+use domain::entities::webhook::Term;
 use domain::events::EventKind;
-use domain::resources::webhooks::Term;
 use domain::values::ids::Id;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

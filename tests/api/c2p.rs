@@ -9,7 +9,7 @@ use crate::harness::check::{
 use crate::harness::flows::{MS, SECOND, UNKNOWN, execution, fresh, merged, number};
 use crate::harness::server::Server;
 use chrono::TimeDelta;
-use domain::resources::payments::REQUEST_OTP;
+use domain::entities::payment::REQUEST_OTP;
 use domain::values::ids::Id;
 use serde_json::{Value, json};
 use std::thread::sleep;

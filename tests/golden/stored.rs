@@ -56,7 +56,7 @@ macro_rules! goldens {
 fn goldens() -> Vec<Golden> {
     goldens! {
         approvals:
-            resources::approvals { Approvable AskedCall Decision Approval };
+            entities::approval { Approvable AskedCall Decision Approval };
         banks:
             values::bank { BankCode }
             resources::banks { Services Bank Catalogue Edit BankBook };
@@ -66,26 +66,24 @@ fn goldens() -> Vec<Golden> {
         book:
             ledger::book { Seller SellerMethod Book };
         chargebacks:
-            resources::chargebacks { Status Reason Chargeback };
+            entities::chargeback { Status Reason Chargeback };
         checkout:
-            resources::checkout { Way Offered Bought Session Sale };
+            entities::session { Way Offered Bought Session }
+            entities::sale { Sale };
         conversions:
-            resources::conversions { Source End Accepted Stage Conversion }
-            resources::conversions::auto { Waiting }
-            resources::conversions::price { Price }
-            resources::conversions::spend { Taken }
-            resources::conversions::totals { Day Totals };
+            entities::conversion { Source End Accepted Stage Conversion Waiting Price Taken }
+            ledger::totals { Day Totals };
         cop_payments:
-            resources::cop_payments { Channel Failure Telling Phase Marketplace ForSession Live CopPayment }
-            resources::cop_payments::refund { Part Taken Aside EarlierRefund }
+            values::channel { Channel }
+            entities::cop_payment { Failure Telling Phase Marketplace ForSession Live CopPayment }
+            entities::cop_payment { Part Taken Aside EarlierRefund }
             values::token { StepToken };
         cop_payouts:
-            resources::cop_payouts { AccountType ColombianAccount Beneficiary CopPayout };
+            entities::cop_payout { AccountType ColombianAccount Beneficiary CopPayout };
         crypto:
-            resources::crypto::address { Network }
-            resources::crypto::deposits { Asset DepositAddress Till TillAddress Deposit LogEntry }
-            resources::crypto::payouts { Status CryptoPayout }
-            resources::crypto::transfers { Transfer Attempt Fees }
+            values::address { Network }
+            entities::deposit_address { Asset DepositAddress Till TillAddress Deposit LogEntry }
+            entities::crypto_payout { Status CryptoPayout Transfer Attempt Fees }
             platform { Mark SearchedBlocks };
         days:
             ledger::days { Column Day ClosedDay };
@@ -96,47 +94,45 @@ fn goldens() -> Vec<Golden> {
         ledger:
             ledger { Ledger MovementKind Posting Row HoldChange Account Release };
         merchants:
-            resources::merchants { PayoutMethod Merchant };
+            entities::merchant { PayoutMethod Merchant };
         notices:
-            resources::notices { Notice About Transfer NoticedDocument Claim };
+            entities::notice { Notice About Transfer NoticedDocument Claim };
         operators:
             platform::operators { Role OperatorStatus OperatorAccount Maker }
             platform::audit { Who Consent AuditEntry };
         otp:
-            resources::payments::otp { Status Otp };
+            entities::otp { Status Otp };
         own_account:
-            resources::own_account { OwnPhone OwnAccount };
+            entities::own_account { OwnPhone OwnAccount };
         payments:
-            resources::payments {
-                Status CancelReason Phase Marketplace Debtor Means EarlierReversal Payment
-            }
-            resources::payments::reversal { Aside };
+            entities::payment { Status CancelReason Phase Marketplace EarlierReversal Payment }
+            entities::means { Debtor Means }
+            entities::payment { Aside };
         payouts:
-            resources::payouts { Status PayoutKind Destination PhoneHolder Receiver Payout }
-            resources::payouts::batch { ItemEnd Asked Batch CanonicalItem };
+            entities::payout { Status PayoutKind Destination Payout }
+            resources::payouts { PhoneHolder Receiver }
+            entities::batch { ItemEnd Asked Batch }
+            resources::payouts::batch { CanonicalItem };
         platform:
-            platform { Mode Scopes ApiKey PlatformChange Tenant PlatformBook }
+            values::mode { Mode }
+            platform { Scopes ApiKey PlatformChange Tenant PlatformBook }
             platform::acts { Act Deed BackedUp };
         products:
-            resources::products { Product LinkStatus Link };
+            entities::product { Product LinkStatus Link };
         rates:
             resources::rates::buckets { Placed Bucket }
             resources::rates::samples { Pair Series Quotation Sample }
             resources::rates::pins { Pin };
         record:
-            record { Cause Entity IndexedState Written Record }
-            kept { Kept Answer };
+            cause { Cause }
+            entities { Entity }
+            entities::resource { IndexedState }
+            record { Written Record Kept Answer };
         refusals:
-            refusal {
-                Refusal PaymentRefusal PayoutRefusal MerchantRefusal VerificationRefusal ChargebackRefusal
-                ProductRefusal CheckoutRefusal ConversionRefusal CryptoRefusal OperationRefusal CopPaymentRefusal
-                CopPayoutRefusal WebhookRefusal PlatformRefusal ApprovalRefusal
-            };
+            refusal { Refusal PaymentRefusal PayoutRefusal MerchantRefusal VerificationRefusal ChargebackRefusal ProductRefusal CheckoutRefusal ConversionRefusal CryptoRefusal OperationRefusal CopPaymentRefusal CopPayoutRefusal WebhookRefusal PlatformRefusal ApprovalRefusal };
         settings:
-            platform::settings {
-                Fee Fees ConversionSettings LiveStatus Settings TenantSettings Shop Receiver
-            }
-            platform::moves { Deployment };
+            platform::settings { Fee Fees ConversionSettings LiveStatus Settings TenantSettings Shop Receiver }
+            platform::settings { Deployment };
         trace:
             trace { Reach RailId BankWord EarlierOrder Trace };
         values:
@@ -151,14 +147,9 @@ fn goldens() -> Vec<Golden> {
             values::phone { MobilePhone }
             values::time { Timestamp };
         verification:
-            resources::verification { MethodStatus Word }
-            resources::verification::limits { Attempts }
-            resources::verification::booked { Booked };
+            entities::verification { MethodStatus Word Attempts Booked };
         webhooks:
-            resources::webhooks {
-                EventName Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted
-                Webhook
-            };
+            entities::webhook { EventName Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted Webhook };
     }
 }
 

@@ -3,10 +3,10 @@
 
 use actors::{Clock, Config, Effects, Engine, Shares};
 use api::operators::changes;
+use domain::cause::Cause;
 use domain::commands::{Command, KeyedCommand};
 use domain::machine::Domain;
 use domain::rail::Effect;
-use domain::record::Cause;
 use domain::resources::adjustments::Adjustment;
 use domain::values::money::Currency;
 use domain::view::{Query, View};

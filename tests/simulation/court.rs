@@ -4,13 +4,12 @@
 use crate::model::{Dispute, INTENT, Model, Paying, Proof, Sending};
 use crate::statements::Days;
 use crate::witness::{Asked, Seen, Turn};
+use domain::cause::Cause;
+use domain::entities::payment::{Phase, Status};
+use domain::entities::{Entity, chargeback, payout};
 use domain::ledger::Ledger;
 use domain::ledger::book::Book;
 use domain::ledger::sellers;
-use domain::record::{Cause, Entity};
-use domain::resources::chargebacks;
-use domain::resources::payments::{Phase, Status};
-use domain::resources::payouts;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Currency;
 use domain::view::balance;
@@ -206,9 +205,9 @@ impl Case {
                 panic!("{id} is lost")
             };
             let stands = match payout.status {
-                payouts::Status::Pending => Sending::Pending,
-                payouts::Status::Completed => Sending::Completed,
-                payouts::Status::Failed => Sending::Failed,
+                payout::Status::Pending => Sending::Pending,
+                payout::Status::Completed => Sending::Completed,
+                payout::Status::Failed => Sending::Failed,
             };
             let shown = (stands, payout.amount.minor(), payout.fee.minor());
             assert_eq!(shown, (sent.stands, sent.cents, sent.fee), "{id}");
@@ -279,9 +278,9 @@ impl Case {
             assert_eq!(payment.expires_at.map(|at| at.unix_ms()), Some(sale.created + INTENT), "{id}");
         }
         let dispute = |status| match status {
-            chargebacks::Status::Open => Dispute::Open,
-            chargebacks::Status::Won => Dispute::Won,
-            chargebacks::Status::Lost => Dispute::Lost,
+            chargeback::Status::Open => Dispute::Open,
+            chargeback::Status::Won => Dispute::Won,
+            chargeback::Status::Lost => Dispute::Lost,
         };
         let taken: Vec<_> = payment
             .chargebacks

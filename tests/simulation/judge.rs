@@ -3,11 +3,11 @@
 use crate::model::{DAY, Dispute, Hold, INTENT, MANY, Model, Paying, Proof, Sending, Shop, Verdict};
 use crate::steps::Word;
 use crate::witness::{Asked, By, Paid, Sought, Turn, Wanted};
+use domain::entities::Entity;
+use domain::entities::batch::ItemEnd;
+use domain::entities::payment::{CHARGE, REVERSE};
+use domain::entities::verification::MethodStatus;
 use domain::rail::RailAnswer;
-use domain::record::Entity;
-use domain::resources::payments::{CHARGE, REVERSE};
-use domain::resources::payouts::batch::ItemEnd;
-use domain::resources::verification::MethodStatus;
 use domain::values::date::Date;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::{Timestamp, Zone};

@@ -2,9 +2,9 @@
 
 use crate::steps::To;
 use crate::witness::By;
-use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount};
+use domain::entities::cop_payout::{AccountType, Beneficiary, ColombianAccount};
+use domain::entities::means::{Debtor, Means};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
-use domain::resources::payments::{Debtor, Means};
 use domain::resources::payouts::{NewPayout, PhoneHolder, Receiver};
 use domain::values::account::AccountNumber;
 use domain::values::bank::BankCode;

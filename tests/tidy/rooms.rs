@@ -33,38 +33,15 @@ struct Circles {
 const KNOWN: [Circles; 2] = [
     Circles {
         below: "src/api",
-        folders: &[
-            &[
-                "balance",
-                "chargebacks",
-                "checkout",
-                "conversions",
-                "cop_payments",
-                "crypto",
-                "merchants",
-                "payments",
-                "products",
-                "tenants",
-                "testing",
-            ],
-            &["openapi", "wire"],
-        ],
-        pairs: &[
-            ("balance", "cop_payments"),
-            ("balance", "merchants"),
-            ("chargebacks", "payments"),
-            ("checkout", "cop_payments"),
-            ("checkout", "payments"),
-            ("conversions", "testing"),
-            ("openapi", "wire"),
-        ],
+        folders: &[&["balance", "cop_payments", "payments"], &["openapi", "wire"]],
+        pairs: &[("openapi", "wire")],
     },
     Circles {
         below: "src/domain",
-        folders: &[&["index", "ledger", "platform", "resources"]],
+        folders: &[&["entities", "index", "ledger", "platform", "resources"]],
         pairs: &[
-            ("index", "resources"),
-            ("ledger", "platform"),
+            ("entities", "ledger"),
+            ("entities", "resources"),
             ("ledger", "resources"),
             ("platform", "resources"),
         ],

@@ -1,5 +1,14 @@
-//! The operations of one synced write, as one flat buffer: no allocation per operation, and a store
-//! in memory can tear it after any byte. The layout never reaches a disk.
+//! What one synced write consists of: the operations of records on the index, the batch as one flat
+//! buffer (no allocation for each operation, and a store in memory can tear it after any byte), and
+//! what the writer fills it with. The layout of a batch never reaches a disk.
+
+use crate::Seq;
+use crate::config::Config;
+use crate::log::Append;
+use crate::pieces::{self, Writing};
+use crate::record::{self, RECORD_OVERHEAD_BYTES, Tip};
+use crate::snapshot::Snapshot;
+use std::borrow::Cow;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -63,6 +72,12 @@ impl Batch {
         self.bytes.extend_from_slice(value);
     }
 
+    pub(crate) fn put_parts(&mut self, family: Family, key: &[u8], value: &[&[u8]]) {
+        self.header(family as u8, key.len(), value.iter().map(|part| part.len()).sum());
+        self.bytes.extend_from_slice(key);
+        value.iter().for_each(|part| self.bytes.extend_from_slice(part));
+    }
+
     pub fn delete(&mut self, family: Family, key: &[u8]) {
         self.header(family as u8 | DELETE, key.len(), 0);
         self.bytes.extend_from_slice(key);
@@ -73,28 +88,6 @@ impl Batch {
         self.header(family as u8 | DELETE | RANGE, from.len(), to.len());
         self.bytes.extend_from_slice(from);
         self.bytes.extend_from_slice(to);
-    }
-
-    /// Starts a put whose value is appended to `grow`'s buffer; nothing else may be added until `finish`.
-    pub(crate) fn begin(&mut self, family: Family, key: &[u8]) -> OpenPut {
-        self.header(family as u8, key.len(), 0);
-        self.bytes.extend_from_slice(key);
-        OpenPut { value_at: self.bytes.len(), key_len: key.len() }
-    }
-
-    /// Only ever append.
-    pub(crate) fn grow(&mut self) -> &mut Vec<u8> {
-        &mut self.bytes
-    }
-
-    pub(crate) fn grown(&self, open: &OpenPut) -> usize {
-        self.bytes.len() - open.value_at
-    }
-
-    pub(crate) fn finish(&mut self, open: OpenPut) {
-        let len = u32::try_from(self.grown(&open)).expect("a value is shorter than 4 GiB");
-        let at = open.value_at - open.key_len - 4;
-        self.bytes[at..at + 4].copy_from_slice(&len.to_le_bytes());
     }
 
     pub fn append(&mut self, other: &Batch) {
@@ -138,12 +131,6 @@ impl Batch {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct OpenPut {
-    value_at: usize,
-    key_len: usize,
-}
-
 #[derive(Clone, Debug)]
 pub struct Ops<'a> {
     bytes: &'a [u8],
@@ -160,14 +147,293 @@ impl<'a> Iterator for Ops<'a> {
         let (value, rest) = rest.split_at(value_len);
         self.bytes = rest;
         let family = Family::ALL[usize::from(header[0] & !(DELETE | RANGE))];
-        let is = |bit| header[0] & bit != 0;
-        Some(Op { family, key, value: (!is(DELETE)).then_some(value), until: is(RANGE).then_some(value) })
+        let (value, until) = match header[0] & (DELETE | RANGE) {
+            0 => (Some(value), None),
+            DELETE => (None, None),
+            _ => (None, Some(value)),
+        };
+        Some(Op { family, key, value, until })
+    }
+}
+
+// Three bits must suffice for the family.
+const _: () = assert!(Family::ALL.len() <= 8);
+
+/// The operations in the order of their keys, which is faster to write: the memtable begins its
+/// search at the last key's place. Operations of one key keep their order, as the last one wins; and
+/// so do all where a range is removed, as that concerns the keys before it alone.
+///
+/// Numbers are compared where possible: most keys share their beginning only with keys of their own
+/// list.
+pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
+    let mut ops = Vec::with_capacity(batch.count);
+    let mut places = Vec::with_capacity(batch.count);
+    let mut removes_range = false;
+    for op in batch.ops() {
+        removes_range |= op.until.is_some();
+        places.push((beginning(&op), ops.len()));
+        ops.push(op);
+    }
+    if !removes_range {
+        places.sort_unstable();
+        for alike in places.chunk_by_mut(|a, b| a.0 == b.0) {
+            if !alike.is_sorted_by_key(|place| ops[place.1].key) {
+                alike.sort_by_key(|place| ops[place.1].key);
+            }
+        }
+    }
+    places.into_iter().map(move |place| ops[place.1])
+}
+
+/// The family and the first 61 bits of the key, as a number that sorts as the keys do.
+fn beginning(op: &Op<'_>) -> u64 {
+    let mut first = [0; 8];
+    let len = op.key.len().min(first.len());
+    first[..len].copy_from_slice(&op.key[..len]);
+    (op.family as u64) << 61 | u64::from_be_bytes(first) >> 3
+}
+
+/// Index operations that become durable with a record. A record's sequence is known only when the
+/// writer takes it, so an operation may ask for it to be filled in there. All operations share one
+/// buffer: one allocation for a record.
+///
+/// Later ones win. In the buffer: u8 kind, u16 key length, u32 value length, key, value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexOps {
+    bytes: Vec<u8>,
+}
+
+const INDEX_PUT: u8 = 0;
+const INDEX_PUT_SEQ: u8 = 1;
+const INDEX_PUT_AT_SEQ: u8 = 2;
+const INDEX_DELETE: u8 = 3;
+/// Its value is the end of the range.
+const INDEX_DELETE_RANGE: u8 = 4;
+const INDEX_HEADER_BYTES: usize = 7;
+/// The operations of most records fit; growing by doubling would move them four times.
+const USUAL_BYTES: usize = 512;
+
+impl IndexOps {
+    pub fn new() -> IndexOps {
+        IndexOps::default()
+    }
+
+    /// A key is at most 65,535 bytes long, here and below.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) {
+        self.push(INDEX_PUT, key, value);
+    }
+
+    /// The record's own sequence as value, 8 bytes big endian.
+    pub fn put_seq(&mut self, key: &[u8]) {
+        self.push(INDEX_PUT_SEQ, key, &[]);
+    }
+
+    /// The record's own sequence behind the prefix, 8 bytes big endian.
+    pub fn put_at_seq(&mut self, key_prefix: &[u8], value: &[u8]) {
+        self.push(INDEX_PUT_AT_SEQ, key_prefix, value);
+    }
+
+    pub fn delete(&mut self, key: &[u8]) {
+        self.push(INDEX_DELETE, key, &[]);
+    }
+
+    /// Removes every key from `from` on and before `to`, however many there are: that costs as much as to
+    /// remove one.
+    pub fn delete_range(&mut self, from: &[u8], to: &[u8]) {
+        self.push(INDEX_DELETE_RANGE, from, to);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Keys, values and seven bytes for each.
+    pub fn len_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The ranges of keys that are removed: the first key, and the first that is not in it.
+    pub fn ranges(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        RawOps { bytes: &self.bytes }
+            .filter(|(kind, ..)| *kind == INDEX_DELETE_RANGE)
+            .map(|(_, from, to)| (from, to))
+    }
+
+    /// The operations on single keys; the value is `None` for a delete.
+    pub fn iter(&self, seq: Seq) -> impl Iterator<Item = (Cow<'_, [u8]>, Option<Cow<'_, [u8]>>)> {
+        let seq = seq.to_be_bytes();
+        RawOps { bytes: &self.bytes }.filter(|(kind, ..)| *kind != INDEX_DELETE_RANGE).map(
+            move |(kind, key, value)| match kind {
+                INDEX_PUT => (Cow::Borrowed(key), Some(Cow::Borrowed(value))),
+                INDEX_PUT_SEQ => (Cow::Borrowed(key), Some(Cow::Owned(seq.to_vec()))),
+                INDEX_PUT_AT_SEQ => (Cow::Owned([key, &seq].concat()), Some(Cow::Borrowed(value))),
+                INDEX_DELETE => (Cow::Borrowed(key), None),
+                _ => unreachable!("operations are only pushed by the five functions above"),
+            },
+        )
+    }
+
+    /// `scratch` is reused for keys that end in the sequence.
+    pub(crate) fn resolve_into(&self, seq: Seq, batch: &mut Batch, scratch: &mut Vec<u8>) {
+        let seq = seq.to_be_bytes();
+        for (kind, key, value) in (RawOps { bytes: &self.bytes }) {
+            match kind {
+                INDEX_PUT => batch.put(Family::Index, key, value),
+                INDEX_PUT_SEQ => batch.put(Family::Index, key, &seq),
+                INDEX_PUT_AT_SEQ => {
+                    scratch.clear();
+                    scratch.extend_from_slice(key);
+                    scratch.extend_from_slice(&seq);
+                    batch.put(Family::Index, scratch, value);
+                }
+                INDEX_DELETE => batch.delete(Family::Index, key),
+                INDEX_DELETE_RANGE => batch.delete_range(Family::Index, key, value),
+                _ => unreachable!("operations are only pushed by the five functions above"),
+            }
+        }
+    }
+
+    fn push(&mut self, kind: u8, key: &[u8], value: &[u8]) {
+        let key_len = u16::try_from(key.len()).expect("an index key is at most 65,535 bytes long");
+        let value_len = u32::try_from(value.len()).expect("an index value is shorter than 4 GiB");
+        if self.bytes.is_empty() {
+            self.bytes.reserve(USUAL_BYTES);
+        }
+        self.bytes.reserve(INDEX_HEADER_BYTES + key.len() + value.len());
+        self.bytes.push(kind);
+        self.bytes.extend_from_slice(&key_len.to_le_bytes());
+        self.bytes.extend_from_slice(&value_len.to_le_bytes());
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value);
+    }
+}
+
+struct RawOps<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Iterator for RawOps<'a> {
+    type Item = (u8, &'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (header, rest) = self.bytes.split_first_chunk::<INDEX_HEADER_BYTES>()?;
+        let key_len = usize::from(u16::from_le_bytes([header[1], header[2]]));
+        let value_len = u32::from_le_bytes([header[3], header[4], header[5], header[6]]) as usize;
+        let (key, rest) = rest.split_at(key_len);
+        let (value, rest) = rest.split_at(value_len);
+        self.bytes = rest;
+        Some((header[0], key, value))
+    }
+}
+
+/// The batch that the writer fills: chunks of records, then what is derived from them, then the tip.
+pub(crate) struct Building {
+    pub tip: Tip,
+    pub floor: Seq,
+    /// The last chunk may still be open.
+    pub batch: Batch,
+    /// Where the open chunk's value begins.
+    chunk_at: Option<usize>,
+    pub rest: Batch,
+    key: Vec<u8>,
+    pub records: u64,
+    pub snapshots: u64,
+    chunk_bytes_max: usize,
+    piece_bytes_max: usize,
+}
+
+impl Building {
+    pub fn new(tip: Tip, floor: Seq, config: &Config) -> Building {
+        Building {
+            tip,
+            floor,
+            batch: Batch::new(),
+            chunk_at: None,
+            rest: Batch::new(),
+            key: Vec::new(),
+            records: 0,
+            snapshots: 0,
+            chunk_bytes_max: config.chunk_bytes_max,
+            piece_bytes_max: config.piece_bytes_max,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.batch.count == 0 && self.rest.count == 0
+    }
+
+    pub fn len_bytes(&self) -> usize {
+        self.batch.bytes.len() + self.rest.bytes.len()
+    }
+
+    pub fn add_record(&mut self, append: &Append) {
+        let seq = self.tip.seq + 1;
+        let bytes = RECORD_OVERHEAD_BYTES + append.payload.len();
+        if self.chunk_at.is_some_and(|at| self.batch.bytes.len() - at + bytes > self.chunk_bytes_max) {
+            self.end_chunk();
+        }
+        if self.chunk_at.is_none() {
+            // Its length is written at its end.
+            self.batch.put(Family::Log, &seq.to_be_bytes(), &[]);
+            self.chunk_at = Some(self.batch.bytes.len());
+        }
+        let Append { time_ms, tenant, payload, .. } = append;
+        let hash = record::encode(&mut self.batch.bytes, seq, *time_ms, *tenant, &self.tip.hash, payload);
+        self.tip = Tip { seq, hash };
+        self.records += 1;
+        append.index.resolve_into(seq, &mut self.rest, &mut self.key);
+    }
+
+    pub fn add_snapshot(&mut self, snapshot: &Snapshot) {
+        pieces::put_into(&mut self.rest, self.tip.seq, snapshot, self.piece_bytes_max);
+        snapshot.index.resolve_into(self.tip.seq, &mut self.rest, &mut self.key);
+        self.snapshots += 1;
+    }
+
+    /// True for the last piece, which completes the snapshot.
+    pub fn add_piece<C>(&mut self, writing: &mut Writing<C>) -> bool {
+        let done = writing.put_next_into(&mut self.rest, self.piece_bytes_max);
+        if done {
+            writing.snapshot.index.resolve_into(writing.seq, &mut self.rest, &mut self.key);
+            self.snapshots += 1;
+        }
+        done
+    }
+
+    pub fn raise_floor(&mut self, floor: Seq) {
+        let floor = floor.min(self.tip.seq);
+        if floor > self.floor {
+            self.floor = floor;
+            self.rest.put(Family::Meta, record::FLOOR_KEY, &record::floor_bytes(floor));
+        }
+    }
+
+    fn end_chunk(&mut self) {
+        if let Some(at) = self.chunk_at.take() {
+            let len = u32::try_from(self.batch.bytes.len() - at).expect("a chunk is shorter than 4 GiB");
+            let header_at = at - size_of::<Seq>() - 4;
+            self.batch.bytes[header_at..header_at + 4].copy_from_slice(&len.to_le_bytes());
+        }
+    }
+
+    pub fn complete(&mut self) {
+        self.end_chunk();
+        self.tip.put_into(&mut self.rest);
+        self.batch.append(&self.rest);
+    }
+
+    pub fn clear(&mut self, keep_bytes: usize) {
+        self.batch.clear(keep_bytes);
+        self.rest.clear(keep_bytes);
+        self.records = 0;
+        self.snapshots = 0;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn operations_come_back_in_order() {
@@ -175,18 +441,14 @@ mod tests {
         side.delete(Family::Index, b"gone");
         side.delete_range(Family::Index, b"from", b"to");
         let mut batch = Batch::new();
-        let open = batch.begin(Family::Log, b"k");
-        batch.grow().extend_from_slice(b"grown ");
-        batch.grow().extend_from_slice(b"value");
-        assert_eq!(batch.grown(&open), 11);
-        batch.finish(open);
+        batch.put(Family::Log, b"k", b"value");
         batch.put(Family::Meta, b"tip", b"");
         batch.append(&side);
         let ops: Vec<_> = batch.ops().collect();
         assert_eq!(
             ops,
             [
-                Op { family: Family::Log, key: b"k", value: Some(b"grown value"), until: None },
+                Op { family: Family::Log, key: b"k", value: Some(b"value"), until: None },
                 Op { family: Family::Meta, key: b"tip", value: Some(b""), until: None },
                 Op { family: Family::Index, key: b"gone", value: None, until: None },
                 Op { family: Family::Index, key: b"from", value: None, until: Some(b"to") },
@@ -195,5 +457,61 @@ mod tests {
         assert_eq!(batch.len(), 4);
         batch.clear(0);
         assert!(batch.is_empty() && batch.ops().next().is_none());
+    }
+
+    #[test]
+    fn the_sequence_is_filled_in_where_it_was_asked_for() {
+        let mut ops = IndexOps::new();
+        assert!(ops.is_empty());
+        ops.put(b"a", b"1");
+        ops.put_seq(b"b");
+        ops.put_at_seq(b"c", b"3");
+        ops.delete(b"d");
+        assert_eq!(ops.len_bytes(), 4 * 7 + 4 + 2);
+        let expected: Vec<(Vec<u8>, Option<Vec<u8>>)> = vec![
+            (b"a".to_vec(), Some(b"1".to_vec())),
+            (b"b".to_vec(), Some(vec![0, 0, 0, 0, 0, 0, 1, 2])),
+            (b"c\0\0\0\0\0\0\x01\x02".to_vec(), Some(b"3".to_vec())),
+            (b"d".to_vec(), None),
+        ];
+        let resolved: Vec<_> = ops.iter(258).map(|(k, v)| (k.into_owned(), v.map(Cow::into_owned))).collect();
+        assert_eq!(resolved, expected);
+
+        ops.delete_range(b"e", b"f");
+        assert_eq!(ops.ranges().collect::<Vec<_>>(), [(&b"e"[..], &b"f"[..])]);
+        assert_eq!(ops.iter(258).count(), expected.len(), "a range is no single key");
+        let mut batch = Batch::new();
+        ops.resolve_into(258, &mut batch, &mut Vec::new());
+        let (ranges, single): (Vec<_>, Vec<_>) = batch.ops().partition(|op| op.until.is_some());
+        assert_eq!((ranges[0].key, ranges[0].until), (&b"e"[..], Some(&b"f"[..])));
+        let batched: Vec<_> =
+            single.iter().map(|op| (op.key.to_vec(), op.value.map(<[u8]>::to_vec))).collect();
+        assert_eq!(batched, expected, "the writer resolves as the public iterator does");
+    }
+
+    #[test]
+    fn what_a_range_takes_stays_before_it() {
+        let mut batch = Batch::new();
+        batch.put(Family::Index, b"b", b"old");
+        batch.delete_range(Family::Index, b"a", b"c");
+        batch.put(Family::Index, b"b", b"new");
+        batch.put(Family::Log, b"a", b"");
+        assert_eq!(sorted(&batch).collect::<Vec<_>>(), batch.ops().collect::<Vec<_>>());
+    }
+
+    proptest! {
+        /// Short keys of few letters: many are the same, begin alike, or are the beginning of
+        /// another.
+        #[test]
+        fn it_is_the_order_of_the_whole_keys(ops in prop::collection::vec((0_usize..5, prop::collection::vec(0_u8..3, 0..12), any::<bool>()), 0..60)) {
+            let mut batch = Batch::new();
+            for (n, (family, key, put)) in ops.iter().enumerate() {
+                let family = Family::ALL[*family];
+                if *put { batch.put(family, key, &n.to_be_bytes()) } else { batch.delete(family, key) }
+            }
+            let mut expected: Vec<_> = batch.ops().collect();
+            expected.sort_by_key(|op| (op.family, op.key));
+            prop_assert_eq!(sorted(&batch).collect::<Vec<_>>(), expected);
+        }
     }
 }

@@ -73,21 +73,15 @@
 //!                               locked while it has
 //! ```
 
-mod ack;
 mod batch;
-mod batch_sort;
-mod building;
 pub mod cluster;
 mod config;
 mod cursor;
 mod damage;
 mod directory;
 mod external_sort;
-mod histogram;
-mod index_ops;
 mod log;
 mod memory;
-mod meta;
 mod opening;
 mod pieces;
 mod poison;
@@ -110,28 +104,25 @@ mod zeroed_end;
 /// The place of a record in the log: dense, the first is 1.
 pub type Seq = u64;
 
-pub use ack::{AckBatch, AckSender};
-pub use batch::{Batch, Family, Op, Ops};
+pub use batch::{Batch, Family, IndexOps, Op, Ops};
 pub use config::Config;
 pub use cursor::{IndexCursor, IndexMoment};
 pub use damage::{Damage, OpenError, ReadError};
 pub use directory::make_directory;
 pub use external_sort::{ExternalSort, Sorted};
-pub use histogram::{Counted, Histogram};
-pub use index_ops::IndexOps;
 pub use log::{Append, Completion, Durable, Log, ReportTo};
 pub use memory::{Crash, Faults, MemoryStore, Refusal};
-pub use meta::Tip;
 pub use poison::Poisoned;
 pub use reader::{Reader, Snapshots};
-pub use record::{Hash, PAYLOAD_BYTES_MAX, RECORD_OVERHEAD_BYTES, RECORD_VERSION, Record};
+pub use record::{Hash, PAYLOAD_BYTES_MAX, RECORD_OVERHEAD_BYTES, RECORD_VERSION, Record, Tip};
 pub use replay::Records;
 pub use retention::{Retention, Superfluous};
 pub use rocks::{OWNER_FILE, RocksStore, is_damage};
 pub use salvage::{Salvage, salvage};
 pub use scarce::fitting;
 pub use snapshot::{STATE_BYTES_MAX, Snapshot, SnapshotHead, StoredSnapshot};
-pub use stats::Stats;
+pub use stats::{Counted, Histogram, Stats};
 pub use stepper::Stepper;
 pub use store::{Item, Scan, Store, StoreCursor, StoreError, StoreMoment};
 pub use verify::Verified;
+pub use writer::{AckBatch, AckSender};

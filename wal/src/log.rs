@@ -2,7 +2,6 @@
 //! one thread appends keeps its order; every completion is called exactly once, with `Durable` only
 //! after the sync.
 
-use crate::ack::AckSender;
 use crate::cluster::Agreement;
 use crate::config::Config;
 use crate::opening;
@@ -15,6 +14,7 @@ use crate::snapshot::{STATE_BYTES_MAX, Snapshot};
 use crate::stats::{Counters, Stats};
 use crate::stepper::Stepper;
 use crate::store::{Store, StoreError};
+use crate::writer::AckSender;
 use crate::writer::{Beside, Entry, Writer};
 use crate::{IndexOps, OpenError, ReadError, Seq};
 use crossbeam::channel::{self, Sender};

@@ -3,8 +3,7 @@
 //! checked by replay and by `verify`.
 
 use crate::batch::{Batch, Family};
-use crate::meta::{self, Tip};
-use crate::record::RawRecord;
+use crate::record::{self, RawRecord, Tip};
 use crate::store::{Scan, Store, Way, checked_item, leave_back};
 use crate::{Damage, OpenError, ReadError, Seq, snapshot};
 
@@ -20,7 +19,7 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
         Some(note) => Some(Tip::decode_witness(&note)?),
         None => None,
     };
-    let Some(format) = store.get(Family::Meta, meta::FORMAT_KEY)? else {
+    let Some(format) = store.get(Family::Meta, record::FORMAT_KEY)? else {
         for family in Family::ALL {
             let mut cursor = store.cursor(Scan::all(family));
             cursor.first();
@@ -37,13 +36,13 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
             _ => Ok(None),
         };
     };
-    meta::check_format(&format)?;
-    let tip = match store.get(Family::Meta, meta::TIP_KEY)? {
+    record::check_format(&format)?;
+    let tip = match store.get(Family::Meta, record::TIP_KEY)? {
         Some(value) => Tip::decode(&value)?,
         None => return Err(Damage::new(0, "the tip entry is missing").into()),
     };
-    let floor = match store.get(Family::Meta, meta::FLOOR_KEY)? {
-        Some(value) => meta::decode_floor(&value)?,
+    let floor = match store.get(Family::Meta, record::FLOOR_KEY)? {
+        Some(value) => record::decode_floor(&value)?,
         None => return Err(Damage::new(0, "the floor entry is missing").into()),
     };
     check_end(last_record(store, tip.seq)?, tip)?;
@@ -72,8 +71,8 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
 
 pub(crate) fn create(store: &dyn Store) -> Result<Opened, OpenError> {
     let mut batch = Batch::new();
-    batch.put(Family::Meta, meta::FORMAT_KEY, &meta::format_bytes());
-    batch.put(Family::Meta, meta::FLOOR_KEY, &meta::floor_bytes(0));
+    batch.put(Family::Meta, record::FORMAT_KEY, &record::format_bytes());
+    batch.put(Family::Meta, record::FLOOR_KEY, &record::floor_bytes(0));
     Tip::default().put_into(&mut batch);
     store.write(&batch)?;
     Ok(Opened { tip: Tip::default(), floor: 0 })

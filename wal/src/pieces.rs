@@ -87,12 +87,8 @@ pub(crate) fn put_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot, piece_b
 }
 
 fn put(batch: &mut Batch, key: &[u8], piece: &[u8]) {
-    let open = batch.begin(Family::Pieces, key);
-    let out = batch.grow();
-    out.reserve(piece.len() + 4);
-    out.extend_from_slice(piece);
-    out.extend_from_slice(&crc32c::crc32c_append(crc32c::crc32c(key), piece).to_le_bytes());
-    batch.finish(open);
+    let crc = crc32c::crc32c_append(crc32c::crc32c(key), piece).to_le_bytes();
+    batch.put_parts(Family::Pieces, key, &[piece, &crc]);
 }
 
 pub(crate) fn key(tenant: u64, seq: Seq, number: u32) -> [u8; KEY_BYTES] {

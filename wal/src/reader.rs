@@ -4,9 +4,9 @@
 use crate::batch::Family;
 use crate::cursor::{IndexCursor, IndexMoment, index_range};
 use crate::memory::MemoryStore;
-use crate::meta::Tip;
 use crate::opening::{self, Opened};
 use crate::pieces;
+use crate::record::Tip;
 use crate::replay::Records;
 use crate::rocks::RocksStore;
 use crate::salvage;

@@ -4,8 +4,7 @@
 //! tail, is noticed by the witness: a file of 36 bytes, overwritten after every synced write and
 //! before it is acknowledged, which `log.rs` compares with the tip.
 
-use crate::batch::{Batch, Family};
-use crate::batch_sort;
+use crate::batch::{self, Batch, Family};
 use crate::directory::make_directory;
 use crate::salvage;
 use crate::scarce;
@@ -372,7 +371,7 @@ impl Store for RocksStore {
         let families = Family::ALL.map(|family| self.family(family));
         let mut write = WriteBatch::with_capacity_bytes(batch.len_bytes() + 64);
         let mut removes_ranges = false;
-        for op in batch_sort::sorted(batch) {
+        for op in batch::sorted(batch) {
             let family = families[op.family as usize];
             match (op.value, op.until) {
                 (Some(value), _) => write.put_cf(family, op.key, value),

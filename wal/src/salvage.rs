@@ -3,7 +3,7 @@
 //! disk, and no log is served from what is read here.
 
 use crate::batch::Family;
-use crate::meta::{self, Tip};
+use crate::record::{self, Tip};
 use crate::replay::Records;
 use crate::rocks::{self, RocksStore};
 use crate::store::{Scan, Store, StoreError, Way};
@@ -102,7 +102,7 @@ fn first_bad(store: &dyn Store, why: &str) -> Damage {
 fn end(store: &dyn Store) -> Seq {
     let witness = store.witnessed().ok().flatten().and_then(|note| Tip::decode_witness(&note).ok());
     let tip =
-        store.get(Family::Meta, meta::TIP_KEY).ok().flatten().and_then(|value| Tip::decode(&value).ok());
+        store.get(Family::Meta, record::TIP_KEY).ok().flatten().and_then(|value| Tip::decode(&value).ok());
     let mut cursor = store.cursor(Scan::all(Family::Log));
     cursor.last();
     let chunk = cursor.item().and_then(|(key, _)| key.try_into().ok()).map(Seq::from_be_bytes);

@@ -113,16 +113,10 @@ pub(crate) fn put_whole_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot) {
 }
 
 fn put(batch: &mut Batch, key: &[u8], version: u8, time_ms: i64, what: &[u8]) {
-    let open = batch.begin(Family::Snapshots, key);
-    let out = batch.grow();
-    let start = out.len();
-    out.reserve(STATE_AT + what.len() + 4);
-    out.push(version);
-    out.extend_from_slice(&time_ms.to_le_bytes());
-    out.extend_from_slice(what);
-    let crc = crc32c::crc32c_append(crc32c::crc32c(key), &out[start..]);
-    out.extend_from_slice(&crc.to_le_bytes());
-    batch.finish(open);
+    let (version, time) = ([version], time_ms.to_le_bytes());
+    let parts = [&version[..], &time, what];
+    let crc = parts.iter().fold(crc32c::crc32c(key), |crc, part| crc32c::crc32c_append(crc, part));
+    batch.put_parts(Family::Snapshots, key, &[parts[0], parts[1], parts[2], &crc.to_le_bytes()]);
 }
 
 struct Checked<'a> {

@@ -4,9 +4,7 @@
 //! answered, also after a failure and while closing.
 
 use crate::Seq;
-use crate::ack::{AckBatch, AckSender, Waiting};
-use crate::batch::Family;
-use crate::building::Building;
+use crate::batch::{Building, Family};
 use crate::cluster::{Agreed, Agreement, PROPOSAL_BYTES_MAX, Proposal};
 use crate::config::Config;
 use crate::log::{Append, Completion, Durable, Shared};
@@ -46,6 +44,45 @@ impl<C> Entry<C> {
             // A large state takes its time, which is no reason for an alarm.
             Entry::SnapshotAt(_) | Entry::Close => None,
         }
+    }
+}
+
+pub(crate) struct Waiting<C> {
+    pub seq: Seq,
+    pub at: Instant,
+    pub completion: C,
+}
+
+/// Takes a batch from the writer to the task that acknowledges, so that the writer can go on. The
+/// task has to acknowledge batches in the order in which they come.
+pub type AckSender<C> = Box<dyn Fn(AckBatch<C>) + Send>;
+
+/// A batch counts as pending until its last completion was called.
+pub struct AckBatch<C: Completion> {
+    waiting: VecDeque<Waiting<C>>,
+    at: Instant,
+    agreed: Option<Duration>,
+    /// Entries and bytes that count as pending until every completion was called.
+    pending: (usize, usize),
+    shared: Arc<Shared>,
+}
+
+impl<C: Completion> AckBatch<C> {
+    /// Completions are called in order; after a panic in one the rest are dropped uncalled.
+    pub fn acknowledge(mut self) {
+        while let Some(Waiting { seq, at, completion }) = self.waiting.pop_front() {
+            let waited = self.at.saturating_duration_since(at);
+            completion.complete(Ok(Durable { seq, waited, agreed: self.agreed }));
+        }
+    }
+}
+
+impl<C: Completion> Drop for AckBatch<C> {
+    fn drop(&mut self) {
+        self.waiting.clear();
+        let (entries, bytes) = self.pending;
+        self.shared.leave(entries, bytes);
+        self.shared.handed_over.end();
     }
 }
 
@@ -329,8 +366,14 @@ impl<C: Completion> Writer<C> {
         if let Some(ack_sender) = &self.ack_sender
             && (self.waiting.len() >= HANDED_OVER_FROM || !self.shared.handed_over.is_done())
         {
-            let pending = (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
-            ack_sender(AckBatch::new(std::mem::take(&mut self.waiting), agreed, pending, &self.shared));
+            self.shared.handed_over.begin();
+            ack_sender(AckBatch {
+                waiting: std::mem::take(&mut self.waiting),
+                at: Instant::now(),
+                agreed,
+                pending: (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes)),
+                shared: Arc::clone(&self.shared),
+            });
             return;
         }
         let now = Instant::now();

@@ -6,8 +6,8 @@
 //! nothing was ever received.
 
 use crate::bytes::first_line;
+use domain::bank_names::without_zeros;
 use domain::resources::notices;
-use domain::resources::payments::without_zeros;
 use domain::values::date::Date;
 use domain::values::money::Ves;
 use pasarela::rails::http::HttpAnswer;

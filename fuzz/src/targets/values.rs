@@ -5,10 +5,10 @@
 //! show it whole.
 
 use api::json::{self, Shape};
-use api::number;
-use domain::resources::crypto::address::{Network, canonical};
+use api::value;
 use domain::resources::rates::samples::Pair;
 use domain::values::account::AccountNumber;
+use domain::values::address::{Network, canonical};
 use domain::values::date::Date;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
@@ -53,7 +53,7 @@ pub fn run(input: &[u8]) {
             assert_eq!(network.check(&canonical(text)), Ok(()), "the one text of an address is one");
         }
     }
-    if let Some(minor) = number::amount(text) {
+    if let Some(minor) = value::amount(text) {
         let again = format!("{}.{:02}", minor / 100, minor % 100);
         assert!(minor == i64::MAX || again == text, "{text} is {again}");
     }
@@ -61,9 +61,9 @@ pub fn run(input: &[u8]) {
         matches!(json::read(text), Ok(Shape::Scalar)) && text.ends_with(|c: char| c.is_ascii_digit());
     if is_number
         && text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
-        && let Ok(exact) = number::decimal(text)
+        && let Ok(exact) = value::decimal(text)
     {
-        let again = number::decimal(&exact.to_string());
+        let again = value::decimal(&exact.to_string());
         assert!(again.is_ok_and(|again| again == exact), "{text} is {exact}");
     }
 }

@@ -12,7 +12,7 @@ namespace Pasarela;
 final class Call
 {
     /**
-     * @param string $path with {} for each of `$parts`
+     * @param string $path with a name in braces for each of `$parts`
      * @param list<string> $parts
      * @param array<string, mixed> $query
      * @param array<string, ?string> $headers
@@ -33,16 +33,38 @@ final class Call
         public readonly bool $usesKey = true,
         public readonly string $accept = 'application/json',
         public readonly ?float $timeout = null,
+        public readonly ?int $maxRetries = null,
+        public readonly ?string $requestId = null,
     ) {
+    }
+
+    /**
+     * A call that no generated method makes. Every POST under /v1 takes an Idempotency-Key.
+     *
+     * @param ?array<string, mixed> $body
+     * @param array<string, mixed> $query
+     */
+    public static function raw(string $method, string $path, ?array $body, array $query, string $accept, ?string $idempotencyKey, ?float $timeout, ?int $maxRetries, ?string $requestId): self
+    {
+        if (preg_match('#^/[!-~]*$#D', $path) !== 1 || strpbrk($path, '?#') !== false) {
+            throw new \InvalidArgumentException(Shared::PATH);
+        }
+        $method = strtoupper($method);
+        $members = $body === null ? null : array_map(static fn (mixed $value): array => ['', $value], $body);
+        $keyed = $method === 'POST' && str_starts_with($path, '/v1/');
+        return new self($method, $path, [], $query, [], $members, $keyed, $idempotencyKey, null, true, $accept, $timeout, $maxRetries, $requestId);
     }
 
     /** The path with its parts and its query. */
     public function target(string $cursor = ''): string
     {
         if (in_array('', $this->parts, true)) {
-            throw new \InvalidArgumentException('an id or a reference is empty');
+            throw new \InvalidArgumentException(Shared::EMPTY_PART);
         }
-        $path = vsprintf(str_replace('{}', '%s', $this->path), array_map('rawurlencode', $this->parts));
+        $path = $this->path;
+        foreach ($this->parts as $part) {
+            $path = preg_replace('/\{\w+\}/', rawurlencode($part), $path, 1);
+        }
         $given = array_filter($this->query, static fn (mixed $value): bool => $value !== null);
         $texts = array_map(static fn (mixed $value): string => match (true) {
             is_bool($value) => $value ? 'true' : 'false',

@@ -14,11 +14,11 @@ final class Money
     public static function exact(string|int|float $amount): string
     {
         if (is_float($amount)) {
-            throw new \TypeError('an amount is a string such as "10.50" or an int, not a float');
+            throw new \TypeError(sprintf(Shared::AMOUNT_TYPE, 'an int or a string', 'float'));
         }
         $text = trim((string) $amount);
         if (preg_match('/^-?[0-9]+(\.[0-9]+)?$/D', $text) !== 1) {
-            throw new \InvalidArgumentException('an amount is digits, and a point if there are decimals');
+            throw new \InvalidArgumentException(Shared::AMOUNT_FORM);
         }
         return preg_replace('/^(-?)0+(?=[0-9])/', '$1', $text);
     }
@@ -105,7 +105,7 @@ final class Money
     /** What PHP made of a sum: past its integers it is a float, and that is no amount. */
     private static function whole(int|float $result): int
     {
-        return is_int($result) ? $result : throw new \OverflowException('an amount has more than 18 digits');
+        return is_int($result) ? $result : throw new \OverflowException(Shared::AMOUNT_DIGITS);
     }
 
     private static function text(int $digits, int $places): string

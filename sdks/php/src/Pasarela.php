@@ -15,8 +15,8 @@ use Pasarela\Transport\Transport;
  *     $client = new Pasarela('pk_test_demo', baseUrl: 'http://127.0.0.1:8080');
  *     $client->balance->get()->availableVes;
  *
- * Every POST bears an Idempotency-Key: yours (`idempotencyKey:`) or a new one. Lost answers, 429 and the 503 that pass
- * are tried again under the same key, `$maxRetries` times, after a wait that grows.
+ * Every POST takes an Idempotency-Key: yours (`idempotencyKey:`) or a new one. Lost answers, 429 and transient 503 are
+ * retried under the same key, up to `$maxRetries` times, with exponential backoff.
  */
 final class Pasarela extends Resources
 {
@@ -24,6 +24,8 @@ final class Pasarela extends Resources
 
     /**
      * @param float $timeout seconds, of each try
+     * @param ?object $logger as PSR-3 has it (`Psr\Log\LoggerInterface`, such as Monolog): a line for each try
+     * @param ?string $proxy where calls go through, such as `http://user:password@proxy:3128`
      * @param ?Transport $transport what carries requests, in the place of curl or streams
      * @param ?\Closure(float): void $sleep what waits between tries, for tests
      */
@@ -35,18 +37,49 @@ final class Pasarela extends Resources
         ?Policy $policy = null,
         ?Transport $transport = null,
         ?\Closure $sleep = null,
+        ?object $logger = null,
+        #[\SensitiveParameter] ?string $proxy = null,
     ) {
         $address = parse_url($baseUrl);
         if (!in_array($address['scheme'] ?? '', ['http', 'https'], true) || ($address['host'] ?? '') === '' || array_intersect_key($address, ['user' => 1, 'query' => 1, 'fragment' => 1])) {
-            throw new \InvalidArgumentException('baseUrl must be http or https, without user, query or fragment, such as https://pay.example');
+            throw new \InvalidArgumentException(sprintf(Shared::BASE_URL, 'baseUrl'));
         }
         $baseUrl = rtrim($baseUrl, '/');
-        $transport ??= \function_exists('curl_init') ? new CurlTransport($baseUrl) : new StreamTransport($baseUrl);
+        if ($logger !== null && !(is_callable([$logger, 'info']) && is_callable([$logger, 'warning']))) {
+            throw new \InvalidArgumentException(Shared::LOGGER);
+        }
+        if ($proxy !== null && $transport !== null) {
+            throw new \InvalidArgumentException(sprintf(Shared::PROXY_AND_TRANSPORT, 'transport'));
+        }
+        $transport ??= \function_exists('curl_init') ? new CurlTransport($baseUrl, proxy: $proxy) : new StreamTransport($baseUrl, proxy: $proxy);
         $sleep ??= static function (float $seconds): void {
             usleep((int) ($seconds * 1_000_000));
         };
-        $this->session = new Session($key, $transport, $policy ?? new Policy(maxRetries: $maxRetries), $timeout, $sleep);
+        $this->session = new Session($key, $transport, $policy ?? new Policy(maxRetries: $maxRetries), $timeout, $sleep, $logger);
         parent::__construct($this->session);
+    }
+
+    /**
+     * A call by its method and path, such as `request('GET', '/v1/balance')`, with the same key, retries and exceptions as
+     * every other: for what this version of the library has no method for. Answers JSON, in which numbers with decimals
+     * are strings; null where there is no body; a string if `$accept` is no JSON.
+     *
+     * @param ?array<string, mixed> $body
+     * @param array<string, mixed> $query
+     * @return array<mixed>|string|null
+     */
+    public function request(
+        string $method,
+        string $path,
+        ?array $body = null,
+        array $query = [],
+        string $accept = 'application/json',
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
+    ): array|string|null {
+        return $this->session->raw(Call::raw($method, $path, $body, $query, $accept, $idempotencyKey, $timeout, $maxRetries, $requestId));
     }
 
     /** What the last answer said besides its body. */

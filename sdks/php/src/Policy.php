@@ -11,11 +11,6 @@ namespace Pasarela;
  */
 final class Policy
 {
-    /** Answers that say: nothing was done, ask again. */
-    private const NOTHING_DONE = ['rate_limited', 'overloaded', 'shutting_down', 'rail_unavailable', 'request_timeout', 'no_leader'];
-    /** Answers that no short wait makes better, unless the gateway says how long. */
-    private const LASTING = ['account_halted', 'clock_stepped', 'rail_not_configured', 'rate_unavailable', 'tenant_moved'];
-
     /** @param int $longestRetryAfter beyond it the caller decides: the exception says `retryAfter` */
     public function __construct(
         public readonly int $maxRetries = 2,
@@ -23,6 +18,12 @@ final class Policy
         public readonly float $longestWait = 8.0,
         public readonly int $longestRetryAfter = 30,
     ) {
+    }
+
+    /** This policy with another number of retries, if one is given. */
+    public function withMaxRetries(?int $maxRetries): self
+    {
+        return $maxRetries === null ? $this : new self($maxRetries, $this->firstWait, $this->longestWait, $this->longestRetryAfter);
     }
 
     /** Seconds to wait before the next try, after `$tries` of them; null when the outcome stands. `$chance` is 0 to 1. */
@@ -44,10 +45,10 @@ final class Policy
     {
         return match (true) {
             $outcome->status === null => $repeatable || !$outcome->wasSent,
-            in_array($outcome->error, self::NOTHING_DONE, true), $outcome->status === 429 => true,
+            in_array($outcome->error, Shared::NOTHING_DONE, true), $outcome->status === 429 => true,
             // The first request with this key is under way.
             $outcome->status === 409 => $repeatable && $outcome->error === 'idempotency_in_progress',
-            $outcome->status === 503 && in_array($outcome->error, self::LASTING, true) => $repeatable && $outcome->retryAfter !== null,
+            $outcome->status === 503 && in_array($outcome->error, Shared::LASTING, true) => $repeatable && $outcome->retryAfter !== null,
             default => $repeatable && in_array($outcome->status, [500, 502, 503, 504], true),
         };
     }

@@ -25,9 +25,10 @@ final class Session
         private readonly Policy $policy,
         private readonly float $timeout,
         private readonly \Closure $sleep,
+        private readonly ?object $logger = null,
     ) {
         if (preg_match('/^[!-~]+$/D', $key) !== 1) {
-            throw new \InvalidArgumentException('a key is visible ASCII, such as pk_test_…; is there a line feed at its end?');
+            throw new \InvalidArgumentException(Shared::KEY);
         }
     }
 
@@ -40,6 +41,12 @@ final class Session
     public function download(Call $call): string
     {
         return $this->send($call, $this->keyOf($call), $call->target())->body;
+    }
+
+    /** @return array<mixed>|string|null JSON with numbers as Json reads them, null if there is nothing, bytes of what was asked for as no JSON */
+    public function raw(Call $call): array|string|null
+    {
+        return $call->accept === 'application/json' ? $this->data($call, $call->target(), true) : $this->download($call);
     }
 
     /** One of the models of a kind, or a list of it. */
@@ -56,18 +63,21 @@ final class Session
         return new Page(Json::decode($kind, $data['items'] ?? []), $data['nextCursor'] ?? null, $fetch);
     }
 
-    /** @return array<mixed> */
-    private function data(Call $call, string $target): array
+    /** @return ?array<mixed> null of nothing, where that may be */
+    private function data(Call $call, string $target, bool $mayBeEmpty = false): ?array
     {
         $key = $this->keyOf($call);
         $answer = $this->send($call, $key, $target);
+        if ($mayBeEmpty && $answer->body === '') {
+            return null;
+        }
         try {
             $data = Json::read($answer->body);
         } catch (\JsonException $failure) {
             $data = null;
         }
         if (!is_array($data)) {
-            throw new ConnectionFailed("an answer {$answer->status} that could not be read", $call->method !== 'GET', $key, $failure ?? null);
+            throw new ConnectionFailed(sprintf(Shared::UNREADABLE, $answer->status), $call->method !== 'GET', $key, $failure ?? null);
         }
         return $data;
     }
@@ -83,26 +93,59 @@ final class Session
         $headers = $this->headers($call, $body, $key);
         // What may be done twice without being two things.
         $repeatable = $key !== null || in_array($call->method, ['GET', 'PUT'], true);
+        $policy = $this->policy->withMaxRetries($call->maxRetries);
         for ($tries = 1; ; $tries++) {
+            $began = hrtime(true);
+            [$answer, $reason] = [null, ''];
             try {
                 $answer = $this->transport->send($call->method, $target, $headers, $body, $call->timeout ?? $this->timeout);
                 $this->last = self::info($answer);
                 if ($answer->status >= 200 && $answer->status < 300) {
+                    $this->log($call, $tries, $began, $answer);
                     return $answer;
                 }
                 $failure = ApiException::of($answer, $key);
                 $outcome = new Outcome($answer->status, $failure->error, $failure->retryAfter);
             } catch (NoAnswer $lost) {
                 $unknown = $lost->wasSent && $call->method !== 'GET';
-                $failure = new ConnectionFailed("{$call->method} {$call->path}: {$lost->getMessage()}", $unknown, $key, $lost);
+                $reason = $lost->getMessage();
+                $failure = new ConnectionFailed(sprintf(Shared::FAILED_CALL, $call->method, $call->path, $reason), $unknown, $key, $lost);
                 $outcome = new Outcome(wasSent: $lost->wasSent);
             }
-            $wait = $this->policy->wait($tries, $outcome, $repeatable, random_int(0, 1000) / 1000);
+            $wait = $policy->wait($tries, $outcome, $repeatable, random_int(0, 1000) / 1000);
+            $this->log($call, $tries, $began, $answer, $outcome->error ?: $reason, $wait);
             if ($wait === null) {
                 throw $failure;
             }
             ($this->sleep)($wait);
         }
+    }
+
+    /** A line per try. The path has names in the place of ids and references, and no query; there is no key and no body. */
+    private function log(Call $call, int $tries, int $began, ?Answer $answer, string $error = '', ?float $wait = null): void
+    {
+        if ($this->logger === null) {
+            return;
+        }
+        $ms = intdiv(hrtime(true) - $began, 1_000_000);
+        $id = $answer?->headers['x-request-id'] ?? $call->requestId;
+        $said = $answer === null
+            ? sprintf(Shared::LOG_NO_ANSWER, $call->method, $call->path, $error, $ms)
+            : sprintf(Shared::LOG_ANSWER, $call->method, $call->path, rtrim("{$answer->status} {$error}"), $ms, $id ?? '');
+        $context = [
+            'method' => $call->method,
+            'path' => $call->path,
+            'status' => $answer?->status,
+            'durationMs' => $ms,
+            'requestId' => $id,
+            'retry' => $tries - 1,
+            'error' => $error === '' ? null : $error,
+        ];
+        if ($wait !== null) {
+            $said = sprintf(Shared::LOG_RETRY, $said, $tries, (int) round($wait * 1000));
+        }
+        $level = $answer === null || $wait !== null ? 'warning' : 'info';
+        $this->logger->{$level}($said, $context);
     }
 
     /** @return array<string, string> */
@@ -120,10 +163,13 @@ final class Session
         if ($key !== null) {
             $headers['idempotency-key'] = $key;
         }
+        if ($call->requestId !== null) {
+            $headers['x-request-id'] = $call->requestId;
+        }
         $headers += array_filter($call->headers, static fn (?string $value): bool => $value !== null);
         foreach ($headers as $value) {
             if (preg_match('/[\r\n\0]/', $value) === 1) {
-                throw new \InvalidArgumentException('a header has a line feed in it');
+                throw new \InvalidArgumentException(Shared::LINE_FEED);
             }
         }
         return $headers;

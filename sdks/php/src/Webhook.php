@@ -36,27 +36,48 @@ final class Webhook
             $sentAt = (string) preg_replace('/^t=/', '', (string) array_shift($sent));
         }
         if ($id === '' || preg_match('/^[0-9]{1,15}$/D', $sentAt) !== 1) {
-            throw new SignatureException('a delivery has the headers webhook-id, webhook-timestamp and webhook-signature');
+            throw new SignatureException(Shared::WEBHOOK_HEADERS);
         }
         $isRight = false;
         // Every pair is compared, each in constant time: how long it takes says nothing.
         foreach ((array) $secret as $one) {
-            $key = self::keyOf($one);
-            $right = $timestamped === null
-                ? 'v1,' . base64_encode(hash_hmac('sha256', "{$id}.{$sentAt}.{$body}", $key, true))
-                // Here the whole text of the secret is the key.
-                : 'v1=' . hash_hmac('sha256', "{$sentAt}.{$body}", $one);
+            $right = $timestamped === null ? self::standard($one, $id, $sentAt, $body) : self::timestamped($one, $sentAt, $body);
             foreach ($sent as $signature) {
                 $isRight = hash_equals($right, $signature) || $isRight;
             }
         }
         if (!$isRight) {
-            throw new SignatureException('no signature of this delivery is right');
+            throw new SignatureException(Shared::WEBHOOK_SIGNATURE);
         }
         if (abs(($now ?? time()) - (int) $sentAt) > $tolerance) {
-            throw new SignatureException('the delivery was not sent just now; a replay, or a clock that is wrong');
+            throw new SignatureException(Shared::WEBHOOK_TIME);
         }
         return self::event($id, $body);
+    }
+
+    /**
+     * The headers of a delivery as the gateway would sign it now: for the tests of a program that receives webhooks.
+     * `$body` is an event: `{"event": "payment.completed", "data": {…}, "timestamp": "2026-01-01T00:00:00.000Z"}`. `$sentAt`
+     * is in seconds since 1970. `$timestamped` names the header of an endpoint whose `signature` is `timestamped`.
+     *
+     * @return array<string, string>
+     */
+    public static function sign(string $body, #[\SensitiveParameter] string $secret, string $id = 'evt_test', ?int $sentAt = null, ?string $timestamped = null): array
+    {
+        $at = (string) ($sentAt ?? time());
+        $headers = ['webhook-id' => $id, 'webhook-timestamp' => $at, 'webhook-signature' => self::standard($secret, $id, $at, $body)];
+        return $timestamped === null ? $headers : $headers + [strtolower($timestamped) => "t={$at}," . self::timestamped($secret, $at, $body)];
+    }
+
+    private static function standard(#[\SensitiveParameter] string $secret, string $id, string $sentAt, string $body): string
+    {
+        return 'v1,' . base64_encode(hash_hmac('sha256', "{$id}.{$sentAt}.{$body}", self::keyOf($secret), true));
+    }
+
+    private static function timestamped(#[\SensitiveParameter] string $secret, string $sentAt, string $body): string
+    {
+        self::keyOf($secret); // here the whole text of a secret is the key; one that is none is refused all the same
+        return 'v1=' . hash_hmac('sha256', "{$sentAt}.{$body}", $secret);
     }
 
     private static function event(string $id, string $body): WebhookEvent
@@ -64,10 +85,10 @@ final class Webhook
         try {
             $read = Json::read($body);
         } catch (\JsonException $failure) {
-            throw new SignatureException('the delivery is signed, and is no event', 0, $failure);
+            throw new SignatureException(Shared::WEBHOOK_EVENT, 0, $failure);
         }
         if (!is_array($read) || !is_string($read['event'] ?? null) || !is_array($read['data'] ?? null) || !is_string($read['timestamp'] ?? null)) {
-            throw new SignatureException('the delivery is signed, and is no event');
+            throw new SignatureException(Shared::WEBHOOK_EVENT);
         }
         return new WebhookEvent($id, $read['event'], $read['data'], $read['timestamp']);
     }
@@ -89,7 +110,7 @@ final class Webhook
     {
         $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
         if ($key === false || $key === '') {
-            throw new \InvalidArgumentException('a signing secret is whsec_ and base64, as the answer that registered the endpoint showed it');
+            throw new \InvalidArgumentException(Shared::WEBHOOK_SECRET);
         }
         return $key;
     }

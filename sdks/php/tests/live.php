@@ -156,6 +156,60 @@ test('deliveries are verified', function (): void {
     same($client->webhooks->delete($endpoint->id)->deleted, true);
 });
 
+/** A proxy in a process of its own, which takes one connection, answers for everybody, and says what it was asked. */
+function proxy(string $answer): array
+{
+    $listener = stream_socket_server('tcp://127.0.0.1:0');
+    $address = stream_socket_get_name($listener, false);
+    [$ours, $theirs] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+    $child = pcntl_fork();
+    if ($child === 0) {
+        $connection = stream_socket_accept($listener, 20.0);
+        $head = '';
+        while (($line = fgets($connection)) !== false && trim($line) !== '') {
+            $head .= $line;
+        }
+        fwrite($connection, $answer);
+        fwrite($theirs, $head);
+        posix_kill(posix_getpid(), SIGKILL); // without the end of the tests, which is the parent's
+    }
+    fclose($theirs);
+    fclose($listener);
+    return ["http://shop:p%40ss@{$address}", $ours, $child];
+}
+
+if (function_exists('pcntl_fork')) {
+    test('calls go through a proxy, and tell it who asks', function (): void {
+        $body = '{"now": "2026-11-21T02:13:00.000Z", "livemode": false}';
+        $through = static fn (string $base, string $proxy): Transport => getenv('PASARELA_TRANSPORT') === 'curl' ? new CurlTransport($base, proxy: $proxy) : new StreamTransport($base, proxy: $proxy);
+        [$address, $asked, $child] = proxy("HTTP/1.1 200 OK\r\nContent-Length: " . strlen($body) . "\r\nConnection: close\r\n\r\n{$body}");
+        $client = new Pasarela('pk_test_x', baseUrl: 'http://pay.example', transport: $through('http://pay.example', $address));
+        same($client->test->getClock(maxRetries: 0)->livemode, false);
+        $head = stream_get_contents($asked);
+        same(preg_match('#^GET http://pay\.example(:80)?/v1/test/clock HTTP/1\.1#', $head), 1, $head);
+        same(preg_match('/^Proxy-Authorization: Basic c2hvcDpwQHNz\r$/mi', $head), 1, $head);
+        pcntl_waitpid($child, $_);
+        [$address, $asked, $child] = proxy("HTTP/1.1 407 Who\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        $lost = throws(NoAnswer::class, fn () => $through('https://pay.example', $address)->send('POST', '/', [], '{}', 5.0));
+        same([$lost->wasSent, preg_match('#^CONNECT pay\.example:443 HTTP/1\.[01]\r\n.*Proxy-Authorization: Basic c2hvcDpwQHNz#is', stream_get_contents($asked))], [false, 1], $lost->getMessage());
+        pcntl_waitpid($child, $_);
+        foreach (['proxy:3128', 'https://proxy', 'socks5://proxy', 'http://'] as $wrong) {
+            throws(InvalidArgumentException::class, fn () => new Pasarela('k', baseUrl: 'http://pay.example', proxy: $wrong), $wrong);
+        }
+        throws(InvalidArgumentException::class, fn () => new Pasarela('k', baseUrl: 'http://pay.example', proxy: 'http://proxy', transport: transport()));
+    });
+}
+
+test('a call without a method of its own', function (): void {
+    $client = client();
+    $card = ['number' => '4111111111111111', 'expMonth' => 12, 'expYear' => 2035, 'cvv' => '123', 'holderName' => 'Ana Pérez', 'holderId' => 'V12345678'];
+    $asked = ['usdAmount' => 5, 'card' => $card, 'externalRef' => RUN . '-raw'];
+    $first = $client->request('POST', '/v1/payments/vpos', body: $asked, idempotencyKey: RUN . '-raw', requestId: RUN . '-name');
+    same($client->request('POST', '/v1/payments/vpos', body: $asked, idempotencyKey: RUN . '-raw'), $first);
+    same([$client->lastResponse()->replayed, $client->finding->getRequest(RUN . '-name')->status], [true, 201]);
+    throws(NotFound::class, fn () => $client->request('GET', '/v1/payments/nobody'));
+});
+
 test('exceptions name what is wrong', function (): void {
     $client = client();
     $bad = throws(InvalidRequest::class, fn () => $client->payments->chargeCard(usdAmount: '0.001', card: new Model\Card('4111111111111111', 12, 2035, '123', 'Ana', 'V12345678'), externalRef: ' '));

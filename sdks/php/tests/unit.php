@@ -41,11 +41,17 @@ final class Script implements Transport
 /** @return array{Pasarela, Script} */
 function client(Answer|NoAnswer ...$answers): array
 {
+    return logged(null, ...$answers);
+}
+
+/** @return array{Pasarela, Script} */
+function logged(?object $logger, Answer|NoAnswer ...$answers): array
+{
     $script = new Script($answers);
     $sleep = static function (float $seconds) use ($script): void {
         $script->waits[] = $seconds;
     };
-    return [new Pasarela('pk_test_x', baseUrl: 'http://localhost:1', transport: $script, sleep: $sleep), $script];
+    return [new Pasarela('pk_test_x', baseUrl: 'http://localhost:1', transport: $script, sleep: $sleep, logger: $logger), $script];
 }
 
 function answer(int $status, array|string $body, array $headers = []): Answer
@@ -143,6 +149,80 @@ test('which outcomes are repeated', function (): void {
     }
     $waits = array_map(static fn (int $tries): ?float => (new Policy(maxRetries: 9))->wait($tries, new Outcome(429), true, 1.0), range(1, 6));
     same($waits, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]);
+});
+
+test('a call has its own retries and name', function (): void {
+    [$client, $script] = client(new NoAnswer('reset', true));
+    throws(ConnectionFailed::class, fn () => $client->balance->get(maxRetries: 0, requestId: 'mine-1'));
+    same([count($script->sent), $script->waits, $script->sent[0][2]['x-request-id']], [1, [], 'mine-1']);
+    [$client, $script] = client(problem(503, 'overloaded'), problem(503, 'overloaded'), problem(503, 'overloaded'), answer(200, CLOCK));
+    $client->test->getClock(maxRetries: 3);
+    same(count($script->sent), 4);
+});
+
+test('raw calls have the key, the retries and the exceptions of every call', function (): void {
+    [$client, $script] = client(problem(503, 'overloaded'), answer(201, '{"paymentId": "p", "vesAmount": 10.50}'));
+    $found = $client->request('post', '/v1/payments/new', body: ['usdAmount' => 5, 'list' => [1], 'data' => ['a' => 'b']], query: ['a b' => true, 'none' => null]);
+    same($found, ['paymentId' => 'p', 'vesAmount' => '10.50']);
+    [$method, $target, $headers, $body] = $script->sent[1];
+    same([$method, $target, $headers['x-api-key'], $body], ['POST', '/v1/payments/new?a%20b=true', 'pk_test_x', '{"usdAmount":5,"list":[1],"data":{"a":"b"}}']);
+    same($script->keys()[0] !== null && $script->keys()[0] === $script->keys()[1], true);
+    [$client, $script] = client(problem(422, 'insufficient_balance'), answer(200, '[]'), answer(204, ''), answer(200, 'a,b'));
+    same(throws(ApiException::class, fn () => $client->request('POST', '/v1/payouts', body: [], idempotencyKey: 'mine'))->idempotencyKey, 'mine');
+    same([$client->request('GET', '/v1/banks'), $client->request('DELETE', '/v1/x'), $client->request('GET', '/v1/payments', accept: 'text/csv')], [[], null, 'a,b']);
+    same($script->keys(), ['mine', null, null, null]);
+    [$client, $script] = client(new NoAnswer('reset', true));
+    throws(ConnectionFailed::class, fn () => $client->request('POST', '/pay/link/sessions', body: []));
+    same(count($script->sent), 1);
+    foreach (['', 'v1/balance', '/v1/balance?at=1', '/v1/a b', '/v1/é', "/v1/a\r\n", 'http://other.example/'] as $wrong) {
+        throws(InvalidArgumentException::class, fn () => $client->request('GET', $wrong), $wrong);
+    }
+});
+
+/** As PSR-3 has it, as far as the client needs it. */
+final class Lines
+{
+    /** @var list<array{string, string, array<string, mixed>}> */
+    public array $lines = [];
+
+    public function info(string $message, array $context = []): void
+    {
+        $this->lines[] = ['info', $message, $context];
+    }
+
+    public function warning(string $message, array $context = []): void
+    {
+        $this->lines[] = ['warning', $message, $context];
+    }
+}
+
+test('each try is a line without keys, cards, codes and bodies', function (): void {
+    $logger = new Lines();
+    [$client] = logged(
+        $logger,
+        problem(503, 'overloaded', ['x-request-id' => 'r-7']), new NoAnswer('reset', true), answer(201, ['paymentId' => 'p'], ['x-request-id' => 'r-8']), answer(200, ['paymentId' => 'p']), problem(404, 'not_found'),
+    );
+    $client->payments->chargeCard(usdAmount: 1, card: card(), externalRef: 'order-1', idempotencyKey: 'idem-1');
+    $client->payments->getByRef('V12345678');
+    throws(ApiException::class, fn () => $client->request('GET', '/v1/nothing', query: ['q' => 'V12345678']));
+    [$first, $second, $third, $fourth, $fifth] = $logger->lines;
+    same(preg_match('#^POST /v1/payments/vpos: 503 overloaded in \d+ ms \(request r-7\); retry 1 in \d+ ms$#', $first[1]), 1, $first[1]);
+    same(preg_match('#^POST /v1/payments/vpos: reset after \d+ ms; retry 2 in \d+ ms$#', $second[1]), 1, $second[1]);
+    same(preg_match('#^POST /v1/payments/vpos: 201 in \d+ ms \(request r-8\)$#', $third[1]), 1, $third[1]);
+    same(array_column($logger->lines, 0), ['warning', 'warning', 'info', 'info', 'info']);
+    same(['durationMs' => 0] + $third[2], ['durationMs' => 0, 'method' => 'POST', 'path' => '/v1/payments/vpos', 'status' => 201, 'requestId' => 'r-8', 'retry' => 2, 'error' => null]);
+    same([$fourth[2]['path'], $fifth[2]['path'], $fifth[2]['error']], ['/v1/payments/by-ref/{externalRef}', '/v1/nothing', 'not_found']);
+    same(preg_match('/pk_test_x|4111|order-1|idem-1|Ana|V12345678/', json_encode($logger->lines)), 0);
+    throws(InvalidArgumentException::class, fn () => logged(new stdClass()));
+});
+
+test('a message says nothing twice', function (): void {
+    $one = ['error' => 'invalid_data', 'message' => 'limit: must be whole', 'requestId' => 'r', 'fields' => [['field' => 'limit', 'message' => 'must be whole']]];
+    $other = ['error' => 'external_ref_conflict', 'message' => 'used before with another monto', 'requestId' => 'r', 'differs' => ['monto', 'concepto']];
+    [$client] = client(answer(400, $one), answer(409, $other));
+    foreach (['400 invalid_data: limit: must be whole (request r)', '409 external_ref_conflict: used before with another monto; differs: concepto (request r)'] as $said) {
+        same(throws(ApiException::class, fn () => $client->balance->get())->getMessage(), $said);
+    }
 });
 
 test('an exception says everything that the gateway said', function (): void {
@@ -251,6 +331,16 @@ test('a right delivery is an event with exact numbers, from the headers of any s
         $event = Webhook::verify(BODY, $headers, secret(), now: 1000);
         same([$event->id, $event->event, $event->data['vesAmount']], ['e-1', 'payment.completed', '2100.50']);
     }
+});
+
+test('a shop can make a delivery for its tests', function (): void {
+    same(Webhook::verify(BODY, Webhook::sign(BODY, secret()), secret())->id, 'evt_test');
+    $headers = Webhook::sign(BODY, secret(), id: 'e-1', sentAt: 1000);
+    same($headers['webhook-signature'], signed()['webhook-signature']);
+    refused(BODY, $headers, 1301);
+    $timestamped = Webhook::sign(BODY, secret(), timestamped: 'Svc-Signature');
+    same(Webhook::verify(BODY, $timestamped, secret(), timestamped: 'Svc-Signature')->event, 'payment.completed');
+    throws(SignatureException::class, fn () => Webhook::verify(BODY, Webhook::sign(BODY, 'whsec_b29v'), secret()));
 });
 
 test('bytes, id and time are signed', function (): void {

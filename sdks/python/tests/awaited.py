@@ -97,6 +97,15 @@ class Tries(unittest.IsolatedAsyncioTestCase):
             await made.balance.get()
         self.assertEqual((len(script.sent), len(waits)), (3, 2))
 
+    async def test_raw_calls_options_and_the_log_are_those_of_the_other_client(self):
+        made, script, waits = client(answer(503, {"error": "overloaded", "message": "…", "requestId": "r"}), answer(200, {"vesAmount": 1}))
+        with self.assertLogs("pasarela", "INFO") as logs:
+            self.assertEqual(await made.request("GET", "/v1/balance", query={"at": 1}, max_retries=1, request_id="mine"), {"vesAmount": 1})
+        self.assertEqual((script.sent[1][1], script.sent[1][2]["x-request-id"], len(waits)), ("/v1/balance?at=1", "mine", 1))
+        self.assertEqual([record.status for record in logs.records], [503, 200])
+        with self.assertRaises(ValueError):
+            AsyncPasarela("k", base_url=URL, proxy="http://proxy:3128", transport=script)
+
     async def test_an_answer_that_is_not_the_gateways_is_an_error_too(self):
         with self.assertRaises(ApiError) as raised:
             await client(Answer(413, {}, b"<html>too large"))[0].balance.get()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import http.server
 import os
 import queue
@@ -9,8 +10,9 @@ import threading
 import unittest
 import uuid
 from decimal import Decimal
+from urllib.parse import urlsplit
 
-from pasarela import Answer, Conflict, HttpTransport, InvalidRequest, NoAnswer, NotFound, Pasarela, Refused, SignatureError, Unauthorized, models, verify_webhook
+from pasarela import Answer, Conflict, ConnectionFailed, HttpTransport, InvalidRequest, NoAnswer, NotFound, Pasarela, Refused, SignatureError, Unauthorized, models, verify_webhook
 
 URL, KEY = os.environ["PASARELA_URL"], os.environ["PASARELA_KEY"]
 RUN = f"python-{uuid.uuid4().hex[:8]}"
@@ -33,6 +35,37 @@ class LosesAnswers:
 
     def close(self) -> None:
         self.inner.close()
+
+
+class Proxy(http.server.BaseHTTPRequestHandler):
+    """A proxy that wants to know who asks, forwards http, and opens no tunnel."""
+
+    protocol_version = "HTTP/1.1"
+    asked: list[str] = []
+
+    def forward(self) -> None:
+        self.asked.append(self.requestline.rsplit(" ", 1)[0])
+        if self.headers["proxy-authorization"] != "Basic c2hvcDpwQHNz" or self.command == "CONNECT":
+            self.send_response(407)
+            self.send_header("content-length", "0")
+            self.end_headers()
+            return
+        target = urlsplit(self.path)
+        onward = http.client.HTTPConnection(target.hostname, target.port)
+        headers = {name: value for name, value in self.headers.items() if not name.lower().startswith("proxy-")}
+        onward.request(self.command, target._replace(scheme="", netloc="").geturl(), self.rfile.read(int(self.headers.get("content-length", 0))), headers)
+        answer = onward.getresponse()
+        body = answer.read()
+        self.send_response(answer.status)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        onward.close()
+
+    do_GET = do_POST = do_CONNECT = forward
+
+    def log_message(self, *_) -> None:
+        pass
 
 
 class Live(unittest.TestCase):
@@ -158,6 +191,36 @@ class Live(unittest.TestCase):
         body, headers = deliveries.get(timeout=20)
         self.assertEqual(verify_webhook(body, headers, [endpoint.secret, newer.secret]).id, event.id)
         self.assertTrue(self.client.webhooks.delete(endpoint.id).deleted)
+
+    def test_calls_go_through_a_proxy(self):
+        proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        self.addCleanup(proxy.server_close)
+        self.addCleanup(proxy.shutdown)
+        address = f"127.0.0.1:{proxy.server_port}"
+        with Pasarela(KEY, base_url=URL, proxy=f"http://shop:p%40ss@{address}") as client:
+            payment = client.payments.charge_card(usd_amount=5, card=CARD, external_ref=f"{RUN}-proxy")
+            self.assertEqual(client.payments.get(payment.payment_id).status, "COMPLETED")
+        self.assertEqual(Proxy.asked, [f"POST {URL}/v1/payments/vpos", f"GET {URL}/v1/payments/{payment.payment_id}"])
+        with Pasarela(KEY, base_url="https://pay.example", proxy=f"http://{address}", max_retries=0) as client:
+            with self.assertRaises(ConnectionFailed) as raised:
+                client.test.move_clock(advance_seconds=1)
+        self.assertFalse(raised.exception.outcome_unknown)
+        self.assertEqual(Proxy.asked[2], "CONNECT pay.example:443")
+        for wrong in ("proxy:3128", "https://proxy", "socks5://proxy", "http://"):
+            with self.assertRaises(ValueError):
+                Pasarela(KEY, base_url=URL, proxy=wrong)
+
+    def test_a_call_without_a_method_of_its_own(self):
+        asked = {"usdAmount": 5, "card": CARD.to_json(), "externalRef": f"{RUN}-raw"}
+        first = self.client.request("POST", "/v1/payments/vpos", body=asked, idempotency_key=f"{RUN}-raw", request_id=f"{RUN}-name")
+        self.assertEqual(self.client.request("POST", "/v1/payments/vpos", body=asked, idempotency_key=f"{RUN}-raw"), first)
+        self.assertEqual(self.client.request("GET", f"/v1/payments/{first['paymentId']}"), self.client.payments.get(first["paymentId"]).raw)
+        self.assertEqual(self.client.finding.get_request(f"{RUN}-name").status, 201)
+        table = self.client.request("GET", "/v1/payments", query={"externalRef": f"{RUN}-raw"}, accept="text/csv")
+        self.assertEqual(table.decode().splitlines()[1].split(",")[1], first["paymentId"])
+        with self.assertRaises(NotFound):
+            self.client.request("GET", "/v1/payments/nobody")
 
     def test_errors_name_what_is_wrong(self):
         with self.assertRaises(InvalidRequest) as raised:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import json
+import logging
 import pickle
 import socket
 import threading
@@ -23,9 +24,11 @@ from pasarela import (
     Pasarela,
     Policy,
     RateLimited,
+    Refused,
     SignatureError,
     Unavailable,
     models,
+    sign_webhook,
     verify_webhook,
 )
 from pasarela.model import exact, read_json, write_json
@@ -43,6 +46,7 @@ class Script:
 
     def send(self, method, target, headers, body, timeout):
         self.sent.append((method, target, dict(headers), body))
+        self.timeout = timeout
         answer = self.answers.pop(0)
         if isinstance(answer, NoAnswer):
             raise answer
@@ -139,6 +143,81 @@ class Tries(unittest.TestCase):
         self.assertEqual(longest, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0])
 
 
+class Options(unittest.TestCase):
+    def test_a_call_has_its_own_retries_time_out_and_name(self):
+        made, script, waits = client(NoAnswer("reset", was_sent=True), timeout=7)
+        with self.assertRaises(ConnectionFailed):
+            made.balance.get(max_retries=0, timeout=3, request_id="mine-1")
+        self.assertEqual((len(script.sent), waits, script.timeout, script.sent[0][2]["x-request-id"]), (1, [], 3, "mine-1"))
+        made, script, waits = client(*[problem(503, "overloaded")] * 4, answer(200, CLOCK), max_retries=0)
+        made.test.get_clock(max_retries=4)
+        self.assertEqual((len(script.sent), len(waits), script.timeout), (5, 4, 60))
+
+    def test_an_unknown_option_is_refused(self):
+        made, *_ = client()
+        with self.assertRaises(TypeError):
+            made.balance.get(retries=1)
+
+
+class RawCalls(unittest.TestCase):
+    def test_they_have_the_key_the_retries_and_the_errors_of_every_call(self):
+        made, script, _ = client(problem(503, "overloaded"), Answer(201, {}, b'{"paymentId": "p", "vesAmount": 10.50}'))
+        found = made.request("post", "/v1/payments/new", body={"usdAmount": Decimal("5.10"), "list": [1]}, query={"a b": True, "none": None})
+        self.assertEqual((found["paymentId"], str(found["vesAmount"])), ("p", "10.50"))
+        method, target, headers, body = script.sent[1]
+        self.assertEqual((method, target, headers["x-api-key"], body), ("POST", "/v1/payments/new?a+b=true", "pk_test_x", b'{"usdAmount":5.10,"list":[1]}'))
+        self.assertEqual(headers["idempotency-key"], script.sent[0][2]["idempotency-key"])
+        made, script, _ = client(problem(422, "insufficient_balance"), answer(200, []), Answer(204, {}, b""), Answer(200, {}, b"a,b"))
+        with self.assertRaises(Refused) as raised:
+            made.request("POST", "/v1/payouts", body={}, idempotency_key="mine")
+        self.assertEqual((raised.exception.code, raised.exception.idempotency_key), ("insufficient_balance", "mine"))
+        self.assertEqual(made.request("GET", "/v1/banks", request_id="r-9"), [])
+        self.assertIsNone(made.request("DELETE", "/v1/x"))
+        self.assertEqual(made.request("GET", "/v1/payments", accept="text/csv"), b"a,b")
+        self.assertEqual([sent[2].get("idempotency-key") for sent in script.sent], ["mine", None, None, None])
+
+    def test_a_post_that_takes_no_key_is_not_repeated(self):
+        made, script, _ = client(NoAnswer("reset", was_sent=True))
+        with self.assertRaises(ConnectionFailed):
+            made.request("POST", "/pay/link/sessions", body={})
+        self.assertEqual(len(script.sent), 1)
+
+    def test_what_is_no_path_is_refused(self):
+        made, script, _ = client()
+        for wrong in ("", "v1/balance", "/v1/balance?at=1", "/v1/a b", "/v1/é", "/v1/a\r\n", "http://other.example/"):
+            with self.assertRaises(ValueError):
+                made.request("GET", wrong)
+        self.assertEqual(script.sent, [])
+
+
+class Logs(unittest.TestCase):
+    def test_each_try_is_a_line_without_keys_cards_codes_and_bodies(self):
+        made, *_ = client(problem(503, "overloaded", x_request_id="r-7"), NoAnswer("reset", was_sent=True), answer(201, {"paymentId": "p"}, x_request_id="r-8"))
+        with self.assertLogs("pasarela", logging.INFO) as logs:
+            made.payments.charge_card(usd_amount=1, card=CARD, external_ref="order-1", idempotency_key="idem-1")
+        first, second, third = logs.records
+        self.assertRegex(first.getMessage(), r"^POST /v1/payments/vpos: 503 overloaded in [0-9]+ ms \(request r-7\); retry 1 in [0-9]+ ms$")
+        self.assertRegex(second.getMessage(), r"^POST /v1/payments/vpos: reset after [0-9]+ ms; retry 2 in [0-9]+ ms$")
+        self.assertRegex(third.getMessage(), r"^POST /v1/payments/vpos: 201 in [0-9]+ ms \(request r-8\)$")
+        self.assertEqual([record.levelname for record in logs.records], ["WARNING", "WARNING", "INFO"])
+        self.assertEqual((third.method, third.path, third.status, third.request_id, third.retry), ("POST", "/v1/payments/vpos", 201, "r-8", 2))
+        self.assertGreaterEqual(third.duration_ms, 0)
+        for record in logs.records:
+            self.assertNotRegex(repr(vars(record)), "pk_test_x|4111|123'|order-1|idem-1|Ana")
+
+    def test_a_path_has_names_in_the_place_of_ids_and_no_query(self):
+        logger = logging.getLogger("shop.payments")
+        made, *_ = client(answer(200, {}), answer(200, {"items": [], "nextCursor": None}), problem(404, "not_found"), logger=logger)
+        with self.assertLogs(logger, logging.INFO) as logs:
+            made.payments.get_by_ref("V12345678")
+            made.payments.list(external_ref="V12345678")
+            with self.assertRaises(ApiError):
+                made.request("GET", "/v1/nothing", query={"q": "V12345678"})
+        self.assertEqual([record.path for record in logs.records], ["/v1/payments/by-ref/{externalRef}", "/v1/payments", "/v1/nothing"])
+        self.assertEqual((logs.records[2].status, logs.records[2].error), (404, "not_found"))
+        self.assertNotIn("V12345678", repr([vars(record) for record in logs.records]))
+
+
 class Connections(unittest.TestCase):
     """A server that answers one request per connection, and closes it without a word after the next."""
 
@@ -184,6 +263,15 @@ class Errors(unittest.TestCase):
         error = raised.exception
         self.assertEqual((error.status, error.code, error.request_id, error.fields[0].field), (400, "invalid_data", "r-2", "card.number"))
         self.assertIn("card.number: must be a card number", str(error))
+
+    def test_a_message_says_nothing_twice(self):
+        one = {"error": "invalid_data", "message": "limit: must be whole", "requestId": "r", "fields": [{"field": "limit", "message": "must be whole"}]}
+        other = {"error": "external_ref_conflict", "message": "used before with another monto", "requestId": "r", "differs": ["monto", "concepto"]}
+        made, *_ = client(answer(400, one), answer(409, other))
+        for said in ("400 invalid_data: limit: must be whole (request r)", "409 external_ref_conflict: used before with another monto; differs: concepto (request r)"):
+            with self.assertRaises(ApiError) as raised:
+                made.balance.get()
+            self.assertEqual(str(raised.exception), said)
 
     def test_a_conflict_says_what_differs(self):
         made, *_ = client(answer(409, {"error": "external_ref_conflict", "message": "…", "requestId": "r", "existingId": "p-1", "differs": ["monto"]}))
@@ -304,6 +392,17 @@ class Webhooks(unittest.TestCase):
         for body in (json.loads(self.body), None, 7):
             with self.assertRaisesRegex(TypeError, "before anything parses it"):
                 verify_webhook(body, self.headers(), self.secret, now=1000)
+
+    def test_a_shop_can_make_a_delivery_for_its_tests(self):
+        for body in (self.body, self.body.decode()):
+            self.assertEqual(verify_webhook(body, sign_webhook(body, self.secret), self.secret).id, "evt_test")
+        headers = sign_webhook(self.body, self.secret, id="e-1", sent_at=1000)
+        self.assertEqual(headers, {name.lower(): value for name, value in self.headers().items()})
+        timestamped = sign_webhook(self.body, self.secret, timestamped="Svc-Signature")
+        self.assertEqual(verify_webhook(self.body, timestamped, self.secret, timestamped="Svc-Signature").event, "payment.completed")
+        self.refused(headers, now=1301)
+        with self.assertRaises(SignatureError):
+            verify_webhook(self.body, sign_webhook(self.body, "whsec_b29v"), self.secret)
 
     def test_bytes_id_and_time_are_signed(self):
         for at in range(len(self.body)):

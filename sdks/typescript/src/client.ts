@@ -1,8 +1,10 @@
 /** The client: one attribute per chapter of the reference, one method per call. */
 
 import { Resources } from './generated/resources.js';
+import * as shared from './generated/shared.js';
+import { proxied } from './proxy.js';
 import { POLICY, type Policy } from './retries.js';
-import { Session } from './session.js';
+import { Session, type Logger, type RawOptions } from './session.js';
 
 export interface ClientOptions {
   /** Where the gateway is, such as `https://pay.example`. */
@@ -12,7 +14,11 @@ export interface ClientOptions {
   /** How often a lost answer and what passes is tried again; 2 if missing. */
   maxRetries?: number;
   policy?: Partial<Policy>;
-  /** What carries requests, in the place of the global one: through a proxy, or without a server in tests. */
+  /** Has a line for each try, with method, path, status, duration, request id and retry: `console`, for example. Nothing is logged if missing. */
+  logger?: Logger;
+  /** Where calls go through, such as `http://user:password@proxy:3128`. */
+  proxy?: string;
+  /** What carries requests, in the place of the global one: without a server in tests, for example. */
   fetch?: typeof fetch;
   /** What waits between tries, for tests. */
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -21,22 +27,35 @@ export interface ClientOptions {
 /**
  * A client of one account in one mode: the key says which. Use it on servers alone, never in a browser.
  *
- * Every POST bears an Idempotency-Key: yours (`idempotencyKey`) or a new one. Lost answers, 429 and the 503 that pass
- * are tried again under the same key, after a wait that grows.
+ * Every POST takes an Idempotency-Key: yours (`idempotencyKey`) or a new one. Lost answers, 429 and transient 503 are
+ * retried under the same key, with exponential backoff.
  */
 export class Pasarela extends Resources {
+  readonly #session: Session;
+
   constructor(key: string, options: ClientOptions) {
+    if (options.proxy !== undefined && options.fetch) throw new TypeError(shared.PROXY_AND_TRANSPORT('fetch'));
     const retries = options.maxRetries === undefined ? {} : { maxRetries: options.maxRetries };
-    super(
-      new Session({
-        key,
-        baseUrl: options.baseUrl,
-        timeoutMs: options.timeoutMs ?? 60_000,
-        policy: { ...POLICY, ...retries, ...options.policy },
-        fetch: options.fetch ?? fetch,
-        sleep: options.sleep ?? sleep,
-      }),
-    );
+    const session = new Session({
+      key,
+      baseUrl: options.baseUrl,
+      timeoutMs: options.timeoutMs ?? 60_000,
+      policy: { ...POLICY, ...retries, ...options.policy },
+      logger: options.logger,
+      fetch: options.fetch ?? (options.proxy === undefined ? fetch : proxied(options.proxy)),
+      sleep: options.sleep ?? sleep,
+    });
+    super(session);
+    this.#session = session;
+  }
+
+  /**
+   * A call by its method and path, such as `request('GET', '/v1/balance')`, with the same key, retries and errors as
+   * every other: for what this version of the library has no method for. Answers JSON as it came: its numbers are
+   * numbers. Null where there is no body; bytes if `accept` is no JSON.
+   */
+  request<T = unknown>(method: string, path: string, options: RawOptions = {}): Promise<T> {
+    return this.#session.raw(method, path, options) as Promise<T>;
   }
 }
 

@@ -19,10 +19,13 @@ export class SignatureError extends PasarelaError {}
 export class ConnectionFailed extends PasarelaError {
   readonly outcomeUnknown: boolean;
   readonly idempotencyKey: string | undefined;
+  /** Why no answer came, such as `no answer: ECONNREFUSED`. */
+  readonly reason: string;
 
-  constructor(message: string, about: { outcomeUnknown: boolean; idempotencyKey: string | undefined; cause?: unknown }) {
+  constructor(message: string, about: { outcomeUnknown: boolean; idempotencyKey: string | undefined; reason?: string; cause?: unknown }) {
     super(message, { cause: about.cause });
     this.outcomeUnknown = about.outcomeUnknown;
+    this.reason = about.reason ?? message;
     this.idempotencyKey = about.idempotencyKey;
   }
 }
@@ -68,8 +71,9 @@ export class ApiError extends PasarelaError {
     const differs = (Array.isArray(body['differs']) ? body['differs'] : []) as string[];
     const requestId = refusal.requestId ?? (body['requestId'] as string | undefined);
     const said = [body['message'] ?? `the answer was ${refusal.status}`].flat().join('; ');
-    const bad = fields.map(({ field, message }) => `; ${field}: ${message}`).join('');
-    super(`${refusal.status} ${code}: ${said}${bad}${differs.length ? `; differs: ${differs.join(', ')}` : ''} (request ${requestId})`);
+    const more = [...fields.map(({ field, message }) => `${field}: ${message}`), ...differs.filter((name) => !said.includes(name)).map((name) => `differs: ${name}`)];
+    const text = [said, ...more.filter((one) => !said.includes(one))].join('; '); // nothing twice
+    super(`${refusal.status} ${code}: ${text} (request ${requestId})`);
     this.status = refusal.status;
     this.code = code;
     this.requestId = requestId;

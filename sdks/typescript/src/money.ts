@@ -2,6 +2,8 @@
  * Exact amounts. An amount is a string such as `"25.50"`, in and out: no number of JavaScript is 0.1, so none is taken.
  */
 
+import { AMOUNT_FORM, AMOUNT_TYPE } from './generated/shared.js';
+
 /** An amount that is answered: digits, and a point if there are decimals. */
 export type DecimalString = string;
 
@@ -16,9 +18,9 @@ interface Parts {
 /** An amount as the text of a decimal. TypeError for a number, RangeError for what is no amount. */
 export function exact(amount: Amount): DecimalString {
   if (typeof amount === 'bigint') return amount.toString();
-  if (typeof amount !== 'string') throw new TypeError(`an amount is a string such as "10.50", not a ${typeof amount}`);
+  if (typeof amount !== 'string') throw new TypeError(AMOUNT_TYPE('a bigint or a string', typeof amount));
   const text = amount.trim();
-  if (!/^-?[0-9]+(\.[0-9]+)?$/.test(text)) throw new RangeError('an amount is digits, and a point if there are decimals');
+  if (!/^-?[0-9]+(\.[0-9]+)?$/.test(text)) throw new RangeError(AMOUNT_FORM);
   return text.replace(/^(-?)0+(?=[0-9])/, '$1');
 }
 

@@ -4,6 +4,8 @@
  * is the same (a read, a POST under an Idempotency-Key, a PUT).
  */
 
+import { LASTING, NOTHING_DONE } from './generated/shared.js';
+
 /** What became of one try. */
 export interface Outcome {
   /** Undefined when no whole answer came. */
@@ -23,11 +25,6 @@ export interface Policy {
 }
 
 export const POLICY: Policy = { maxRetries: 2, firstWaitMs: 500, longestWaitMs: 8000, longestRetryAfter: 30 };
-
-/** Answers that say: nothing was done, ask again. */
-const NOTHING_DONE = new Set(['rate_limited', 'overloaded', 'shutting_down', 'rail_unavailable', 'request_timeout', 'no_leader']);
-/** Answers that no short wait makes better, unless the gateway says how long. */
-const LASTING = new Set(['account_halted', 'clock_stepped', 'rail_not_configured', 'rate_unavailable', 'tenant_moved']);
 
 /** Milliseconds to wait before the next try, after `tries` of them; null when the outcome stands. */
 export function waitMs(policy: Policy, tries: number, outcome: Outcome, repeatable: boolean, chance: () => number = Math.random): number | null {

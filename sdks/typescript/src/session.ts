@@ -2,8 +2,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { ApiError, ConnectionFailed } from './errors.js';
+import * as shared from './generated/shared.js';
 import { VERSION } from './generated/version.js';
 import { Listing, Page } from './pages.js';
+import { NO_TUNNEL } from './proxy.js';
 import { waitMs, type Outcome, type Policy } from './retries.js';
 import { decode, encode, writeJson } from './wire.js';
 
@@ -13,12 +15,45 @@ export interface CallOptions {
   timeoutMs?: number;
   /** Gives up when it is aborted, between tries too. Whether the request was carried out is then unknown. */
   signal?: AbortSignal;
+  /** How often this call is tried again, in the place of the client's `maxRetries`. */
+  maxRetries?: number;
+  /** Your own name for the request, 1 to 64 visible ASCII characters; it is in the gateway's log. */
+  requestId?: string;
 }
 
 /** What a caller may say about a POST. */
 export interface KeyedOptions extends CallOptions {
   /** Your own name for this request: the same again answers what the first answered. A new one if missing. */
   idempotencyKey?: string;
+}
+
+/** What a call says for which this version of the library has no method. */
+export interface RawOptions extends KeyedOptions {
+  /** Written as JSON. */
+  body?: object;
+  query?: object;
+  /** `application/json` if missing; of anything else the bytes are answered. */
+  accept?: string;
+}
+
+/** What calls are logged to: `console`, or a logger that takes a text and its fields, such as winston. */
+export interface Logger {
+  info(message: string, fields: LogFields): void;
+  warn(message: string, fields: LogFields): void;
+}
+
+/** A try of a call. There is no key, no query and no body in it, and in the path names stand for ids and references. */
+export interface LogFields {
+  method: string;
+  path: string;
+  /** Null where no answer came. */
+  status: number | null;
+  durationMs: number;
+  requestId: string | null;
+  /** 0 for the first try. */
+  retry: number;
+  /** The code of an error, or why there is no answer. */
+  error: string | null;
 }
 
 /** What an answer said besides its body. */
@@ -34,7 +69,7 @@ export interface ResponseInfo {
 /** One call as the generated methods say it. */
 export interface Call {
   method: string;
-  path: string; // with {} for each of `parts`
+  path: string; // with a name in braces for each of `parts`
   parts?: readonly string[];
   query?: object;
   headers?: Readonly<Record<string, string | undefined>>;
@@ -57,6 +92,7 @@ export interface Settings {
   baseUrl: string;
   timeoutMs: number;
   policy: Policy;
+  logger: Logger | undefined;
   fetch: typeof fetch;
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
@@ -72,29 +108,41 @@ export class Session {
   readonly #settings: Settings;
 
   constructor(settings: Settings) {
-    if (!/^[!-~]+$/.test(settings.key)) throw new TypeError('a key is visible ASCII, such as pk_test_…; is there a line feed at its end?');
+    if (!/^[!-~]+$/.test(settings.key)) throw new TypeError(shared.KEY);
     const { protocol, search, hash, username } = new URL(settings.baseUrl);
     if (!['http:', 'https:'].includes(protocol) || search || hash || username) {
-      throw new TypeError('baseUrl must be http or https, without user, query or fragment, such as https://pay.example');
+      throw new TypeError(shared.BASE_URL('baseUrl'));
     }
     this.#settings = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, '') };
   }
 
   /** Bytes as they come. */
-  async download(call: Call, options: CallOptions = {}): Promise<Uint8Array> {
-    return (await this.#send(call, options)).body;
+  async download(call: Call, options: KeyedOptions = {}): Promise<Uint8Array> {
+    return (await this.#send(call, withKey(call, options))).body;
+  }
+
+  /** A call that no generated method makes. Every POST under /v1 takes an Idempotency-Key. */
+  async raw(method: string, path: string, { body, query, accept, ...options }: RawOptions): Promise<unknown> {
+    if (!/^\/[!-~]*$/.test(path) || /[?#]/.test(path)) throw new TypeError(shared.PATH);
+    method = method.toUpperCase();
+    const call: Call = { method, path, keyed: method === 'POST' && path.startsWith('/v1/') };
+    if (body !== undefined) call.body = { model: '', value: body };
+    if (query !== undefined) call.query = query;
+    if (accept === undefined || accept === 'application/json') return this.model(call, '', options);
+    return this.download({ ...call, accept }, options);
   }
 
   /** One of the models of a name, or a list of it. */
   async model<T>(call: Call, model: string, options: KeyedOptions = {}): Promise<T> {
-    const keyed = call.keyed ? { ...options, idempotencyKey: options.idempotencyKey ?? randomUUID() } : options;
+    const keyed = withKey(call, options);
     const answer = await this.#send(call, keyed);
+    if (answer.body.length === 0 && model === '') return null as T;
     let read: unknown;
     try {
       read = decode(model, JSON.parse(new TextDecoder().decode(answer.body)));
     } catch (cause) {
-      const about = { outcomeUnknown: call.method !== 'GET', idempotencyKey: (keyed as KeyedOptions).idempotencyKey, cause };
-      throw new ConnectionFailed(`an answer ${answer.status} that could not be read`, about);
+      const about = { outcomeUnknown: call.method !== 'GET', idempotencyKey: keyed.idempotencyKey, cause };
+      throw new ConnectionFailed(shared.UNREADABLE(answer.status), about);
     }
     if (typeof read === 'object' && read !== null) INFO.set(read, info(answer));
     return read as T;
@@ -114,17 +162,35 @@ export class Session {
     const url = this.#settings.baseUrl + target(call);
     const body = call.body && writeJson(encode(call.body.model, call.body.value));
     const key = call.keyed ? options.idempotencyKey : undefined;
-    const headers = this.#headers(call, body, key);
+    const headers = this.#headers(call, body, key, options.requestId);
     // What may be done twice without being two things.
     const repeatable = key !== undefined || call.method === 'GET' || call.method === 'PUT';
+    const policy = { ...this.#settings.policy, maxRetries: options.maxRetries ?? this.#settings.policy.maxRetries };
     for (let tries = 1; ; tries += 1) {
       options.signal?.throwIfAborted();
-      const { failure, outcome, answer } = await this.#try(call, url, headers, body, options);
-      if (answer) return answer;
-      const wait = waitMs(this.#settings.policy, tries, outcome, repeatable);
-      if (wait === null) throw failure;
+      const began = performance.now();
+      const tried = await this.#try(call, url, headers, body, options);
+      const durationMs = Math.round(performance.now() - began);
+      const wait = tried.answer ? null : waitMs(policy, tries, tried.outcome, repeatable);
+      this.#log(call, tried, tries, durationMs, wait, options.requestId);
+      if (tried.answer) return tried.answer;
+      if (wait === null) throw tried.failure;
       await this.#settings.sleep(wait, options.signal);
     }
+  }
+
+  /** A line per try. */
+  #log({ method, path }: Call, { failure, outcome, answer }: Tried, tries: number, durationMs: number, wait: number | null, asked: string | undefined): void {
+    if (!this.#settings.logger) return;
+    const refusal = failure instanceof ApiError ? failure : undefined;
+    const reason = failure instanceof ConnectionFailed ? failure.reason : undefined;
+    const status = answer?.status ?? outcome.status ?? null;
+    const requestId = answer?.headers.get('x-request-id') ?? refusal?.requestId ?? asked ?? null;
+    const fields: LogFields = { method, path, status, durationMs, requestId, retry: tries - 1, error: refusal?.code ?? reason ?? null };
+    const said = status === null ? shared.LOG_NO_ANSWER(method, path, reason ?? '', durationMs) : shared.LOG_ANSWER(method, path, `${status} ${refusal?.code ?? ''}`.trim(), durationMs, String(requestId));
+    if (wait !== null) this.#settings.logger.warn(shared.LOG_RETRY(said, tries, Math.round(wait)), fields);
+    else if (status === null) this.#settings.logger.warn(said, fields);
+    else this.#settings.logger.info(said, fields);
   }
 
   async #try(call: Call, url: string, headers: Record<string, string>, body: string | undefined, options: KeyedOptions): Promise<Tried> {
@@ -141,22 +207,28 @@ export class Session {
       options.signal?.throwIfAborted();
       const wasSent = !NOT_SENT.has(codeOf(cause));
       const about = { outcomeUnknown: wasSent && call.method !== 'GET', idempotencyKey: headers['idempotency-key'], cause };
-      const reason = signal.aborted ? 'it took too long' : codeOf(cause) || String(cause);
-      return { failure: new ConnectionFailed(`${call.method} ${call.path}: no answer: ${reason}`, about), outcome: { wasSent } };
+      const reason = shared.NO_ANSWER(signal.aborted ? 'it took too long' : codeOf(cause) || String(cause));
+      return { failure: new ConnectionFailed(shared.FAILED_CALL(call.method, call.path, reason), { ...about, reason }), outcome: { wasSent } };
     } finally {
       release();
     }
   }
 
-  #headers(call: Call, body: string | undefined, key: string | undefined): Record<string, string> {
+  #headers(call: Call, body: string | undefined, key: string | undefined, requestId: string | undefined): Record<string, string> {
     const headers: Record<string, string> = { accept: call.accept ?? 'application/json', 'user-agent': `pasarela-typescript/${VERSION}` };
     if (call.secret !== undefined) headers['authorization'] = `Bearer ${call.secret}`;
     else if (!call.open) headers['x-api-key'] = this.#settings.key;
     if (body !== undefined) headers['content-type'] = 'application/json';
     if (key !== undefined) headers['idempotency-key'] = key;
+    if (requestId !== undefined) headers['x-request-id'] = requestId;
     for (const [name, value] of Object.entries(call.headers ?? {})) if (value !== undefined) headers[name] = value;
     return headers;
   }
+}
+
+/** The options with an Idempotency-Key, if the call takes one: the caller's, or a new one. */
+function withKey(call: Call, options: KeyedOptions): KeyedOptions {
+  return call.keyed ? { ...options, idempotencyKey: options.idempotencyKey ?? randomUUID() } : options;
 }
 
 interface Tried {
@@ -166,7 +238,7 @@ interface Tried {
 }
 
 /** Codes of Node of what failed before anything was sent. */
-const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', NO_TUNNEL]);
 
 function codeOf(failure: unknown): string {
   const { cause, code } = (failure ?? {}) as { cause?: { code?: string; errors?: { code?: string }[] }; code?: string };
@@ -183,9 +255,9 @@ function until(timeoutMs: number, signal: AbortSignal | undefined): [AbortSignal
 }
 
 function target(call: Call): string {
-  const parts = [...(call.parts ?? [])];
-  if (parts.some((part) => part === '')) throw new TypeError('an id or a reference is empty');
-  const path = call.path.replace(/\{\}/g, () => encodeURIComponent(String(parts.shift())));
+  const parts = call.parts ?? [];
+  if (parts.some((part) => part === '')) throw new TypeError(shared.EMPTY_PART);
+  const path = parts.reduce((path, part) => path.replace(/\{\w+\}/, () => encodeURIComponent(part)), call.path);
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(call.query ?? {})) {
     if (value !== undefined && value !== null) query.set(name, value instanceof Date ? value.toISOString() : String(value));

@@ -3,6 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { SignatureError } from './errors.js';
 import type { EventData } from './generated/models.js';
+import * as shared from './generated/shared.js';
 import { decodeEvent } from './wire.js';
 
 /** A verified delivery. `id` is the same on every delivery of one event: do what it asks once per id. */
@@ -36,20 +37,40 @@ export type HeaderSource = { get(name: string): string | null } | Readonly<Recor
  * secret is being changed give both.
  */
 export function verifyWebhook(body: Uint8Array | string, headers: HeaderSource, secret: string | readonly string[], options: WebhookOptions = {}): WebhookEvent {
-  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    throw new TypeError('the body is what was received, as bytes or text: verify it before anything parses it');
-  }
+  checkBody(body);
   const id = header(headers, 'webhook-id');
   const { sentAt, sent, wanted } = options.timestamped === undefined ? standard(id, body, headers, [secret].flat()) : timestamped(options.timestamped, body, headers, [secret].flat());
-  if (!id || !/^[0-9]{1,15}$/.test(sentAt)) throw new SignatureError('a delivery has the headers webhook-id, webhook-timestamp and webhook-signature');
+  if (!id || !/^[0-9]{1,15}$/.test(sentAt)) throw new SignatureError(shared.WEBHOOK_HEADERS);
   // Every pair is compared, each in constant time: how long it takes says nothing.
   const pairs = sent.flatMap((one) => wanted.map((right) => isSame(one, right)));
-  if (!pairs.includes(true)) throw new SignatureError('no signature of this delivery is right');
+  if (!pairs.includes(true)) throw new SignatureError(shared.WEBHOOK_SIGNATURE);
   const now = (options.now ?? Date.now()) / 1000;
   if (Math.abs(now - Number(sentAt)) > (options.toleranceSeconds ?? 300)) {
-    throw new SignatureError('the delivery was not sent just now; a replay, or a clock that is wrong');
+    throw new SignatureError(shared.WEBHOOK_TIME);
   }
   return { id, ...envelope(body) } as WebhookEvent;
+}
+
+export interface SignOptions {
+  /** `evt_test` if missing. */
+  id?: string;
+  /** Milliseconds since 1970; now if missing. */
+  now?: number;
+  /** The header of an endpoint whose `signature` is `timestamped`, to sign that one too. */
+  timestamped?: string;
+}
+
+/**
+ * The headers of a delivery as the gateway would sign it now: for the tests of a program that receives webhooks. `body`
+ * is an event as text: `{"event": "payment.completed", "data": {…}, "timestamp": "2026-01-01T00:00:00.000Z"}`.
+ */
+export function signWebhook(body: Uint8Array | string, secret: string, options: SignOptions = {}): Record<string, string> {
+  checkBody(body);
+  const id = options.id ?? 'evt_test';
+  const sentAt = String(Math.floor((options.now ?? Date.now()) / 1000));
+  const headers: Record<string, string> = { 'webhook-id': id, 'webhook-timestamp': sentAt, 'webhook-signature': standardSignature(secret, id, sentAt, body) };
+  if (options.timestamped !== undefined) headers[options.timestamped.toLowerCase()] = `t=${sentAt},${timestampedSignature(secret, sentAt, body)}`;
+  return headers;
 }
 
 /** When a delivery was sent, the signatures that it bears, and those that would be right. */
@@ -61,16 +82,26 @@ interface Signatures {
 
 function standard(id: string, body: Uint8Array | string, headers: HeaderSource, secrets: string[]): Signatures {
   const sentAt = header(headers, 'webhook-timestamp');
-  const right = (secret: string) => createHmac('sha256', keyOf(secret)).update(`${id}.${sentAt}.`).update(body).digest('base64');
-  return { sentAt, sent: header(headers, 'webhook-signature').split(' '), wanted: secrets.map((secret) => `v1,${right(secret)}`) };
+  return { sentAt, sent: header(headers, 'webhook-signature').split(' '), wanted: secrets.map((secret) => standardSignature(secret, id, sentAt, body)) };
 }
 
 function timestamped(name: string, body: Uint8Array | string, headers: HeaderSource, secrets: string[]): Signatures {
   const [at = '', ...sent] = header(headers, name.toLowerCase()).split(',');
   const sentAt = at.replace(/^t=/, '');
-  // Here the whole text of a secret is the key; one that is none is refused all the same.
-  const right = (secret: string) => createHmac('sha256', keyOf(secret) && secret).update(`${sentAt}.`).update(body).digest('hex');
-  return { sentAt, sent, wanted: secrets.map((secret) => `v1=${right(secret)}`) };
+  return { sentAt, sent, wanted: secrets.map((secret) => timestampedSignature(secret, sentAt, body)) };
+}
+
+function standardSignature(secret: string, id: string, sentAt: string, body: Uint8Array | string): string {
+  return `v1,${createHmac('sha256', keyOf(secret)).update(`${id}.${sentAt}.`).update(body).digest('base64')}`;
+}
+
+function timestampedSignature(secret: string, sentAt: string, body: Uint8Array | string): string {
+  keyOf(secret); // here the whole text of a secret is the key; one that is none is refused all the same
+  return `v1=${createHmac('sha256', secret).update(`${sentAt}.`).update(body).digest('hex')}`;
+}
+
+function checkBody(body: unknown): void {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) throw new TypeError(shared.WEBHOOK_BODY);
 }
 
 function envelope(body: Uint8Array | string): { event: string; data: unknown; timestamp: string } {
@@ -78,11 +109,11 @@ function envelope(body: Uint8Array | string): { event: string; data: unknown; ti
   try {
     read = JSON.parse(typeof body === 'string' ? body : new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (cause) {
-    throw new SignatureError('the delivery is signed, and is no event', { cause });
+    throw new SignatureError(shared.WEBHOOK_EVENT, { cause });
   }
   const { event, data, timestamp } = (read ?? {}) as Record<string, unknown>;
   if (typeof event !== 'string' || typeof timestamp !== 'string' || typeof data !== 'object') {
-    throw new SignatureError('the delivery is signed, and is no event');
+    throw new SignatureError(shared.WEBHOOK_EVENT);
   }
   return { event, data: decodeEvent(event, data), timestamp };
 }
@@ -102,7 +133,7 @@ function header(headers: HeaderSource, name: string): string {
 function keyOf(secret: string): Buffer {
   const encoded = secret.replace(/^whsec_/, '');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) {
-    throw new TypeError('a signing secret is whsec_ and base64, as the answer that registered the endpoint showed it');
+    throw new TypeError(shared.WEBHOOK_SECRET);
   }
   return Buffer.from(encoded, 'base64');
 }

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { Conflict, InvalidRequest, money, NotFound, Pasarela, Refused, responseOf, SignatureError, Unauthorized, verifyWebhook, type Payment } from 'pasarela';
+import { Conflict, ConnectionFailed, InvalidRequest, money, NotFound, Pasarela, Refused, responseOf, SignatureError, Unauthorized, verifyWebhook, type Payment } from 'pasarela';
 
 const [baseUrl, key] = [process.env['PASARELA_URL']!, process.env['PASARELA_KEY']!];
 const run = `typescript-${randomUUID().slice(0, 8)}`;
@@ -126,6 +126,42 @@ test('deliveries are verified', async () => {
     receiver.close();
     receiver.closeAllConnections();
   }
+});
+
+test('calls go through a proxy that wants to know who asks', async () => {
+  const asked: string[] = [];
+  const proxy = http.createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    const { 'proxy-authorization': who, 'proxy-connection': _, ...headers } = request.headers;
+    if (who !== 'Basic c2hvcDpwQHNz') return void response.writeHead(407).end();
+    request.pipe(http.request(request.url!, { method: request.method!, headers }, (answer) => answer.pipe(response.writeHead(answer.statusCode!, answer.headers))));
+  });
+  proxy.on('connect', (request, socket) => { asked.push(`CONNECT ${request.url}`); socket.end('HTTP/1.1 407 Who\r\n\r\n'); });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  try {
+    const through = new Pasarela(key, { baseUrl, proxy: `http://shop:p%40ss@${address}` });
+    const { paymentId } = await through.payments.chargeCard({ usdAmount: '5', card, externalRef: `${run}-proxy` });
+    assert.equal((await through.payments.get(paymentId)).status, 'COMPLETED');
+    assert.deepEqual(asked, [`POST ${baseUrl}/v1/payments/vpos`, `GET ${baseUrl}/v1/payments/${paymentId}`]);
+    const secure = new Pasarela(key, { baseUrl: 'https://pay.example', proxy: `http://${address}`, maxRetries: 0 });
+    await assert.rejects(secure.test.moveClock({ advanceSeconds: 1 }), (error: unknown) => error instanceof ConnectionFailed && !error.outcomeUnknown);
+    assert.equal(asked[2], 'CONNECT pay.example:443');
+  } finally {
+    proxy.close();
+    proxy.closeAllConnections();
+  }
+  for (const wrong of ['proxy:3128', 'https://proxy', 'socks5://proxy', 'http://']) assert.throws(() => new Pasarela(key, { baseUrl, proxy: wrong }), TypeError);
+  assert.throws(() => new Pasarela(key, { baseUrl, proxy: 'http://proxy', fetch }), TypeError);
+});
+
+test('a call without a method of its own', async () => {
+  const body = { usdAmount: 5, card, externalRef: `${run}-raw` };
+  const first = await client.request<Payment>('POST', '/v1/payments/vpos', { body, idempotencyKey: `${run}-raw`, requestId: `${run}-name` });
+  assert.deepEqual(await client.request('POST', '/v1/payments/vpos', { body, idempotencyKey: `${run}-raw` }), first);
+  assert.equal((await client.finding.getRequest(`${run}-name`)).status, 201);
+  await assert.rejects(client.request('GET', '/v1/payments/nobody'), NotFound);
 });
 
 test('the fields of a card make a token or pay', async () => {

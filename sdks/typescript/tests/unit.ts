@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import {
-  ApiError, ConnectionFailed, Conflict, InvalidRequest, money, Pasarela, POLICY, RateLimited, responseOf, SignatureError, Unavailable, verifyWebhook, waitMs,
-  worthRepeating, type ClientOptions,
+  ApiError, ConnectionFailed, Conflict, InvalidRequest, money, Pasarela, POLICY, RateLimited, responseOf, signWebhook, SignatureError, Unavailable, verifyWebhook, waitMs,
+  worthRepeating, type ClientOptions, type LogFields,
 } from 'pasarela';
 
 const CARD = { number: '4111111111111111', expMonth: 12, expYear: 2031, cvv: '123', holderName: 'Ana Perez', holderId: 'V12345678' };
@@ -113,6 +114,68 @@ test('a time-out ends a try, and a caller\'s signal all of them', async () => {
   await assert.rejects(slow, /enough/);
 });
 
+test('a call has its own retries and name', async () => {
+  const lost = client([reset()]);
+  await assert.rejects(lost.made.balance.get({}, { maxRetries: 0, requestId: 'mine-1' }), ConnectionFailed);
+  assert.deepEqual([lost.sent.length, lost.waits.length, lost.sent[0]!.headers['x-request-id']], [1, 0, 'mine-1']);
+  const patient = client([...Array(4).fill(problem(503, 'overloaded')), { status: 200, body: CLOCK }], { maxRetries: 0 });
+  await patient.made.test.getClock({ maxRetries: 4 });
+  assert.equal(patient.sent.length, 5);
+});
+
+test('raw calls have the key, the retries and the errors of every call', async () => {
+  const { made, sent } = client([problem(503, 'overloaded'), { status: 201, body: { paymentId: 'p', vesAmount: 10.5 } }]);
+  const found = await made.request<{ paymentId: string }>('post', '/v1/payments/new', { body: { usdAmount: 5.1, list: [1] }, query: { 'a b': true, none: undefined } });
+  assert.deepEqual([found.paymentId, responseOf(found)!.status], ['p', 201]);
+  const { method, url, headers, body } = sent[1]!;
+  assert.deepEqual([method, url, headers['x-api-key'], body], ['POST', 'http://localhost:1/v1/payments/new?a+b=true', 'pk_test_x', '{"usdAmount":5.1,"list":[1]}']);
+  assert.ok(headers['idempotency-key'] && headers['idempotency-key'] === sent[0]!.headers['idempotency-key']);
+  const more = client([problem(422, 'insufficient_balance'), { status: 200, body: [] }, { status: 200, body: '' }, { status: 200, body: 'a,b' }]);
+  await assert.rejects(more.made.request('POST', '/v1/payouts', { body: {}, idempotencyKey: 'mine' }), (error: unknown) => error instanceof ApiError && error.idempotencyKey === 'mine');
+  assert.deepEqual(await more.made.request('GET', '/v1/banks'), []);
+  assert.equal(await more.made.request('DELETE', '/v1/x'), null);
+  assert.deepEqual(await more.made.request('GET', '/v1/payments', { accept: 'text/csv' }), new TextEncoder().encode('a,b'));
+  assert.deepEqual(more.sent.map((one) => one.headers['idempotency-key']), ['mine', undefined, undefined, undefined]);
+  const keyless = client([reset()]);
+  await assert.rejects(keyless.made.request('POST', '/pay/link/sessions', { body: {} }), ConnectionFailed);
+  assert.equal(keyless.sent.length, 1);
+  for (const wrong of ['', 'v1/balance', '/v1/balance?at=1', '/v1/a b', '/v1/é', '/v1/a\r\n', 'http://other.example/']) await assert.rejects(made.request('GET', wrong), TypeError);
+});
+
+test('each try is a line without keys, cards, codes and bodies', async () => {
+  const lines: [string, string, LogFields][] = [];
+  const logger = { info: (text: string, fields: LogFields) => void lines.push(['info', text, fields]), warn: (text: string, fields: LogFields) => void lines.push(['warn', text, fields]) };
+  const played = [problem(503, 'overloaded', { 'x-request-id': 'r-7' }), reset(), { status: 201, body: { paymentId: 'p' }, headers: { 'x-request-id': 'r-8' } }, { status: 200, body: {} }, problem(404, 'not_found')];
+  const { made } = client(played, { logger });
+  await made.payments.chargeCard({ usdAmount: '1', card: CARD, externalRef: 'order-1' }, { idempotencyKey: 'idem-1' });
+  await made.payments.getByRef('V12345678');
+  await assert.rejects(made.request('GET', '/v1/nothing', { query: { q: 'V12345678' } }));
+  assert.match(lines[0]![1], /^POST \/v1\/payments\/vpos: 503 overloaded in \d+ ms \(request r-7\); retry 1 in \d+ ms$/);
+  assert.match(lines[1]![1], /^POST \/v1\/payments\/vpos: no answer: ECONNRESET after \d+ ms; retry 2 in \d+ ms$/);
+  assert.match(lines[2]![1], /^POST \/v1\/payments\/vpos: 201 in \d+ ms \(request r-8\)$/);
+  assert.deepEqual(lines.map(([level]) => level), ['warn', 'warn', 'info', 'info', 'info']);
+  const { durationMs, ...rest } = lines[2]![2];
+  assert.deepEqual([typeof durationMs, rest], ['number', { method: 'POST', path: '/v1/payments/vpos', status: 201, requestId: 'r-8', retry: 2, error: null }]);
+  assert.deepEqual([lines[3]![2].path, lines[4]![2].path, lines[4]![2].error], ['/v1/payments/by-ref/{externalRef}', '/v1/nothing', 'not_found']);
+  assert.doesNotMatch(JSON.stringify(lines), /pk_test_x|4111|order-1|idem-1|Ana|V12345678/);
+});
+
+test('the package is one for import and for require', async () => {
+  const imported: object = await import('pasarela');
+  const required: Record<string, unknown> = createRequire(import.meta.url)('pasarela');
+  const names = Object.keys(required).sort();
+  assert.ok(names.includes('Pasarela') && names.includes('money'));
+  for (const name of names) assert.equal((imported as Record<string, unknown>)[name], required[name], name);
+});
+
+test('a message says nothing twice', async () => {
+  const one = { error: 'invalid_data', message: 'limit: must be whole', requestId: 'r', fields: [{ field: 'limit', message: 'must be whole' }] };
+  const other = { error: 'external_ref_conflict', message: 'used before with another monto', requestId: 'r', differs: ['monto', 'concepto'] };
+  const { made } = client([{ status: 400, body: one }, { status: 409, body: other }]);
+  await assert.rejects(made.balance.get(), { message: '400 invalid_data: limit: must be whole (request r)' });
+  await assert.rejects(made.balance.get(), { message: '409 external_ref_conflict: used before with another monto; differs: concepto (request r)' });
+});
+
 test('an error says everything that the gateway said', async () => {
   const body = { error: 'invalid_data', message: '…', requestId: 'r-1', fields: [{ field: 'card.number', message: 'must be a card number' }] };
   const { made } = client([{ status: 400, body, headers: { 'x-request-id': 'r-2' } }]);
@@ -203,6 +266,16 @@ test('a right delivery is an event', () => {
     assert.ok(event.event === 'payment.completed' && 'vesAmount' in event.data && event.data.vesAmount === '2100.5');
   }
   assert.equal(verifyWebhook(BODY.toString(), headers(), SECRET, AT).id, 'e-1');
+});
+
+test('a shop can make a delivery for its tests', () => {
+  for (const body of [BODY, BODY.toString()]) assert.equal(verifyWebhook(body, signWebhook(body, SECRET), SECRET).id, 'evt_test');
+  const given = signWebhook(BODY, SECRET, { id: 'e-1', now: AT.now });
+  assert.equal(given['webhook-signature'], headers()['webhook-signature']);
+  isRefused(BODY, given, 1_301_000);
+  const timestamped = signWebhook(BODY, SECRET, { timestamped: 'Svc-Signature' });
+  assert.equal(verifyWebhook(BODY, timestamped, SECRET, { timestamped: 'Svc-Signature' }).event, 'payment.completed');
+  assert.throws(() => verifyWebhook(BODY, signWebhook(BODY, 'whsec_b29v'), SECRET), SignatureError);
 });
 
 test('bytes, id and time are signed', () => {

@@ -9,11 +9,11 @@ use crate::store::history::Unreadable;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::webhooks::backlog;
 use api::problem::Problem;
+use domain::entities::crypto_payout;
+use domain::entities::notice::UNMATCHED;
 use domain::index;
-use domain::platform::{Mode, PLATFORM, is_live, tenant_key};
-use domain::resources::crypto::payouts;
-use domain::resources::notices::UNMATCHED;
 use domain::values::ids::{Id, Kind};
+use domain::values::mode::{Mode, PLATFORM, is_live, tenant_key};
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ fn seen(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Seen, S
         let waited = due.now.since_ms(Timestamp::from_unix_ms(due.id.id.unix_ms()));
         seen.add(is_live(due.tenant_key), kind, waited / SECOND_MS);
     }
-    let pending = payouts::Status::PendingReview as u8;
+    let pending = crypto_payout::Status::PendingReview as u8;
     let tenants = services.callers.directory.tenants();
     let tests = tenants.iter().map(|tenant| tenant_key(tenant.number, Mode::Test));
     for owner in [PLATFORM].into_iter().chain(tests) {

@@ -7,12 +7,12 @@ use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::payments::operations as shown;
 use api::problem::Problem;
+use domain::entities::Entity;
+use domain::entities::means::Method;
 use domain::index::{self, Space};
-use domain::platform::{Mode, PLATFORM, tenant_key};
-use domain::record::Entity;
-use domain::resources::payments::Method;
 use domain::resources::verification::DEPOSITS;
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use std::sync::Arc;
 
 /// Finds the tenant key and the entity of an operation, whatever the tenant and the mode. `None` if
@@ -104,7 +104,7 @@ fn find_deposits(services: &Services, operation: Id) -> Result<Option<(u64, Enti
 fn has_operation(entity: &Entity, operation: Id, n: u16) -> bool {
     match entity {
         Entity::Payment(payment) if matches!(payment.method(), Method::PagoMovil | Method::Usdt) => false,
-        Entity::CryptoPayout(payout) => n == domain::resources::crypto::payouts::SEND && payout.sends > 0,
+        Entity::CryptoPayout(payout) => n == domain::entities::crypto_payout::SEND && payout.sends > 0,
         entity => shown::show(operation, n, entity).is_some(),
     }
 }

@@ -13,13 +13,14 @@ use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::lists::made_at;
 use api::problem::Problem;
+use domain::entities::means::{Method, Offer};
+use domain::entities::payment::{Status, facet};
+use domain::entities::payout;
 use domain::index;
-use domain::platform::{Mode, PLATFORM, is_live, tenant_key};
 use domain::resources::payments::charge::TRANSFER_DAYS_MAX;
-use domain::resources::payments::{Method, Offer, Status, facet};
-use domain::resources::payouts;
 use domain::values::date::Date;
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::mode::{Mode, PLATFORM, is_live, tenant_key};
 use domain::values::money::Currency;
 use domain::values::time::{DAY_MS, Timestamp};
 use std::sync::Arc;
@@ -57,7 +58,7 @@ fn lists() -> Vec<Listed> {
     });
     let pesos = [(Status::Completed, false), (Status::Reversed, true)]
         .map(|(status, is_late)| of(Kind::CopPayment, status as u8, is_late));
-    let payouts = of(Kind::Payout, payouts::Status::Completed as u8, false);
+    let payouts = of(Kind::Payout, payout::Status::Completed as u8, false);
     payments.chain(pesos).chain([payouts]).collect()
 }
 

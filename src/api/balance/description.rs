@@ -1,21 +1,13 @@
 //! Balances and movements, as the description tells of them.
 
+use crate::chapters;
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::Operation;
-use crate::openapi::schema::{Schema, object, one_of, text};
-use crate::openapi::values::{currency, instant, livemode, page, shown_ref, signed_pesos, signed_ves, uuid};
-use crate::shown::Describing;
-use domain::index::LedgerKey;
-use domain::ledger::MovementKind;
-use domain::values::money::Currency;
+use crate::openapi::schema::Schema;
+use crate::openapi::values::page;
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Balance";
-
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::BALANCE,
         about: "The balance, what of it is held, and every movement behind it: the sum of `amountVes` over \
             all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is \
             `availableVes`, always.",
@@ -24,20 +16,11 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// A list of movements with its filters.
-pub(crate) fn movements(operation: Operation) -> Operation {
-    operation.list(|query, list| super::asked(query, list, LedgerKey::Tenant(Currency::Ves))).answers(
-        200,
-        "MovementPage",
-        "Newest first; new movements never shift pages being walked",
-    )
-}
-
 fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "Balance",
-            super::members(Describing::object()).schema().example(concat!(
+            super::schema().example(concat!(
                 r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50","#,
                 r#""nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00","#,
                 r#""balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00","#,
@@ -51,35 +34,17 @@ fn schemas() -> Vec<(&'static str, Schema)> {
 
 /// A movement of any balance.
 pub fn movement() -> Schema {
-    object()
-        .member("id", uuid())
-        .member("type", one_of(MovementKind::ALL.map(MovementKind::name)))
-        .optional("amountVes", signed_ves().about("Signed; negative is money out. In bolívares."))
-        .optional("amountCop", signed_pesos().about("In pesos."))
-        .optional("amountUsdt", signed_ves().about("In USDT."))
-        .member("currency", currency())
-        .member("paymentId", uuid().or_null())
-        .member("payoutId", uuid().or_null())
-        .member("chargebackId", uuid().or_null())
-        .member("externalRef", shown_ref().or_null())
-        .member("description", text())
-        .member("livemode", livemode())
-        .member("createdAt", instant())
-        .optional("conversionId", uuid())
-        .optional("merchantId", uuid().about("On a seller's balance: whose."))
-        .optional("availableAt", instant().about("The end of the hold, while it lasts."))
-        .example(concat!(
-            r#"{"id":"01975a2e-7c00-7000-8000-0000000000c0","type":"payment","amountVes":"2100.00","#,
-            r#""currency":"VES","paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"#,
-            r#""chargebackId":null,"externalRef":"order-1","description":"C2P payment","#,
-            r#""livemode":false,"createdAt":"2026-11-21T02:13:04.120Z","#,
-            r#""availableAt":"2026-11-22T02:13:04.120Z"}"#,
-        ))
+    super::movements::schema().example(concat!(
+        r#"{"id":"01975a2e-7c00-7000-8000-0000000000c0","type":"payment","amountVes":"2100.00","#,
+        r#""currency":"VES","paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"#,
+        r#""chargebackId":null,"externalRef":"order-1","description":"C2P payment","#,
+        r#""livemode":false,"createdAt":"2026-11-21T02:13:04.120Z","#,
+        r#""availableAt":"2026-11-22T02:13:04.120Z"}"#,
+    ))
 }
 
-/// The balance of a seller.
 pub(crate) fn of_a_merchant() -> Schema {
-    super::seller_members(Describing::object()).schema().example(concat!(
+    super::seller_schema().example(concat!(
         r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1","#,
         r#""pendingVes":"1806.00","availableVes":"0.00","nextReleaseAt":"2026-11-22T02:13:04.120Z","#,
         r#""livemode":false}"#,

@@ -8,29 +8,27 @@ pub mod description;
 pub mod movements;
 
 use crate::answer::{Facts, Rendered};
-use crate::balance::movements::Movements;
+use crate::balance::movements::{Movements, show_movement};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::Invalid;
-use crate::kind::{Kind as _, kind};
-use crate::openapi::operation::summary;
+use crate::fields::{Invalid, Kind as _, kind};
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::page::ListOf;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
-use crate::writer::Object;
+use crate::shown::shown;
 use domain::index::LedgerKey;
+use domain::ledger::MovementKind;
 use domain::ledger::sellers::SellerBalance;
-use domain::ledger::{Ledger, MovementKind, Row};
-use domain::record::Record;
-use domain::values::ids::{EntityId, Id, Kind};
-use domain::values::money::{Currency, write_minor};
+use domain::values::ids::{EntityId, Id};
+use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use domain::view::{self, Balance, CopBalance, View};
 
 /// GET /v1/balance
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::BALANCE, run!(read), || {
     summary("Read the balance, now or as it was")
         .query(asked_at)
         .answers(200, "Balance", "The balance")
@@ -58,7 +56,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/merchants/:id/balance
-pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, run!(read_seller), || {
+pub const READ_SELLER: Endpoint = endpoint(chapters::MERCHANTS, run!(read_seller), || {
     summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance")
 });
 
@@ -71,8 +69,8 @@ async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/balance/transactions
-pub const TRANSACTIONS: Endpoint = endpoint(description::TAG, run!(transactions), || {
-    description::movements(summary("List movements")).without(&["amountCop", "amountUsdt"])
+pub const TRANSACTIONS: Endpoint = endpoint(chapters::BALANCE, run!(transactions), || {
+    movements_in(summary("List movements")).without(&["amountCop", "amountUsdt"])
 });
 
 async fn transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -80,7 +78,7 @@ async fn transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/cop/balance
-pub const READ_COP: Endpoint = endpoint(crate::cop_payments::description::TAG, run!(read_cop), || {
+pub const READ_COP: Endpoint = endpoint(chapters::PESOS, run!(read_cop), || {
     summary("Read the balance in pesos").answers(200, "CopBalance", "The balance")
 });
 
@@ -92,20 +90,18 @@ async fn read_cop(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/cop/balance/transactions
-pub const COP_TRANSACTIONS: Endpoint =
-    endpoint(crate::cop_payments::description::TAG, run!(cop_transactions), || {
-        description::movements(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
-    });
+pub const COP_TRANSACTIONS: Endpoint = endpoint(chapters::PESOS, run!(cop_transactions), || {
+    movements_in(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
+});
 
 async fn cop_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     list(cx, LedgerKey::Tenant(Currency::Cop), "movements in COP").await
 }
 
 /// GET /v1/merchants/:id/balance/transactions
-pub const SELLER_TRANSACTIONS: Endpoint =
-    endpoint(crate::merchants::description::TAG, run!(seller_transactions), || {
-        description::movements(summary("List the movements of a merchant's balance")).without(&["amountUsdt"])
-    });
+pub const SELLER_TRANSACTIONS: Endpoint = endpoint(chapters::MERCHANTS, run!(seller_transactions), || {
+    movements_in(summary("List the movements of a merchant's balance")).without(&["amountUsdt"])
+});
 
 async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -116,13 +112,20 @@ async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/crypto/balance/transactions
-pub const CRYPTO_TRANSACTIONS: Endpoint =
-    endpoint(crate::crypto::description::TAG, run!(crypto_transactions), || {
-        description::movements(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
-    });
+pub const CRYPTO_TRANSACTIONS: Endpoint = endpoint(chapters::USDT, run!(crypto_transactions), || {
+    movements_in(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
+});
 
 async fn crypto_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     list(cx, LedgerKey::Tenant(Currency::Usdt), "movements in USDT").await
+}
+
+fn movements_in(operation: Operation) -> Operation {
+    operation.list(|query, list| asked(query, list, LedgerKey::Tenant(Currency::Ves))).answers(
+        200,
+        "MovementPage",
+        "Newest first; new movements never shift pages being walked",
+    )
 }
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>, ledger: LedgerKey) -> Result<Movements, Invalid> {
@@ -165,94 +168,51 @@ async fn movements_of(cx: &mut Context<'_>, ask: Movements) -> Result<Reply, Pro
     cx.read_long(move |records| movements::read(records, &ask, now)).await
 }
 
-/// The problem of a book that does not say its balance.
-/// A balance, as JSON.
-pub fn show(balance: &Balance, livemode: bool) -> Vec<u8> {
-    members(Writing::of(&(balance, livemode), 512)).end()
+shown! {
+    pub fn show(balance: &Balance, livemode: bool), schema, 512 {
+        plain "ledgerNetVes" = balance.ledger_net, values::signed_ves().about("The sum of all movements.");
+        plain "reserveVes" = balance.reserve, values::ves();
+        plain "heldVes" = balance.held, values::ves().about("Under a hold of 24 hours.");
+        maybe_plain "nextReleaseAt" = balance.next_release,
+            values::instant().about("When the next held amount is released.");
+        plain "availableVes" = balance.available,
+            values::signed_ves().about("What can be paid out; below zero after a chargeback at worst.");
+        number "balanceHoldHours" = 24, schema::integer();
+        plain "convertedVes" = balance.converted, values::ves().about("Converted to USDT, less what was canceled.");
+        plain "platformAvailableVes" = balance.available, values::signed_ves().about("Equal to `availableVes`.");
+        plain "sellerPendingVes" = balance.seller_pending, values::ves();
+        plain "sellerAvailableVes" = balance.seller_available, values::ves();
+        boolean "livemode" = livemode, values::livemode();
+    }
 }
 
-/// The members of a balance.
-pub(crate) fn members<'a, M: Members<'a, (&'a Balance, bool)>>(members: M) -> M {
-    members
-        .plain(
-            "ledgerNetVes",
-            || values::signed_ves().about("The sum of all movements."),
-            |(balance, _)| balance.ledger_net,
-        )
-        .plain("reserveVes", values::ves, |(balance, _)| balance.reserve)
-        .plain("heldVes", || values::ves().about("Under a hold of 24 hours."), |(balance, _)| balance.held)
-        .maybe_plain(
-            "nextReleaseAt",
-            || values::instant().about("When the next held amount is released."),
-            |(balance, _)| balance.next_release,
-        )
-        .plain(
-            "availableVes",
-            || values::signed_ves().about("What can be paid out; below zero after a chargeback at worst."),
-            |(balance, _)| balance.available,
-        )
-        .number("balanceHoldHours", schema::integer, |_| 24)
-        .plain(
-            "convertedVes",
-            || values::ves().about("Converted to USDT, less what was canceled."),
-            |(balance, _)| balance.converted,
-        )
-        .plain(
-            "platformAvailableVes",
-            || values::signed_ves().about("Equal to `availableVes`."),
-            |(balance, _)| balance.available,
-        )
-        .plain("sellerPendingVes", values::ves, |(balance, _)| balance.seller_pending)
-        .plain("sellerAvailableVes", values::ves, |(balance, _)| balance.seller_available)
-        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
+shown! {
+    pub fn show_cop(balance: &CopBalance, livemode: bool), cop_schema, 512 {
+        plain "ledgerNetCop" = balance.ledger_net, values::signed_pesos();
+        plain "heldCop" = balance.held, values::pesos();
+        maybe_plain "nextReleaseAt" = balance.next_release, values::instant();
+        plain "availableCop" = balance.available, values::signed_pesos();
+        number "balanceHoldHours" = 24, schema::integer();
+        boolean "livemode" = livemode, values::livemode();
+    }
 }
 
-/// The balance in pesos, as JSON.
-pub fn show_cop(balance: &CopBalance, livemode: bool) -> Vec<u8> {
-    cop_members(Writing::of(&(balance, livemode), 512)).end()
-}
-
-/// The members of the balance in pesos.
-pub(crate) fn cop_members<'a, M: Members<'a, (&'a CopBalance, bool)>>(members: M) -> M {
-    members
-        .plain("ledgerNetCop", values::signed_pesos, |(balance, _)| balance.ledger_net)
-        .plain("heldCop", values::pesos, |(balance, _)| balance.held)
-        .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
-        .plain("availableCop", values::signed_pesos, |(balance, _)| balance.available)
-        .number("balanceHoldHours", schema::integer, |_| 24)
-        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
-}
-
-/// The balance of a seller, as JSON; pesos and USDT only if there were ever any.
-pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
-    seller_members(Writing::of(&(balance, livemode), 512)).end()
-}
-
-/// The members of the balance of a seller.
-pub(crate) fn seller_members<'a, M: Members<'a, (&'a SellerBalance, bool)>>(members: M) -> M {
-    members
-        .plain("merchantId", values::uuid, |(balance, _)| balance.merchant)
-        .text("externalRef", values::shown_ref, |(balance, _)| &balance.external_ref)
-        .plain("pendingVes", values::ves, |(balance, _)| balance.pending)
-        .plain("availableVes", values::ves, |(balance, _)| balance.available)
-        .optional_plain(
-            "pendingCop",
-            || values::pesos().about("If there ever were pesos."),
-            |(balance, _)| balance.pesos.map(|(pending, _)| pending),
-        )
-        .optional_plain("availableCop", values::pesos, |(balance, _)| {
-            balance.pesos.map(|(_, available)| available)
-        })
-        .optional_plain(
-            "pendingUsdt",
-            || values::ves().about("If there ever were USDT."),
-            |(balance, _)| balance.usdt.map(|(pending, _)| pending),
-        )
-        .optional_plain("availableUsdt", values::ves, |(balance, _)| {
-            balance.usdt.map(|(_, available)| available)
-        })
-        .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
-        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
+shown! {
+    /// The balance of a seller, as JSON; pesos and USDT only if there were ever any.
+    pub fn show_seller(balance: &SellerBalance, livemode: bool), seller_schema, 512 {
+        plain "merchantId" = balance.merchant, values::uuid();
+        text "externalRef" = &balance.external_ref, values::shown_ref();
+        plain "pendingVes" = balance.pending, values::ves();
+        plain "availableVes" = balance.available, values::ves();
+        optional_plain "pendingCop" = balance.pesos.map(|(pending, _)| pending),
+            values::pesos().about("If there ever were pesos.");
+        optional_plain "availableCop" = balance.pesos.map(|(_, available)| available), values::pesos();
+        optional_plain "pendingUsdt" = balance.usdt.map(|(pending, _)| pending),
+            values::ves().about("If there ever were USDT.");
+        optional_plain "availableUsdt" = balance.usdt.map(|(_, available)| available), values::ves();
+        maybe_plain "nextReleaseAt" = balance.next_release, values::instant();
+        boolean "livemode" = livemode, values::livemode();
+    }
 }
 
 /// The movement that a fund or an adjustment is; `None` without a movement that somebody sees.
@@ -260,50 +220,4 @@ pub fn new_movement(facts: &Facts<'_>) -> Option<Rendered> {
     let record = facts.record?;
     let owned = record.postings.iter().position(|posting| posting.row.is_some())?;
     Some((201, show_movement(facts.livemode, record, facts.time, owned, facts.time)?))
-}
-
-/// The `n`-th posting of a record as a movement; `None` when nobody sees it. `now` decides whether
-/// its hold still lasts.
-pub fn show_movement(
-    livemode: bool,
-    record: &Record,
-    time: Timestamp,
-    n: usize,
-    now: Timestamp,
-) -> Option<Vec<u8>> {
-    let posting = record.postings.get(n)?;
-    let row: &Row = posting.row.as_deref()?;
-    let amount_name = match posting.currency {
-        Currency::Ves => "amountVes",
-        Currency::Cop => "amountCop",
-        Currency::Usdt => "amountUsdt",
-    };
-    let mut amount = String::new();
-    let _ = write_minor(&mut amount, posting.minor, posting.currency.decimals());
-    let subject = |kinds: &[Kind]| {
-        row.subject.filter(|subject| kinds.contains(&subject.kind)).map(|subject| subject.id)
-    };
-    let merchant = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None };
-    let mut body = Object::new()
-        .plain("id", record.movement_id(time, n))
-        .plain("type", row.kind.name())
-        .plain(amount_name, amount)
-        .plain("currency", posting.currency.code())
-        .maybe_plain("paymentId", subject(&[Kind::Payment, Kind::CopPayment]))
-        .maybe_plain("payoutId", subject(&[Kind::Payout, Kind::CopPayout, Kind::CryptoPayout]))
-        .maybe_plain("chargebackId", row.chargeback)
-        .maybe_text("externalRef", row.external_ref.as_deref())
-        .text("description", &row.description)
-        .boolean("livemode", livemode)
-        .plain("createdAt", time);
-    if let Some(conversion) = subject(&[Kind::Conversion]) {
-        body = body.plain("conversionId", conversion);
-    }
-    if let Some(merchant) = merchant {
-        body = body.plain("merchantId", merchant);
-    }
-    if let Some(at) = row.available_at.filter(|at| *at > now) {
-        body = body.plain("availableAt", at);
-    }
-    Some(body.end())
 }

@@ -1,34 +1,35 @@
 //! A page of movements of one ledger, newest first: `GET /v1/balance/transactions` and its kin.
 
-use super::show_movement;
+use crate::openapi::{schema, values};
 use crate::page::{Page, bad_cursor, page_json};
 use crate::payments::find;
 use crate::records::{Answered, Records, Stopped, first_known};
+use crate::shown::shown;
+use crate::value::shown_amount;
+use domain::entities::Entity;
 use domain::index::{self, LedgerKey};
-use domain::ledger::Ledger;
-use domain::platform::is_live;
-use domain::record::{Entity, Record};
+use domain::indexing;
+use domain::ledger::{Ledger, Row};
+use domain::ledger::{MovementKind, Posting};
+use domain::record::Record;
+use domain::values::ids::Id;
 use domain::values::ids::{EntityId, Kind};
+use domain::values::mode::is_live;
+use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
 
 /// The filters and the page of a list of movements.
 pub struct Movements {
-    /// The ledger.
     pub ledger: LedgerKey,
-    /// The types of movements, as facets.
     pub kinds: Vec<u8>,
-    /// The instant from which movements are listed.
     pub from: Option<Timestamp>,
     /// The instant before which movements are listed.
     pub to: Option<Timestamp>,
-    /// The entities whose movements are listed.
     pub subjects: Vec<EntityId>,
-    /// The page that is asked for.
     pub page: Page,
 }
 
-/// The page.
 pub fn read(records: &dyn Records, ask: &Movements, now: Timestamp) -> Answered {
     let after =
         ask.page.after.as_deref().map(|bytes| Position::read(bytes).ok_or_else(bad_cursor)).transpose()?;
@@ -45,7 +46,7 @@ pub fn read(records: &dyn Records, ask: &Movements, now: Timestamp) -> Answered 
             .min();
         let tenant = records.tenant_key();
         let parts =
-            ask.kinds.iter().flat_map(|kind| index::movement_lists(tenant, ask.ledger, *kind)).collect();
+            ask.kinds.iter().flat_map(|kind| indexing::movement_lists(tenant, ask.ledger, *kind)).collect();
         let from = Some(index::time_bytes(from).to_vec());
         records.newest_entries(parts, before.as_deref(), from, &mut |suffix, _| {
             let at = Position::of_record(suffix)?;
@@ -144,7 +145,6 @@ fn wanted(record: &Record, n: usize, ask: &Movements, subjects: &[EntityId]) -> 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     time: u64,
-    /// The record.
     pub seq: u64,
     row: u16,
 }
@@ -180,6 +180,54 @@ impl Position {
 
     fn unreadable() -> Stopped {
         Stopped::Unreadable("a movement entry of another length".to_owned())
+    }
+}
+
+/// The `n`-th posting of a record as a movement; `None` when nobody sees it. `now` decides whether
+/// its hold still lasts.
+pub fn show_movement(
+    livemode: bool,
+    record: &Record,
+    time: Timestamp,
+    n: usize,
+    now: Timestamp,
+) -> Option<Vec<u8>> {
+    let posting = record.postings.get(n)?;
+    let row: &Row = posting.row.as_deref()?;
+    Some(show_row(record.movement_id(time, n), livemode, posting, row, time, now))
+}
+
+/// The subject of a movement, if it is of one of these kinds.
+fn subject(row: &Row, kinds: &[Kind]) -> Option<Id> {
+    row.subject.filter(|subject| kinds.contains(&subject.kind)).map(|subject| subject.id)
+}
+
+/// The amount of a posting, if it is in this currency.
+fn amount_in(currency: Currency, posting: &Posting) -> Option<String> {
+    (posting.currency == currency).then(|| shown_amount(currency, posting.minor))
+}
+
+shown! {
+    fn show_row(id: Id, livemode: bool, posting: &Posting, row: &Row, time: Timestamp, now: Timestamp), schema, 512 {
+        plain "id" = id, values::uuid();
+        plain "type" = row.kind.name(), schema::one_of(MovementKind::ALL.map(MovementKind::name));
+        optional_plain "amountVes" = amount_in(Currency::Ves, posting),
+            values::signed_ves().about("Signed; negative is money out. In bolívares.");
+        optional_plain "amountCop" = amount_in(Currency::Cop, posting), values::signed_pesos().about("In pesos.");
+        optional_plain "amountUsdt" = amount_in(Currency::Usdt, posting), values::signed_ves().about("In USDT.");
+        plain "currency" = posting.currency.code(), values::currency();
+        maybe_plain "paymentId" = subject(row, &[Kind::Payment, Kind::CopPayment]), values::uuid();
+        maybe_plain "payoutId" = subject(row, &[Kind::Payout, Kind::CopPayout, Kind::CryptoPayout]), values::uuid();
+        maybe_plain "chargebackId" = row.chargeback, values::uuid();
+        maybe_text "externalRef" = row.external_ref.as_deref(), values::shown_ref();
+        text "description" = &row.description, schema::text();
+        boolean "livemode" = livemode, values::livemode();
+        plain "createdAt" = time, values::instant();
+        optional_plain "conversionId" = subject(row, &[Kind::Conversion]), values::uuid();
+        optional_plain "merchantId" = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None },
+            values::uuid().about("On a seller's balance: whose.");
+        optional_plain "availableAt" = row.available_at.filter(|at| *at > now),
+            values::instant().about("The end of the hold, while it lasts.");
     }
 }
 

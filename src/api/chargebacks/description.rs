@@ -1,36 +1,20 @@
 //! Chargebacks, as the description tells of them.
 
 use super::{read_new, read_verdict};
-use crate::kind::body;
+use crate::chapters;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, one_of};
+use crate::openapi::schema::Schema;
 use crate::openapi::values::page;
-use crate::shown::Describing;
-use domain::resources::chargebacks::{Reason, Status};
 use domain::values::ids::Id;
 
-/// The status of a dispute.
-pub(crate) fn status() -> Schema {
-    one_of(Status::ALL.map(Status::name))
-}
-
-/// The reason why the bank took the money back.
-pub(crate) fn reason() -> Schema {
-    one_of(Reason::ALL.map(Reason::name))
-}
-
-/// A chargeback.
 pub fn chargeback() -> Schema {
-    super::members(Describing::object()).schema()
+    super::schema()
 }
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Chargebacks";
-
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::CHARGEBACKS,
         about: "What a cardholder's bank took back of a card payment. The amount and the fee come out of the \
             available balance, which may go below zero; a dispute that is won returns both.",
         schemas: [schemas(), vec![("ChargebackPage", page("Chargeback"))]].concat(),
@@ -38,12 +22,11 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The schemas, which the operators' document has too.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "Chargeback",
-            super::members(Describing::object()).schema().example(concat!(
+            super::schema().example(concat!(
                 r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback","#,
                 r#""paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2","#,
                 r#""status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00","#,

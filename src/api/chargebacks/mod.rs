@@ -6,25 +6,26 @@
 
 pub mod description;
 
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
-use crate::fields::{Fields, Got, Invalid};
-use crate::kind::{Kind as _, kind};
+use crate::fields::{Fields, Got, Invalid, Kind as _, kind};
 use crate::lists::{self, GotStatus, List};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
 use crate::payments::of_name;
+use crate::payments::show::{chargeback_reason, chargeback_status};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Unread};
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
-use domain::record::Entity;
-use domain::resources::chargebacks::{self, Chargeback, NewChargeback, Reason, Status, Verdict};
-use domain::resources::payments::Payment;
+use domain::entities::Entity;
+use domain::entities::chargeback::{Chargeback, Reason, Status};
+use domain::entities::payment::Payment;
+use domain::resources::chargebacks::{self, NewChargeback, Verdict};
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::Ves;
 
@@ -50,7 +51,6 @@ pub fn read_new(mut fields: Fields<'_>, id: Id) -> Result<(Id, NewChargeback), I
     Ok((Id::from(payment.get(&sound)), new))
 }
 
-/// Reads how a dispute ends.
 pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
     let outcomes = [("won", Verdict::Won), ("lost", Verdict::Lost)];
     let outcome = fields.required("outcome", kinds::one_of(outcomes));
@@ -59,7 +59,7 @@ pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
 }
 
 /// POST /v1/test/chargebacks
-pub const OPEN: Endpoint = endpoint(crate::testing::description::TAG, run!(open), || {
+pub const OPEN: Endpoint = endpoint(chapters::TEST_MODE, run!(open), || {
     summary("Charge a card payment back, as the bank would")
         .body("NewChargeback")
         .example(
@@ -80,7 +80,7 @@ async fn open(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/chargebacks/:id/close
-pub const CLOSE: Endpoint = endpoint(crate::testing::description::TAG, run!(close), || {
+pub const CLOSE: Endpoint = endpoint(chapters::TEST_MODE, run!(close), || {
     summary("Decide a dispute, as the bank would")
         .body("ChargebackOutcome")
         .example("won", r#"{"outcome":"won"}"#)
@@ -96,7 +96,6 @@ async fn close(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(payment, chargebacks::Command::Close(id, verdict)).await
 }
 
-/// The payment that a chargeback belongs to.
 pub fn payment_of(records: &dyn Records, chargeback: Id) -> Result<EntityId, Unread> {
     let found = records.entity(EntityId::chargeback(chargeback))?;
     let chargeback = found.as_deref().and_then(Chargeback::of).ok_or_else(Problem::not_found)?;
@@ -104,7 +103,7 @@ pub fn payment_of(records: &dyn Records, chargeback: Id) -> Result<EntityId, Unr
 }
 
 /// GET /v1/chargebacks/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::CHARGEBACKS, run!(read), || {
     summary("Read a chargeback").answers(200, "Chargeback", "The chargeback")
 });
 
@@ -114,7 +113,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/chargebacks
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::CHARGEBACKS, run!(list), || {
     summary("List chargebacks").list(asked).answers(200, "ChargebackPage", "Newest first")
 });
 
@@ -155,45 +154,21 @@ pub fn outcome(chargeback: &Chargeback) -> Option<&'static str> {
     }
 }
 
-/// A chargeback, as JSON.
-pub fn show(chargeback: &Chargeback) -> Vec<u8> {
-    members(Writing::of(chargeback, 512)).end()
-}
-
-/// The members of a chargeback.
-pub(crate) fn members<'a, M: Members<'a, Chargeback>>(members: M) -> M {
-    members
-        .plain("chargebackId", values::uuid, |chargeback| chargeback.id)
-        .constant("object", "chargeback")
-        .plain("paymentId", values::uuid, |chargeback| chargeback.payment)
-        .text("externalRef", values::shown_ref, |chargeback| &*chargeback.external_ref)
-        .plain("status", description::status, |chargeback| chargeback.status.name())
-        .maybe_plain(
-            "outcome",
-            || schema::one_of([Status::Won.name(), Status::Lost.name()]).about("Null until it is closed."),
-            |chargeback| outcome(chargeback),
-        )
-        .plain("amountVes", values::ves, |chargeback| chargeback.amount)
-        .plain("feeVes", values::ves, |chargeback| chargeback.fee)
-        .plain("reason", description::reason, |chargeback| chargeback.reason.name())
-        .plain("bankDebitedAt", values::instant, |chargeback| chargeback.bank_debited_at)
-        .boolean("livemode", values::livemode, |chargeback| chargeback.livemode)
-        .plain("createdAt", values::instant, |chargeback| chargeback.created_at)
-        .maybe_plain("closedAt", values::instant, |chargeback| chargeback.closed_at)
-}
-
-/// A chargeback within its payment, as JSON.
-pub fn show_in_payment(chargeback: &Chargeback) -> Vec<u8> {
-    members_in_payment(Writing::of(chargeback, 256)).end()
-}
-
-/// The members of a chargeback within its payment.
-pub(crate) fn members_in_payment<'a, M: Members<'a, Chargeback>>(members: M) -> M {
-    members
-        .plain("chargebackId", values::uuid, |chargeback| chargeback.id)
-        .plain("status", description::status, |chargeback| chargeback.status.name())
-        .plain("amountVes", values::ves, |chargeback| chargeback.amount)
-        .plain("feeVes", values::ves, |chargeback| chargeback.fee)
-        .plain("reason", description::reason, |chargeback| chargeback.reason.name())
-        .plain("bankDebitedAt", values::instant, |chargeback| chargeback.bank_debited_at)
+shown! {
+    pub fn show(chargeback: &Chargeback), schema, 512 {
+        plain "chargebackId" = chargeback.id, values::uuid();
+        constant "object" = "chargeback";
+        plain "paymentId" = chargeback.payment, values::uuid();
+        text "externalRef" = &*chargeback.external_ref, values::shown_ref();
+        plain "status" = chargeback.status.name(), chargeback_status();
+        maybe_plain "outcome" = outcome(chargeback),
+            schema::one_of([Status::Won.name(), Status::Lost.name()]).about("Null until it is closed.");
+        plain "amountVes" = chargeback.amount, values::ves();
+        plain "feeVes" = chargeback.fee, values::ves();
+        plain "reason" = chargeback.reason.name(), chargeback_reason();
+        plain "bankDebitedAt" = chargeback.bank_debited_at, values::instant();
+        boolean "livemode" = chargeback.livemode, values::livemode();
+        plain "createdAt" = chargeback.created_at, values::instant();
+        maybe_plain "closedAt" = chargeback.closed_at, values::instant();
+    }
 }

@@ -1,26 +1,29 @@
-//! The calls by which a page pays in bolívares without a key: by card and by a Pago Móvil that the
+//! The calls by which a page pays in bolívares without a key: by C2P, by card and by a Pago Móvil that the
 //! buyer made (`docs/contract.md, 12.12, 12.13`).
 
-use super::{GotDebtor, debtor_of};
-use crate::fields::{Fields, Got, Invalid};
-use crate::kind::{Kind, kind};
-use crate::openapi::{kinds, schema};
-use crate::payments::bank_number;
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
+use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::{CardToken, Mark};
 use crate::payments::cards::read_card;
+use crate::payments::{bank_number, c2p};
 use crate::problem::Problem;
+use crate::shown::shown;
 use crate::value::Value;
-use crate::writer::Object;
+use domain::entities::means::{Debtor, Means};
+use domain::entities::session::Session;
 use domain::platform::settings::Receiver;
 use domain::resources::banks::{Catalogue, Service};
-use domain::resources::checkout::Session;
 use domain::resources::payments::charge::{Figured, Price, TRANSFER_DAYS_MAX};
-use domain::resources::payments::{Debtor, Means};
+use domain::values::bank::BankCode;
 use domain::values::card::{Card, Expiry};
 use domain::values::date::Date;
+use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
 use domain::values::money::Rate;
+use domain::values::money::Ves;
+use domain::values::phone::MobilePhone;
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
+use domain::values::token::Token;
 use rust_decimal::Decimal;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,13 +31,46 @@ use std::time::Duration;
 /// The code of a total that has risen since the buyer saw it.
 pub const TOTAL_CHANGED: &str = "amount_changed";
 
+pub struct GotDebtor {
+    id: Got<IdentityDocument>,
+    phone: Got<MobilePhone>,
+    bank: Got<BankCode>,
+}
+
+impl GotDebtor {
+    pub fn get(self, sound: &Sound) -> Debtor {
+        Debtor { bank: self.bank.get(sound), id: self.id.get(sound), phone: self.phone.get(sound) }
+    }
+}
+
+fn debtor_of<'a>(fields: &mut Fields<'a>, bank: impl Kind<'a, BankCode>) -> GotDebtor {
+    GotDebtor {
+        id: fields.required("debtorId", kinds::identity()),
+        phone: fields.required("debtorCellPhone", kinds::phone()),
+        bank: fields.required("debtorBankCode", bank),
+    }
+}
+
+/// POST /checkout/:id/c2p/request
+pub fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Debtor, Invalid> {
+    let debtor = debtor_of(&mut fields, c2p::bank(banks));
+    let sound = fields.finish()?;
+    Ok(debtor.get(&sound))
+}
+
+/// POST /checkout/:id/c2p
+pub fn read_execution(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Id, Debtor, Token), Invalid> {
+    let intent = fields.required("intentId", kinds::uuid());
+    let debtor = debtor_of(&mut fields, c2p::bank(banks));
+    let token = fields.required("token", c2p::token());
+    let sound = fields.finish()?;
+    Ok((Id::from(intent.get(&sound)), debtor.get(&sound), token.get(&sound)))
+}
+
 /// A card, and whether a token is to be made of it instead of a charge.
 pub struct GotCard {
-    /// The card.
     pub card: Arc<Card>,
-    /// Whether the caller wants a token.
     pub tokenize: bool,
-    /// The price that the buyer was shown.
     pub quote: Option<Quote>,
 }
 
@@ -70,32 +106,35 @@ pub fn show_token(
     (livemode, now, lasts): (bool, Timestamp, Duration),
 ) -> Vec<u8> {
     let lasts_ms = i64::try_from(lasts.as_secs()).unwrap_or(0).saturating_mul(SECOND_MS);
-    Object::new()
-        .plain("token", token.text(mark, tenant_key))
-        .plain("object", "card_token")
-        .plain("cardBrand", token.brand.name())
-        .plain("cardLast4", format_args!("{:04}", token.last_four))
-        .number("expMonth", expiry.month)
-        .number("expYear", expiry.year)
-        .boolean("livemode", livemode)
-        .plain("expiresAt", now.plus_ms(lasts_ms))
-        .end()
+    show_made_token(&token.text(mark, tenant_key), token, expiry, livemode, now.plus_ms(lasts_ms))
+}
+
+/// A token, as text.
+const TOKEN: &str = r#""card_7gb61roqRf6zB3Vh1CT5zSicO_Vyao4axCz2gnShIaM7XoFez9Su0GQnsGN5qIfhNPkx""#;
+
+shown! {
+    fn show_made_token(text: &str, token: &CardToken, expiry: Expiry, livemode: bool, expires_at: Timestamp), token_schema, 512 {
+        plain "token" = text, schema::text().example(TOKEN);
+        constant "object" = "card_token";
+        plain "cardBrand" = token.brand.name(), schema::text().example("\"visa\"");
+        plain "cardLast4" = format_args!("{:04}", token.last_four), schema::text().pattern("^[0-9]{4}$").example("\"1111\"");
+        number "expMonth" = expiry.month, schema::integer().example("12");
+        number "expYear" = expiry.year, schema::integer().example("2030");
+        boolean "livemode" = livemode, values::livemode();
+        plain "expiresAt" = expires_at, values::instant();
+    }
 }
 
 /// A transfer that the buyer made, as they tell of it.
 pub struct GotTransfer {
-    /// The buyer, as their bank knows them.
     pub debtor: Debtor,
     /// The last digits of its reference.
     pub reference: String,
-    /// The day on which it was made.
     pub date: Date,
-    /// The price that the buyer was shown.
     pub quote: Option<Quote>,
 }
 
 impl GotTransfer {
-    /// The transfer, as what a payment is made by.
     pub fn means(&self) -> Means {
         Means::Transfer { debtor: self.debtor, date: self.date, reference: self.reference.clone() }
     }
@@ -126,7 +165,6 @@ pub fn read_transfer(mut fields: Fields<'_>, banks: &Catalogue) -> Result<GotTra
     })
 }
 
-/// The price that a page has shown.
 fn quote<'a>() -> impl Kind<'a, Quote> {
     kind(|value: Value<'a>| value.string().map(|text| Quote(text.into_owned())), schema::text)
 }
@@ -145,19 +183,16 @@ pub fn transfer_days(now: Timestamp) -> (Date, Date) {
 }
 
 impl Quote {
-    /// The quote of a session at a rate.
     pub fn of(mark: Mark<'_>, session: Id, rate: Rate) -> Quote {
         let figure = rate.0.normalize().to_string();
         let tag = hex::encode(mark(&[b"checkout quote", session.as_bytes(), figure.as_bytes()]));
         Quote(format!("{figure}~{tag}"))
     }
 
-    /// A quote as it was sent.
     pub fn sent(text: &str) -> Quote {
         Quote(text.to_owned())
     }
 
-    /// The quote as text.
     pub fn text(&self) -> &str {
         &self.0
     }
@@ -214,14 +249,18 @@ pub fn show_receiver(
     mark: Mark<'_>,
 ) -> Vec<u8> {
     let figured: Option<Figured> = Price::Usd(session.amount).at(rate).ok();
-    Object::new()
-        .plain("bankCode", receiver.bank)
-        .text("bankName", bank)
-        .plain("phone", receiver.phone.clear())
-        .plain("identification", receiver.id.clear())
-        .maybe_plain("amountVes", figured.map(|figured| figured.ves))
-        .plain("quote", Quote::of(mark, session.id, rate).text())
-        .end()
+    show_to(receiver, bank, figured.map(|figured| figured.ves), Quote::of(mark, session.id, rate).text())
+}
+
+shown! {
+    fn show_to(receiver: &Receiver, bank: &str, ves: Option<Ves>, quote: &str), receiver_schema, 512 {
+        plain "bankCode" = receiver.bank, schema::text().pattern("^[0-9]{4}$");
+        text "bankName" = bank, schema::text();
+        plain "phone" = receiver.phone.clear(), values::phone();
+        plain "identification" = receiver.id.clear(), values::identity();
+        maybe_plain "amountVes" = ves, values::ves();
+        plain "quote" = quote, schema::text().about("Keeps this amount for this session: send it with the reference.");
+    }
 }
 
 #[cfg(test)]

@@ -1,62 +1,46 @@
 //! The description of the calls that the page of a checkout session makes.
 
-use super::{bolivares, read_execution, read_network, read_pesos, read_quantity, read_request};
-use crate::crypto::description::{asset, network};
-use crate::fields::Invalid;
-use crate::kind::{Kind as _, body};
+use super::{bolivares, read_network, read_pesos, read_quantity};
+use crate::chapters;
+use crate::fields::{Invalid, Kind as _, body};
 use crate::openapi::document::Chapter;
 use crate::openapi::kinds;
 use crate::openapi::operation::{Operation, operation};
-use crate::openapi::schema::{Schema, boolean, integer, list, object, one_of, text};
-use crate::openapi::values::{identity, instant, livemode, page, phone, uuid, ves};
+use crate::openapi::schema::{Schema, text};
+use crate::openapi::values::page;
 use crate::query::Query;
 use domain::resources::banks::Catalogue;
-use domain::resources::payments::Status;
 use domain::values::ids::Id;
-
-/// The ways to pay, by name.
-pub(super) const WAYS: [&str; 5] = ["c2p", "usdt", "cop", "card", "pago_movil"];
 
 /// The rate limit of calls that have messages sent, in words.
 const MESSAGES: &str = "At most ten in a row, and then one a minute, of a session and, on a payment link, of \
     a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the \
     payer's bank send a code.";
 
-/// A token, as text.
-const TOKEN: &str = r#""card_7gb61roqRf6zB3Vh1CT5zSicO_Vyao4axCz2gnShIaM7XoFez9Su0GQnsGN5qIfhNPkx""#;
-
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Checkout page";
-
-/// The heading of what tenants see of sessions.
-pub(crate) const SESSIONS: &str = "Checkout sessions";
-
-/// Checkout sessions, as tenants see them.
 pub fn sessions() -> Chapter {
     Chapter {
-        tag: SESSIONS,
+        tag: chapters::CHECKOUT_SESSIONS,
         about: "A page on which a buyer pays once, priced in US dollars: send the buyer to `url`, or embed \
             it with `clientSecret` and `/checkout.js`.",
         schemas: vec![
             ("NewCheckoutSession", body(|fields| super::sessions::read_new(fields, false))),
             (
                 "CheckoutSession",
-                session().member(
+                super::sessions::schema().member(
                     "clientSecret",
                     text().about("Opens this session for a buyer's page, and nothing else."),
                 ),
             ),
-            ("ListedCheckoutSession", session()),
+            ("ListedCheckoutSession", super::sessions::schema()),
             ("ListedCheckoutSessionPage", page("ListedCheckoutSession")),
         ],
         ..Chapter::default()
     }
 }
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::CHECKOUT_PAGE,
         about: "The calls of a buyer's page, for those who build their own. `Authorization: Bearer \
             <clientSecret>` opens one session and nothing else. One attempt at a time: a new one supersedes \
             what is pending. A body has at most 16 KiB.",
@@ -82,7 +66,6 @@ pub(crate) fn pays(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured", "rail_unavailable", "rate_unavailable"])
 }
 
-/// Reads which attempt the state is asked with.
 pub fn asked_attempt(mut query: Query<'_>) -> Result<Option<Id>, Invalid> {
     let payment = kinds::uuid().about("A payment of this session: the answer then says how that stands too.");
     let attempt = query.optional("attempt", payment);
@@ -100,8 +83,7 @@ fn operations() -> Vec<Operation> {
         pays(operation("requestCheckoutC2p", "Begin to pay by C2P"))
             .body("CheckoutDebtor")
             .example(
-                "a payer at \
-                 Banesco",
+                "a payer at Banesco",
                 r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134}"#,
             )
             .about(MESSAGES)
@@ -109,8 +91,7 @@ fn operations() -> Vec<Operation> {
         pays(operation("payCheckoutC2p", "Pay by C2P"))
             .body("CheckoutC2p")
             .example(
-                "the payer's \
-                 key",
+                "the payer's key",
                 concat!(
                     r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","debtorId":"V12345678","#,
                     r#""debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678"}"#,
@@ -121,8 +102,7 @@ fn operations() -> Vec<Operation> {
         pays(operation("payCheckoutPagoMovil", "Pay by a Pago Móvil that the buyer made"))
             .body("CheckoutPagoMovil")
             .example(
-                "a transfer of \
-                 today",
+                "a transfer of today",
                 concat!(
                     r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
                     r#""reference":"00123456","date":"2026-11-21"}"#,
@@ -144,8 +124,7 @@ fn operations() -> Vec<Operation> {
         pays(operation("payCheckoutCard", "Pay by card, or make a token of it"))
             .body("CheckoutCard")
             .example(
-                "an approved card of test \
-                 mode",
+                "an approved card of test mode",
                 concat!(
                     r#"{"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"cvv":"123","#,
                     r#""holderName":"Ana Perez","holderId":"V12345678"}}"#,
@@ -217,105 +196,18 @@ fn operations() -> Vec<Operation> {
     ]
 }
 
-/// A session without its secret.
-fn session() -> Schema {
-    object()
-        .member("id", uuid())
-        .member("object", text().constant("checkout.session"))
-        .member("status", one_of(["open", "paid", "expired"]))
-        .member("url", text())
-        .member("amountUsd", ves())
-        .member("description", text().or_null())
-        .member("reference", text().or_null())
-        .member("successUrl", text().or_null())
-        .member("cancelUrl", text().or_null())
-        .member("methods", list(one_of(WAYS)))
-        .member("metadata", object())
-        .member("paymentLinkId", uuid().or_null())
-        .member("quantity", integer().or_null())
-        .member("paymentId", uuid().or_null())
-        .member("livemode", livemode())
-        .member("createdAt", instant())
-        .member("expiresAt", instant())
-}
-
-fn state() -> Schema {
-    let offer = object()
-        .member("method", one_of(WAYS))
-        .member("enabled", boolean())
-        .member("reason", text().or_null())
-        .member("amountCop", integer().or_null().about("The total in pesos that a start now would fix."));
-    let receiver = object()
-        .member("bankCode", text().pattern("^[0-9]{4}$"))
-        .member("bankName", text())
-        .member("phone", phone())
-        .member("identification", identity())
-        .member("amountVes", ves().or_null())
-        .member("quote", text().about("Keeps this amount for this session: send it with the reference."));
-    object()
-        .member("status", one_of(["open", "processing", "paid", "expired"]))
-        .member("amountUsd", ves())
-        .member("methods", list(offer))
-        .member("paymentId", uuid().or_null())
-        .member("receivedUsdt", ves().about("What has come to the session's addresses."))
-        .member("amountVes", ves().or_null().about("The total in bolívares at the rate of now."))
-        .member(
-            "quote",
-            text().or_null().about(
-                "That total, for the calls that take it: `payCheckoutCard` \
-                 charges no more, `payCheckoutPagoMovil` looks for it.",
-            ),
-        )
-        .member(
-            "pagoMovil",
-            receiver.or_null().about("Where a Pago Móvil is sent to; null where none is offered."),
-        )
-        .member(
-            "newestAttempt",
-            uuid().or_null().about(
-                "The payment in bolívares or pesos that began last. Who lost the answer \
-                 to a call sees by it whether the call arrived.",
-            ),
-        )
-        .optional(
-            "attemptStatus",
-            one_of(Status::ALL.map(Status::name)).about("With `failureCode`, of an attempt."),
-        )
-        .optional("failureCode", text().or_null())
-}
-
 fn schemas() -> Vec<(&'static str, Schema)> {
     let banks = Catalogue::embedded();
     vec![
-        ("CheckoutState", state()),
-        ("CheckoutDebtor", body(|fields| read_request(fields, &banks))),
-        ("CheckoutC2p", body(|fields| read_execution(fields, &banks))),
+        ("CheckoutState", super::state_schema()),
+        ("CheckoutDebtor", body(|fields| bolivares::read_request(fields, &banks))),
+        ("CheckoutC2p", body(|fields| bolivares::read_execution(fields, &banks))),
         ("CheckoutPagoMovil", body(|fields| bolivares::read_transfer(fields, &banks))),
         ("CheckoutCard", body(bolivares::read_card_call)),
-        (
-            "MadeCardToken",
-            object()
-                .member("token", text().example(TOKEN))
-                .member("object", text().constant("card_token"))
-                .member("cardBrand", text().example("\"visa\""))
-                .member("cardLast4", text().pattern("^[0-9]{4}$").example("\"1111\""))
-                .member("expMonth", integer().example("12"))
-                .member("expYear", integer().example("2030"))
-                .member("livemode", livemode())
-                .member("expiresAt", instant()),
-        ),
+        ("MadeCardToken", bolivares::token_schema()),
         ("CheckoutCop", body(|fields| read_pesos(fields, false))),
         ("CheckoutUsdt", body(read_network)),
-        (
-            "CheckoutAddress",
-            object()
-                .member("address", text())
-                .member("amountUsdt", ves().about("What is to come."))
-                .member("receivedUsdt", ves().about("What has come, to all addresses of the session."))
-                .member("network", network())
-                .member("asset", asset())
-                .member("expiresAt", instant()),
-        ),
+        ("CheckoutAddress", super::address_schema()),
         ("LinkQuantity", body(read_quantity)),
     ]
 }

@@ -9,34 +9,31 @@ pub mod description;
 pub mod sessions;
 
 use crate::checkout::bolivares::Quote;
+use crate::checkout::sessions::WAYS;
 use crate::cop_payments::{GotBuyer, below_minimum, buyer, channel};
-use crate::crypto::{asset, network};
-use crate::fields::{Fields, Got, Invalid, Sound};
-use crate::kind::Kind;
-use crate::openapi::kinds;
-use crate::payments::{c2p_bank, c2p_token};
+use crate::crypto::{asset, asset_schema, network, network_schema};
+use crate::fields::{Fields, Invalid};
+use crate::openapi::{schema, values};
 use crate::problem::Problem;
 use crate::products::links::quantity;
 use crate::refusals::problem;
-use crate::writer::Object;
+use crate::shown::shown;
+use domain::entities::cop_payment::CopPayment;
+use domain::entities::deposit_address::{Asset, Till};
+use domain::entities::payment::{Payment, Status as PaymentStatus};
+use domain::entities::product::{Link, Product};
+use domain::entities::session::{Session, Way};
 use domain::platform::settings::Receiver;
 use domain::refusal::ConversionRefusal;
 use domain::resources::banks::{Catalogue, Service};
-use domain::resources::checkout::{InPesos, Session, Status, Way};
-use domain::resources::cop_payments::{Channel, CopPayment};
-use domain::resources::crypto::address::Network;
-use domain::resources::crypto::deposits::{Asset, Till};
+use domain::resources::checkout::{InPesos, Status};
 use domain::resources::payments::charge::{Price, USD_MAX};
-use domain::resources::payments::{Debtor, Payment, Status as PaymentStatus};
-use domain::resources::products::{Link, Product};
 use domain::resources::rates::samples::Sample;
-use domain::values::bank::BankCode;
+use domain::values::address::Network;
 use domain::values::buyer::Buyer;
-use domain::values::identity::IdentityDocument;
+use domain::values::channel::Channel;
 use domain::values::ids::Id;
 use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
-use domain::values::phone::MobilePhone;
-use domain::values::token::Token;
 use hyper::Method;
 use std::sync::Arc;
 
@@ -60,35 +57,24 @@ pub fn calls() -> [(Method, &'static str, &'static str); 9] {
 
 /// The rates and ways of payment that hold when a session is shown.
 pub struct Market {
-    /// Bolívares a dollar, with the day of the rate.
     pub bcv: Option<Arc<Sample>>,
-    /// Pesos a dollar, on the market.
     pub cop_rate: Option<Rate>,
     /// Whether there is a rail for C2P.
     pub has_c2p: bool,
-    /// Whether there is one for cards.
     pub has_card: bool,
-    /// Whether transfers can be searched for.
     pub has_transfers: bool,
-    /// The account to which buyers send a Pago Móvil.
     pub receiver: Option<Receiver>,
-    /// Whether there is one for pesos.
     pub has_cop: bool,
-    /// Whether there is one for USDT.
     pub has_usdt: bool,
-    /// Whether the tenant takes pesos.
     pub cop_enabled: bool,
-    /// Whether the tenant takes USDT.
     pub usdt_enabled: bool,
 }
 
 impl Market {
-    /// Bolívares a dollar.
     pub fn bcv_rate(&self) -> Option<Rate> {
         self.bcv.as_ref().map(|sample| sample.price)
     }
 
-    /// The price in bolívares.
     pub fn bolivares(&self, amount: Usd) -> Option<Ves> {
         Some(Price::Usd(amount).at(self.bcv_rate()?).ok()?.ves)
     }
@@ -103,14 +89,11 @@ impl Market {
 /// The reason why a price cannot be paid in pesos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoPesos {
-    /// No rate is known for the price.
     NoRate,
-    /// The amount is less than can be collected.
     TooLittle,
 }
 
 impl NoPesos {
-    /// The reason as the page's state gives it.
     const fn reason(self) -> &'static str {
         match self {
             NoPesos::NoRate => "rate_unavailable",
@@ -130,11 +113,9 @@ impl NoPesos {
 /// A way to pay, as it can be offered now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// The way of payment.
     pub way: Way,
     /// The reason why the way cannot be used, if it cannot.
     pub reason: Option<&'static str>,
-    /// The total in bolívares, at the rate in force.
     pub ves: Option<Ves>,
     /// The total in pesos: at the rate in force, or as the buyer began to pay it.
     pub cop: Option<Cop>,
@@ -186,44 +167,6 @@ pub fn offers(
     Way::ALL.iter().filter(|way| includes(**way)).filter_map(offer).collect()
 }
 
-/// The payer, as the page sends them.
-pub struct GotDebtor {
-    id: Got<IdentityDocument>,
-    phone: Got<MobilePhone>,
-    bank: Got<BankCode>,
-}
-
-impl GotDebtor {
-    /// The payer.
-    pub fn get(self, sound: &Sound) -> Debtor {
-        Debtor { bank: self.bank.get(sound), id: self.id.get(sound), phone: self.phone.get(sound) }
-    }
-}
-
-fn debtor_of<'a>(fields: &mut Fields<'a>, bank: impl Kind<'a, BankCode>) -> GotDebtor {
-    GotDebtor {
-        id: fields.required("debtorId", kinds::identity()),
-        phone: fields.required("debtorCellPhone", kinds::phone()),
-        bank: fields.required("debtorBankCode", bank),
-    }
-}
-
-/// POST /checkout/:id/c2p/request
-pub fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Debtor, Invalid> {
-    let debtor = debtor_of(&mut fields, c2p_bank(banks));
-    let sound = fields.finish()?;
-    Ok(debtor.get(&sound))
-}
-
-/// POST /checkout/:id/c2p
-pub fn read_execution(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Id, Debtor, Token), Invalid> {
-    let intent = fields.required("intentId", kinds::uuid());
-    let debtor = debtor_of(&mut fields, c2p_bank(banks));
-    let token = fields.required("token", c2p_token());
-    let sound = fields.finish()?;
-    Ok((Id::from(intent.get(&sound)), debtor.get(&sound), token.get(&sound)))
-}
-
 /// POST /checkout/:id/cop
 pub fn read_pesos(mut fields: Fields<'_>, livemode: bool) -> Result<(Channel, Option<Buyer>), Invalid> {
     let channel = fields.required("channel", channel());
@@ -240,16 +183,16 @@ pub fn read_network(mut fields: Fields<'_>) -> Result<(Network, Asset), Invalid>
     Ok((network.get(&sound), asset.get(&sound)))
 }
 
-/// The address at which a session is paid in USDT, as JSON.
-pub fn address(session: &Session, till: &Till, network: Network, asset: Asset, address: &str) -> Vec<u8> {
-    Object::new()
-        .plain("address", address)
-        .plain("amountUsdt", session.amount)
-        .plain("receivedUsdt", till.received)
-        .plain("network", network.name())
-        .plain("asset", asset.name())
-        .plain("expiresAt", session.expires_at)
-        .end()
+shown! {
+    /// The address at which a session is paid in USDT, as JSON.
+    pub fn address(session: &Session, till: &Till, network: Network, asset: Asset, address: &str), address_schema, 512 {
+        plain "address" = address, schema::text();
+        plain "amountUsdt" = session.amount, values::ves().about("What is to come.");
+        plain "receivedUsdt" = till.received, values::ves().about("What has come, to all addresses of the session.");
+        plain "network" = network.name(), network_schema();
+        plain "asset" = asset.name(), asset_schema();
+        plain "expiresAt" = session.expires_at, values::instant();
+    }
 }
 
 /// The total price of `quantity` pieces of a link's product; the error says why that many cannot be
@@ -297,7 +240,6 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// The state of a payment in pesos.
     pub fn in_pesos(payment: &'a CopPayment) -> Attempt<'a> {
         Attempt { status: payment.status, failure_code: payment.failure_code() }
     }
@@ -307,44 +249,37 @@ impl<'a> Attempt<'a> {
 pub struct Besides {
     /// The attempt that began last.
     pub newest: Option<Id>,
-    /// The price in bolívares of now.
     pub quote: Option<Quote>,
-    /// The receiver of a Pago Móvil, as JSON.
     pub pago_movil: Option<Vec<u8>>,
 }
 
-/// The answer to GET /checkout/:id/state, with the outcome of an attempt if there is one.
-pub fn state(
-    session: &Session,
-    status: Status,
-    received: Usdt,
-    offers: &[Offer],
-    besides: &Besides,
-    attempt: Option<Attempt<'_>>,
-) -> Vec<u8> {
-    let methods = offers.iter().map(|offer| {
-        Object::new()
-            .plain("method", offer.way.name())
-            .boolean("enabled", offer.reason.is_none())
-            .maybe_plain("reason", offer.reason)
-            .maybe_number("amountCop", offer.cop)
-            .end()
-    });
-    let body = Object::new()
-        .plain("status", page_status(status))
-        .plain("amountUsd", session.amount)
-        .list("methods", methods)
-        .maybe_plain("paymentId", status.payment())
-        .plain("receivedUsdt", received)
-        .maybe_plain("amountVes", offers.iter().find_map(|offer| offer.ves))
-        .maybe_plain("quote", besides.quote.as_ref().map(Quote::text))
-        .json("pagoMovil", besides.pago_movil.as_deref().unwrap_or(b"null"))
-        .maybe_plain("newestAttempt", besides.newest);
-    match attempt {
-        None => body.end(),
-        Some(attempt) => body
-            .plain("attemptStatus", attempt.status.name())
-            .maybe_text("failureCode", attempt.failure_code)
-            .end(),
+shown! {
+    fn show_offer(offer: &Offer), offer_schema, 128 {
+        plain "method" = offer.way.name(), schema::one_of(WAYS);
+        boolean "enabled" = offer.reason.is_none(), schema::boolean();
+        maybe_plain "reason" = offer.reason, schema::text();
+        maybe_number "amountCop" = offer.cop, schema::integer().about("The total in pesos that a start now would fix.");
+    }
+}
+
+shown! {
+    /// The answer to GET /checkout/:id/state, with the outcome of an attempt if there is one.
+    pub fn state(session: &Session, status: Status, received: Usdt, offers: &[Offer], besides: &Besides, attempt: Option<Attempt<'_>>), state_schema, 512 {
+        plain "status" = page_status(status), schema::one_of(["open", "processing", "paid", "expired"]);
+        plain "amountUsd" = session.amount, values::ves();
+        list "methods" = offers.iter().map(show_offer), schema::list(offer_schema());
+        maybe_plain "paymentId" = status.payment(), values::uuid();
+        plain "receivedUsdt" = received, values::ves().about("What has come to the session's addresses.");
+        maybe_plain "amountVes" = offers.iter().find_map(|offer| offer.ves),
+            values::ves().about("The total in bolívares at the rate of now.");
+        maybe_plain "quote" = besides.quote.as_ref().map(Quote::text),
+            schema::text().about("That total, for the calls that take it: `payCheckoutCard` charges no more, `payCheckoutPagoMovil` looks for it.");
+        json_or_null "pagoMovil" = besides.pago_movil.as_deref(),
+            bolivares::receiver_schema().about("Where a Pago Móvil is sent to; null where none is offered.");
+        maybe_plain "newestAttempt" = besides.newest,
+            values::uuid().about("The payment in bolívares or pesos that began last. Who lost the answer to a call sees by it whether the call arrived.");
+        optional_plain "attemptStatus" = attempt.map(|attempt| attempt.status.name()),
+            schema::one_of(PaymentStatus::ALL.map(PaymentStatus::name)).about("With `failureCode`, of an attempt.");
+        optional_maybe_text "failureCode" = attempt.map(|attempt| attempt.failure_code), schema::text();
     }
 }

@@ -1,15 +1,12 @@
 //! Checkout sessions, as the tenant sees them (`docs/contract.md, 12.4`).
 //! The calls of the buyer's page are in `checkout/mod.rs`.
 
-use crate::answer::{Facts, Rendered};
-use crate::checkout::description::WAYS;
+use crate::answer::{Facts, OfKind, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
-use crate::fields::{Bad, Fields, Invalid};
-use crate::kind::{Kind as _, kind};
+use crate::fields::{Fields, Invalid, Kind as _, kind};
 use crate::lists::{GotSpan, Keep, List, Span};
 use crate::openapi::operation::summary;
-use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
@@ -17,18 +14,22 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
 use crate::respond::Reply;
-use crate::value::Value;
+use crate::shown::shown;
+use crate::value::{Bad, Value};
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
+use domain::entities::Entity;
+use domain::entities::session::{FACET, Offered, Session, Way};
 use domain::index::Space;
-use domain::record::Entity;
-use domain::resources::checkout::{self, Attempts, FACET, NewSession, Offered, Sale, Session, Status, Way};
+use domain::resources::checkout::{self, Attempts, NewSession, Status};
 use domain::values::ids::{EntityId, Id, Kind};
 
 /// Characters of a reference.
 const REFERENCE_MAX: usize = 128;
 /// Bytes of metadata.
 const METADATA_BYTES_MAX: usize = 4096;
+
+pub(super) const WAYS: [&str; 5] = ["c2p", "usdt", "cop", "card", "pago_movil"];
 
 /// The random part of a session's client secret: a keyed hash of its id, so nothing is stored that
 /// would open anything.
@@ -41,13 +42,12 @@ pub fn client_secret(session: Id, secret: [u8; 16]) -> String {
     format!("{session}_secret_{}", hex::encode(secret))
 }
 
-/// The address of a session's page.
 pub fn address(base_url: &str, session: Id) -> String {
     format!("{base_url}/checkout/{session}")
 }
 
 /// POST /v1/checkout/sessions
-pub const CREATE: Endpoint = endpoint(crate::checkout::description::SESSIONS, run!(create), || {
+pub const CREATE: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(create), || {
     summary("Open a checkout session")
         .body("NewCheckoutSession")
         .example(
@@ -107,7 +107,7 @@ fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
 }
 
 /// GET /v1/checkout/sessions/:id
-pub const READ: Endpoint = endpoint(crate::checkout::description::SESSIONS, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(read), || {
     summary("Read a checkout session").answers(200, "CheckoutSession", "Once it is paid, with `paymentId`")
 });
 
@@ -124,14 +124,13 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/checkout/sessions
-pub const LIST: Endpoint = endpoint(crate::checkout::description::SESSIONS, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(list), || {
     summary("List checkout sessions")
         .about("Sessions that were opened by an earlier version are read by their id alone.")
         .list(asked)
         .answers(200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`")
 });
 
-/// Whether a session stands as it was asked for.
 type Stands = fn(Status) -> bool;
 
 /// The names of statuses, and what they have in common.
@@ -141,7 +140,6 @@ const STATUSES: [(&str, Stands); 3] = [
     ("expired", |status| status == Status::Expired),
 ];
 
-/// The sessions that are asked for.
 struct Asked {
     status: Option<Stands>,
     reference: Option<String>,
@@ -228,45 +226,25 @@ fn with_secret(shown: Vec<u8>, session: Id, secret: [u8; 16]) -> Vec<u8> {
     Object::reopened(shown).plain("clientSecret", client_secret(session, secret)).end()
 }
 
-/// A session, as JSON, without its client secret.
-pub fn show(session: &Session, status: Status) -> Vec<u8> {
-    let bought = session.bought.as_ref();
-    Object::with_capacity(1024)
-        .plain("id", session.id)
-        .plain("object", "checkout.session")
-        .plain("status", status.name())
-        .text("url", &session.url)
-        .plain("amountUsd", session.amount)
-        .maybe_text("description", session.description.as_deref())
-        .maybe_text("reference", session.reference.as_deref())
-        .maybe_text("successUrl", session.success_url.as_deref())
-        .maybe_text("cancelUrl", session.cancel_url.as_deref())
-        .list("methods", session.offered.named().map(|way| text(way.name())))
-        .json("metadata", session.metadata.as_deref().unwrap_or("{}").as_bytes())
-        .maybe_plain("paymentLinkId", bought.map(|bought| bought.link))
-        .maybe_number("quantity", bought.map(|bought| bought.quantity))
-        .maybe_plain("paymentId", status.payment())
-        .boolean("livemode", session.livemode)
-        .plain("createdAt", session.created_at)
-        .plain("expiresAt", session.expires_at)
-        .end()
-}
-
-/// The member `checkoutSession`, as the description tells of it.
-pub(crate) fn in_payment() -> Schema {
-    schema::object()
-        .member("id", values::uuid())
-        .member("reference", schema::text().or_null())
-        .member("metadata", schema::object())
-        .about("The session through which it was paid.")
-}
-
-/// The member `checkoutSession` of a payment: the session's id, reference and metadata
-/// (`docs/contract.md, 12.5`).
-pub fn show_in_payment(sale: &Sale) -> Vec<u8> {
-    Object::new()
-        .plain("id", sale.session)
-        .maybe_text("reference", sale.reference.as_deref())
-        .json("metadata", sale.metadata.as_deref().unwrap_or("{}").as_bytes())
-        .end()
+shown! {
+    /// A session without its client secret.
+    pub fn show(session: &Session, status: Status), schema, 1024 {
+        plain "id" = session.id, values::uuid();
+        constant "object" = "checkout.session";
+        plain "status" = status.name(), schema::one_of(["open", "paid", "expired"]);
+        text "url" = &session.url, schema::text();
+        plain "amountUsd" = session.amount, values::ves();
+        maybe_text "description" = session.description.as_deref(), schema::text();
+        maybe_text "reference" = session.reference.as_deref(), schema::text();
+        maybe_text "successUrl" = session.success_url.as_deref(), schema::text();
+        maybe_text "cancelUrl" = session.cancel_url.as_deref(), schema::text();
+        list "methods" = session.offered.named().map(|way| text(way.name())), schema::list(schema::one_of(WAYS));
+        json "metadata" = session.metadata.as_deref().unwrap_or("{}").as_bytes(), schema::object();
+        maybe_plain "paymentLinkId" = session.bought.as_ref().map(|bought| bought.link), values::uuid();
+        maybe_number "quantity" = session.bought.as_ref().map(|bought| bought.quantity), schema::integer();
+        maybe_plain "paymentId" = status.payment(), values::uuid();
+        boolean "livemode" = session.livemode, values::livemode();
+        plain "createdAt" = session.created_at, values::instant();
+        plain "expiresAt" = session.expires_at, values::instant();
+    }
 }

@@ -3,17 +3,13 @@
 use super::{CHAPTERS, Chapter, Code, Words};
 use std::fmt::Write as _;
 
-/// A language of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tongue {
-    /// English.
     English,
-    /// Spanish.
     Spanish,
 }
 
 impl Tongue {
-    /// The words of a code in this language.
     pub const fn of(self, code: &Code) -> Words {
         match self {
             Tongue::English => code.en,

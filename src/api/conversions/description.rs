@@ -1,21 +1,17 @@
 //! Conversions to USDT, as the description tells of them.
 
 use super::{read_acceptance, read_quote, read_settings};
-use crate::kind::body;
+use crate::chapters;
+use crate::fields::body;
 use crate::openapi::document::{Chapter, Webhook, event};
-use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
-use crate::openapi::values::{four_decimals, instant, livemode, page, pesos, uuid, ves};
-use domain::resources::conversions::Status;
+use crate::openapi::schema::{Schema, integer, list, named, object, one_of};
+use crate::openapi::values::{four_decimals, page, pesos, ves};
 
 pub(crate) const SOURCES: [&str; 2] = ["VES", "COP"];
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Conversions";
-
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::CONVERSIONS,
         about: "From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; accepting \
             it debits at once. Held money can be converted too, and the USDT is held as long.",
         schemas: schemas(),
@@ -24,38 +20,8 @@ pub fn chapter() -> Chapter {
     }
 }
 
-fn price(at: Schema) -> Schema {
-    at.member("rate", four_decimals().about("What one USDT costs you, the spread included."))
-        .member("marketRate", four_decimals())
-        .member("spreadPercent", four_decimals())
-        .member("rateSource", one_of(["market"]))
-        .member("sourceCurrency", one_of(SOURCES))
-        .member("sourceAmount", any_of([ves(), pesos()]).about("In the decimals of its currency."))
-        .member("sourceAmountVes", ves().or_null().about("Null of pesos."))
-        .member("targetAmountUsdt", ves())
-}
-
-/// A conversion.
 pub fn conversion() -> Schema {
-    let begin = object()
-        .member("id", uuid())
-        .member("object", text().constant("conversion"))
-        .member("status", one_of(Status::ALL.map(Status::name)))
-        .member("reference", text().chars(1..=128).or_null());
-    price(begin)
-        .member(
-            "origin",
-            one_of(["auto"]).or_null().about("`auto` when a COP payment was converted by itself."),
-        )
-        .member("paymentId", uuid().or_null().about("That payment."))
-        .member("livemode", livemode())
-        .member("createdAt", instant())
-        .member("completedAt", instant().or_null())
-        .member("canceledAt", instant().or_null())
-        .member(
-            "cancelReason",
-            text().or_null().about("`canceled_by_tenant`, or why it could not be fulfilled."),
-        )
+    super::schema()
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
@@ -64,17 +30,13 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("NewConversionQuote", body(read_quote)),
         (
             "ConversionQuote",
-            price(object().member("id", uuid()).member("object", text().constant("conversion_quote")))
-                .member("livemode", livemode())
-                .member("expiresAt", instant())
-                .member("createdAt", instant())
-                .example(concat!(
-                    r#"{"id":"01975a2e-7c00-7000-8000-0000000000e0","object":"conversion_quote","#,
-                    r#""rate":"248.6750","marketRate":"245.0000","spreadPercent":"1.5000","#,
-                    r#""rateSource":"market","sourceCurrency":"VES","sourceAmount":"1000.00","#,
-                    r#""sourceAmountVes":"1000.00","targetAmountUsdt":"4.02","livemode":false,"#,
-                    r#""expiresAt":"2026-11-21T02:14:00.000Z","createdAt":"2026-11-21T02:13:00.000Z"}"#,
-                )),
+            super::quote_schema().example(concat!(
+                r#"{"id":"01975a2e-7c00-7000-8000-0000000000e0","object":"conversion_quote","#,
+                r#""rate":"248.6750","marketRate":"245.0000","spreadPercent":"1.5000","#,
+                r#""rateSource":"market","sourceCurrency":"VES","sourceAmount":"1000.00","#,
+                r#""sourceAmountVes":"1000.00","targetAmountUsdt":"4.02","livemode":false,"#,
+                r#""expiresAt":"2026-11-21T02:14:00.000Z","createdAt":"2026-11-21T02:13:00.000Z"}"#,
+            )),
         ),
         ("NewConversion", body(read_acceptance)),
         (

@@ -6,30 +6,30 @@
 
 pub mod description;
 
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
-use crate::fields::{Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::lists::{self, List, Span};
-use crate::number;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::refusals::invalid_amount;
 use crate::respond::Reply;
+use crate::shown::shown;
 use crate::tenants::settings::percentage;
-use crate::value::Value;
+use crate::value::{self, Value};
 use crate::writer::{Object, text};
+use domain::entities::Entity;
+use domain::entities::conversion::{Accepted, Conversion, End, Price, Source, Stage, Status, facet};
 use domain::platform::settings::Settings;
-use domain::record::Entity;
-use domain::resources::conversions::price::{Amount, Price};
-use domain::resources::conversions::{
-    self, Conversion, Decision, End, NewQuote, Source, Stage, Status, facet,
-};
+use domain::resources::conversions::price::Amount;
+use domain::resources::conversions::{self, Decision, NewQuote};
 use domain::values::ids::{self, EntityId, Id};
-use domain::values::money::{Currency, Usdt, Ves, write_minor};
+use domain::values::money::{Currency, Usdt, Ves};
+use domain::values::time::Timestamp;
 
 /// Characters of the longest reference.
 const REFERENCE_MAX: usize = 128;
@@ -43,7 +43,7 @@ const RATE_SOURCE: &str = "market";
 const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
 
 /// POST /v1/conversions/quotes
-pub const QUOTE: Endpoint = endpoint(description::TAG, run!(quote), || {
+pub const QUOTE: Endpoint = endpoint(chapters::CONVERSIONS, run!(quote), || {
     summary("Ask for a price")
         .about(
             "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the \
@@ -102,28 +102,17 @@ fn cents<'a>() -> impl Kind<'a, Option<i64>> {
     )
 }
 
-/// The problem of an amount that cannot be converted.
-pub fn invalid_amount() -> Problem {
-    Problem::refused(
-        400,
-        "invalid_amount",
-        "send exactly one positive amount: sourceAmountVes or targetAmountUsdt, as a string with at most two \
-         decimals; for pesos sourceCurrency COP with sourceAmount in whole pesos, \
-         or targetAmountUsdt",
-    )
-}
-
 /// Positive whole pesos, in a string or as a number.
 fn whole_pesos(value: Value<'_>) -> Option<i64> {
     let range = 1..=Currency::Cop.amount_minor_max();
     match value.string() {
-        Ok(text) => number::whole(&text).filter(|pesos| range.contains(pesos)),
+        Ok(text) => value::whole(&text).filter(|pesos| range.contains(pesos)),
         Err(_) => value.integer(range).ok(),
     }
 }
 
 /// POST /v1/conversions
-pub const ACCEPT: Endpoint = endpoint(description::TAG, run!(accept), || {
+pub const ACCEPT: Endpoint = endpoint(chapters::CONVERSIONS, run!(accept), || {
     summary("Accept a quote")
         .about(
             "Always send an Idempotency-Key: the same key answers the same conversion. One conversion \
@@ -148,7 +137,6 @@ async fn accept(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::conversion(quote), conversions::Command::Accept(reference)).await
 }
 
-/// Reads which quote is accepted, under which reference.
 fn read_acceptance(mut fields: Fields<'_>) -> Result<(Id, Option<String>), Invalid> {
     let quote = fields.required("quoteId", kinds::uuid());
     let reference = fields.optional("reference", kinds::trimmed(0..=REFERENCE_MAX));
@@ -163,7 +151,7 @@ async fn end(cx: &mut Context<'_>, decision: Decision) -> Result<Reply, Problem>
 }
 
 /// POST /v1/conversions/:id/cancel
-pub const CANCEL: Endpoint = endpoint(description::TAG, run!(cancel), || {
+pub const CANCEL: Endpoint = endpoint(chapters::CONVERSIONS, run!(cancel), || {
     summary("Cancel a pending conversion")
         .about("What it took is back at once, and held where it was held.")
         .answers(200, "Conversion", "The conversion, canceled")
@@ -177,7 +165,7 @@ async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/conversions/:id/fulfil
-pub const FULFIL: Endpoint = endpoint(crate::testing::description::TAG, run!(fulfil), || {
+pub const FULFIL: Endpoint = endpoint(chapters::TEST_MODE, run!(fulfil), || {
     summary("Fulfil a pending conversion")
         .answers(200, "Conversion", "The conversion, completed")
         .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
@@ -190,7 +178,7 @@ async fn fulfil(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/conversions/:id/reject
-pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, run!(reject), || {
+pub const REJECT: Endpoint = endpoint(chapters::TEST_MODE, run!(reject), || {
     summary("Let a pending conversion fail")
         .body_optional("Rejection")
         .example("why", r#"{"reason":"no_liquidity"}"#)
@@ -204,7 +192,6 @@ async fn reject(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     end(cx, Decision::Reject(reason.unwrap_or_else(|| NOT_FULFILLED.to_owned()))).await
 }
 
-/// Reads the reason of a refusal, in the operator's words, if there is one.
 pub fn read_reason(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
     let reason = fields.optional("reason", kinds::prose(1..=REASON_MAX));
     let sound = fields.finish()?;
@@ -212,7 +199,7 @@ pub fn read_reason(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
 }
 
 /// GET /v1/conversions/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::CONVERSIONS, run!(read), || {
     summary("Read a conversion").answers(200, "Conversion", "The conversion")
 });
 
@@ -226,7 +213,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/conversions
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::CONVERSIONS, run!(list), || {
     summary("List conversions").list(asked).answers(200, "ConversionPage", "Newest first")
 });
 
@@ -237,7 +224,6 @@ pub struct GotFilters {
 }
 
 impl GotFilters {
-    /// Reads the filters of a query.
     pub fn read(query: &mut Query<'_>) -> GotFilters {
         GotFilters {
             status: query.optional("status", kinds::named_one(Status::ALL, Status::name)),
@@ -245,7 +231,6 @@ impl GotFilters {
         }
     }
 
-    /// The list.
     pub fn get(self, sound: &Sound) -> List {
         let (status, source) = (self.status.get(sound), self.source.get(sound));
         let mut parts = Vec::new();
@@ -275,15 +260,37 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
 fn quoted(facts: &Facts<'_>) -> Option<Rendered> {
     let quote: &Conversion = facts.the()?;
     let Stage::Quoted { price, expires_at } = &quote.stage else { return None };
-    let body = Object::new().plain("id", quote.id).plain("object", "conversion_quote");
-    let body = amounts(body, quote.source, price)
-        .boolean("livemode", quote.livemode)
-        .plain("expiresAt", expires_at)
-        .plain("createdAt", quote.created_at);
-    Some((201, body.end()))
+    Some((201, show_quote(quote, price, *expires_at)))
 }
 
-/// A conversion that was just accepted.
+/// What all bolívares, pesos and rates of a price are shown by.
+fn source_amount(conversion: &Conversion, price: &Price) -> String {
+    value::shown_amount(conversion.source.currency(), price.source_minor)
+}
+
+fn ves_amount(conversion: &Conversion, price: &Price) -> Option<Ves> {
+    (conversion.source == Source::Ves).then(|| Ves::from_minor(price.source_minor))
+}
+
+shown! {
+    fn show_quote(quote: &Conversion, price: &Price, expires_at: Timestamp), quote_schema, 512 {
+        plain "id" = quote.id, values::uuid();
+        constant "object" = "conversion_quote";
+        plain "rate" = price.rate.0, values::four_decimals().about("What one USDT costs you, the spread included.");
+        plain "marketRate" = price.market.0, values::four_decimals();
+        plain "spreadPercent" = price.spread_percent.0, values::four_decimals();
+        plain "rateSource" = RATE_SOURCE, schema::one_of([RATE_SOURCE]);
+        plain "sourceCurrency" = quote.source.currency().code(), schema::one_of(SOURCES.map(|(name, _)| name));
+        plain "sourceAmount" = source_amount(quote, price),
+            schema::any_of([values::ves(), values::pesos()]).about("In the decimals of its currency.");
+        maybe_plain "sourceAmountVes" = ves_amount(quote, price), values::ves().about("Null of pesos.");
+        plain "targetAmountUsdt" = price.target, values::ves();
+        boolean "livemode" = quote.livemode, values::livemode();
+        plain "expiresAt" = expires_at, values::instant();
+        plain "createdAt" = quote.created_at, values::instant();
+    }
+}
+
 fn accepted(facts: &Facts<'_>) -> Option<Rendered> {
     Some((201, show(facts.the()?)?))
 }
@@ -293,51 +300,42 @@ pub fn ended(facts: &Facts<'_>) -> Option<Rendered> {
     Some((200, show(facts.the()?)?))
 }
 
-fn amounts(body: Object, source: Source, price: &Price) -> Object {
-    body.plain("rate", price.rate.0)
-        .plain("marketRate", price.market.0)
-        .plain("spreadPercent", price.spread_percent.0)
-        .plain("rateSource", RATE_SOURCE)
-        .plain("sourceCurrency", source.currency().code())
-        .plain("sourceAmount", amount(source.currency(), price.source_minor))
-        .maybe_plain("sourceAmountVes", (source == Source::Ves).then(|| Ves::from_minor(price.source_minor)))
-        .plain("targetAmountUsdt", price.target)
-}
-
-/// An amount with the decimals of its currency.
-pub fn amount(currency: Currency, minor: i64) -> String {
-    let mut text = String::with_capacity(16);
-    // Writing to memory does not fail.
-    let _ = write_minor(&mut text, minor, currency.decimals());
-    text
-}
-
 /// A conversion, as JSON; `None` for a quote that was not accepted.
 pub fn show(conversion: &Conversion) -> Option<Vec<u8>> {
-    let accepted = conversion.accepted()?;
-    let (completed_at, canceled_at, reason) = match &accepted.end {
-        End::Open => (None, None, None),
-        End::Completed { at } => (Some(at), None, None),
-        End::Canceled { at, reason } => (None, Some(at), Some(reason)),
-    };
-    let body = Object::with_capacity(768)
-        .plain("id", conversion.id)
-        .plain("object", "conversion")
-        .plain("status", accepted.status().name())
-        .maybe_text("reference", conversion.reference.as_deref());
-    let body = amounts(body, conversion.source, &accepted.price)
-        .maybe_plain("origin", conversion.payment.map(|_| "auto"))
-        .maybe_plain("paymentId", conversion.payment)
-        .boolean("livemode", conversion.livemode)
-        .plain("createdAt", conversion.created_at)
-        .maybe_plain("completedAt", completed_at)
-        .maybe_plain("canceledAt", canceled_at)
-        .maybe_text("cancelReason", reason);
-    Some(body.end())
+    conversion.accepted().map(|accepted| show_accepted(conversion, accepted, &accepted.price))
+}
+
+shown! {
+    fn show_accepted(conversion: &Conversion, accepted: &Accepted, price: &Price), schema, 768 {
+        plain "id" = conversion.id, values::uuid();
+        constant "object" = "conversion";
+        plain "status" = accepted.status().name(), schema::one_of(Status::ALL.map(Status::name));
+        maybe_text "reference" = conversion.reference.as_deref(), schema::text().chars(1..=REFERENCE_MAX);
+        plain "rate" = price.rate.0, values::four_decimals().about("What one USDT costs you, the spread included.");
+        plain "marketRate" = price.market.0, values::four_decimals();
+        plain "spreadPercent" = price.spread_percent.0, values::four_decimals();
+        plain "rateSource" = RATE_SOURCE, schema::one_of([RATE_SOURCE]);
+        plain "sourceCurrency" = conversion.source.currency().code(), schema::one_of(SOURCES.map(|(name, _)| name));
+        plain "sourceAmount" = source_amount(conversion, price),
+            schema::any_of([values::ves(), values::pesos()]).about("In the decimals of its currency.");
+        maybe_plain "sourceAmountVes" = ves_amount(conversion, price), values::ves().about("Null of pesos.");
+        plain "targetAmountUsdt" = price.target, values::ves();
+        maybe_plain "origin" = conversion.payment.map(|_| "auto"),
+            schema::one_of(["auto"]).about("`auto` when a COP payment was converted by itself.");
+        maybe_plain "paymentId" = conversion.payment, values::uuid().about("That payment.");
+        boolean "livemode" = conversion.livemode, values::livemode();
+        plain "createdAt" = conversion.created_at, values::instant();
+        maybe_plain "completedAt" = if let End::Completed { at } = &accepted.end { Some(at) } else { None },
+            values::instant();
+        maybe_plain "canceledAt" = if let End::Canceled { at, .. } = &accepted.end { Some(at) } else { None },
+            values::instant();
+        maybe_text "cancelReason" = if let End::Canceled { reason, .. } = &accepted.end { Some(reason) } else { None },
+            schema::text().about("`canceled_by_tenant`, or why it could not be fulfilled.");
+    }
 }
 
 /// GET /v1/conversions/settings
-pub const SETTINGS: Endpoint = endpoint(description::TAG, run!(settings), || {
+pub const SETTINGS: Endpoint = endpoint(chapters::CONVERSIONS, run!(settings), || {
     summary("Read the settings of conversions").answers(200, "ConversionSettings", "The settings")
 });
 
@@ -346,7 +344,7 @@ async fn settings(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/conversions/settings
-pub const SET: Endpoint = endpoint(description::TAG, run!(set), || {
+pub const SET: Endpoint = endpoint(chapters::CONVERSIONS, run!(set), || {
     summary("Convert pesos automatically")
         .about(
             "The percentage of the net of each COP payment that is converted on completion. The other \
@@ -362,7 +360,6 @@ async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.set_auto_convert(percent).await
 }
 
-/// Reads the percentage of pesos that is converted at once.
 fn read_settings(mut fields: Fields<'_>) -> Result<u8, Invalid> {
     let of_cop = |mut fields: Fields<'_>| {
         let percent = fields.required("percent", kinds::integer(0..=100));
@@ -377,7 +374,6 @@ fn read_settings(mut fields: Fields<'_>) -> Result<u8, Invalid> {
     Ok(u8::try_from(percent.get(&fields.finish()?)).unwrap_or(0))
 }
 
-/// The settings of conversions, as JSON.
 pub fn show_settings(settings: &Settings) -> Vec<u8> {
     let conversions = &settings.conversions;
     let enabled = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)]

@@ -1,38 +1,25 @@
 //! Colombian pesos, as the description tells of them.
 
 use super::{read_buyer, read_code, read_new};
-use crate::checkout::sessions;
-use crate::kind::body;
+use crate::chapters;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
 use crate::openapi::values::{attempt, four_decimals, instant, livemode, page, uuid, ves};
-use crate::shown::Describing;
-use domain::resources::cop_payments::Channel;
+use crate::sale;
+use domain::values::channel::Channel;
 use domain::values::ids::Id;
 
 const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Colombian pesos";
-
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::PESOS,
         about: "Collecting pesos by QR or transfer key, by a push notification, or by an SMS code. What is \
             collected is held for 24 hours; a refund is for the whole amount and possible for 96 hours.",
         schemas: schemas(),
         ..Chapter::default()
     }
-}
-
-pub(crate) fn settles(operation: Operation) -> Operation {
-    operation.answers(200, "CopPayment", "The payment").answers(
-        202,
-        "CopPayment",
-        "The processor has not answered yet",
-    )
 }
 
 /// A payment in pesos, as /v1/cop and events say it.
@@ -64,10 +51,9 @@ pub fn payment() -> Schema {
         .member("amountCop", integer().at_least("0"))
         .member(
             "feeCop",
-            integer().or_null().about(
-                "4.5 % and 1,500 pesos, never more than the amount; null \
-                 until completed.",
-            ),
+            integer()
+                .or_null()
+                .about("4.5 % and 1,500 pesos, never more than the amount; null until completed."),
         )
         .member("netCop", integer().or_null())
         .member("reference", text().or_null())
@@ -83,8 +69,7 @@ pub fn payment() -> Schema {
         .optional(
             "operationId",
             uuid().or_null().about(
-                "In live mode alone: what the processor or an \
-                 operator is to decide, while that is open.",
+                "In live mode alone: what the processor or an operator is to decide, while that is open.",
             ),
         )
         .member("livemode", livemode())
@@ -93,7 +78,7 @@ pub fn payment() -> Schema {
         .member("completedAt", instant().or_null())
         .member("availableAt", instant().or_null())
         .member("refundedAt", instant().or_null())
-        .optional("checkoutSession", sessions::in_payment())
+        .optional("checkoutSession", sale::in_payment())
         .optional("amountUsd", ves())
         .optional("copRate", four_decimals().about("What the buyer pays for a dollar."))
         .optional("copMarketRate", four_decimals().about("What the market asked for one."))
@@ -109,9 +94,8 @@ pub(crate) fn event_data() -> Schema {
         .optional("reversedAt", instant().or_null())
 }
 
-/// A payout in pesos, which operators see too.
 pub fn payout() -> Schema {
-    super::payouts::members(Describing::object()).schema()
+    super::payouts::schema()
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
@@ -132,7 +116,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         (
             "CopBalance",
-            crate::balance::cop_members(Describing::object()).schema().example(concat!(
+            crate::balance::cop_schema().example(concat!(
                 r#"{"ledgerNetCop":"46250","heldCop":"46250","#,
                 r#""nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,"#,
                 r#""livemode":false}"#,

@@ -9,26 +9,28 @@ pub mod payouts;
 pub mod qr;
 
 use crate::answer::{Facts, Rendered};
-use crate::checkout::sessions;
+use crate::chapters;
 use crate::cop_payments::qr::{picture_base64, png_base64};
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
-use crate::merchants::email;
-use crate::openapi::operation::summary;
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema};
 use crate::problem::{BadField, Problem};
 use crate::respond::Reply;
-use crate::value::Value;
+use crate::sale;
+use crate::value::{Bad, Value};
 use crate::writer::Object;
+use domain::entities::cop_payment::CopPayment;
+use domain::entities::means::Method;
+use domain::entities::payment::Status;
 use domain::events::EventKind;
 use domain::resources::conversions::price::with_four_decimals;
 use domain::resources::cop_payments::collect::NewCopPayment;
 use domain::resources::cop_payments::live::NextStep;
-use domain::resources::cop_payments::{self, AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment};
-use domain::resources::payments::{Method, Status};
+use domain::resources::cop_payments::{self, AMOUNT_MAX, AMOUNT_MIN};
 use domain::trace::shown;
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
+use domain::values::channel::Channel;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Cop;
 use domain::values::token::Token;
@@ -39,7 +41,7 @@ const REFERENCE_MAX: usize = 128;
 const METADATA_BYTES_MAX: usize = 8 * 1024;
 
 /// POST /v1/cop/payments
-pub const CREATE: Endpoint = endpoint(description::TAG, run!(create), || {
+pub const CREATE: Endpoint = endpoint(chapters::PESOS, run!(create), || {
     summary("Collect pesos")
         .about("`next` says what the buyer does. The QR code is in this answer alone, in live mode also in those to GET. Always send an Idempotency-Key: there is no externalRef here.")
         .body("NewCopPayment")
@@ -58,7 +60,6 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.make(EntityId::cop_payment(id), cop_payments::Command::Collect(Box::new(new))).await
 }
 
-/// Reads the body of a new payment, which gets this id.
 fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewCopPayment, Problem> {
     let amount = fields.required("amountCop", amount());
     let channel = fields.required("channel", channel());
@@ -102,7 +103,6 @@ fn amount<'a>() -> impl Kind<'a, i64> {
     )
 }
 
-/// The channel by which pesos are collected.
 pub(crate) fn channel<'a>() -> impl Kind<'a, Channel> {
     kinds::one_of(Channel::ALL.map(|channel| (channel.name(), channel)))
 }
@@ -165,7 +165,6 @@ fn document_type<'a>(documents: &[DocumentType]) -> impl Kind<'a, DocumentType> 
     kind(read, move || schema::one_of(documents.iter().map(|document| document.name())))
 }
 
-/// The number of an identity document.
 pub fn document_number<'a>() -> impl Kind<'a, DocumentNumber> {
     kind(
         |value: Value<'a>| value.text_as(DocumentNumber::parse),
@@ -173,9 +172,8 @@ pub fn document_number<'a>() -> impl Kind<'a, DocumentNumber> {
     )
 }
 
-/// Reads a buyer of whom anything may be missing.
 fn read_buyer(mut fields: Fields<'_>) -> Result<Buyer, Invalid> {
-    let (email, phone) = (fields.optional("email", email()), fields.optional("phone", phone()));
+    let (email, phone) = (fields.optional("email", kinds::email()), fields.optional("phone", phone()));
     let document_type = fields.optional("documentType", document_type(&DocumentType::ALL));
     let number = fields.optional("documentNumber", document_number());
     let sound = fields.finish()?;
@@ -187,9 +185,8 @@ fn read_buyer(mut fields: Fields<'_>) -> Result<Buyer, Invalid> {
     })
 }
 
-/// Reads a buyer who has to be known whole, by one of these documents.
 fn read_whole_buyer(mut fields: Fields<'_>, documents: &[DocumentType]) -> Result<Buyer, Invalid> {
-    let (email, phone) = (fields.required("email", email()), fields.required("phone", phone()));
+    let (email, phone) = (fields.required("email", kinds::email()), fields.required("phone", phone()));
     let document_type = fields.required("documentType", document_type(documents));
     let number = fields.required("documentNumber", document_number());
     let sound = fields.finish()?;
@@ -202,7 +199,7 @@ fn read_whole_buyer(mut fields: Fields<'_>, documents: &[DocumentType]) -> Resul
 }
 
 /// GET /v1/cop/payments/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::PESOS, run!(read), || {
     summary("Read a payment in pesos").answers(200, "CopPayment", "The payment")
 });
 
@@ -211,9 +208,17 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.one(EntityId::cop_payment(id), show)
 }
 
+fn settles(operation: Operation) -> Operation {
+    operation.answers(200, "CopPayment", "The payment").answers(
+        202,
+        "CopPayment",
+        "The processor has not answered yet",
+    )
+}
+
 /// POST /v1/cop/payments/:id/otp
-pub const SUBMIT_OTP: Endpoint = endpoint(description::TAG, run!(submit_otp), || {
-    description::settles(summary("Submit the buyer's SMS code"))
+pub const SUBMIT_OTP: Endpoint = endpoint(chapters::PESOS, run!(submit_otp), || {
+    settles(summary("Submit the buyer's SMS code"))
         .body("CopOtp")
         .example("the right one of test mode", r#"{"otp":"123456"}"#)
         .about("Five codes may be tried; when the fifth is wrong too, the payment fails with `otp_attempts_exhausted`. In live mode two may be tried, and the processor says what becomes of the payment.")
@@ -237,8 +242,8 @@ pub fn read_code(mut fields: Fields<'_>) -> Result<Option<Token>, Invalid> {
 }
 
 /// POST /v1/cop/payments/:id/cancel
-pub const CANCEL: Endpoint = endpoint(description::TAG, run!(cancel), || {
-    description::settles(summary("Cancel an unpaid payment in pesos"))
+pub const CANCEL: Endpoint = endpoint(chapters::PESOS, run!(cancel), || {
+    settles(summary("Cancel an unpaid payment in pesos"))
         .refuses(409, &["payment_not_pending", "charge_in_progress"])
 })
 .shows(settled);
@@ -248,8 +253,8 @@ async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/cop/payments/:id/refund
-pub const REFUND: Endpoint = endpoint(description::TAG, run!(refund), || {
-    description::settles(summary("Refund a payment in pesos"))
+pub const REFUND: Endpoint = endpoint(chapters::PESOS, run!(refund), || {
+    settles(summary("Refund a payment in pesos"))
         .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds. In live mode an operator has it refunded: 202, and `payment.reversed` when that is done.")
         .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
         .refuses(503, &["processor_unavailable", "rail_not_configured"])
@@ -260,8 +265,8 @@ async fn refund(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/cop/payments/:id/pay
-pub const PLAY_PAYING: Endpoint = endpoint(crate::testing::description::TAG, run!(play_paying), || {
-    description::settles(summary("Pay in pesos, as the buyer would"))
+pub const PLAY_PAYING: Endpoint = endpoint(chapters::TEST_MODE, run!(play_paying), || {
+    settles(summary("Pay in pesos, as the buyer would"))
         .refuses(409, &["payment_not_pending", "charge_in_progress"])
 })
 .shows(settled);
@@ -271,8 +276,8 @@ async fn play_paying(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/cop/payments/:id/decline
-pub const PLAY_DECLINING: Endpoint = endpoint(crate::testing::description::TAG, run!(play_declining), || {
-    description::settles(summary("Decline to pay, as the buyer would"))
+pub const PLAY_DECLINING: Endpoint = endpoint(chapters::TEST_MODE, run!(play_declining), || {
+    settles(summary("Decline to pay, as the buyer would"))
         .refuses(409, &["payment_not_pending", "charge_in_progress"])
 })
 .shows(settled);
@@ -387,7 +392,7 @@ fn show_with(payment: &CopPayment, next: Option<&[u8]>) -> Vec<u8> {
         .plain("method", Method::Cop.name());
     let body = match payment.checkout.as_deref() {
         Some(checkout) => priced(pesos(body, payment), payment)
-            .json("checkoutSession", &sessions::show_in_payment(&checkout.sale)),
+            .json("checkoutSession", &sale::show_in_payment(&checkout.sale)),
         None => pesos(body, payment),
     };
     let body = body.maybe_text("failureCode", failure(payment)).json("next", next.unwrap_or(b"null"));
@@ -459,7 +464,7 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .maybe_plain("checkoutSessionId", payment.checkout.as_ref().map(|checkout| checkout.sale.session))
         .json_or_null(
             "checkoutSession",
-            payment.checkout.as_ref().map(|checkout| sessions::show_in_payment(&checkout.sale)),
+            payment.checkout.as_ref().map(|checkout| sale::show_in_payment(&checkout.sale)),
         )
         .maybe_plain("reversedAt", payment.refunded_at)
         .maybe_text("reversalRef", shown(&payment.refund_reference).filter(|_| payment.refunded_at.is_some()))

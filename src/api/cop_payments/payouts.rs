@@ -1,9 +1,9 @@
 //! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs`
 //! (`docs/contract.md, 11.8`).
 
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
 use crate::fields::Invalid;
 use crate::lists::{self, GotStatus, List};
 use crate::openapi::operation::summary;
@@ -12,16 +12,16 @@ use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::writer::Object;
-use domain::record::Entity;
-use domain::resources::cop_payouts::{AccountType, CopPayout};
-use domain::resources::payouts::Status;
+use domain::entities::Entity;
+use domain::entities::cop_payout::{AccountType, CopPayout};
+use domain::entities::payout::Status;
 use domain::values::buyer::DocumentType;
 use domain::values::ids::{EntityId, Kind};
 
 /// GET /v1/cop/payouts
-pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::PESOS, run!(list), || {
     summary("List payouts in pesos").about("They are made by the operator on request.").list(asked).answers(
         200,
         "CopPayoutPage",
@@ -49,7 +49,7 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
 }
 
 /// GET /v1/cop/payouts/:id
-pub const READ: Endpoint = endpoint(crate::cop_payments::description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::PESOS, run!(read), || {
     summary("Read a payout in pesos").answers(200, "CopPayout", "The payout")
 });
 
@@ -63,49 +63,32 @@ pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
     Some((if facts.is_new() { 201 } else { 200 }, show(facts.the()?)))
 }
 
-/// The answer to what became of a payout.
 pub fn settled(facts: &Facts<'_>) -> Option<Rendered> {
     Some((200, show(facts.the()?)))
 }
 
-/// A payout in pesos, as JSON. Who is paid is masked.
-pub fn show(payout: &CopPayout) -> Vec<u8> {
-    members(Writing::of(payout, 768)).end()
-}
-
-/// The members of a payout.
-pub(crate) fn members<'a, M: Members<'a, CopPayout>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |payout| payout.id)
-        .plain("payoutId", || values::uuid().about("Equal to `id`."), |payout| payout.id)
-        .constant("object", "cop_payout")
-        .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
-        .maybe_text("reference", schema::text, |payout| payout.reference.as_deref())
-        .maybe_text("failureCode", schema::text, |payout| payout.failure_code.as_deref())
-        .text("externalRef", values::shown_ref, |payout| &*payout.external_ref)
-        .plain("amountCop", values::pesos, |payout| payout.amount)
-        .constant("currency", "COP")
-        .text("bank", schema::text, |payout| &payout.to.bank)
-        .plain("accountNumber", || schema::text().about("Masked."), |payout| payout.to.account.masked())
-        .plain(
-            "accountType",
-            || schema::one_of(AccountType::ALL.map(AccountType::name)),
-            |payout| payout.to.account_type.name(),
-        )
-        .text("holderName", schema::text, |payout| &payout.to.holder_name)
-        .plain(
-            "documentType",
-            || schema::one_of(DocumentType::ALL.map(DocumentType::name)),
-            |payout| payout.to.document_type.name(),
-        )
-        .plain(
-            "documentNumber",
-            || schema::text().about("Masked."),
-            |payout| payout.to.document_number.masked(),
-        )
-        .boolean("livemode", values::livemode, |payout| payout.livemode)
-        .plain("createdAt", values::instant, |payout| payout.created_at)
-        .maybe_plain("settledAt", values::instant, |payout| payout.settled_at)
+shown! {
+    /// A payout in pesos, as JSON. Who is paid is masked.
+    pub fn show(payout: &CopPayout), schema, 768 {
+        plain "id" = payout.id, values::uuid();
+        plain "payoutId" = payout.id, values::uuid().about("Equal to `id`.");
+        constant "object" = "cop_payout";
+        plain "status" = payout.status.name(), schema::one_of(Status::ALL.map(Status::name));
+        maybe_text "reference" = payout.reference.as_deref(), schema::text();
+        maybe_text "failureCode" = payout.failure_code.as_deref(), schema::text();
+        text "externalRef" = &*payout.external_ref, values::shown_ref();
+        plain "amountCop" = payout.amount, values::pesos();
+        constant "currency" = "COP";
+        text "bank" = &payout.to.bank, schema::text();
+        plain "accountNumber" = payout.to.account.masked(), schema::text().about("Masked.");
+        plain "accountType" = payout.to.account_type.name(), schema::one_of(AccountType::ALL.map(AccountType::name));
+        text "holderName" = &payout.to.holder_name, schema::text();
+        plain "documentType" = payout.to.document_type.name(), schema::one_of(DocumentType::ALL.map(DocumentType::name));
+        plain "documentNumber" = payout.to.document_number.masked(), schema::text().about("Masked.");
+        boolean "livemode" = payout.livemode, values::livemode();
+        plain "createdAt" = payout.created_at, values::instant();
+        maybe_plain "settledAt" = payout.settled_at, values::instant();
+    }
 }
 
 /// A payout in pesos as an operator sees it: the recipient unmasked for whoever pays, or only the end of the

@@ -4,7 +4,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use qrcode::{Color, EcLevel, QrCode};
 
-/// Pixels along the side of a module.
 const SCALE: usize = 8;
 /// Light modules around the code (ISO/IEC 18004).
 const QUIET: usize = 4;
@@ -22,7 +21,6 @@ pub fn picture_base64(picture: &str) -> &str {
     picture.strip_prefix(PREFIX).unwrap_or(picture)
 }
 
-/// The picture as an address for a page.
 pub fn picture_address(picture: &str) -> String {
     format!("{PREFIX}{}", picture_base64(picture))
 }
@@ -47,7 +45,6 @@ fn png(text: &str) -> Vec<u8> {
     encode(&pixels, side)
 }
 
-/// A square picture of one bit a pixel.
 fn encode(pixels: &[u8], side: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(1024);
     let side = u32::try_from(side).unwrap_or(u32::MAX);

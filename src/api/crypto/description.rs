@@ -1,25 +1,18 @@
 //! USDT, as the description tells of it.
 
 use super::{read_customer, read_deposit, read_payout};
-use crate::kind::body;
+use crate::chapters;
+use crate::fields::body;
 use crate::openapi::document::{Chapter, Webhook, event};
-use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, named, one_of};
 use crate::openapi::values::{items, page};
-use crate::shown::Describing;
-use domain::resources::crypto::address::Network;
-use domain::resources::crypto::deposits::Asset;
-use domain::resources::crypto::payouts::Status;
+use domain::entities::crypto_payout::Status;
 use domain::values::ids::Id;
 use domain::values::money::Usdt;
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "USDT";
-
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::USDT,
         about: "The balance in USDT, payouts to wallets, and addresses through which your customers deposit \
             stablecoins.",
         schemas: schemas(),
@@ -28,27 +21,10 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The review of a payout by an operator, as test mode plays it.
-pub(crate) fn review(operation: Operation) -> Operation {
-    operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
-}
-
-/// A payout to a wallet, which operators see too.
 pub fn payout() -> Schema {
-    super::payout_members(Describing::object()).schema()
+    super::payout_schema()
 }
 
-/// The networks.
-pub(crate) fn network() -> Schema {
-    one_of(Network::NAMES.map(|(name, _)| name))
-}
-
-/// The token that is deposited.
-pub(crate) fn asset() -> Schema {
-    one_of(Asset::NAMES.map(|(name, _)| name))
-}
-
-/// The status of a payout in USDT.
 pub fn payout_status() -> Schema {
     one_of(Status::ALL.map(Status::name))
 }
@@ -58,14 +34,14 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "CryptoBalance",
-            super::balance_members(Describing::object()).schema().example(concat!(
+            super::balance_schema().example(concat!(
                 r#"{"availableUsdt":"4.02","heldUsdt":"0.00","held":"0.00","pendingPayoutsUsdt":"0.00","#,
                 r#""nextReleaseAt":null,"livemode":false}"#,
             )),
         ),
         (
             "CryptoNetwork",
-            super::network_members(Describing::object()).schema().example(concat!(
+            super::terms_schema().example(concat!(
                 r#"{"network":"TRC20","networkFeeUsdt":"1.00","confirmations":null,"#,
                 r#""minDepositUsdt":null,"minPayoutUsdt":null}"#,
             )),
@@ -86,9 +62,9 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         ("CryptoPayoutPage", page("CryptoPayout")),
         ("NewDepositAddress", body(read_customer)),
-        ("DepositAddress", super::address_members(Describing::object()).schema()),
+        ("DepositAddress", super::address_schema()),
         ("TestDeposit", body(|fields| read_deposit(fields, id))),
-        ("CryptoDeposit", super::deposit_members(Describing::object()).schema()),
+        ("CryptoDeposit", super::deposit_schema()),
     ]
 }
 

@@ -6,25 +6,27 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::conversions::read_reason;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
-use crate::fields::{Fields, Got, Invalid};
-use crate::kind::{Kind, kind};
-use crate::openapi::operation::summary;
+use crate::fields::{Fields, Got, Invalid, Kind, kind};
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
+use domain::entities::crypto_payout::{CryptoPayout, Status};
+use domain::entities::deposit_address::{Asset, Deposit, DepositAddress};
 use domain::events::Extra;
 use domain::index::Space;
-use domain::resources::crypto::address::{ACCOUNT_BYTES, Network, canonical};
-use domain::resources::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, NewDepositAddress};
-use domain::resources::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED, Status, Verdict};
+use domain::resources::crypto::deposits::{Incoming, NewDepositAddress};
+use domain::resources::crypto::payouts::{NewCryptoPayout, REJECTED, Verdict};
 use domain::resources::crypto::{self, CryptoBalance};
 use domain::trace::shown;
+use domain::values::address::{ACCOUNT_BYTES, Network, canonical};
 use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usdt;
@@ -35,7 +37,7 @@ use domain::view::{self, View};
 const ADDRESS_MAX: usize = 64;
 
 /// GET /v1/crypto/balance
-pub const BALANCE: Endpoint = endpoint(description::TAG, run!(balance), || {
+pub const BALANCE: Endpoint = endpoint(chapters::USDT, run!(balance), || {
     summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance")
 });
 
@@ -46,24 +48,19 @@ async fn balance(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     }
 }
 
-/// The balance, as JSON.
-pub fn show_balance(balance: &CryptoBalance, livemode: bool) -> Vec<u8> {
-    balance_members(Writing::of(&(balance, livemode), 512)).end()
-}
-
-/// The members of the balance.
-pub(crate) fn balance_members<'a, M: Members<'a, (&'a CryptoBalance, bool)>>(members: M) -> M {
-    members
-        .plain("availableUsdt", values::signed_ves, |(balance, _)| balance.available)
-        .plain("heldUsdt", values::ves, |(balance, _)| balance.held)
-        .plain("held", || values::ves().about("Equal to `heldUsdt`."), |(balance, _)| balance.held)
-        .plain("pendingPayoutsUsdt", values::ves, |(balance, _)| balance.pending_payouts)
-        .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
-        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
+shown! {
+    pub fn show_balance(balance: &CryptoBalance, livemode: bool), balance_schema, 512 {
+        plain "availableUsdt" = balance.available, values::signed_ves();
+        plain "heldUsdt" = balance.held, values::ves();
+        plain "held" = balance.held, values::ves().about("Equal to `heldUsdt`.");
+        plain "pendingPayoutsUsdt" = balance.pending_payouts, values::ves();
+        maybe_plain "nextReleaseAt" = balance.next_release, values::instant();
+        boolean "livemode" = livemode, values::livemode();
+    }
 }
 
 /// GET /v1/crypto/networks
-pub const NETWORKS: Endpoint = endpoint(description::TAG, run!(networks), || {
+pub const NETWORKS: Endpoint = endpoint(chapters::USDT, run!(networks), || {
     summary("List the networks of USDT").answers(
         200,
         "CryptoNetworkList",
@@ -71,44 +68,38 @@ pub const NETWORKS: Endpoint = endpoint(description::TAG, run!(networks), || {
     )
 });
 
-/// A network, with its fee and the blocks after which a transfer is final.
-pub(crate) type Terms = (&'static str, Usdt, Option<u64>);
-
 async fn networks(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let terms = Network::NAMES.iter().zip(cx.env.network_fees()).zip(cx.env.confirmations());
-    let items = terms.map(|(((name, _), fee), confirmations)| {
-        network_members(Writing::of(&(*name, *fee, *confirmations), 160)).end()
-    });
+    let items = terms.map(|(((name, _), fee), confirmations)| show_network(name, *fee, *confirmations));
     Ok(Reply::json(200, list_json(items)))
 }
 
-/// The members of a network. No minimum holds but that of every amount.
-pub(crate) fn network_members<'a, M: Members<'a, Terms>>(members: M) -> M {
-    let none = |words: &'static str| move || values::ves().about(words);
-    members
-        .plain("network", description::network, |(name, ..)| *name)
-        .plain("networkFeeUsdt", || values::ves().about("What a payout costs on top."), |(_, fee, _)| *fee)
-        .maybe_number(
-            "confirmations",
-            || {
-                schema::integer()
-                    .at_least("1")
-                    .about("Blocks after which a transfer counts; null where no node is configured.")
-            },
-            |(.., confirmations)| *confirmations,
-        )
-        .maybe_plain("minDepositUsdt", none("Null: no minimum."), |_| None::<Usdt>)
-        .maybe_plain("minPayoutUsdt", none("Null: no minimum."), |_| None::<Usdt>)
+shown! {
+    /// A network, as JSON. No minimum holds but that of every amount.
+    fn show_network(name: &'static str, fee: Usdt, confirmations: Option<u64>), terms_schema, 160 {
+        plain "network" = name, network_schema();
+        plain "networkFeeUsdt" = fee, values::ves().about("What a payout costs on top.");
+        maybe_number "confirmations" = confirmations,
+            schema::integer().at_least("1").about("Blocks after which a transfer counts; null where no node is configured.");
+        maybe_plain "minDepositUsdt" = None::<Usdt>, values::ves().about("Null: no minimum.");
+        maybe_plain "minPayoutUsdt" = None::<Usdt>, values::ves().about("Null: no minimum.");
+    }
 }
 
-/// The network of an address.
 pub(crate) fn network<'a>() -> impl Kind<'a, Network> {
     kinds::one_of(Network::NAMES)
 }
 
-/// The token that is deposited.
 pub(crate) fn asset<'a>() -> impl Kind<'a, Asset> {
     kinds::one_of(Asset::NAMES)
+}
+
+pub(crate) fn network_schema() -> schema::Schema {
+    schema::one_of(Network::NAMES.map(|(name, _)| name))
+}
+
+pub(crate) fn asset_schema() -> schema::Schema {
+    schema::one_of(Asset::NAMES.map(|(name, _)| name))
 }
 
 /// An amount of more than nothing, in cents. Amounts with fewer decimals than are described are taken.
@@ -118,7 +109,7 @@ fn cents<'a>() -> impl Kind<'a, i64> {
 
 /// POST /v1/crypto/payouts
 pub const PAY: Endpoint =
-    endpoint(description::TAG, run!(pay), || {
+    endpoint(chapters::USDT, run!(pay), || {
         summary("Send USDT to a wallet")
         .about("Amount and network fee are debited at once; a payout that fails or is rejected gives both \
             back. Above the account's limit an operator reviews it first. The address is checked for its \
@@ -146,7 +137,6 @@ async fn pay(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.create(Space::CryptoPayout, &name, EntityId::crypto_payout(id), ask).await
 }
 
-/// Reads the body of a payout, which gets this id and costs the fee of its network.
 fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCryptoPayout, Invalid> {
     let amount = fields.required("amountUsdt", cents());
     let address = kinds::text().described(|text| text.chars(1..=ADDRESS_MAX));
@@ -172,7 +162,7 @@ fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCr
 }
 
 /// GET /v1/crypto/payouts/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::USDT, run!(read), || {
     summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
 });
 
@@ -182,7 +172,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/crypto/payouts/by-ref/:externalRef
-pub const READ_BY_REF: Endpoint = endpoint(description::TAG, run!(read_by_ref), || {
+pub const READ_BY_REF: Endpoint = endpoint(chapters::USDT, run!(read_by_ref), || {
     summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout")
 });
 
@@ -206,7 +196,7 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
 }
 
 /// GET /v1/crypto/payouts
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::USDT, run!(list), || {
     summary("List USDT payouts").list(asked).answers(200, "CryptoPayoutPage", "Newest first")
 });
 
@@ -221,9 +211,14 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.page(facets(status), page, show).await
 }
 
+/// The review of a payout by an operator, as test mode plays it.
+fn review(operation: Operation) -> Operation {
+    operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
+}
+
 /// POST /v1/test/crypto/payouts/:id/approve
-pub const APPROVE: Endpoint = endpoint(crate::testing::description::TAG, run!(approve), || {
-    description::review(summary("Approve a USDT payout, as an operator would")).answers(
+pub const APPROVE: Endpoint = endpoint(chapters::TEST_MODE, run!(approve), || {
+    review(summary("Approve a USDT payout, as an operator would")).answers(
         202,
         "CryptoPayout",
         "The network has not answered yet",
@@ -238,8 +233,8 @@ async fn approve(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/crypto/payouts/:id/reject
-pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, run!(reject), || {
-    description::review(summary("Reject a USDT payout, as an operator would"))
+pub const REJECT: Endpoint = endpoint(chapters::TEST_MODE, run!(reject), || {
+    review(summary("Reject a USDT payout, as an operator would"))
         .body_optional("Rejection")
         .example("why", r#"{"reason":"unknown wallet"}"#)
 })
@@ -251,13 +246,11 @@ async fn reject(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::crypto_payout(id), crypto::payouts::Command::Review(verdict)).await
 }
 
-/// Reads the body of an approval, which says nothing.
 pub fn read_approval(body: &[u8]) -> Result<Verdict, Problem> {
     Fields::parse_optional(body)?.finish()?;
     Ok(Verdict::Approve)
 }
 
-/// Reads the body of a rejection.
 pub fn read_rejection(body: &[u8]) -> Result<Verdict, Problem> {
     let reason = read_reason(Fields::parse_optional(body)?)?;
     Ok(Verdict::Reject(reason.unwrap_or_else(|| REJECTED.to_owned())))
@@ -280,42 +273,28 @@ pub fn reviewed(facts: &Facts<'_>) -> Option<Rendered> {
     Some((if payout.status == Status::Processing { 202 } else { 200 }, show(payout)))
 }
 
-/// A payout, as JSON.
-pub fn show(payout: &CryptoPayout) -> Vec<u8> {
-    payout_members(Writing::of(payout, 640)).end()
-}
-
-/// The members of a payout.
-pub(crate) fn payout_members<'a, M: Members<'a, CryptoPayout>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |payout| payout.id)
-        .constant("object", "crypto_payout")
-        .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
-        .plain("amountUsdt", values::ves, |payout| payout.amount)
-        .plain("networkFeeUsdt", values::ves, |payout| payout.fee)
-        .plain("totalUsdt", values::ves, |payout| payout.total())
-        .plain("address", schema::text, |payout| &payout.address)
-        .plain(
-            "network",
-            || schema::one_of(Network::NAMES.map(|(name, _)| name)),
-            |payout| payout.network.name(),
-        )
-        .maybe_text("txHash", schema::text, |payout| {
-            shown(&payout.tx_hash).filter(|_| payout.status != Status::Failed)
-        })
-        .text("externalRef", values::shown_ref, |payout| &*payout.external_ref)
-        .maybe_text("failureCode", schema::text, |payout| {
-            payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed)
-        })
-        .boolean("livemode", values::livemode, |payout| payout.livemode)
-        .plain("createdAt", values::instant, |payout| payout.created_at)
-        .maybe_plain("completedAt", values::instant, |payout| {
-            payout.settled_at.filter(|_| payout.status == Status::Completed)
-        })
+shown! {
+    pub fn show(payout: &CryptoPayout), payout_schema, 640 {
+        plain "id" = payout.id, values::uuid();
+        constant "object" = "crypto_payout";
+        plain "status" = payout.status.name(), schema::one_of(Status::ALL.map(Status::name));
+        plain "amountUsdt" = payout.amount, values::ves();
+        plain "networkFeeUsdt" = payout.fee, values::ves();
+        plain "totalUsdt" = payout.total(), values::ves();
+        plain "address" = &payout.address, schema::text();
+        plain "network" = payout.network.name(), schema::one_of(Network::NAMES.map(|(name, _)| name));
+        maybe_text "txHash" = shown(&payout.tx_hash).filter(|_| payout.status != Status::Failed), schema::text();
+        text "externalRef" = &*payout.external_ref, values::shown_ref();
+        maybe_text "failureCode" = payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed),
+            schema::text();
+        boolean "livemode" = payout.livemode, values::livemode();
+        plain "createdAt" = payout.created_at, values::instant();
+        maybe_plain "completedAt" = payout.settled_at.filter(|_| payout.status == Status::Completed), values::instant();
+    }
 }
 
 /// POST /v1/crypto/deposit-addresses
-pub const OPEN_ADDRESS: Endpoint = endpoint(description::TAG, run!(open_address), || {
+pub const OPEN_ADDRESS: Endpoint = endpoint(chapters::USDT, run!(open_address), || {
     summary("Get a customer's deposit address")
         .about(
             "The same customer, network and asset always has the same address. A deposit is credited 1:1 \
@@ -352,7 +331,6 @@ async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server.ask(target, crypto::deposits::Command::Open(Box::new(new)).into()).await
 }
 
-/// Reads whose address it is, and of what.
 fn read_customer(mut fields: Fields<'_>) -> Result<(ExternalRef, Network, Asset), Invalid> {
     let customer_ref = fields.required("customerRef", kinds::plain_ref());
     let network = fields.required("network", network());
@@ -371,30 +349,25 @@ pub fn account(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], tenant: Id, name: &str) -> [
     account
 }
 
-/// The answer to a deposit address, new or known.
 fn opened(facts: &Facts<'_>) -> Option<Rendered> {
     Some((if facts.is_new() { 201 } else { 200 }, show_address(facts.the()?)))
 }
 
-fn show_address(address: &DepositAddress) -> Vec<u8> {
-    address_members(Writing::of(address, 512)).end()
-}
-
-/// The members of an address.
-pub(crate) fn address_members<'a, M: Members<'a, DepositAddress>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |address| address.id)
-        .constant("object", "deposit_address")
-        .plain("address", schema::text, |address| &address.address)
-        .plain("network", description::network, |address| address.network.name())
-        .plain("asset", description::asset, |address| address.asset.name())
-        .text("customerRef", values::shown_ref, |address| &*address.customer_ref)
-        .boolean("livemode", values::livemode, |address| address.livemode)
-        .plain("createdAt", values::instant, |address| address.created_at)
+shown! {
+    fn show_address(address: &DepositAddress), address_schema, 512 {
+        plain "id" = address.id, values::uuid();
+        constant "object" = "deposit_address";
+        plain "address" = &address.address, schema::text();
+        plain "network" = address.network.name(), network_schema();
+        plain "asset" = address.asset.name(), asset_schema();
+        text "customerRef" = &*address.customer_ref, values::shown_ref();
+        boolean "livemode" = address.livemode, values::livemode();
+        plain "createdAt" = address.created_at, values::instant();
+    }
 }
 
 /// POST /v1/test/crypto/deposits
-pub const DEPOSIT: Endpoint = endpoint(crate::testing::description::TAG, run!(deposit), || {
+pub const DEPOSIT: Endpoint = endpoint(chapters::TEST_MODE, run!(deposit), || {
     summary("Deposit to an address, as a customer would")
         .body("TestDeposit")
         .example(
@@ -417,7 +390,6 @@ async fn deposit(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(id, crypto::deposits::Command::Receive(Box::new(incoming))).await
 }
 
-/// Reads the body of a deposit, which gets this id.
 fn read_deposit(mut fields: Fields<'_>, id: Id) -> Result<Incoming, Invalid> {
     let address = kinds::trimmed(1..=ADDRESS_MAX).described(|_| schema::text().chars(1..=ADDRESS_MAX));
     let address = fields.required("address", address);
@@ -443,25 +415,21 @@ pub fn deposited(facts: &Facts<'_>) -> Option<Rendered> {
     Some((201, show_deposit(deposit, facts.time)))
 }
 
-/// A deposit that came at `time`, as JSON.
-pub fn show_deposit(deposit: &Deposit, time: Timestamp) -> Vec<u8> {
-    deposit_members(Writing::of(&(deposit, time), 512)).end()
-}
-
-/// The members of a deposit.
-pub(crate) fn deposit_members<'a, M: Members<'a, (&'a Deposit, Timestamp)>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |(deposit, _)| deposit.id)
-        .constant("object", "crypto_deposit")
-        .plain("status", || schema::one_of(["completed"]), |_| "completed")
-        .plain("amountUsdt", values::ves, |(deposit, _)| deposit.amount)
-        .plain("address", schema::text, |(deposit, _)| &deposit.to.address)
-        .plain("depositAddressId", values::uuid, |(deposit, _)| deposit.to.id)
-        .plain("network", description::network, |(deposit, _)| deposit.to.network.name())
-        .plain("asset", description::asset, |(deposit, _)| deposit.to.asset.name())
-        .text("customerRef", values::shown_ref, |(deposit, _)| &*deposit.to.customer_ref)
-        .plain("txHash", schema::text, |(deposit, _)| &deposit.tx_hash)
-        .plain("availableAt", values::instant, |(deposit, _)| deposit.available_at)
-        .boolean("livemode", values::livemode, |(deposit, _)| deposit.to.livemode)
-        .plain("createdAt", values::instant, |(_, time)| *time)
+shown! {
+    /// A deposit that came at `time`, as JSON.
+    pub fn show_deposit(deposit: &Deposit, time: Timestamp), deposit_schema, 512 {
+        plain "id" = deposit.id, values::uuid();
+        constant "object" = "crypto_deposit";
+        plain "status" = "completed", schema::one_of(["completed"]);
+        plain "amountUsdt" = deposit.amount, values::ves();
+        plain "address" = &deposit.to.address, schema::text();
+        plain "depositAddressId" = deposit.to.id, values::uuid();
+        plain "network" = deposit.to.network.name(), network_schema();
+        plain "asset" = deposit.to.asset.name(), asset_schema();
+        text "customerRef" = &*deposit.to.customer_ref, values::shown_ref();
+        plain "txHash" = &deposit.tx_hash, schema::text();
+        plain "availableAt" = deposit.available_at, values::instant();
+        boolean "livemode" = deposit.to.livemode, values::livemode();
+        plain "createdAt" = time, values::instant();
+    }
 }

@@ -1,34 +1,20 @@
 //! Events and what is sent to webhooks, as the description tells of them.
 
+use crate::chapters;
 use crate::openapi::document::{Chapter, Webhook, event};
-use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
+use crate::openapi::schema::{Schema, any_of, list, named, object, one_of, text};
 use crate::openapi::values::{attempt, figure, instant, livemode, pesos, shown_ref, uuid, ves};
+use domain::entities::payment::Status;
 use domain::events::BalanceReason;
 use domain::platform::settings::LiveStatus;
-use domain::resources::payments::Status;
-use domain::resources::webhooks::EVENT_NAMES;
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Events";
-
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::EVENTS,
         about: "What happened, numbered per account and mode without gaps, so that a receiver that was down \
             can catch up with certainty: `GET /v1/events?after=SEQUENCE`.",
         schemas: vec![
-            (
-                "Event",
-                object()
-                    .member("id", uuid().about("`Svc-Event-Id` of its deliveries."))
-                    .member("sequence", integer().at_least("1"))
-                    .member("event", one_of(EVENT_NAMES))
-                    .member("data", object().about("What the event says; its members are under `webhooks`."))
-                    .member("timestamp", instant())
-                    .member("livemode", livemode())
-                    .member("createdAt", instant()),
-            ),
+            ("Event", super::schema()),
             ("EventPage", crate::openapi::values::page("Event")),
             ("CopPaymentEvent", crate::cop_payments::description::event_data()),
             ("ChargebackEvent", chargeback()),
@@ -43,7 +29,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The events about payments, payouts, merchants and the account.
 fn sent() -> Vec<Webhook> {
     let payment = || any_of([named("Payment"), named("CopPaymentEvent")]);
     vec![
@@ -134,10 +119,10 @@ fn chargeback() -> Schema {
         .member("externalRef", shown_ref())
         .member("attempt", attempt())
         .member("method", text().constant("VPOS"))
-        .member("status", crate::chargebacks::description::status())
+        .member("status", crate::payments::show::chargeback_status())
         .member("amountVes", ves())
         .member("feeVes", ves())
-        .member("reason", crate::chargebacks::description::reason())
+        .member("reason", crate::payments::show::chargeback_reason())
         .member("bankDebitedAt", instant())
         .member("paymentStatus", one_of([Status::Completed.name(), Status::Reversed.name()]))
         .member("vesAmount", ves())

@@ -8,24 +8,29 @@
 pub mod description;
 pub mod pages;
 
-use crate::chargebacks::{outcome, show_in_payment};
+use crate::chapters;
+use crate::chargebacks::outcome;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::Invalid;
-use crate::kind::Kind as _;
+use crate::fields::{Invalid, Kind as _};
 use crate::openapi::operation::summary;
+use crate::openapi::values;
 use crate::openapi::{kinds, schema};
 use crate::page::{ListOf, Page, bad_cursor};
+use crate::payments::show::{reversal_type, show_chargeback};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
+use crate::shown::shown;
 use crate::writer::{Object, text};
 use crate::{conversions, cop_payments, crypto, merchants, payments, payouts};
+use domain::entities::Entity;
+use domain::entities::chargeback::Chargeback;
+use domain::entities::payment::Payment;
+use domain::entities::webhook::EVENT_NAMES;
 use domain::events::{Event, EventKind, Extra};
 use domain::ledger::Ledger;
-use domain::record::{Entity, Record};
-use domain::resources::chargebacks::Chargeback;
-use domain::resources::payments::Payment;
+use domain::record::Record;
 use domain::trace::shown;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
@@ -33,9 +38,7 @@ use domain::values::time::Timestamp;
 /// The tenant and the mode in which an event happened.
 #[derive(Clone, Copy, Debug)]
 pub struct TenantMode {
-    /// The tenant's id.
     pub tenant: Id,
-    /// Whether real money moves in it.
     pub livemode: bool,
 }
 
@@ -43,7 +46,7 @@ pub struct TenantMode {
 const TEST_NOTIFICATION: &str = "notification.test";
 
 /// GET /v1/events
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::EVENTS, run!(list), || {
     summary("List events from a number on").list(asked).answers(200, "EventPage", "Oldest first")
 });
 
@@ -68,7 +71,7 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 /// GET /v1/events/:id
 pub const READ: Endpoint =
-    endpoint(description::TAG, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
+    endpoint(chapters::EVENTS, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -82,16 +85,27 @@ fn tenant_mode(cx: &Context<'_>) -> TenantMode {
 
 /// The `n`-th event of a record, as JSON.
 pub fn show(record: &Record, time: Timestamp, n: usize, tenant_mode: TenantMode) -> Option<Vec<u8>> {
-    let event = record.events.get(n)?;
-    let body = Object::with_capacity(2048)
-        .plain("id", record.event_id(time, n))
-        .number("sequence", record.event_number(n))
-        .plain("event", event.kind.name())
-        .json("data", &event_data(record, time, n, tenant_mode)?)
-        .plain("timestamp", time)
-        .boolean("livemode", tenant_mode.livemode)
-        .plain("createdAt", time);
-    Some(body.end())
+    let (event, data) = (record.events.get(n)?, event_data(record, time, n, tenant_mode)?);
+    Some(show_event(
+        record.event_id(time, n),
+        record.event_number(n),
+        event,
+        &data,
+        time,
+        tenant_mode.livemode,
+    ))
+}
+
+shown! {
+    fn show_event(id: Id, number: u64, event: &Event, data: &[u8], time: Timestamp, livemode: bool), schema, 2048 {
+        plain "id" = id, values::uuid().about("`Svc-Event-Id` of its deliveries.");
+        number "sequence" = number, schema::integer().at_least("1");
+        plain "event" = event.kind.name(), schema::one_of(EVENT_NAMES);
+        json "data" = data, schema::object().about("What the event says; its members are under `webhooks`.");
+        plain "timestamp" = time, values::instant();
+        boolean "livemode" = livemode, values::livemode();
+        plain "createdAt" = time, values::instant();
+    }
 }
 
 /// The body that webhooks send for the `n`-th event of a record: `{event, data, timestamp}`.
@@ -253,9 +267,9 @@ fn reversed_by(payment: &Payment, chargeback: &Chargeback) -> Vec<u8> {
         .maybe_plain("cardLast4", payment.card().map(|(_, last_four)| format!("{last_four:04}")))
         .maybe_plain("reversedAt", payment.reversed_at)
         .maybe_text("reversalRef", shown(&payment.reversal_ref))
-        .maybe_plain("reversalType", payments::reversal_type(payment))
+        .maybe_plain("reversalType", reversal_type(payment))
         .plain("chargebackId", chargeback.id)
-        .list("chargebacks", payment.chargebacks.iter().map(show_in_payment))
+        .list("chargebacks", payment.chargebacks.iter().map(show_chargeback))
         .plain("createdAt", payment.created_at)
         .boolean("livemode", payment.livemode)
         .end()

@@ -10,7 +10,6 @@ use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
 
-/// A page of events after a number, oldest first.
 pub fn after(records: &dyn Records, after: u64, page: &Page, tenant_mode: TenantMode) -> Answered {
     let tenant = records.tenant_key();
     let mut items = Vec::with_capacity(page.limit);

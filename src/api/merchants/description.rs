@@ -1,21 +1,17 @@
 //! Sellers and their payout methods, as the description tells of them.
 
 use super::{read_method, read_registration, read_update};
-use crate::kind::body;
+use crate::chapters;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, boolean, object};
 use crate::openapi::values::{items, page, shown_ref, uuid};
-use crate::shown::Describing;
 use domain::resources::banks::Catalogue;
 use domain::values::ids::Id;
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Merchants";
-
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::MERCHANTS,
         about: "The sellers of a marketplace and how they are paid. A payout method is verified by two \
             micro-deposits, whose amounts the seller reads from the account.",
         schemas: schemas(),
@@ -45,9 +41,8 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// A merchant.
 pub fn merchant() -> Schema {
-    super::members(Describing::object()).schema().example(concat!(
+    super::schema().example(concat!(
         r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","object":"merchant","#,
         r#""externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
         r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","status":"verified","#,
@@ -59,7 +54,6 @@ pub fn merchant() -> Schema {
     ))
 }
 
-/// A payout method of a merchant.
 pub fn method() -> Schema {
-    super::method_members(Describing::object()).schema()
+    super::method_schema()
 }

@@ -6,24 +6,23 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Invalid, Kind as _};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
 use crate::payouts::credit_bank;
-use crate::payouts::own_account::read_seen;
 use crate::payouts::verification;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
-use crate::value::Value;
+use crate::shown::shown;
 use crate::writer::Object;
+use domain::entities::merchant::{Merchant, PayoutMethod, Status, facet};
 use domain::index::Space;
 use domain::resources::banks::Catalogue;
-use domain::resources::merchants::{self, Merchant, PayoutMethod, Registration, Status, facet};
+use domain::resources::merchants::{self, Registration};
 use domain::values::bank::BankCode;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
@@ -31,28 +30,8 @@ use domain::values::phone::MobilePhone;
 
 /// Characters of a name.
 const NAME_MAX: usize = 120;
-/// Characters of an e-mail address (RFC 5321).
-const EMAIL_MAX: usize = 254;
-
-/// An e-mail address.
-pub fn email<'a>() -> impl Kind<'a, String> {
-    let read = |value: Value<'a>| {
-        let text = value.trimmed(3..=EMAIL_MAX)?;
-        if is_email(&text) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }
-    };
-    kind(read, || schema::text().chars(3..=EMAIL_MAX).format("email"))
-}
-
-/// Whether a text without white space around it can be an e-mail address.
-pub fn is_email(text: &str) -> bool {
-    let well_formed = text.split_once('@').is_some_and(|(user, host)| {
-        !user.is_empty() && host.len() >= 3 && !host.contains('@') && host.contains('.')
-    });
-    well_formed && text.chars().count() <= EMAIL_MAX && !text.chars().any(char::is_whitespace)
-}
-
 /// POST /v1/merchants
-pub const REGISTER: Endpoint = endpoint(description::TAG, run!(register), || {
+pub const REGISTER: Endpoint = endpoint(chapters::MERCHANTS, run!(register), || {
     summary("Register a merchant")
         .about(
             "`bankCode` and `phone` together make its first payout method; without them it is a shell. \
@@ -60,8 +39,7 @@ pub const REGISTER: Endpoint = endpoint(description::TAG, run!(register), || {
         )
         .body("NewMerchant")
         .example(
-            "with a payout \
-             method",
+            "with a payout method",
             concat!(
                 r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
                 r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","#,
@@ -83,12 +61,11 @@ async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.create(Space::Merchant, &name, EntityId::merchant(id), ask).await
 }
 
-/// Reads the body of a registration, which gets this id.
 fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Result<Registration, Invalid> {
     let external_ref = fields.required("externalRef", kinds::external_ref());
     let name = fields.optional("name", kinds::trimmed(1..=NAME_MAX));
     let identification = fields.optional("identification", kinds::identity());
-    let contact_email = fields.optional("contactEmail", email());
+    let contact_email = fields.optional("contactEmail", kinds::email());
     let contact_phone = fields.optional("contactPhone", kinds::phone());
     let bank = fields.optional("bankCode", credit_bank(banks));
     let phone = fields.optional("phone", kinds::phone());
@@ -110,7 +87,7 @@ fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Resul
 }
 
 /// GET /v1/merchants: a page, or with externalRef one merchant.
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::MERCHANTS, run!(list), || {
     summary("List merchants, or read one by your reference")
         .list(asked)
         .answers_with(
@@ -121,7 +98,6 @@ pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
         .refuses(404, &["not_found"])
 });
 
-/// The merchants that are asked for.
 struct Asked {
     status: Option<Status>,
     active: Option<bool>,
@@ -161,7 +137,7 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/merchants/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::MERCHANTS, run!(read), || {
     summary("Read a merchant").answers(200, "Merchant", "The merchant")
 });
 
@@ -171,7 +147,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/merchants/:id
-pub const UPDATE: Endpoint = endpoint(description::TAG, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(chapters::MERCHANTS, run!(update), || {
     summary("Activate or deactivate a merchant")
         .body("MerchantUpdate")
         .example("deactivate", r#"{"isActive":false}"#)
@@ -185,7 +161,6 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::merchant(id), merchants::Command::SetActive(active)).await
 }
 
-/// Reads whether a merchant is to be active.
 fn read_update(mut fields: Fields<'_>) -> Result<bool, Invalid> {
     fields.changes();
     let active = fields.required("isActive", kinds::boolean());
@@ -194,7 +169,7 @@ fn read_update(mut fields: Fields<'_>) -> Result<bool, Invalid> {
 }
 
 /// DELETE /v1/merchants/:id
-pub const DELETE: Endpoint = endpoint(description::TAG, run!(delete), || {
+pub const DELETE: Endpoint = endpoint(chapters::MERCHANTS, run!(delete), || {
     summary("Delete a merchant that was never paid")
         .about("Frees its reference.")
         .answers(200, "DeletedMerchant", "It is gone")
@@ -208,7 +183,7 @@ async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods
-pub const ADD_METHOD: Endpoint = endpoint(description::TAG, run!(add_method), || {
+pub const ADD_METHOD: Endpoint = endpoint(chapters::MERCHANTS, run!(add_method), || {
     summary("Add a payout method")
         .body("NewPayoutMethod")
         .example("a phone", r#"{"bankCode":"0102","phone":"04167654321"}"#)
@@ -224,7 +199,6 @@ async fn add_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::merchant(id), merchants::Command::AddMethod(bank, phone)).await
 }
 
-/// Reads a payout method.
 fn read_method(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(BankCode, MobilePhone), Invalid> {
     let bank = fields.required("bankCode", credit_bank(banks));
     let phone = fields.required("phone", kinds::phone());
@@ -233,7 +207,7 @@ fn read_method(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(BankCode, M
 }
 
 /// GET /v1/merchants/:id/payout-methods
-pub const METHODS: Endpoint = endpoint(description::TAG, run!(methods), || {
+pub const METHODS: Endpoint = endpoint(chapters::MERCHANTS, run!(methods), || {
     summary("List payout methods").answers(200, "PayoutMethodList", "Oldest first")
 });
 
@@ -243,7 +217,7 @@ async fn methods(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/default
-pub const SET_DEFAULT: Endpoint = endpoint(description::TAG, run!(set_default), || {
+pub const SET_DEFAULT: Endpoint = endpoint(chapters::MERCHANTS, run!(set_default), || {
     summary("Make a payout method the default").answers(200, "PayoutMethod", "The method")
 })
 .shows(one_method);
@@ -255,7 +229,7 @@ async fn set_default(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// DELETE /v1/merchants/:id/payout-methods/:methodId
-pub const DELETE_METHOD: Endpoint = endpoint(description::TAG, run!(delete_method), || {
+pub const DELETE_METHOD: Endpoint = endpoint(chapters::MERCHANTS, run!(delete_method), || {
     summary("Delete a payout method")
         .about("When it was the default, the oldest verified one takes its place.")
         .answers(200, "Merchant", "The merchant without it")
@@ -268,7 +242,7 @@ async fn delete_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
-pub const START_VERIFICATION: Endpoint = endpoint(description::TAG, run!(start_verification), || {
+pub const START_VERIFICATION: Endpoint = endpoint(chapters::MERCHANTS, run!(start_verification), || {
     summary("Send the two micro-deposits")
         .about(
             "They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the \
@@ -278,7 +252,7 @@ pub const START_VERIFICATION: Endpoint = endpoint(description::TAG, run!(start_v
             202,
             schema::object()
                 .member("payoutMethodId", values::uuid())
-                .and(crate::payouts::description::started("payout_method_deleted")),
+                .and(verification::started("payout_method_deleted")),
             "They are sent, or the method was rejected",
         )
         .refuses(409, &["verification_in_progress", "verification_locked", "already_verified"])
@@ -294,7 +268,7 @@ async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify
-pub const VERIFY: Endpoint = endpoint(description::TAG, run!(verify), || {
+pub const VERIFY: Endpoint = endpoint(chapters::MERCHANTS, run!(verify), || {
     summary("Verify a payout method by the amounts of the micro-deposits")
         .about("In either order; three tries.")
         .body("SeenAmounts")
@@ -307,7 +281,7 @@ pub const VERIFY: Endpoint = endpoint(description::TAG, run!(verify), || {
 
 async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (id, method) = (cx.id("id")?, cx.id("methodId")?);
-    let seen = read_seen(Fields::parse(&cx.body)?)?;
+    let seen = verification::read_seen(Fields::parse(&cx.body)?)?;
     cx.ask(EntityId::merchant(id), merchants::Command::Verify { method, seen }).await
 }
 
@@ -327,7 +301,7 @@ fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
     let (merchant, method): (&Merchant, Id) = (facts.the()?, facts.about?);
     let body = Object::new().plain("payoutMethodId", method);
     let body = match merchant.method(method) {
-        Some(found) => crate::payouts::own_account::begun(body, &found.status),
+        Some(found) => verification::begun(body, &found.status),
         None => body
             .plain("status", "rejected")
             .plain("failureCode", "BE01")
@@ -336,7 +310,6 @@ fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
     Some((202, body.end()))
 }
 
-/// The payout method that the path names.
 fn one_method(facts: &Facts<'_>) -> Option<Rendered> {
     let merchant: &Merchant = facts.the()?;
     Some((
@@ -357,7 +330,6 @@ fn newest_method(facts: &Facts<'_>) -> Option<Rendered> {
     })
 }
 
-/// The answer to a deletion.
 fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
     let merchant: &Merchant = facts.the()?;
     let body = Object::new().boolean("deleted", true).plain("merchantId", merchant.id);
@@ -368,79 +340,39 @@ fn show_methods(merchant: &Merchant) -> Vec<u8> {
     list_json(merchant.methods.iter().map(|method| show_method(merchant, method)))
 }
 
-/// The message about a merchant without a payout method.
 const NO_METHOD: &str = "no payout method exists; add one with POST /v1/merchants/:id/payout-methods";
 
-/// A merchant, as JSON.
-pub fn show(merchant: &Merchant) -> Vec<u8> {
-    members(Writing::of(merchant, 512)).end()
+shown! {
+    pub fn show(merchant: &Merchant), schema, 512 {
+        plain "merchantId" = merchant.id, values::uuid();
+        constant "object" = "merchant";
+        text "externalRef" = &*merchant.external_ref, values::shown_ref();
+        maybe_text "name" = Some(&merchant.name).filter(|name| !name.is_empty()), schema::text();
+        maybe_plain "identification" = merchant.identification.map(IdentityDocument::clear), values::shown_identity();
+        maybe_text "contactEmail" = merchant.contact_email.as_deref(), schema::text();
+        maybe_plain "contactPhone" = merchant.contact_phone.map(MobilePhone::clear), values::shown_phone();
+        plain "status" = merchant.status().name(),
+            schema::one_of(Status::ALL.map(Status::name)).about("`shell`: no method; `verified`: at least one verified; `rejected`: the bank rejected the last one.");
+        boolean "isActive" = merchant.active, schema::boolean();
+        list "payoutMethods" = merchant.methods.iter().map(|method| show_method(merchant, method)),
+            schema::list(schema::named("PayoutMethod"));
+        maybe_text "message" = merchant.methods.is_empty().then_some(NO_METHOD),
+            schema::text().about("Says so when no payout method exists.");
+        boolean "livemode" = merchant.livemode, values::livemode();
+        plain "createdAt" = merchant.created_at, values::instant();
+        plain "updatedAt" = merchant.updated_at, values::instant();
+    }
 }
 
-/// The members of a merchant.
-pub(crate) fn members<'a, M: Members<'a, Merchant>>(members: M) -> M {
-    members
-        .plain("merchantId", values::uuid, |merchant| merchant.id)
-        .constant("object", "merchant")
-        .text("externalRef", values::shown_ref, |merchant| &*merchant.external_ref)
-        .maybe_text("name", schema::text, |merchant| Some(&merchant.name).filter(|name| !name.is_empty()))
-        .maybe_plain("identification", values::shown_identity, |merchant| {
-            merchant.identification.map(IdentityDocument::clear)
-        })
-        .maybe_text("contactEmail", schema::text, |merchant| merchant.contact_email.as_deref())
-        .maybe_plain("contactPhone", values::shown_phone, |merchant| {
-            merchant.contact_phone.map(MobilePhone::clear)
-        })
-        .plain(
-            "status",
-            || {
-                schema::one_of(Status::ALL.map(Status::name)).about(
-                    "`shell`: no method; \
-                     `verified`: at least one verified; `rejected`: the bank rejected the last \
-                     one.",
-                )
-            },
-            |merchant| merchant.status().name(),
-        )
-        .boolean("isActive", schema::boolean, |merchant| merchant.active)
-        .list(
-            "payoutMethods",
-            || schema::list(schema::named("PayoutMethod")),
-            |merchant| merchant.methods.iter().map(|method| show_method(merchant, method)),
-        )
-        .maybe_text(
-            "message",
-            || {
-                schema::text().about(
-                    "Says so when no payout method \
-                     exists.",
-                )
-            },
-            |merchant| merchant.methods.is_empty().then_some(NO_METHOD),
-        )
-        .boolean("livemode", values::livemode, |merchant| merchant.livemode)
-        .plain("createdAt", values::instant, |merchant| merchant.created_at)
-        .plain("updatedAt", values::instant, |merchant| merchant.updated_at)
-}
-
-fn show_method(merchant: &Merchant, method: &PayoutMethod) -> Vec<u8> {
-    method_members(Writing::of(&(merchant, method), 512)).end()
-}
-
-/// The members of a payout method.
-pub(crate) fn method_members<'a, M: Members<'a, (&'a Merchant, &'a PayoutMethod)>>(members: M) -> M {
-    members
-        .plain("payoutMethodId", values::uuid, |(_, method)| method.id)
-        .plain("identifier", || values::uuid().about("Equal to `payoutMethodId`."), |(_, method)| method.id)
-        .plain("bankCode", values::bank_code, |(_, method)| method.bank)
-        .plain("phone", values::shown_phone, |(_, method)| method.phone.clear())
-        .plain(
-            "status",
-            || schema::one_of(["unverified", "verifying", "verified"]),
-            |(_, method)| method.status.name(),
-        )
-        .boolean("isDefault", schema::boolean, |(merchant, method)| {
-            merchant.default_method == Some(method.id)
-        })
-        .plain("createdAt", values::instant, |(_, method)| method.created_at)
-        .maybe_plain("verifiedAt", values::instant, |(_, method)| method.status.verified_at())
+shown! {
+    fn show_method(merchant: &Merchant, method: &PayoutMethod), method_schema, 512 {
+        plain "payoutMethodId" = method.id, values::uuid();
+        plain "identifier" = method.id, values::uuid().about("Equal to `payoutMethodId`.");
+        plain "bankCode" = method.bank, values::bank_code();
+        plain "phone" = method.phone.clear(), values::shown_phone();
+        plain "status" = method.status.name(), schema::one_of(["unverified", "verifying", "verified"]);
+        boolean "isDefault" = merchant.default_method == Some(method.id), schema::boolean();
+        plain "createdAt" = method.created_at, values::instant();
+        maybe_plain "verifiedAt" = method.status.verified_at(), values::instant();
+    }
 }

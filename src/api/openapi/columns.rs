@@ -10,7 +10,6 @@ const DEPTH_MAX: usize = 6;
 /// The beginnings of patterns that only numbers match.
 const NUMBERS: [&str; 2] = [r#""^(0|[1-9]"#, r#""^-?(0|[1-9]"#];
 
-/// A search for the schema with a name.
 type Find<'a> = &'a dyn Fn(&str) -> Option<Schema>;
 
 /// The table of an operation whose answer is a list.

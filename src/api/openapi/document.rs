@@ -15,28 +15,21 @@ use refusals::{show_refusal, usual_refusals};
 use shared::{headers, shown_headers, shown_parameters};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The callers of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Anyone.
     Open,
-    /// Callers who have a key with this scope.
     Key {
-        /// The scope.
         scope: &'static str,
-        /// Whether a live key is refused.
         test_only: bool,
     },
     /// An operator with this role, or one that may do more.
     Operator {
-        /// The role.
         role: &'static str,
     },
     /// The buyer, by the secret of the checkout session.
     Buyer,
 }
 
-/// The shape of refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorShape {
     /// `error`, `message`, `requestId`.
@@ -47,17 +40,11 @@ pub enum ErrorShape {
 
 /// A row of a route table, as far as the document describes it.
 pub struct Row {
-    /// The row's method.
     pub method: Method,
-    /// The row's path, with `:names`.
     pub path: &'static str,
-    /// The operation's name, unique in the document.
     pub operation: &'static str,
-    /// The callers that may call it.
     pub access: Access,
-    /// The shape of its refusals.
     pub errors: ErrorShape,
-    /// Whether an Idempotency-Key counts.
     pub takes_key: bool,
 }
 
@@ -65,15 +52,10 @@ pub struct Row {
 /// with the same heading become one.
 #[derive(Default)]
 pub struct Chapter {
-    /// The chapter's heading.
     pub tag: &'static str,
-    /// The chapter's subject, in Markdown.
     pub about: &'static str,
-    /// The chapter's operations.
     pub operations: Vec<Operation>,
-    /// The chapter's schemas, by name.
     pub schemas: Vec<(&'static str, Schema)>,
-    /// The webhook events about the chapter's subject.
     pub webhooks: Vec<Webhook>,
 }
 
@@ -86,11 +68,8 @@ impl Chapter {
 
 /// A message that is sent, not asked for.
 pub struct Webhook {
-    /// The event's name.
     pub name: &'static str,
-    /// The occasion on which the event is sent.
     pub about: &'static str,
-    /// The schema of the event's data.
     pub data: Schema,
 }
 
@@ -99,13 +78,9 @@ pub fn event(name: &'static str, about: &'static str, data: Schema) -> Webhook {
     Webhook { name, about, data }
 }
 
-/// The parts that a document is made of.
 pub struct Document {
-    /// The document's title.
     pub title: &'static str,
-    /// The document's subject, in Markdown.
     pub about: &'static str,
-    /// The rows of the route table.
     pub rows: Vec<Row>,
     /// The chapters, in reading order.
     pub chapters: Vec<Chapter>,
@@ -113,10 +88,8 @@ pub struct Document {
     pub security: Vec<(&'static str, Vec<u8>)>,
 }
 
-/// The version of the interface.
 const VERSION: &str = "1.0.0";
 
-/// What an operation takes.
 #[derive(Default)]
 pub struct Takes {
     pub members: Vec<(&'static str, Schema, bool)>,
@@ -141,7 +114,6 @@ impl Document {
         undescribed.chain(orphaned).chain(twice).collect()
     }
 
-    /// The chapters with a route on this server.
     fn routed(&self) -> impl Iterator<Item = &Chapter> {
         let is_routed = |operation: &Operation| self.rows.iter().any(|row| row.operation == operation.id);
         self.chapters.iter().filter(move |chapter| chapter.operations.iter().any(is_routed))
@@ -151,7 +123,6 @@ impl Document {
         self.routed().flat_map(|chapter| &chapter.webhooks)
     }
 
-    /// The document.
     pub fn to_json(&self) -> Vec<u8> {
         let info =
             Object::new().text("title", self.title).plain("version", VERSION).text("description", self.about);
@@ -204,7 +175,6 @@ impl Document {
         Takes { members, pages: operation.pages }
     }
 
-    /// The schema that has this name.
     fn schema(&self, name: &str) -> Option<Schema> {
         let mut schemas = self.routed().flat_map(|chapter| &chapter.schemas);
         schemas.find(|(known, _)| *known == name).map(|(_, schema)| schema.clone())

@@ -2,14 +2,13 @@
 //! its schema. One that a single resource has is made where it is read, of [`kind`].
 
 use super::{schema, values};
-use crate::fields::{Bad, Fields, Invalid};
-use crate::kind::{Kind, body, kind};
-use crate::value::{BREAKS, Value};
-use domain::platform::Mode;
+use crate::fields::{Fields, Invalid, Kind, body, kind};
+use crate::value::{BREAKS, Bad, Value};
 use domain::values::date::Date;
 use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
 use domain::values::free_text::has_line_break;
 use domain::values::identity::IdentityDocument;
+use domain::values::mode::Mode;
 use domain::values::money::Currency;
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
@@ -18,11 +17,6 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use uuid::Uuid;
-
-/// True or false.
-pub fn boolean<'a>() -> impl Kind<'a, bool> {
-    kind(Value::boolean, schema::boolean)
-}
 
 /// A whole number.
 pub fn integer<'a>(range: RangeInclusive<i64>) -> impl Kind<'a, i64> {
@@ -33,7 +27,35 @@ pub fn integer<'a>(range: RangeInclusive<i64>) -> impl Kind<'a, i64> {
     )
 }
 
-/// Any text, as it is.
+/// `NAME: TYPE = HOW IT IS READ, ITS SCHEMA;`
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $read:expr, $schema:expr;)*) => {
+        $($(#[$doc])* pub fn $name<'a>() -> impl Kind<'a, $type> { kind($read, $schema) })*
+    };
+}
+
+kinds! {
+    boolean: bool = Value::boolean, schema::boolean;
+    uuid: Uuid = Value::uuid, values::uuid;
+    instant: Timestamp = |value: Value<'_>| Ok(Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis())),
+        values::instant;
+    day: Date = |value: Value<'_>| value.text_as(Date::parse), values::day;
+    /// An amount with two decimals, in minor units.
+    amount: i64 = Value::amount, values::amount;
+    /// An amount with two decimals or fewer, in minor units.
+    cents: i64 = Value::cents, values::cents;
+    /// An amount of more than nothing with two decimals, in minor units.
+    positive_amount: i64 = Value::positive_amount, values::positive_amount;
+    external_ref: ExternalRef = new_ref, values::external_ref;
+    /// A mode: live or test.
+    mode: Mode = |value: Value<'_>| value.text_known("live or test", Mode::from_name),
+        || schema::one_of(Mode::ALL.map(Mode::name));
+    currency: Currency = |value: Value<'_>| value.text_known("VES, COP or USDT", Currency::from_code), values::currency;
+    identity: IdentityDocument = |value: Value<'_>| value.text_as(IdentityDocument::parse), values::identity;
+    phone: MobilePhone = |value: Value<'_>| value.text_as(MobilePhone::parse), values::phone;
+    email: String = read_email, || schema::text().chars(3..=EMAIL_MAX).format("email");
+}
+
 pub fn text<'a>() -> impl Kind<'a, Cow<'a, str>> {
     kind(Value::string, schema::text)
 }
@@ -75,12 +97,10 @@ pub fn sought<'a>(chars: RangeInclusive<usize>) -> impl Kind<'a, String> {
     )
 }
 
-/// One of several names.
 pub fn one_of<'a, T: Clone>(choices: impl AsRef<[(&'static str, T)]>) -> impl Kind<'a, T> {
     OneOf { choices, of: PhantomData }
 }
 
-/// One of these, by its name.
 pub fn named_one<'a, T: Copy, const N: usize>(
     all: [T; N],
     name: impl Fn(T) -> &'static str,
@@ -88,7 +108,6 @@ pub fn named_one<'a, T: Copy, const N: usize>(
     one_of(all.map(|each| (name(each), each)))
 }
 
-/// A list of so many elements.
 pub fn list<'a, T>(count: RangeInclusive<usize>, element: impl Kind<'a, T>) -> impl Kind<'a, Vec<T>> {
     List { count, element }
 }
@@ -100,7 +119,7 @@ pub fn object<'a, T>(read: impl Fn(Fields<'a>) -> Result<T, Invalid>) -> impl Ki
 
 /// An object whose schema has this name in the document, by the function that reads its members.
 pub fn named<'a, T>(name: &'static str, read: impl Fn(Fields<'a>) -> Result<T, Invalid>) -> impl Kind<'a, T> {
-    kind(move |value: Value<'a>| Ok(read(value.object()?)?), move || schema::named(name))
+    kind(move |value: Value<'a>| Ok(read(Fields::of(value)?)?), move || schema::named(name))
 }
 
 /// An object of the caller's own, of so many bytes; it comes back as it was written.
@@ -108,77 +127,16 @@ pub fn metadata<'a>(bytes_max: usize) -> impl Kind<'a, String> {
     kind(move |value: Value<'a>| value.metadata(bytes_max), schema::object)
 }
 
-/// The id of something.
-pub fn uuid<'a>() -> impl Kind<'a, Uuid> {
-    kind(Value::uuid, values::uuid)
-}
-
-/// An instant, to the millisecond.
-pub fn instant<'a>() -> impl Kind<'a, Timestamp> {
-    kind(
-        |value: Value<'a>| Ok(Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis())),
-        values::instant,
-    )
-}
-
-/// A day.
-pub fn day<'a>() -> impl Kind<'a, Date> {
-    kind(|value: Value<'a>| value.text_as(Date::parse), values::day)
-}
-
-/// An amount with two decimals, in minor units.
-pub fn amount<'a>() -> impl Kind<'a, i64> {
-    kind(Value::amount, values::amount)
-}
-
-/// An amount with two decimals or fewer, in minor units.
-pub fn cents<'a>() -> impl Kind<'a, i64> {
-    kind(Value::cents, values::cents)
-}
-
-/// An amount of more than nothing with two decimals, in minor units.
-pub fn positive_amount<'a>() -> impl Kind<'a, i64> {
-    kind(Value::positive_amount, values::positive_amount)
-}
-
-/// The caller's own name for something.
-pub fn external_ref<'a>() -> impl Kind<'a, ExternalRef> {
-    kind(|value: Value<'a>| value.text_as(new_ref), values::external_ref)
-}
-
 /// Reads a reference that a caller gives: one line (1.6). What was stored before that was so is read by
 /// [`ExternalRef::parse`].
-fn new_ref(text: &str) -> Result<ExternalRef, &'static str> {
-    let reference = ExternalRef::parse(text)?;
-    if has_line_break(&reference) { Err(BREAKS) } else { Ok(reference) }
+fn new_ref(value: Value<'_>) -> Result<ExternalRef, Bad> {
+    let reference = value.text_as(ExternalRef::parse)?;
+    if has_line_break(&reference) { Err(Bad::from(BREAKS)) } else { Ok(reference) }
 }
 
 /// A name like [`external_ref`], described without its words.
 pub fn plain_ref<'a>() -> impl Kind<'a, ExternalRef> {
     external_ref().described(|_| schema::text().chars(1..=CHARACTERS_MAX).pattern(r"\S"))
-}
-
-/// A mode: live or test.
-pub fn mode<'a>() -> impl Kind<'a, Mode> {
-    kind(
-        |value: Value<'a>| value.text_known("live or test", Mode::from_name),
-        || schema::one_of(Mode::ALL.map(Mode::name)),
-    )
-}
-
-/// A currency that balances are kept in.
-pub fn currency<'a>() -> impl Kind<'a, Currency> {
-    kind(|value: Value<'a>| value.text_known("VES, COP or USDT", Currency::from_code), values::currency)
-}
-
-/// An identity document.
-pub fn identity<'a>() -> impl Kind<'a, IdentityDocument> {
-    kind(|value: Value<'a>| value.text_as(IdentityDocument::parse), values::identity)
-}
-
-/// A Venezuelan mobile phone.
-pub fn phone<'a>() -> impl Kind<'a, MobilePhone> {
-    kind(|value: Value<'a>| value.text_as(MobilePhone::parse), values::phone)
 }
 
 struct OneOf<C, T> {
@@ -215,10 +173,26 @@ struct Nested<R>(R);
 
 impl<'a, T, R: Fn(Fields<'a>) -> Result<T, Invalid>> Kind<'a, T> for Nested<R> {
     fn read(&mut self, value: Value<'a>) -> Result<T, Bad> {
-        Ok((self.0)(value.object()?)?)
+        Ok((self.0)(Fields::of(value)?)?)
     }
 
     fn schema(&self) -> Schema {
         body(&self.0)
     }
+}
+
+/// Characters of an e-mail address (RFC 5321).
+const EMAIL_MAX: usize = 254;
+
+fn read_email(value: Value<'_>) -> Result<String, Bad> {
+    let text = value.trimmed(3..=EMAIL_MAX)?;
+    if is_email(&text) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }
+}
+
+/// Whether a text without white space around it can be an e-mail address.
+pub fn is_email(text: &str) -> bool {
+    let well_formed = text.split_once('@').is_some_and(|(user, host)| {
+        !user.is_empty() && host.len() >= 3 && !host.contains('@') && host.contains('.')
+    });
+    well_formed && text.chars().count() <= EMAIL_MAX && !text.chars().any(char::is_whitespace)
 }

@@ -2,9 +2,9 @@
 //! scope, what every call may be refused for) comes from the row.
 
 use super::schema::{Schema, named, text};
-use crate::kind::{self, Expected, Need};
+use crate::fields::{Expected, Need};
 use crate::page::ListOf;
-use crate::query::Query;
+use crate::query::{self, Query};
 
 /// An answer that is no refusal.
 pub(super) struct Response {
@@ -16,7 +16,6 @@ pub(super) struct Response {
     pub also: &'static [&'static str],
 }
 
-/// A parameter of the query or the head.
 pub(super) struct Parameter {
     pub name: &'static str,
     pub place: &'static str,
@@ -33,7 +32,6 @@ pub struct Operation {
     pub(super) parameters: Vec<Parameter>,
     pub(super) pages: bool,
     pub(super) body: Option<(Schema, bool)>,
-    /// The media type of the body.
     pub(super) takes: &'static str,
     pub(super) examples: Vec<(&'static str, &'static str)>,
     pub(super) answers: Vec<Response>,
@@ -42,7 +40,6 @@ pub struct Operation {
     pub(super) absent: &'static [&'static str],
 }
 
-/// The description of the row with this name.
 pub fn operation(id: &'static str, summary: &'static str) -> Operation {
     Operation {
         id,
@@ -59,13 +56,11 @@ pub fn operation(id: &'static str, summary: &'static str) -> Operation {
     }
 }
 
-/// The description of the row that carries it.
 pub fn summary(summary: &'static str) -> Operation {
     operation("", summary)
 }
 
 impl Operation {
-    /// The description under this name.
     pub(crate) fn of(self, id: &'static str) -> Operation {
         Operation { id, ..self }
     }
@@ -75,14 +70,13 @@ impl Operation {
         Operation { absent, ..self }
     }
 
-    /// Adds a longer explanation, in Markdown.
     pub fn about(self, about: &'static str) -> Operation {
         Operation { about, ..self }
     }
 
     /// Parameters of the query, as `reader` asks for them.
     pub fn query<T, E>(self, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Operation {
-        let (asked, pages) = kind::query(reader);
+        let (asked, pages) = query::describe(reader);
         let asked = asked.into_iter().map(|Expected { name, schema, need }| Parameter {
             name,
             place: "query",
@@ -104,12 +98,10 @@ impl Operation {
         self
     }
 
-    /// Whether it takes parameters in its query.
-    pub(super) fn has_query(&self) -> bool {
+    pub fn has_query(&self) -> bool {
         self.pages || self.parameters.iter().any(|parameter| parameter.place == "query")
     }
 
-    /// A body of the schema with this name.
     pub fn body(self, name: &'static str) -> Operation {
         Operation { body: Some((named(name), true)), ..self }
     }
@@ -135,7 +127,6 @@ impl Operation {
         self.answers_with(status, named(name), about)
     }
 
-    /// A success with JSON of this schema.
     pub fn answers_with(mut self, status: u16, schema: Schema, about: &'static str) -> Operation {
         self.answers.push(Response {
             status,

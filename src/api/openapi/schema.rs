@@ -16,7 +16,6 @@ pub struct Schema {
     facts: Vec<(&'static str, Vec<u8>)>,
 }
 
-/// The kind of values that a schema allows.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Type(&'static str),
@@ -44,17 +43,14 @@ fn of(kind: Kind) -> Schema {
     }
 }
 
-/// A string.
 pub fn text() -> Schema {
     of(Kind::Type("string"))
 }
 
-/// A string out of a list.
 pub fn one_of<'a>(names: impl IntoIterator<Item = &'a str>) -> Schema {
     Schema { choices: names.into_iter().map(str::to_owned).collect(), ..text() }
 }
 
-/// A number.
 pub fn number() -> Schema {
     of(Kind::Type("number"))
 }
@@ -64,33 +60,27 @@ pub fn integer() -> Schema {
     of(Kind::Type("integer"))
 }
 
-/// True or false.
 pub fn boolean() -> Schema {
     of(Kind::Type("boolean"))
 }
 
-/// An object, which gets its members one by one.
 pub fn object() -> Schema {
     of(Kind::Type("object"))
 }
 
-/// A list of such elements.
 pub fn list(items: Schema) -> Schema {
     let json = items.to_json();
     Schema { items: Some(Box::new(items)), ..of(Kind::Type("array")) }.fact("items", json)
 }
 
-/// The schema that the document has under this name.
 pub fn named(name: &'static str) -> Schema {
     of(Kind::Named(name))
 }
 
-/// A value that fits one of several schemas.
 pub fn any_of(schemas: impl IntoIterator<Item = Schema>) -> Schema {
     of(Kind::AnyOf(schemas.into_iter().collect()))
 }
 
-/// The schema of any value.
 pub fn anything() -> Schema {
     of(Kind::Free)
 }
@@ -102,7 +92,6 @@ impl Schema {
         self
     }
 
-    /// Adds a description in words.
     pub fn about(self, words: &str) -> Schema {
         self.fact("description", literal(words))
     }
@@ -113,17 +102,14 @@ impl Schema {
         self
     }
 
-    /// Adds the regular expression that the text must match.
     pub fn pattern(self, pattern: &str) -> Schema {
         self.fact("pattern", literal(pattern))
     }
 
-    /// A format that JSON Schema knows.
     pub fn format(self, format: &str) -> Schema {
         self.fact("format", literal(format))
     }
 
-    /// Bounds the number of characters.
     pub fn chars(self, count: RangeInclusive<usize>) -> Schema {
         self.fact("minLength", count.start().to_string().into())
             .fact("maxLength", count.end().to_string().into())
@@ -139,7 +125,6 @@ impl Schema {
         self.fact("minimum", least.into())
     }
 
-    /// Bounds the number of elements.
     pub fn count(self, count: RangeInclusive<usize>) -> Schema {
         self.fact("minItems", count.start().to_string().into())
             .fact("maxItems", count.end().to_string().into())
@@ -160,12 +145,10 @@ impl Schema {
         self.fact("default", json.into())
     }
 
-    /// Adds an example, as JSON.
     pub fn example(self, json: &str) -> Schema {
         self.fact("examples", [b"[", json.as_bytes(), b"]"].concat())
     }
 
-    /// The fact under a keyword, as JSON.
     pub(super) fn known_fact(&self, keyword: &str) -> Option<&[u8]> {
         self.facts.iter().find(|(known, _)| *known == keyword).map(|(_, json)| json.as_slice())
     }
@@ -182,7 +165,6 @@ impl Schema {
         }
     }
 
-    /// What it says of itself, or else its choices.
     pub fn words(&self) -> Option<String> {
         let about = self.known_fact("description").and_then(|json| serde_json::from_slice(json).ok());
         let choices = (!self.choices.is_empty()).then(|| self.choices.join(", "));
@@ -255,7 +237,6 @@ impl Schema {
         self
     }
 
-    /// Adds the members of another object.
     pub fn and(mut self, other: Schema) -> Schema {
         self.members.extend(other.members);
         self
@@ -272,7 +253,6 @@ impl Schema {
         self.fact("minProperties", least.to_string().into())
     }
 
-    /// The schema as JSON.
     pub fn to_json(&self) -> Vec<u8> {
         let mut out = Object::with_capacity(256);
         match &self.kind {

@@ -12,7 +12,6 @@ pub fn instant() -> Schema {
     text().format("date-time").example("\"2026-11-21T02:13:00.000Z\"")
 }
 
-/// A day.
 pub fn day() -> Schema {
     text().format("date")
 }
@@ -48,7 +47,6 @@ pub fn cents() -> Schema {
         .about("At most two decimals, at most 999999999999.99.")
 }
 
-/// Whole pesos as text.
 pub fn pesos() -> Schema {
     text().pattern("^(0|[1-9][0-9]*)$").example("\"50000\"")
 }
@@ -58,7 +56,6 @@ pub fn signed_pesos() -> Schema {
     text().pattern("^-?(0|[1-9][0-9]*)$").example("\"50000\"")
 }
 
-/// A rate or a percentage with four decimals.
 pub fn four_decimals() -> Schema {
     text().pattern(r"^(0|[1-9][0-9]*)\.[0-9]{4}$").example("\"1.5000\"")
 }
@@ -73,67 +70,55 @@ pub fn attempt() -> Schema {
     integer().at_least("1").about("The number of this payment among those under its `externalRef`, from 1.")
 }
 
-/// A price in US dollars in a body.
 pub fn usd_price() -> Schema {
     number()
         .range("0.01", "100000")
         .about("US dollars, at most 2 decimals; read as the exact decimal that is written.")
 }
 
-/// The caller's own name for something.
 pub fn external_ref() -> Schema {
     text().chars(1..=64).pattern(r"\S").about(
-        "Your own reference, 1 to 64 characters after trimming. The \
-         same reference with the same payload answers what is there; with another payload it is 409 \
-         `external_ref_conflict`.",
+        "Your own reference, 1 to 64 characters after trimming. The same reference with the same payload \
+         answers what is there; with another payload it is 409 `external_ref_conflict`.",
     )
 }
 
-/// A name for something, in an answer.
 pub fn shown_ref() -> Schema {
     text().chars(1..=64)
 }
 
-/// An identity document in a body.
 pub fn identity() -> Schema {
     text()
         .pattern("^[VEJPGvejpg]-?[0-9]{5,9}$")
         .about("V, E, J, P or G and 5 to 9 digits, with or without a dash.")
 }
 
-/// An identity document as its owner registered it.
 pub fn shown_identity() -> Schema {
     text().pattern("^[VEJPG][0-9]{5,9}$").example("\"V12345678\"")
 }
 
-/// A Venezuelan mobile phone in a body.
 pub fn phone() -> Schema {
     text()
         .pattern(r"^(0|58|\+58)4(12|14|16|22|24|26)[0-9]{7}$")
         .about("A Venezuelan mobile phone, with 0, 58 or +58 in front.")
 }
 
-/// A Venezuelan mobile phone as its owner registered it.
 pub fn shown_phone() -> Schema {
     text().pattern("^04(12|14|16|22|24|26)[0-9]{7}$").example("\"04141234567\"")
 }
 
-/// A bank's code as text.
 pub fn bank_code() -> Schema {
     text().pattern("^[0-9]{4}$").example("\"0134\"").about("Four digits; see `GET /v1/banks`.")
 }
 
-/// A bank's code as a number.
 pub fn bank_number() -> Schema {
     integer().range("1", "9999").about("The bank's code as a number, such as 134; see `GET /v1/banks`.")
 }
 
-/// The schema of a request's id.
 pub fn request_id() -> Schema {
     text().chars(1..=64).pattern("^[!-~]+$")
 }
 
-/// The schema of an Idempotency-Key.
 pub fn idempotency_key() -> Schema {
     text().chars(1..=255).pattern("^[\\t -~]+$")
 }
@@ -143,12 +128,10 @@ pub fn livemode() -> Schema {
     super::schema::boolean().about("Whether real money moves: false under a test key.")
 }
 
-/// A currency that balances are kept in.
 pub fn currency() -> Schema {
     one_of(["VES", "COP", "USDT"])
 }
 
-/// A page of items.
 pub fn page(of: &'static str) -> Schema {
     let next = text()
         .or_null()

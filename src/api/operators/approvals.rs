@@ -4,7 +4,7 @@ use super::show_who;
 use crate::answer::{Facts, Rendered};
 use crate::json::{self, Shape};
 use crate::writer::{Object, text};
-use domain::resources::approvals::{Approval, AskedCall, Status};
+use domain::entities::approval::{Approval, AskedCall, Status};
 use domain::values::time::Timestamp;
 
 /// The answer to a call that waits now; `None` of one that does not.
@@ -19,7 +19,6 @@ pub fn approved(approval: &Approval, result: &[u8]) -> Vec<u8> {
     begin(approval, Status::Approved).json_or_null("result", is_json.then_some(result)).end()
 }
 
-/// An approval as it stands now.
 pub fn show(approval: &Approval, now: Timestamp) -> Vec<u8> {
     let AskedCall { by, tenant, target, .. } = &approval.call;
     let decision = approval.decision.as_ref();

@@ -6,13 +6,13 @@ use crate::payouts::own_account;
 use crate::tenants::{self, settings, show_key};
 use crate::writer::Object;
 use crate::{balance, chargebacks, cop_payments, crypto, merchants, operators, payments, payouts, reference};
-use domain::platform::audit::{Changes, Decided};
+use domain::decision::Decided;
+use domain::entities::Entity;
+use domain::platform::audit::Changes;
 use domain::platform::{ApiKey, PlatformBook, PlatformChange, Tenant};
-use domain::record::Entity;
 use domain::resources::banks::{Catalogue, Edit};
 use domain::values::ids::Id;
 
-/// Says what a decision changed.
 pub fn changes(decided: &Decided<'_>) -> Changes {
     let record = decided.record;
     if let (Some(book), Some(change)) = (decided.platform, record.platform.as_deref()) {
@@ -32,8 +32,9 @@ pub fn changes(decided: &Decided<'_>) -> Changes {
         return between(decided.entity.and_then(show), show(&written.state));
     }
     let movement = record.postings.iter().position(|posting| posting.row.is_some());
-    let shown = movement
-        .and_then(|n| balance::show_movement(decided.livemode, record, decided.time, n, decided.time));
+    let shown = movement.and_then(|n| {
+        balance::movements::show_movement(decided.livemode, record, decided.time, n, decided.time)
+    });
     Changes { made: movement.map(|n| record.movement_id(decided.time, n)), ..between(None, shown) }
 }
 

@@ -10,6 +10,7 @@ mod difference;
 
 pub use changes::changes;
 pub use difference::masked;
+use domain::entities::payment::Payment;
 
 use crate::answer::{Facts, Rendered};
 use crate::json::{self, Member, Shape};
@@ -18,7 +19,6 @@ use domain::platform::PlatformChange;
 use domain::platform::audit::{AuditEntry, Who};
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use domain::record::Record;
-use domain::resources::payments::Payment;
 
 /// An operator as JSON, without a token.
 pub fn show(operator: &OperatorAccount) -> Vec<u8> {
@@ -37,7 +37,6 @@ pub fn show_made(facts: &Facts<'_>) -> Option<Rendered> {
     Some((201, members(operator, facts.secrets.token(operator).as_deref())))
 }
 
-/// The operator that a record is about.
 pub fn of(record: &Record) -> Option<&OperatorAccount> {
     match record.platform.as_deref()? {
         PlatformChange::Operator(operator) => Some(operator),
@@ -91,7 +90,7 @@ pub fn show_who(who: &Who) -> Vec<u8> {
 /// An entry of the audit; its id comes from its record.
 pub fn show_entry(entry: &AuditEntry, record: &Record) -> Vec<u8> {
     Object::with_capacity(512)
-        .plain("id", entry.id(record))
+        .plain("id", entry.id(record.seed))
         .plain("at", entry.at)
         .json("operator", &show_who(&entry.operator))
         .maybe_text("peer", entry.peer.as_deref())

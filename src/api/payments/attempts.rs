@@ -1,12 +1,11 @@
 //! The payments on one reference: `GET /v1/payments?externalRef=`.
 
-use super::shown;
+use super::show::{newest, shown_as_stored};
 use crate::lists::List;
 use crate::page::{Page, page_json};
 use crate::records::{Answered, Records, Stopped};
-use domain::index::Space;
-use domain::record::Entity;
-use domain::resources::payments::{Payment, Status};
+use domain::entities::Entity;
+use domain::entities::payment::{Payment, Status};
 use domain::values::ids::{EntityId, Id};
 
 /// A page of the payments on a reference that the filters leave: the newest attempt, and those before
@@ -29,18 +28,10 @@ pub fn page(records: &dyn Records, name: &str, list: &List, page: &Page) -> Answ
         if items.len() == page.limit {
             return Ok(page_json(items, Some(&page.next(&last))));
         }
-        items.push(shown(&found)?);
+        items.push(shown_as_stored(&found)?);
         last = id.as_bytes().to_vec();
     }
     Ok(page_json(items, None))
-}
-
-/// The newest payment that a reference names: the tenant's, or the id of a checkout session.
-pub fn newest(records: &dyn Records, name: &str) -> Result<Option<Id>, Stopped> {
-    match records.named(Space::Payment, name)? {
-        Some(newest) => Ok(Some(newest)),
-        None => records.named(Space::Checkout, name),
-    }
 }
 
 /// Another attempt on the reference of one that failed, whose payer paid it too, by what a bank said first

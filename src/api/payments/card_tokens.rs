@@ -11,7 +11,6 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::values::card::Brand;
 
-/// The beginning of every token.
 const PREFIX: &str = "card_";
 /// Bytes of what is hidden: the card's keyed hash, its brand and its last four digits.
 const HIDDEN: usize = 19;
@@ -21,12 +20,9 @@ const BYTES: usize = 16 + HIDDEN + 16;
 /// A keyed hash, under the key of cards.
 pub type Mark<'a> = &'a dyn Fn(&[&[u8]]) -> [u8; 16];
 
-/// A token, opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardToken {
-    /// The name under which the card waits.
     pub name: [u8; 16],
-    /// The card's brand.
     pub brand: Brand,
     /// The card's last four digits.
     pub last_four: u16,
@@ -66,7 +62,6 @@ impl CardToken {
     }
 }
 
-/// Hides what is plain, and shows what is hidden.
 fn hide(bytes: &mut [u8], mark: Mark<'_>, name: &[u8; 16]) {
     let pads = [mark(&[b"card token 1", name]), mark(&[b"card token 2", name])];
     for (byte, pad) in bytes.iter_mut().zip(pads.iter().flatten()) {

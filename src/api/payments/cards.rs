@@ -2,9 +2,9 @@
 //! a page of the gateway's took from its holder (`docs/contract.md, 12.12`).
 //! Number and code go from the body into the order to the bank, and nowhere else.
 
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Got, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::payments::card_tokens::{CardToken, Mark};
@@ -12,7 +12,7 @@ use crate::payments::{DESCRIPTION_MAX, marketplace, price};
 use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::value::Value;
-use domain::resources::payments::Means;
+use domain::entities::means::Means;
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::values::card::{Card, Cvv, Expiry, Number};
 use domain::values::external_ref::ExternalRef;
@@ -24,21 +24,19 @@ use std::sync::Arc;
 const HOLDER_NAME_MAX: usize = 100;
 
 /// POST /v1/payments/vpos
-pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, run!(charge), || {
+pub const CHARGE: Endpoint = endpoint(chapters::PAYMENTS, run!(charge), || {
     summary("Charge a card")
         .about(
             "Of the card only brand and last four digits are ever stored or logged. After an attempt that \
-             failed the same `externalRef` takes another card, or the same one with a new Idempotency-Key. In \
-             place of the card \
-             `card` may have the `token` that a checkout page made of it (`payCheckoutCard`): then no server \
-             of yours sees a card. A token is of your account and mode, is charged once, and lasts 15 \
-             minutes; it does not outlive the server that made it. A refusal (4xx, or 503 other than \
-             `storage_unavailable`) leaves it good, a decline has used it.",
+             failed the same `externalRef` takes another card, or the same one with a new Idempotency-Key. \
+             In place of the card `card` may have the `token` that a checkout page made of it \
+             (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and \
+             mode, is charged once, and lasts 15 minutes; it does not outlive the server that made it. A \
+             refusal (4xx, or 503 other than `storage_unavailable`) leaves it good, a decline has used it.",
         )
         .body("CardCharge")
         .example(
-            "an approved card of test \
-             mode",
+            "an approved card of test mode",
             concat!(
                 r#"{"usdAmount":25.5,"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"#,
                 r#""cvv":"123","holderName":"Ana Perez","holderId":"V12345678"},"#,
@@ -46,13 +44,14 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, run!(ch
             ),
         )
         .answers(201, "Payment", "The new payment, completed or failed")
-        .answers(200, "Payment", super::description::REPEATED)
+        .answers(200, "Payment", super::REPEATED)
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(404, &["not_found"])
-        .refuses(409, &crate::payments::description::CREATES)
+        .refuses(409, &super::CREATES)
         .refuses(410, &["card_token_gone"])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-}).shows(super::charged);
+})
+.shows(super::charged);
 
 async fn charge(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let tokens =
@@ -76,7 +75,6 @@ async fn charge(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.charge(new, token).await
 }
 
-/// A charge as its body asks for it.
 pub(super) struct Asked {
     price: Price,
     sent: Sent,
@@ -105,7 +103,6 @@ pub(super) fn read_charge(mut fields: Fields<'_>, tokens: Tokens<'_>) -> Result<
 /// The function that finds a card's token in a text, if it is one of the caller's.
 type Tokens<'a> = &'a dyn Fn(&str) -> Option<CardToken>;
 
-/// A card as it is sent.
 pub(super) enum Sent {
     Card(Arc<Card>),
     Token(CardToken),
@@ -114,7 +111,7 @@ pub(super) enum Sent {
 /// A card, or the token of one: the member `token` says which.
 fn sent<'a>(tokens: Tokens<'_>) -> impl Kind<'a, Sent> {
     let read = move |value: Value<'a>| {
-        let fields = value.object()?;
+        let fields = Fields::of(value)?;
         Ok(match fields.has("token") {
             false => Sent::Card(Arc::new(read_card(fields)?)),
             true => Sent::Token(read_token(fields, tokens)?),
@@ -123,7 +120,6 @@ fn sent<'a>(tokens: Tokens<'_>) -> impl Kind<'a, Sent> {
     kind(read, || schema::any_of([schema::named("Card"), schema::named("CardToken")]))
 }
 
-/// Reads the token of a card.
 pub(super) fn read_token(mut fields: Fields<'_>, tokens: Tokens<'_>) -> Result<CardToken, Invalid> {
     let read = |text: &str| tokens(text).ok_or("is not a card token of this account in this mode");
     let token = kind(
@@ -135,7 +131,6 @@ pub(super) fn read_token(mut fields: Fields<'_>, tokens: Tokens<'_>) -> Result<C
     Ok(token.get(&sound))
 }
 
-/// The parts of a card that a payment keeps.
 pub fn means(card: &Card, mark: Mark<'_>) -> Means {
     let expiry = format!("{:04}-{:02}", card.expiry.year, card.expiry.month);
     let mark = mark(&[b"card", card.number.reveal().as_bytes(), expiry.as_bytes()]);

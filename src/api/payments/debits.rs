@@ -2,9 +2,9 @@
 //! bank (`docs/contract.md, 5.7`).
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
@@ -12,12 +12,14 @@ use crate::payments::ves_amount;
 use crate::payouts::CONCEPT_MAX;
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::value::Value;
-use crate::writer::Object;
+use crate::shown::shown;
+use crate::value::{Bad, Value};
+use domain::entities::means::{Debtor, Means};
+use domain::entities::otp::{Otp, Status};
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
-use domain::resources::payments::otp::{NewOtp, Otp, Status};
-use domain::resources::payments::{Debtor, Means, otp};
+use domain::resources::payments::otp;
+use domain::resources::payments::otp::NewOtp;
 use domain::values::bank::BankCode;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
@@ -65,7 +67,7 @@ pub fn offering<'a>(banks: &Catalogue, service: Service, otherwise: &'static str
 }
 
 /// POST /v1/payments/debit/otp
-pub const REQUEST_OTP: Endpoint = endpoint(crate::payments::description::TAG, run!(request_otp), || {
+pub const REQUEST_OTP: Endpoint = endpoint(chapters::PAYMENTS, run!(request_otp), || {
     summary("Have the payer's bank send a debit code")
         .body("DebitOtpRequest")
         .example(
@@ -97,7 +99,7 @@ pub(super) fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<
 }
 
 /// POST /v1/payments/debit
-pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, run!(charge), || {
+pub const CHARGE: Endpoint = endpoint(chapters::PAYMENTS, run!(charge), || {
     summary("Debit an account with the payer's code")
         .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt \
             that failed the same `externalRef` takes another code.")
@@ -107,9 +109,9 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, run!(ch
                 r#""nombre":"Ana Perez","otp":"12345678","concepto":"factura 81","externalRef":"order-3"}"#,
             ))
         .answers(201, "Payment", "The new payment, completed or failed")
-        .answers(200, "Payment", crate::payments::description::REPEATED)
+        .answers(200, "Payment", super::REPEATED)
         .answers(202, "Payment", "The bank has not answered yet")
-        .refuses(409, &crate::payments::description::CREATES[..2])
+        .refuses(409, &super::CREATES[..2])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
 }).shows(super::charged);
 
@@ -121,7 +123,6 @@ async fn charge(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.charge(new, None).await
 }
 
-/// Reads the body of a charge, which is made under this id.
 pub(super) fn read_charge(
     mut fields: Fields<'_>,
     banks: &Catalogue,
@@ -145,7 +146,6 @@ pub(super) fn read_charge(
     })
 }
 
-/// The code of the payer's bank.
 fn code<'a>() -> impl Kind<'a, Token> {
     kind(
         |value: Value<'a>| value.text_as(Token::parse_debit),
@@ -160,12 +160,15 @@ fn code<'a>() -> impl Kind<'a, Token> {
 fn otp_requested(facts: &Facts<'_>) -> Option<Rendered> {
     let otp: &Otp = facts.the()?;
     let status = if otp.status == Status::Pending { 202 } else { 201 };
-    let body = Object::new()
-        .boolean("requested", otp.status != Status::Failed)
-        .plain("operationId", otp.operation())
-        .plain("expiresAt", otp.expires_at)
-        .maybe_text("failureCode", otp.failure_code.as_deref())
-        .boolean("livemode", otp.livemode)
-        .end();
-    Some((status, body))
+    Some((status, show_otp(otp)))
+}
+
+shown! {
+    fn show_otp(otp: &Otp), otp_schema, 512 {
+        boolean "requested" = otp.status != Status::Failed, schema::boolean();
+        plain "operationId" = otp.operation(), values::uuid();
+        plain "expiresAt" = otp.expires_at, values::instant();
+        maybe_text "failureCode" = otp.failure_code.as_deref(), schema::text();
+        boolean "livemode" = otp.livemode, values::livemode();
+    }
 }

@@ -1,27 +1,17 @@
 //! Collections in bolívares, as the description tells of them.
 
-use super::{cards, debits, read_execution, read_request, transfers};
-use crate::kind::body;
+use super::{c2p, cards, debits, methods, show, transfers};
+use crate::chapters;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, boolean, integer, object, one_of, text};
-use crate::openapi::values::{figure, instant, items, livemode, page, shown_ref, uuid, ves};
-use crate::shown::Describing;
+use crate::openapi::schema::{Schema, boolean, integer, object, text};
+use crate::openapi::values::{items, page, uuid, ves};
 use domain::resources::banks::Catalogue;
-use domain::resources::payments::{Method, Status};
 use domain::values::ids::Id;
 
-/// Refusals of what creates a payment under a reference.
-pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "payment_in_progress", "merchant_inactive"];
-/// What is answered to a call that makes no attempt.
-pub(super) const REPEATED: &str = "The newest payment under this reference, of which the call is a repeat";
-
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Payments";
-
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::PAYMENTS,
         about: "Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, \
             immediate debit, and transfers that the payer made by Pago Móvil. What is collected is held for \
             24 hours, then available.",
@@ -34,31 +24,15 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     let banks = Catalogue::embedded();
     let id = Id::from_bytes([0; 16]);
     vec![
-        ("C2pRequest", body(|fields| read_request(fields, &banks))),
-        ("C2pCharge", body(|fields| read_execution(fields, &banks, &|_| [0; 16]))),
+        ("C2pRequest", body(|fields| c2p::read_request(fields, &banks))),
+        ("C2pCharge", body(|fields| c2p::read_execution(fields, &banks, &|_| [0; 16]))),
         (
             "C2pIntent",
-            object()
-                .member("intentId", uuid())
-                .member(
-                    "otpRequested",
-                    boolean().about(
-                        "True when the payer's bank sends a code by SMS; \
-                         false when the payer makes it in the app.",
-                    ),
-                )
-                .member("status", one_of([Status::Pending.name()]))
-                .member("usdAmount", figure())
-                .member("vesAmount", figure())
-                .member("bcvRate", figure())
-                .member("expiresAt", instant().or_null())
-                .member("externalRef", shown_ref())
-                .member("livemode", livemode())
-                .example(concat!(
-                    r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","otpRequested":false,"#,
-                    r#""status":"PENDING","usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"#,
-                    r#""expiresAt":"2026-11-21T02:28:00.000Z","externalRef":"order-1","livemode":false}"#,
-                )),
+            c2p::intent_schema().example(concat!(
+                r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","otpRequested":false,"#,
+                r#""status":"PENDING","usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"#,
+                r#""expiresAt":"2026-11-21T02:28:00.000Z","externalRef":"order-1","livemode":false}"#,
+            )),
         ),
         ("C2pPayment", c2p_payment()),
         ("CardCharge", body(|fields| cards::read_charge(fields, &|_| None))),
@@ -67,22 +41,15 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("DebitOtpRequest", body(|fields| debits::read_request(fields, &banks))),
         (
             "DebitOtp",
-            object()
-                .member("requested", boolean())
-                .member("operationId", uuid())
-                .member("expiresAt", instant())
-                .member("failureCode", text().or_null())
-                .member("livemode", livemode())
-                .example(concat!(
-                    r#"{"requested":true,"operationId":"01975a2e-7c00-7000-8000-000000000001","#,
-                    r#""expiresAt":"2026-11-21T02:18:00.000Z","failureCode":null,"livemode":false}"#,
-                )),
+            debits::otp_schema().example(concat!(
+                r#"{"requested":true,"operationId":"01975a2e-7c00-7000-8000-000000000001","#,
+                r#""expiresAt":"2026-11-21T02:18:00.000Z","failureCode":null,"livemode":false}"#,
+            )),
         ),
         ("DebitCharge", body(|fields| debits::read_charge(fields, &banks, id, &|_| [0; 16]))),
         (
             "PagoMovilAccount",
-            transfers::account_members(Describing::object())
-                .schema()
+            transfers::account_schema()
                 .example(r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#),
         ),
         ("PagoMovilVerification", body(|fields| transfers::read(fields, &banks))),
@@ -91,7 +58,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("PaymentPage", page("Payment")),
         (
             "Operation",
-            super::operations::members(Describing::object()).schema().example(concat!(
+            super::operations::schema().example(concat!(
                 r#"{"operationId":"01975a2e-7c00-7000-8000-000000000001","kind":"charge","#,
                 r#""status":"completed","code":null,"reference":"903144721","contradicted":false,"#,
                 r#""paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"#,
@@ -100,29 +67,16 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         (
             "CollectionMethod",
-            object()
-                .member("method", one_of(Method::ALL.map(Method::name)))
-                .member("enabled", boolean())
-                .member("currency", one_of(["VES", "COP", "USDT"]))
-                .member(
-                    "reason",
-                    text().or_null().about(
-                        "Why it is not enabled: `rail_not_configured`, \
-                         `no_bank_offers_it`, `rate_unavailable`, `cop_not_enabled`.",
-                    ),
-                )
-                .example(r#"{"method":"C2P","enabled":true,"currency":"VES","reason":null}"#),
+            methods::schema().example(r#"{"method":"C2P","enabled":true,"currency":"VES","reason":null}"#),
         ),
         ("CollectionMethodList", items("CollectionMethod")),
     ]
 }
 
-/// A chargeback, as its payment shows it.
 pub fn payment_chargeback() -> Schema {
-    crate::chargebacks::members_in_payment(Describing::object()).schema()
+    show::chargeback_schema()
 }
 
-/// A payment, as JSON.
 const PAYMENT: &str = concat!(
     r#"{"id":"01975a2e-7c00-7000-8000-000000000000","#,
     r#""paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","#,
@@ -157,8 +111,7 @@ fn c2p_payment() -> Schema {
 }
 
 fn payment_members() -> Schema {
-    super::show::members(Describing::object())
-        .schema()
+    show::schema()
         .optional("channel", text())
         .optional("amountCop", integer())
         .optional("feeCop", integer().or_null())

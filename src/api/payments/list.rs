@@ -1,9 +1,10 @@
 //! Lists of payments in whatever they were collected: `GET /v1/payments` and its twin for operators.
 
-use super::{attempts, description, show_entity};
+use super::attempts;
+use super::show::{bank_reference, show_entity};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Got, Invalid, Sound};
-use crate::kind::Kind as _;
+use crate::fields::{Got, Invalid, Kind as _, Sound};
 use crate::lists::{GotSpan, Keep, List, Span};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
@@ -12,21 +13,20 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
 use crate::respond::Reply;
+use domain::entities::Entity;
+use domain::entities::means::Method;
+use domain::entities::payment::{Status, facet};
 use domain::index::{Space, Trait};
-use domain::record::Entity;
-use domain::resources::payments::{Method, Payment, Status, facet};
-use domain::trace::shown;
 use domain::values::ids::{EntityId, Id, Kind};
 
 /// Characters of the longest reference.
 const REFERENCE_MAX: usize = 128;
 
 /// GET /v1/payments
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {
     summary("List payments").list(asked).answers(200, "PaymentPage", "Newest first")
 });
 
-/// The filters, as they are read.
 pub struct GotFilters {
     status: Got<Option<Status>>,
     method: Got<Option<Method>>,
@@ -37,9 +37,7 @@ pub struct GotFilters {
     span: GotSpan,
 }
 
-/// The filters of a list of payments.
 pub struct Filters {
-    /// The reference of the tenant's whose attempts are listed.
     pub external_ref: Option<String>,
     statuses: Vec<Status>,
     methods: Vec<Method>,
@@ -50,7 +48,6 @@ pub struct Filters {
 }
 
 impl GotFilters {
-    /// Reads the filters of a query.
     pub fn read(query: &mut Query<'_>) -> GotFilters {
         let name = kinds::sought(1..=64).about("All attempts under this reference.");
         let of_bank = kinds::sought(1..=REFERENCE_MAX).about("As the payment shows it, whole.");
@@ -67,7 +64,6 @@ impl GotFilters {
         }
     }
 
-    /// The filters.
     pub fn get(self, sound: &Sound) -> Filters {
         let status = self.status.get(sound);
         let method = self.method.get(sound);
@@ -154,11 +150,6 @@ impl Listed<'_> {
             _ => None,
         }
     }
-}
-
-/// The bank's reference, as a payment shows it.
-pub(crate) fn bank_reference(payment: &Payment) -> Option<&str> {
-    shown(&payment.bank_reference).filter(|_| payment.status != Status::Failed)
 }
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {

@@ -1,16 +1,18 @@
 //! GET /v1/payment-methods: the methods by which the account can collect bolívares now
 //! (`docs/contract.md, 5.14`).
 
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::openapi::operation::summary;
+use crate::openapi::schema;
 use crate::page::list_json;
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::writer::Object;
-use domain::resources::payments::{Method, Offer};
+use crate::shown::shown;
+use domain::entities::means::{Method, Offer};
 
 /// GET /v1/payment-methods
-pub const LIST: Endpoint = endpoint(crate::payments::description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {
     summary("List the ways in which the account can collect").answers(
         200,
         "CollectionMethodList",
@@ -38,7 +40,7 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
             (true, false) => Some("cop_not_enabled"),
             (true, true) => None,
         };
-        shown(Method::Cop, "COP", reason)
+        show_method(Method::Cop, "COP", reason)
     });
     let items = methods.map(|(method, has_bank)| {
         let reason = match (cx.env.serves(method.service()), has_bank, cx.env.bcv_rate()) {
@@ -47,16 +49,17 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
             (true, true, None) => Some("rate_unavailable"),
             (true, true, Some(_)) => None,
         };
-        shown(method, "VES", reason)
+        show_method(method, "VES", reason)
     });
     Ok(Reply::json(200, list_json(items.chain(pesos))))
 }
 
-fn shown(method: Method, currency: &'static str, reason: Option<&'static str>) -> Vec<u8> {
-    Object::new()
-        .plain("method", method.name())
-        .boolean("enabled", reason.is_none())
-        .plain("currency", currency)
-        .maybe_plain("reason", reason)
-        .end()
+shown! {
+    fn show_method(method: Method, currency: &'static str, reason: Option<&'static str>), schema, 128 {
+        plain "method" = method.name(), schema::one_of(Method::ALL.map(Method::name));
+        boolean "enabled" = reason.is_none(), schema::boolean();
+        plain "currency" = currency, schema::one_of(["VES", "COP", "USDT"]);
+        maybe_plain "reason" = reason,
+            schema::text().about("Why it is not enabled: `rail_not_configured`, `no_bank_offers_it`, `rate_unavailable`, `cop_not_enabled`.");
+    }
 }

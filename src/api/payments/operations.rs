@@ -1,26 +1,62 @@
 //! GET /v1/payments/operations/:id: the outcome of an operation with a bank. The id of an operation
 //! leads to its payment or payout.
 
+use crate::chapters;
+use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::openapi::operation::summary;
 use crate::openapi::schema::{boolean, one_of, text};
 use crate::openapi::values::{instant, uuid};
-use crate::shown::{Members, Writing};
-use domain::record::Entity;
-use domain::resources::cop_payments::{self, CopPayment, Failure};
-use domain::resources::payments::otp::Otp;
-use domain::resources::payments::{self, Means, Payment, Phase, Status};
-use domain::resources::payouts::{self, Payout};
+use crate::problem::Problem;
+use crate::respond::Reply;
+use crate::shown::shown;
+use domain::entities::cop_payment::{CopPayment, Failure};
+use domain::entities::means::Means;
+use domain::entities::otp::Otp;
+use domain::entities::payment::{Payment, Phase, Status};
+use domain::entities::payout::Payout;
+use domain::entities::{Entity, cop_payment, payment, payout};
 use domain::trace::{Trace, shown};
+use domain::values::ids::EntityId;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
-/// The kinds of operations, as the API names them.
 const KINDS: [&str; 8] =
     ["charge", "debit", "verification", "reversal", "otp", "credit", "collection", "refund"];
 
 const CONTRADICTED: &str = "The bank said both that it was done and that it was not. No money moved by the \
     second word; the operator clears it up with the bank.";
 
-pub(crate) struct Operation<'a> {
+/// GET /v1/payments/operations/:id
+pub const OPERATION: Endpoint = endpoint(chapters::PAYMENTS, run!(operation), || {
+    summary("Read an operation with a bank")
+        .about(
+            "What became of a call to a bank: the `operationId` of a payment, a payout or a debit code \
+             leads here.",
+        )
+        .answers(200, "Operation", "The operation")
+});
+
+async fn operation(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.read(|records| {
+        let (whose, n) = id.entity_and_operation();
+        for whose in [
+            EntityId::payment(whose),
+            EntityId::payout(whose),
+            EntityId::otp(whose),
+            EntityId::cop_payment(whose),
+        ] {
+            if let Some(found) = records.entity(whose)?
+                && let Some(body) = show(id, n, &found)
+            {
+                return Ok(body);
+            }
+        }
+        Err(Problem::not_found().into())
+    })
+}
+
+struct Operation<'a> {
     kind: &'static str,
     status: &'static str,
     code: Option<&'a str>,
@@ -53,36 +89,27 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
             (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at)
         }
     };
-    Some(members(Writing::of(&Shown { id, operation, payment, payout, created_at }, 512)).end())
+    Some(show_operation(id, &operation, payment, payout, created_at))
 }
 
-/// An operation with what it belongs to.
-pub(crate) struct Shown<'a> {
-    id: Id,
-    operation: Operation<'a>,
-    payment: Option<Id>,
-    payout: Option<Id>,
-    created_at: Timestamp,
-}
-
-/// The members of an operation.
-pub(crate) fn members<'a, M: Members<'a, Shown<'a>>>(members: M) -> M {
-    members
-        .plain("operationId", uuid, |shown| shown.id)
-        .plain("kind", || one_of(KINDS), |shown| shown.operation.kind)
-        .plain("status", || one_of(["pending", "completed", "failed"]), |shown| shown.operation.status)
-        .maybe_text("code", || text().about("The bank's code, when it failed."), |shown| shown.operation.code)
-        .maybe_text("reference", || text().about("The bank's reference."), |shown| shown.operation.reference)
-        .boolean("contradicted", || boolean().about(CONTRADICTED), |shown| shown.operation.contradicted)
-        .maybe_plain("paymentId", uuid, |shown| shown.payment)
-        .maybe_plain("payoutId", uuid, |shown| shown.payout)
-        .plain("createdAt", instant, |shown| shown.created_at)
-        .plain("updatedAt", instant, |shown| shown.operation.updated_at)
+shown! {
+    fn show_operation(id: Id, operation: &Operation<'_>, payment: Option<Id>, payout: Option<Id>, created_at: Timestamp), schema, 512 {
+        plain "operationId" = id, uuid();
+        plain "kind" = operation.kind, one_of(KINDS);
+        plain "status" = operation.status, one_of(["pending", "completed", "failed"]);
+        maybe_text "code" = operation.code, text().about("The bank's code, when it failed.");
+        maybe_text "reference" = operation.reference, text().about("The bank's reference.");
+        boolean "contradicted" = operation.contradicted, boolean().about(CONTRADICTED);
+        maybe_plain "paymentId" = payment, uuid();
+        maybe_plain "payoutId" = payout, uuid();
+        plain "createdAt" = created_at, instant();
+        plain "updatedAt" = operation.updated_at, instant();
+    }
 }
 
 fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
     match n {
-        payments::CHARGE if was_charged(payment) => {
+        payment::CHARGE if was_charged(payment) => {
             let status = match payment.status {
                 Status::Pending => "pending",
                 Status::Completed | Status::Reversed => "completed",
@@ -93,7 +120,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 status,
                 code: payment.failure_code.as_deref(),
                 reference: shown(&payment.bank_reference),
-                contradicted: payment.contradicted() == Some(payments::CHARGE),
+                contradicted: payment.contradicted() == Some(payment::CHARGE),
                 updated_at: updated(payment.order(n), payment.completed_at, payment.created_at),
             })
         }
@@ -152,7 +179,7 @@ const fn kind_of_charge(means: &Means) -> &'static str {
 }
 
 fn of_otp(otp: &Otp, n: u16) -> Option<Operation<'_>> {
-    (n == payments::REQUEST_OTP).then(|| Operation {
+    (n == payment::REQUEST_OTP).then(|| Operation {
         kind: "otp",
         status: otp.status.name(),
         code: otp.failure_code.as_deref(),
@@ -163,7 +190,7 @@ fn of_otp(otp: &Otp, n: u16) -> Option<Operation<'_>> {
 }
 
 fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
-    (n == payouts::CREDIT).then(|| Operation {
+    (n == payout::CREDIT).then(|| Operation {
         kind: "credit",
         status: payout.status.name(),
         code: payout.failure_code.as_deref(),
@@ -174,7 +201,7 @@ fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
 }
 
 fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
-    if n == cop_payments::COLLECT {
+    if n == cop_payment::COLLECT {
         let status = match payment.status {
             Status::Pending => "pending",
             Status::Completed | Status::Reversed => "completed",
@@ -201,7 +228,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             updated_at: updated(payment.order(n), payment.completed_at, payment.created_at),
         });
     }
-    let refunding = matches!(payment.phase, cop_payments::Phase::Refunding { .. });
+    let refunding = matches!(payment.phase, cop_payment::Phase::Refunding { .. });
     payment.is_refund(n).then(|| Operation {
         kind: "refund",
         status: match (payment.refunded_at, refunding) {

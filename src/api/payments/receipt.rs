@@ -1,28 +1,26 @@
 //! The call for a receipt (`docs/contract.md, 20.6`). What it says is written in `src/receipts/`.
 
-use super::{description, of_name};
+use super::show::of_name;
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::Invalid;
-use crate::kind::Kind as _;
+use crate::fields::{Invalid, Kind as _};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Unread};
 use crate::respond::Reply;
-use domain::record::Entity;
+use domain::entities::Entity;
 use domain::values::ids::Id;
 use std::sync::Arc;
 
 /// The media types of a receipt: a page, unless a PDF is wanted more.
 pub const FORMS: [&str; 2] = [PAGE, PDF];
-/// The media type of a receipt for screens.
 pub const PAGE: &str = "text/html";
-/// The media type of a receipt for paper.
 pub const PDF: &str = "application/pdf";
 
 /// GET /v1/payments/:id/receipt
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::PAYMENTS, run!(read), || {
     summary("The receipt of a payment")
         .about(
             "For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop \

@@ -1,25 +1,25 @@
 //! POST /v1/payments/pago-movil/verify: looks for a transfer that the payer made, and lets it pay
 //! once (`docs/contract.md, 5.8`).
 
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Invalid, Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::debits::offering;
 use crate::payments::price;
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
+use domain::entities::means::{Debtor, Means};
 use domain::platform::settings::Receiver;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
-use domain::resources::payments::{Debtor, Means};
 use domain::values::external_ref::ExternalRef;
 
 /// POST /v1/payments/pago-movil/verify
-pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, run!(verify), || {
+pub const VERIFY: Endpoint = endpoint(chapters::PAYMENTS, run!(verify), || {
     summary("Verify a Pago Móvil transfer")
         .about(
             "Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays \
@@ -27,15 +27,14 @@ pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, run!(ve
         )
         .body("PagoMovilVerification")
         .example(
-            "a transfer of \
-            today",
+            "a transfer of today",
             concat!(
                 r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134","#,
                 r#""date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#,
             ),
         )
         .answers(201, "Payment", "The new payment: completed, or failed with `reference_not_found`")
-        .answers(200, "Payment", crate::payments::description::REPEATED)
+        .answers(200, "Payment", super::REPEATED)
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(
             409,
@@ -46,7 +45,7 @@ pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, run!(ve
 .shows(super::charged);
 
 /// GET /v1/payments/pago-movil/account
-pub const ACCOUNT: Endpoint = endpoint(crate::payments::description::TAG, run!(account), || {
+pub const ACCOUNT: Endpoint = endpoint(chapters::PAYMENTS, run!(account), || {
     summary("Read the account that buyers send a Pago Móvil to")
         .about("The setting `shop.pagoMovil`, which an operator makes.")
         .answers(200, "PagoMovilAccount", "The account; all members are null where none is set")
@@ -54,15 +53,16 @@ pub const ACCOUNT: Endpoint = endpoint(crate::payments::description::TAG, run!(a
 
 async fn account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let shop = &cx.caller.tenant.tenant_settings.settings.shop;
-    Ok(Reply::json(200, account_members(Writing::of(&shop.pago_movil, 128)).end()))
+    Ok(Reply::json(200, show_account(shop.pago_movil)))
 }
 
-/// The members of the account.
-pub(crate) fn account_members<'a, M: Members<'a, Option<Receiver>>>(members: M) -> M {
-    members
-        .maybe_plain("bankCode", values::bank_code, |account| account.map(|account| account.bank))
-        .maybe_plain("phone", schema::text, |account| account.map(|account| account.phone.clear()))
-        .maybe_plain("identification", schema::text, |account| account.map(|account| account.id.clear()))
+shown! {
+    /// The account to which buyers send a Pago Móvil, as JSON.
+    fn show_account(account: Option<Receiver>), account_schema, 128 {
+        maybe_plain "bankCode" = account.map(|account| account.bank), values::bank_code();
+        maybe_plain "phone" = account.map(|account| account.phone.clear()), schema::text();
+        maybe_plain "identification" = account.map(|account| account.id.clear()), schema::text();
+    }
 }
 
 async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -75,14 +75,12 @@ async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.charge(new, None).await
 }
 
-/// A verification as its body asks for it.
 pub(super) struct Asked {
     price: Price,
     means: Means,
     external_ref: ExternalRef,
 }
 
-/// Reads the body of a verification.
 pub(super) fn read(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Asked, Invalid> {
     const NO_PAGO_MOVIL: &str = "must be a bank that offers Pago Móvil; see GET /v1/banks";
     let price = price(&mut fields);

@@ -2,37 +2,50 @@
 //! showing the outcome of each (`docs/contract.md, 7.9, 7.10`).
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Invalid};
-use crate::kind::kind;
-use crate::openapi::operation::summary;
+use crate::fields::{Fields, Invalid, kind};
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::payouts::{self, Form, read_new};
 use crate::problem::{BadField, Problem};
 use crate::refusals;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
-use crate::value::Value;
+use crate::shown::shown;
+use crate::value::{Bad, Value};
 use crate::writer::Object;
 use domain::codec;
-use domain::record::Entity;
+use domain::entities::Entity;
+use domain::entities::batch::{Asked, Batch, ItemEnd};
 use domain::refusal::Refusal;
 use domain::resources::banks::Catalogue;
-use domain::resources::payouts::batch::{Asked, Batch, CanonicalItem, ItemEnd, NewBatch, NewItem};
+use domain::resources::payouts::batch::{CanonicalItem, NewBatch, NewItem};
 use domain::resources::payouts::{NewPayout, Receiver};
 use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
 use domain::values::ids::Id;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Items of one batch.
 pub const ITEMS_MAX: usize = 1_000;
 /// The approximate size of a batch's item in an answer, in bytes.
 const ITEM_BYTES: usize = 384;
 
+fn pays_many(operation: Operation) -> Operation {
+    operation
+        .about(
+            "Each item is a payout of its own with its own reference; an item that is bad or refused is \
+             answered in its place and does not stop the others. The same batch again answers the same items \
+             as they are now.",
+        )
+        .answers(201, "PayoutBatch", "What became of each item")
+        .answers(200, "PayoutBatch", "The batch that is there under this reference")
+        .refuses(409, &["external_ref_conflict"])
+        .refuses(503, &["rail_not_configured"])
+}
+
 /// POST /v1/payouts/batch
-pub const CREATE: Endpoint = endpoint(payouts::description::TAG, run!(create), || {
-    payouts::description::batch(summary("Pay many merchants")).body("MerchantPayoutBatch").example(
+pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(create), || {
+    pays_many(summary("Pay many merchants")).body("MerchantPayoutBatch").example(
         "two merchants",
         concat!(
             r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","#,
@@ -49,8 +62,8 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/credit/disburse
-pub const DISBURSE: Endpoint = endpoint(payouts::description::TAG, run!(disburse), || {
-    payouts::description::batch(summary("Pay many phones")).body("PhoneCreditBatch").example(
+pub const DISBURSE: Endpoint = endpoint(chapters::PAYOUTS, run!(disburse), || {
+    pays_many(summary("Pay many phones")).body("PhoneCreditBatch").example(
         "one phone",
         concat!(
             r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","#,
@@ -65,8 +78,8 @@ async fn disburse(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/payouts
-pub const PAY_ACCOUNTS: Endpoint = endpoint(payouts::description::TAG, run!(pay_accounts), || {
-    payouts::description::batch(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
+pub const PAY_ACCOUNTS: Endpoint = endpoint(chapters::PAYOUTS, run!(pay_accounts), || {
+    pays_many(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
         "one account",
         concat!(
             r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001681234567890","cedula":"V12345678","#,
@@ -81,7 +94,7 @@ async fn pay_accounts(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payouts/batch/:batchId
-pub const SHOW_ONE: Endpoint = endpoint(payouts::description::TAG, run!(show_one), || {
+pub const SHOW_ONE: Endpoint = endpoint(chapters::PAYOUTS, run!(show_one), || {
     summary("Read a batch").answers(200, "PayoutBatch", "Its items as they are now")
 });
 
@@ -165,7 +178,6 @@ pub fn mark_as_first_written(
     })
 }
 
-/// The method that an item names.
 const fn method_of(new: &NewPayout) -> Option<Id> {
     if let Receiver::Merchant { method, .. } = &new.receiver { *method } else { None }
 }
@@ -176,7 +188,7 @@ fn explain(refusal: &Refusal) -> (&'static str, String) {
 }
 
 fn read_item(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> NewItem {
-    match value.object().and_then(|fields| Ok(read_new(fields, form, id, banks)?)) {
+    match Fields::of(value).and_then(|fields| Ok(read_new(fields, form, id, banks)?)) {
         Ok(new) => NewItem::Sound(new),
         Err(bad) => NewItem::Bad {
             external_ref: reference_of(value),
@@ -209,7 +221,7 @@ fn canonical(new: &NewPayout, method: Option<Id>) -> Vec<u8> {
 
 /// The reference of an item that cannot be read as a whole.
 fn reference_of(value: Value<'_>) -> Option<String> {
-    let mut fields = value.object().ok()?;
+    let mut fields = Fields::of(value).ok()?;
     let reference = fields.optional("externalRef", kinds::text());
     reference.peek_some().map(|text| text.trim().chars().take(CHARACTERS_MAX).collect())
 }
@@ -241,9 +253,7 @@ pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<
             _ => Object::new().plain("payoutId", id).end(),
         },
         ItemEnd::Refused { external_ref, code, error, asked } => {
-            let refused =
-                RefusedItem { external_ref: external_ref.as_deref(), code, error, asked: asked.as_ref() };
-            refused_members(Writing::of(&refused, ITEM_BYTES)).end()
+            show_refused(external_ref.as_deref(), code, error, asked.as_ref())
         }
     });
     let body = Object::with_capacity(ITEM_BYTES * (batch.items.len() + 1))
@@ -252,41 +262,25 @@ pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<
     body.list("items", items).boolean("livemode", livemode).end()
 }
 
-/// An item that was refused.
-pub(super) struct RefusedItem<'a> {
-    external_ref: Option<&'a str>,
-    code: &'a str,
-    error: &'a str,
-    asked: Option<&'a Asked>,
-}
-
-/// The members of an item that was refused: those of every item, of which it has those that were asked for,
-/// and why.
-pub(super) fn refused_members<'a, M: Members<'a, RefusedItem<'a>>>(members: M) -> M {
-    let none = |_: &'a RefusedItem<'a>| None::<Id>;
-    members
-        .maybe_plain("payoutId", || values::uuid().about("Null: it is no payout."), none)
-        .constant("status", "failed")
-        .maybe_plain("reference", schema::text, none)
-        .plain(
-            "failureCode",
-            || {
-                schema::text().about(
-                    "The code with which a single payout would have been refused. Its reference stays free.",
-                )
-            },
-            |item| item.code,
-        )
-        .maybe_text("externalRef", schema::text, |item| item.external_ref)
-        .maybe_plain("merchantId", values::uuid, |item| item.asked?.merchant)
-        .maybe_plain("payoutMethodId", values::uuid, |item| item.asked?.method)
-        .maybe_plain("merchantName", schema::text, none)
-        .maybe_plain("monto", values::ves, |item| Some(item.asked?.amount))
-        .maybe_text("concepto", schema::text, |item| Some(item.asked?.concept.as_str()))
-        .maybe_plain("bankCode", values::bank_code, none)
-        .maybe_plain("destination", schema::text, none)
-        .maybe_plain("operationId", values::uuid, none)
-        .maybe_plain("createdAt", values::instant, none)
-        .maybe_plain("settledAt", values::instant, none)
-        .text("error", schema::text, |item| item.error)
+shown! {
+    /// An item that was refused: the members of every item, of which it has those that were asked for, and why.
+    fn show_refused(external_ref: Option<&str>, code: &str, error: &str, asked: Option<&Asked>), refused_schema, ITEM_BYTES {
+        maybe_plain "payoutId" = None::<Id>, values::uuid().about("Null: it is no payout.");
+        constant "status" = "failed";
+        maybe_plain "reference" = None::<Id>, schema::text();
+        plain "failureCode" = code,
+            schema::text().about("The code with which a single payout would have been refused. Its reference stays free.");
+        maybe_text "externalRef" = external_ref, schema::text();
+        maybe_plain "merchantId" = asked.and_then(|asked| asked.merchant), values::uuid();
+        maybe_plain "payoutMethodId" = asked.and_then(|asked| asked.method), values::uuid();
+        maybe_plain "merchantName" = None::<Id>, schema::text();
+        maybe_plain "monto" = asked.map(|asked| asked.amount), values::ves();
+        maybe_text "concepto" = asked.map(|asked| asked.concept.as_str()), schema::text();
+        maybe_plain "bankCode" = None::<Id>, values::bank_code();
+        maybe_plain "destination" = None::<Id>, schema::text();
+        maybe_plain "operationId" = None::<Id>, values::uuid();
+        maybe_plain "createdAt" = None::<Id>, values::instant();
+        maybe_plain "settledAt" = None::<Id>, values::instant();
+        text "error" = error, schema::text();
+    }
 }

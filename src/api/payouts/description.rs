@@ -1,69 +1,23 @@
 //! Payouts in bolívares, as the description tells of them.
 
-use super::{Form, batches, own_account, read_new};
-use crate::kind::body;
+use super::{Form, batches, own_account, read_new, verification};
+use crate::chapters;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::Operation;
-use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
+use crate::openapi::schema::{Schema, any_of, list, named, object};
 use crate::openapi::values::{livemode, page, shown_ref, uuid};
-use crate::shown::Describing;
 use domain::resources::banks::Catalogue;
 use domain::values::ids::Id;
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Payouts";
-
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::PAYOUTS,
         about: "Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single \
             or up to 1,000 at once. The debit is durable before the bank is called; if a payout fails, the \
             money returns to the balance. The same `externalRef` with the same payload never pays twice.",
         schemas: schemas(),
         ..Chapter::default()
     }
-}
-
-/// A new payout in each of its outcomes.
-pub(crate) fn pays(operation: Operation) -> Operation {
-    operation
-        .answers(201, "Payout", "The new payout, completed or failed")
-        .answers(200, "Payout", "The payout that is there under this reference")
-        .answers(202, "Payout", "The bank has not answered yet; the money is debited")
-        .refuses(409, &["external_ref_conflict"])
-        .refuses(422, &["insufficient_balance"])
-        .refuses(503, &["rail_not_configured"])
-}
-
-pub(crate) fn batch(operation: Operation) -> Operation {
-    operation
-        .about(
-            "Each item is a payout of its own with its own reference; an item that is bad or refused is \
-             answered in its place and does not stop the others. The same batch again answers the same items \
-             as they are now.",
-        )
-        .answers(201, "PayoutBatch", "What became of each item")
-        .answers(200, "PayoutBatch", "The batch that is there under this reference")
-        .refuses(409, &["external_ref_conflict"])
-        .refuses(503, &["rail_not_configured"])
-}
-
-/// The start of a verification, with the word for what is deleted when the bank rejects it.
-pub(crate) fn started(action: &'static str) -> Schema {
-    object()
-        .member("status", one_of(["verifying", "rejected", "unverified"]))
-        .optional("attemptsLeft", integer().range("0", "3"))
-        .optional(
-            "failureCode",
-            text().about(
-                "`BE01` when the bank says that the holder is somebody else. \
-                 Another code with `unverified`: the bank made no deposits; `order_unfit` when it cannot be \
-                 given \
-                 these data, as for a phone without the document of its owner.",
-            ),
-        )
-        .optional("action", text().constant(action))
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
@@ -87,7 +41,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("Payout", payout()),
         (
             "RefusedItem",
-            batches::refused_members(Describing::object()).schema().example(concat!(
+            batches::refused_schema().example(concat!(
                 r#"{"payoutId":null,"status":"failed","reference":null,"failureCode":"insufficient_balance","#,
                 r#""externalRef":"batch-1-b","merchantId":"01975a2e-7c00-7000-8000-0000000000ab","#,
                 r#""payoutMethodId":null,"merchantName":null,"monto":"55.10","concepto":"liquidacion","#,
@@ -110,18 +64,16 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                     r#""verifiedAt":"2026-11-21T02:15:00.000Z"}"#,
                 )),
         ),
-        ("SeenAmounts", body(own_account::read_seen)),
+        ("SeenAmounts", body(verification::read_seen)),
     ]
 }
 
-/// The account's own payout account.
 pub fn account() -> Schema {
-    own_account::members(Describing::object()).schema()
+    own_account::schema()
 }
 
-/// A payout.
 pub fn payout() -> Schema {
-    super::members(Describing::object()).schema().example(concat!(
+    super::schema().example(concat!(
         r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant","#,
         r#""status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1","#,
         r#""batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","#,

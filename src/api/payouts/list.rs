@@ -1,10 +1,10 @@
 //! Lists of payouts: `GET /v1/payouts` and its twin for operators.
 
-use super::{description, show};
+use super::show;
+use crate::answer::OfKind;
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
-use crate::fields::{Got, Invalid, Sound};
-use crate::kind::Kind as _;
+use crate::fields::{Got, Invalid, Kind as _, Sound};
 use crate::lists::{GotSpan, Keep, List, Span};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
@@ -13,17 +13,16 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
 use crate::respond::Reply;
+use domain::entities::Entity;
+use domain::entities::payout::{Payout, PayoutKind, Status};
 use domain::index::Space;
-use domain::record::Entity;
-use domain::resources::payouts::{Payout, PayoutKind, Status};
 use domain::values::ids::{EntityId, Id, Kind};
 
 /// GET /v1/payouts
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::PAYOUTS, run!(list), || {
     summary("List payouts").list(asked).answers(200, "PayoutPage", "Newest first")
 });
 
-/// The filters, as they are read.
 pub struct GotFilters {
     status: Got<Option<Status>>,
     kind: Got<Option<PayoutKind>>,
@@ -32,9 +31,7 @@ pub struct GotFilters {
     span: GotSpan,
 }
 
-/// The filters of a list of payouts.
 pub struct Filters {
-    /// The reference of the one that is listed.
     pub external_ref: Option<String>,
     statuses: Vec<Status>,
     kind: Option<PayoutKind>,
@@ -43,7 +40,6 @@ pub struct Filters {
 }
 
 impl GotFilters {
-    /// Reads the filters of a query.
     pub fn read(query: &mut Query<'_>) -> GotFilters {
         GotFilters {
             status: query.optional("status", kinds::named_one(Status::ALL, Status::name)),
@@ -54,7 +50,6 @@ impl GotFilters {
         }
     }
 
-    /// The filters.
     pub fn get(self, sound: &Sound) -> Filters {
         let status = self.status.get(sound);
         Filters {
@@ -68,7 +63,6 @@ impl GotFilters {
 }
 
 impl Filters {
-    /// The list.
     pub fn list(self) -> List {
         let parts = self.statuses.iter().map(|status| (Kind::Payout, *status as u8)).collect();
         let span = self.span;
@@ -89,7 +83,6 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     Payout::of(entity).map(show)
 }
 
-/// The payout that a reference names.
 pub fn named(records: &dyn Records, name: &str) -> Result<Vec<EntityId>, Stopped> {
     Ok(records.named(Space::Payout, name)?.map(EntityId::payout).into_iter().collect())
 }

@@ -9,23 +9,20 @@ pub mod list;
 pub mod own_account;
 pub mod verification;
 
-pub use list::LIST;
-
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
-use crate::openapi::operation::summary;
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
-use crate::value::Value;
+use crate::shown::shown;
+use crate::value::{Bad, Value};
+use domain::entities::payout::{Destination, Payout, PayoutKind, Status};
 use domain::index::Space;
 use domain::resources::banks::{Catalogue, Service};
-use domain::resources::payouts::{
-    self, Destination, NewPayout, Payout, PayoutKind, PhoneHolder, Receiver, Status,
-};
+use domain::resources::payouts::{self, NewPayout, PhoneHolder, Receiver};
 use domain::trace::shown;
 use domain::values::account::AccountNumber;
 use domain::values::bank::BankCode;
@@ -44,21 +41,15 @@ const HOLDER_MAX: usize = 120;
 pub enum Form {
     /// A merchant; in a batch it cannot be paid from its own balance.
     Merchant {
-        /// Whether `fromMerchantBalance` is a member.
         alone: bool,
     },
-    /// A phone.
     Credit,
-    /// A phone, as change of a payment.
     Change,
-    /// An account.
     Account,
-    /// The tenant itself.
     Own,
 }
 
 impl Form {
-    /// The name of its schema.
     pub(crate) const fn schema(self) -> &'static str {
         match self {
             Form::Merchant { alone: true } => "MerchantPayout",
@@ -71,7 +62,6 @@ impl Form {
     }
 }
 
-/// Reads the body of a payout.
 pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -> Result<NewPayout, Invalid> {
     let (receiver, asked, sound): (Receiver, GotAsked<'_>, Sound);
     match form {
@@ -157,7 +147,6 @@ impl<'a> GotAsked<'a> {
     }
 }
 
-/// A bank that takes credits by phone.
 pub fn credit_bank<'a>(banks: &Catalogue) -> impl Kind<'a, BankCode> {
     let read = move |value: Value<'a>| {
         let bank: BankCode = value.text_as(BankCode::parse)?;
@@ -170,7 +159,6 @@ pub fn credit_bank<'a>(banks: &Catalogue) -> impl Kind<'a, BankCode> {
     kind(read, values::bank_code)
 }
 
-/// An account at a bank that is known.
 fn account<'a>(banks: &Catalogue) -> impl Kind<'a, AccountNumber> {
     kind(
         move |value: Value<'a>| value.text_as(|text| AccountNumber::parse(text, |bank| banks.knows(bank))),
@@ -188,17 +176,27 @@ async fn pay(cx: &mut Context<'_>, form: Form) -> Result<Reply, Problem> {
     cx.create(Space::Payout, &name, id, payouts::Command::Pay(Box::new(new))).await
 }
 
+/// A new payout in each of its outcomes.
+fn pays(operation: Operation) -> Operation {
+    operation
+        .answers(201, "Payout", "The new payout, completed or failed")
+        .answers(200, "Payout", "The payout that is there under this reference")
+        .answers(202, "Payout", "The bank has not answered yet; the money is debited")
+        .refuses(409, &["external_ref_conflict"])
+        .refuses(422, &["insufficient_balance"])
+        .refuses(503, &["rail_not_configured"])
+}
+
 /// POST /v1/payouts
-pub const CREATE: Endpoint = endpoint(description::TAG, run!(create), || {
-    description::pays(summary("Pay a merchant"))
+pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(create), || {
+    pays(summary("Pay a merchant"))
         .about(
             "To the payout method that is named, or to the default one; it must be verified and the \
              merchant active. With `fromMerchantBalance` the seller's own balance pays.",
         )
         .body("MerchantPayout")
         .example(
-            "100 VES to a \
-             merchant",
+            "100 VES to a merchant",
             concat!(
                 r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","#,
                 r#""concepto":"liquidacion","externalRef":"payout-1"}"#,
@@ -215,8 +213,8 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/credit
-pub const CREDIT: Endpoint = endpoint(description::TAG, run!(credit), || {
-    description::pays(summary("Pay a phone")).body("PhoneCredit").example(
+pub const CREDIT: Endpoint = endpoint(chapters::PAYOUTS, run!(credit), || {
+    pays(summary("Pay a phone")).body("PhoneCredit").example(
         "50 VES",
         concat!(
             r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","#,
@@ -231,8 +229,8 @@ async fn credit(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/credit/account
-pub const CREDIT_ACCOUNT: Endpoint = endpoint(description::TAG, run!(credit_account), || {
-    description::pays(summary("Pay a bank account")).body("AccountCredit").example(
+pub const CREDIT_ACCOUNT: Endpoint = endpoint(chapters::PAYOUTS, run!(credit_account), || {
+    pays(summary("Pay a bank account")).body("AccountCredit").example(
         "50 VES",
         concat!(
             r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez","#,
@@ -247,8 +245,8 @@ async fn credit_account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/change
-pub const CHANGE: Endpoint = endpoint(description::TAG, run!(change), || {
-    description::pays(summary("Give change to a customer"))
+pub const CHANGE: Endpoint = endpoint(chapters::PAYOUTS, run!(change), || {
+    pays(summary("Give change to a customer"))
         .body("Change")
         .example(
             "3.50 VES",
@@ -266,8 +264,8 @@ async fn change(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payouts/instant
-pub const INSTANT: Endpoint = endpoint(description::TAG, run!(instant), || {
-    description::pays(summary("Withdraw to your own account"))
+pub const INSTANT: Endpoint = endpoint(chapters::PAYOUTS, run!(instant), || {
+    pays(summary("Withdraw to your own account"))
         .body("InstantPayout")
         .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
         .refuses(409, &["payout_account_not_verified"])
@@ -280,7 +278,7 @@ async fn instant(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 /// GET /v1/payouts/:id
 pub const READ: Endpoint =
-    endpoint(description::TAG, run!(read), || summary("Read a payout").answers(200, "Payout", "The payout"));
+    endpoint(chapters::PAYOUTS, run!(read), || summary("Read a payout").answers(200, "Payout", "The payout"));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -288,7 +286,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payouts/by-ref/:externalRef
-pub const READ_BY_REF: Endpoint = endpoint(description::TAG, run!(read_by_ref), || {
+pub const READ_BY_REF: Endpoint = endpoint(chapters::PAYOUTS, run!(read_by_ref), || {
     summary("Read a payout by your reference").answers(200, "Payout", "The payout")
 });
 
@@ -308,55 +306,35 @@ pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
     Some((status, show(payout)))
 }
 
-/// A payout, as JSON.
-pub fn show(payout: &Payout) -> Vec<u8> {
-    members(Writing::of(payout, 896)).end()
-}
-
-/// The members of a payout.
-pub(crate) fn members<'a, M: Members<'a, Payout>>(members: M) -> M {
-    members
-        .plain("payoutId", values::uuid, |payout| payout.id)
-        .constant("object", "payout")
-        .plain("kind", || schema::one_of(PayoutKind::ALL.map(PayoutKind::name)), |payout| payout.kind.name())
-        .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
+shown! {
+    pub fn show(payout: &Payout), schema, 896 {
+        plain "payoutId" = payout.id, values::uuid();
+        constant "object" = "payout";
+        plain "kind" = payout.kind.name(), schema::one_of(PayoutKind::ALL.map(PayoutKind::name));
+        plain "status" = payout.status.name(), schema::one_of(Status::ALL.map(Status::name));
         // A reference that contradicts the outcome is shown on the operation alone.
-        .maybe_text(
-            "reference",
-            || schema::text().about("The bank's reference; null while pending."),
-            |payout| shown(&payout.reference).filter(|_| payout.status == Status::Completed),
-        )
-        .maybe_text(
-            "failureCode",
-            || schema::text().about("The bank's code, when it failed."),
-            |payout| payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed),
-        )
-        .text("externalRef", values::shown_ref, |payout| &*payout.external_ref)
-        .maybe_plain("batchId", values::uuid, |payout| payout.batch)
-        .maybe_plain("merchantId", values::uuid, |payout| payout.merchant)
-        .maybe_plain("payoutMethodId", values::uuid, |payout| payout.method)
-        .maybe_text("merchantName", schema::text, |payout| {
-            payout.merchant_name.as_ref().filter(|name| !name.is_empty())
-        })
-        .maybe_plain("paymentId", || values::uuid().about("Of change: the payment."), |payout| payout.payment)
-        .plain("monto", values::ves, |payout| payout.amount)
-        .plain("feeVes", values::ves, |payout| payout.fee)
-        .text("concepto", schema::text, |payout| &payout.concept)
-        .plain("bankCode", values::bank_code, |payout| payout.destination.bank())
-        .plain(
-            "destination",
-            || schema::text().about("Masked: an ellipsis and the last four digits."),
-            destination,
-        )
-        .boolean("fromMerchantBalance", schema::boolean, |payout| payout.from_merchant_balance)
-        .maybe_plain(
-            "operationId",
-            || values::uuid().about("While the bank is being asked; see `GET /v1/payments/operations/{id}`."),
-            |payout| payout.operation(),
-        )
-        .boolean("livemode", values::livemode, |payout| payout.livemode)
-        .plain("createdAt", values::instant, |payout| payout.created_at)
-        .maybe_plain("settledAt", values::instant, |payout| payout.settled_at)
+        maybe_text "reference" = shown(&payout.reference).filter(|_| payout.status == Status::Completed),
+            schema::text().about("The bank's reference; null while pending.");
+        maybe_text "failureCode" = payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed),
+            schema::text().about("The bank's code, when it failed.");
+        text "externalRef" = &*payout.external_ref, values::shown_ref();
+        maybe_plain "batchId" = payout.batch, values::uuid();
+        maybe_plain "merchantId" = payout.merchant, values::uuid();
+        maybe_plain "payoutMethodId" = payout.method, values::uuid();
+        maybe_text "merchantName" = payout.merchant_name.as_ref().filter(|name| !name.is_empty()), schema::text();
+        maybe_plain "paymentId" = payout.payment, values::uuid().about("Of change: the payment.");
+        plain "monto" = payout.amount, values::ves();
+        plain "feeVes" = payout.fee, values::ves();
+        text "concepto" = &payout.concept, schema::text();
+        plain "bankCode" = payout.destination.bank(), values::bank_code();
+        plain "destination" = destination(payout), schema::text().about("Masked: an ellipsis and the last four digits.");
+        boolean "fromMerchantBalance" = payout.from_merchant_balance, schema::boolean();
+        maybe_plain "operationId" = payout.operation(),
+            values::uuid().about("While the bank is being asked; see `GET /v1/payments/operations/{id}`.");
+        boolean "livemode" = payout.livemode, values::livemode();
+        plain "createdAt" = payout.created_at, values::instant();
+        maybe_plain "settledAt" = payout.settled_at, values::instant();
+    }
 }
 
 /// The recipient's phone or account, masked.

@@ -2,6 +2,7 @@
 //! (`docs/contract.md, 7.11`). It is the tenant's own and shown unmasked.
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Invalid};
 use crate::openapi::operation::summary;
@@ -9,16 +10,15 @@ use crate::openapi::{kinds, schema, values};
 use crate::payouts::{credit_bank, verification};
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::writer::Object;
+use domain::entities::own_account::{OwnAccount, OwnPhone};
 use domain::resources::banks::Catalogue;
-use domain::resources::own_account::{self, OwnAccount, OwnPhone};
-use domain::resources::verification::{MethodStatus, TRIES};
+use domain::resources::own_account;
 use domain::values::ids::EntityId;
-use domain::values::money::Ves;
 
 /// PUT /v1/payouts/account
-pub const SET: Endpoint = endpoint(crate::payouts::description::TAG, run!(set), || {
+pub const SET: Endpoint = endpoint(chapters::PAYOUTS, run!(set), || {
     summary("Set your own payout account")
         .about("A change undoes its verification.")
         .body("NewPayoutAccount")
@@ -36,7 +36,6 @@ async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::OWN_ACCOUNT, own_account::Command::Set(held)).await
 }
 
-/// Reads the account by phone.
 pub(super) fn read_phone(mut fields: Fields<'_>, banks: &Catalogue) -> Result<OwnPhone, Invalid> {
     let bank = fields.required("bankCode", credit_bank(banks));
     let phone = fields.required("phone", kinds::phone());
@@ -50,7 +49,7 @@ pub(super) fn read_phone(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Ow
 }
 
 /// GET /v1/payouts/account
-pub const READ: Endpoint = endpoint(crate::payouts::description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::PAYOUTS, run!(read), || {
     summary("Read your own payout account")
         .answers(200, "PayoutAccount", "The account")
         .refuses(404, &["not_found"])
@@ -61,23 +60,22 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payouts/account/verify/start
-pub const START_VERIFICATION: Endpoint =
-    endpoint(crate::payouts::description::TAG, run!(start_verification), || {
-        summary("Send the two micro-deposits to your own account")
-            .answers_with(
-                202,
-                crate::payouts::description::started("payout_account_deleted"),
-                "They are sent; or the bank said that the account is not yours, and it is deleted",
-            )
-            .refuses(404, &["not_found"])
-            .refuses(
-                409,
-                &["verification_in_progress", "verification_locked", "already_verified", "settings_changed"],
-            )
-            .refuses(429, &["too_many_attempts"])
-            .refuses(503, &["rail_not_configured", "rail_unavailable"])
-    })
-    .shows(verification_started);
+pub const START_VERIFICATION: Endpoint = endpoint(chapters::PAYOUTS, run!(start_verification), || {
+    summary("Send the two micro-deposits to your own account")
+        .answers_with(
+            202,
+            verification::started("payout_account_deleted"),
+            "They are sent; or the bank said that the account is not yours, and it is deleted",
+        )
+        .refuses(404, &["not_found"])
+        .refuses(
+            409,
+            &["verification_in_progress", "verification_locked", "already_verified", "settings_changed"],
+        )
+        .refuses(429, &["too_many_attempts"])
+        .refuses(503, &["rail_not_configured", "rail_unavailable"])
+})
+.shows(verification_started);
 
 async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     Fields::parse_optional(&cx.body)?.finish()?;
@@ -85,7 +83,7 @@ async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payouts/account/verify
-pub const VERIFY: Endpoint = endpoint(crate::payouts::description::TAG, run!(verify), || {
+pub const VERIFY: Endpoint = endpoint(chapters::PAYOUTS, run!(verify), || {
     summary("Verify your own account by the amounts of the micro-deposits")
         .body("SeenAmounts")
         .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
@@ -97,16 +95,8 @@ pub const VERIFY: Endpoint = endpoint(crate::payouts::description::TAG, run!(ver
 .shows(changed);
 
 async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let seen = read_seen(Fields::parse(&cx.body)?)?;
+    let seen = verification::read_seen(Fields::parse(&cx.body)?)?;
     cx.ask(EntityId::OWN_ACCOUNT, own_account::Command::Verify(seen)).await
-}
-
-/// Reads the amounts of two micro-deposits, as the holder of the account saw them.
-pub fn read_seen(mut fields: Fields<'_>) -> Result<(Ves, Ves), Invalid> {
-    let first = fields.required("amount1", kinds::amount());
-    let second = fields.required("amount2", kinds::amount());
-    let sound = fields.finish()?;
-    Ok((Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound))))
 }
 
 /// The account after a change: 201 when it is the first.
@@ -128,41 +118,21 @@ fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
             .plain("failureCode", "BE01")
             .plain("action", "payout_account_deleted")
     } else {
-        begun(Object::new(), &account.status)
+        verification::begun(Object::new(), &account.status)
     };
     Some((202, body.end()))
 }
 
-/// The members of a verification that was begun: the status, and why the bank made no deposits, if it
-/// refused to.
-pub(crate) fn begun(body: Object, status: &MethodStatus) -> Object {
-    let body = body.plain("status", status.name()).number("attemptsLeft", TRIES);
-    let refused = status.word().and_then(|word| word.code.as_deref());
-    match refused.filter(|_| status.name() == "unverified") {
-        Some(code) => body.text("failureCode", code),
-        None => body,
+shown! {
+    pub fn show(account: &OwnAccount), schema, 512 {
+        constant "object" = "payout_account";
+        plain "bankCode" = account.held.bank, values::bank_code();
+        plain "phone" = account.held.phone.clear(), values::shown_phone();
+        plain "identification" = account.held.identification.clear(), values::shown_identity();
+        plain "status" = account.status.name(), schema::one_of(["unverified", "verifying", "verified"]);
+        boolean "livemode" = account.livemode, values::livemode();
+        plain "createdAt" = account.created_at, values::instant();
+        plain "updatedAt" = account.updated_at, values::instant();
+        maybe_plain "verifiedAt" = account.status.verified_at(), values::instant();
     }
-}
-
-/// The account, as JSON.
-pub fn show(account: &OwnAccount) -> Vec<u8> {
-    members(Writing::of(account, 512)).end()
-}
-
-/// The members of the account.
-pub(crate) fn members<'a, M: Members<'a, OwnAccount>>(members: M) -> M {
-    members
-        .constant("object", "payout_account")
-        .plain("bankCode", values::bank_code, |account| account.held.bank)
-        .plain("phone", values::shown_phone, |account| account.held.phone.clear())
-        .plain("identification", values::shown_identity, |account| account.held.identification.clear())
-        .plain(
-            "status",
-            || schema::one_of(["unverified", "verifying", "verified"]),
-            |account| account.status.name(),
-        )
-        .boolean("livemode", values::livemode, |account| account.livemode)
-        .plain("createdAt", values::instant, |account| account.created_at)
-        .plain("updatedAt", values::instant, |account| account.updated_at)
-        .maybe_plain("verifiedAt", values::instant, |account| account.status.verified_at())
 }

@@ -1,16 +1,23 @@
 //! The start of a verification by micro-deposits, of a merchant's payout method or of the tenant's own account.
 
 use crate::endpoint::{Context, Target};
+use crate::fields::{Fields, Invalid};
+use crate::openapi::schema::Schema;
+use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
 use crate::records::{Records, Stopped, Unread};
 use crate::respond::Reply;
+use crate::writer::Object;
+use domain::entities::Entity;
+use domain::entities::verification::{KnownPhone, MethodStatus};
 use domain::index::{self, Space};
-use domain::record::Entity;
 use domain::resources::verification::Start;
-use domain::resources::verification::limits::{KnownPhone, PHONE_STARTS_MAX};
+use domain::resources::verification::TRIES;
+use domain::resources::verification::limits::PHONE_STARTS_MAX;
 use domain::resources::{merchants, own_account};
 use domain::values::bank::BankCode;
 use domain::values::ids::{EntityId, Id};
+use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
@@ -56,4 +63,38 @@ fn newest_starts(records: &dyn Records, owner: u64, prefix: &str) -> Result<Vec<
         Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     Ok(starts)
+}
+
+/// The start of a verification, with the word for what is deleted when the bank rejects it.
+pub(crate) fn started(action: &'static str) -> Schema {
+    schema::object()
+        .member("status", schema::one_of(["verifying", "rejected", "unverified"]))
+        .optional("attemptsLeft", schema::integer().range("0", "3"))
+        .optional(
+            "failureCode",
+            schema::text().about(
+                "`BE01` when the bank says that the holder is somebody else. Another code with \
+                 `unverified`: the bank made no deposits; `order_unfit` when it cannot be given these \
+                 data, as for a phone without the document of its owner.",
+            ),
+        )
+        .optional("action", schema::text().constant(action))
+}
+
+pub fn read_seen(mut fields: Fields<'_>) -> Result<(Ves, Ves), Invalid> {
+    let first = fields.required("amount1", kinds::amount());
+    let second = fields.required("amount2", kinds::amount());
+    let sound = fields.finish()?;
+    Ok((Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound))))
+}
+
+/// The members of a verification that was begun: the status, and why the bank made no deposits, if it
+/// refused to.
+pub(crate) fn begun(body: Object, status: &MethodStatus) -> Object {
+    let body = body.plain("status", status.name()).number("attemptsLeft", TRIES);
+    let refused = status.word().and_then(|word| word.code.as_deref());
+    match refused.filter(|_| status.name() == "unverified") {
+        Some(code) => body.text("failureCode", code),
+        None => body,
+    }
 }

@@ -1,42 +1,33 @@
 //! Products, payment links and checkout sessions, as the description tells of them.
 
 use super::{links, read_change, read_new};
-use crate::kind::body;
+use crate::chapters;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, boolean, object};
-use crate::openapi::values::{items, page, uuid};
-use crate::shown::Describing;
+use crate::openapi::schema::Schema;
+use crate::openapi::values::{items, page};
 use domain::values::ids::Id;
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Products and links";
-
-/// Products and links.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::PRODUCTS,
         about: "What you sell, and the links under which buyers pay for it at `/pay/{slug}`.",
         schemas: schemas(),
         ..Chapter::default()
     }
 }
 
-/// The answer to a deletion.
-pub(crate) fn deleted() -> Schema {
-    object().member("deleted", boolean()).member("id", uuid())
-}
-
 fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         ("NewProduct", body(|fields| read_new(fields, false, Id::from_bytes([0; 16])))),
         ("ProductChange", body(|fields| read_change(fields, false))),
-        ("Product", super::members(Describing::object()).schema()),
+        ("Product", super::schema()),
         ("ProductPage", page("Product")),
         ("NewPaymentLink", body(|fields| links::read_new(fields, false))),
         ("PaymentLinkChange", body(|fields| links::read_change(fields, false))),
         (
             "PaymentLink",
-            links::members(Describing::object()).schema().example(concat!(
+            links::schema().example(concat!(
                 r#"{"id":"01975a2e-7c00-7000-8000-000000000121","object":"payment_link","#,
                 r#""productId":"01975a2e-7c00-7000-8000-000000000120","slug":"camisa-lino","#,
                 r#""hostedCheckoutPath":"/pay/camisa-lino","status":"active","allowQuantity":true,"#,

@@ -1,28 +1,32 @@
 //! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
 
-use super::address;
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
-use crate::fields::{Fields, Got, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::payments::{commission_percent, marketplace_of};
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
-use domain::record::Entity;
+use crate::web_address::clearable;
+use crate::writer::Object;
+use domain::entities::Entity;
+use domain::entities::product::{Link, LinkStatus, Product, product_of};
 use domain::resources::products;
-use domain::resources::products::{
-    Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug,
-};
+use domain::resources::products::{LinkChange, NewLink, QUANTITY_MAX, slug};
 use domain::values::ids::{EntityId, Id};
 
 /// Slugs that are tried when the one made from the name is taken.
 const SUFFIXED: usize = 3;
+
+/// The address of a picture or a page; an empty one clears.
+pub(super) fn address<'a>(livemode: bool) -> impl Kind<'a, Option<String>> {
+    clearable(livemode).about("https; http to loopback in test mode. Empty clears it.")
+}
 
 /// The number of pieces that are bought at once.
 pub(crate) fn quantity<'a>() -> impl Kind<'a, u16> {
@@ -34,7 +38,7 @@ pub(crate) fn quantity<'a>() -> impl Kind<'a, u16> {
 }
 
 /// POST /v1/products/:id/links
-pub const CREATE: Endpoint = endpoint(crate::products::description::TAG, run!(create), || {
+pub const CREATE: Endpoint = endpoint(chapters::PRODUCTS, run!(create), || {
     summary("Create a payment link")
         .about(
             "The slug is made from the product's name when none is sent. With `merchantId` the sale is a \
@@ -87,7 +91,7 @@ pub fn slugs(product: &Entity, given: Option<String>, fresh: &[Id]) -> Vec<Strin
 }
 
 /// GET /v1/products/:id/links
-pub const LIST: Endpoint = endpoint(crate::products::description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::PRODUCTS, run!(list), || {
     summary("List a product's links").answers(200, "PaymentLinkList", "Newest first")
 });
 
@@ -97,7 +101,7 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payment-links/:id
-pub const READ: Endpoint = endpoint(crate::products::description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::PRODUCTS, run!(read), || {
     summary("Read a payment link").answers(200, "PaymentLink", "The link")
 });
 
@@ -112,7 +116,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/payment-links/:id
-pub const UPDATE: Endpoint = endpoint(crate::products::description::TAG, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(chapters::PRODUCTS, run!(update), || {
     summary("Change a payment link")
         .body("PaymentLinkChange")
         .example("disable", r#"{"status":"disabled"}"#)
@@ -126,7 +130,6 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(product_of(id), products::Command::ChangeLink(id, Box::new(change))).await
 }
 
-/// Reads a change of a link.
 pub(super) fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<LinkChange, Invalid> {
     fields.changes();
     let statuses = LinkStatus::ALL.map(|status| (status.name(), status));
@@ -144,12 +147,12 @@ pub(super) fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<Link
 }
 
 /// DELETE /v1/payment-links/:id
-pub const DELETE: Endpoint = endpoint(crate::products::description::TAG, run!(delete), || {
+pub const DELETE: Endpoint = endpoint(chapters::PRODUCTS, run!(delete), || {
     summary("Delete a payment link")
-        .answers_with(200, crate::products::description::deleted(), "It is gone")
+        .answers_with(200, deleted_schema(), "It is gone")
         .refuses(409, &["product_has_sales"])
 })
-.shows(super::deleted);
+.shows(deleted);
 
 async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = link_id(cx)?;
@@ -162,19 +165,16 @@ fn link_id(cx: &Context<'_>) -> Result<Id, Problem> {
     if id.entity_and_operation().1 == 0 { Err(Problem::not_found()) } else { Ok(id) }
 }
 
-/// The link that was just made.
 fn newest(facts: &Facts<'_>) -> Option<Rendered> {
     let product: &Product = facts.the()?;
     Some((201, show(product, product.links.last()?)))
 }
 
-/// The link that the path names.
 fn one(facts: &Facts<'_>) -> Option<Rendered> {
     let product: &Product = facts.the()?;
     Some((200, show(product, product.link(facts.about?)?)))
 }
 
-/// Whether a product has a link with this id.
 pub fn has(product: &Entity, id: Id) -> bool {
     Product::of(product).is_some_and(|product| product.link(id).is_some())
 }
@@ -183,29 +183,29 @@ fn show_all(product: &Product) -> Vec<u8> {
     list_json(product.links.iter().rev().map(|link| show(product, link)))
 }
 
-/// A link, as JSON.
-pub fn show(product: &Product, link: &Link) -> Vec<u8> {
-    members(Writing::of(&(product, link), 512)).end()
+shown! {
+    pub fn show(product: &Product, link: &Link), schema, 512 {
+        plain "id" = link.id, values::uuid();
+        constant "object" = "payment_link";
+        plain "productId" = product.id, values::uuid();
+        plain "slug" = &link.slug, schema::text();
+        plain "hostedCheckoutPath" = std::fmt::from_fn(|f| write!(f, "/pay/{}", link.slug)), schema::text();
+        plain "status" = link.status.name(), schema::one_of(["active", "disabled"]);
+        boolean "allowQuantity" = link.allow_quantity, schema::boolean();
+        number "maxQuantity" = link.max_quantity, schema::integer();
+        maybe_text "redirectUrl" = link.redirect_url.as_deref(), schema::text();
+        maybe_plain "merchantId" = link.marketplace.map(|(merchant, _)| merchant), values::uuid();
+        maybe_number "applicationFeePercent" = link.marketplace.map(|(_, percent)| percent.0.normalize()), values::figure();
+        boolean "livemode" = product.livemode, values::livemode();
+        plain "createdAt" = link.created_at, values::instant();
+    }
 }
 
-/// The members of a link.
-pub(crate) fn members<'a, M: Members<'a, (&'a Product, &'a Link)>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |(_, link)| link.id)
-        .constant("object", "payment_link")
-        .plain("productId", values::uuid, |(product, _)| product.id)
-        .plain("slug", schema::text, |(_, link)| &link.slug)
-        .plain("hostedCheckoutPath", schema::text, |(_, link)| {
-            std::fmt::from_fn(|f| write!(f, "/pay/{}", link.slug))
-        })
-        .plain("status", || schema::one_of(["active", "disabled"]), |(_, link)| link.status.name())
-        .boolean("allowQuantity", schema::boolean, |(_, link)| link.allow_quantity)
-        .number("maxQuantity", schema::integer, |(_, link)| link.max_quantity)
-        .maybe_text("redirectUrl", schema::text, |(_, link)| link.redirect_url.as_deref())
-        .maybe_plain("merchantId", values::uuid, |(_, link)| link.marketplace.map(|(merchant, _)| merchant))
-        .maybe_number("applicationFeePercent", values::figure, |(_, link)| {
-            link.marketplace.map(|(_, percent)| percent.0.normalize())
-        })
-        .boolean("livemode", values::livemode, |(product, _)| product.livemode)
-        .plain("createdAt", values::instant, |(_, link)| link.created_at)
+pub(super) fn deleted_schema() -> schema::Schema {
+    schema::object().member("deleted", schema::boolean()).member("id", values::uuid())
+}
+
+/// The answer to the deletion of the product or the link that the path names.
+pub(super) fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, Object::new().boolean("deleted", true).plain("id", facts.about?).end()))
 }

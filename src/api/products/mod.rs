@@ -7,21 +7,20 @@ pub mod description;
 pub mod links;
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Invalid, Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
-use crate::value::Value;
-use crate::web_address::clearable;
-use crate::writer::Object;
+use crate::shown::shown;
+use crate::value::{Bad, Value};
+use domain::entities::product::{Product, facet};
 use domain::resources::payments::charge::USD_MAX;
-use domain::resources::products::{self, NewProduct, Product, ProductChange, facet};
+use domain::resources::products::{self, NewProduct, ProductChange};
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usd;
 use rust_decimal::Decimal;
@@ -32,7 +31,6 @@ const NAME_MAX: usize = 120;
 /// Characters of a description.
 const DESCRIPTION_MAX: usize = 1000;
 
-/// A price as a string.
 fn price<'a>() -> impl Kind<'a, Usd> {
     kind(read_price, || {
         let decimal = schema::text().pattern(r"^(0|[1-9][0-9]{0,5})(\.[0-9]{1,2})?$");
@@ -64,13 +62,8 @@ fn text_for_buyers<'a>() -> impl Kind<'a, Option<String>> {
     kind(read, || schema::text().chars(0..=DESCRIPTION_MAX))
 }
 
-/// The address of a picture or a page; an empty one clears.
-fn address<'a>(livemode: bool) -> impl Kind<'a, Option<String>> {
-    clearable(livemode).about("https; http to loopback in test mode. Empty clears it.")
-}
-
 /// POST /v1/products
-pub const CREATE: Endpoint = endpoint(description::TAG, run!(create), || {
+pub const CREATE: Endpoint = endpoint(chapters::PRODUCTS, run!(create), || {
     summary("Create a product")
         .body("NewProduct")
         .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
@@ -84,12 +77,11 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.make(EntityId::product(id), products::Command::Create(Box::new(new))).await
 }
 
-/// Reads the body of a new product, which gets this id.
 fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct, Invalid> {
     let name = fields.required("name", kinds::trimmed(1..=NAME_MAX));
     let price = fields.required("priceUsd", price());
     let description = fields.optional("description", text_for_buyers());
-    let image_url = fields.optional("imageUrl", address(livemode));
+    let image_url = fields.optional("imageUrl", links::address(livemode));
     let active = fields.optional("active", kinds::boolean().default("true"));
     let sound = fields.finish()?;
     Ok(NewProduct {
@@ -103,7 +95,7 @@ fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct
 }
 
 /// GET /v1/products
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::PRODUCTS, run!(list), || {
     summary("List products").list(asked).answers(200, "ProductPage", "Newest first")
 });
 
@@ -124,7 +116,7 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/products/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::PRODUCTS, run!(read), || {
     summary("Read a product and its links").answers(200, "Product", "The product")
 });
 
@@ -134,7 +126,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/products/:id
-pub const UPDATE: Endpoint = endpoint(description::TAG, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(chapters::PRODUCTS, run!(update), || {
     summary("Change a product")
         .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
         .body("ProductChange")
@@ -149,13 +141,12 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::product(id), products::Command::Change(Box::new(change))).await
 }
 
-/// Reads a change of a product.
 fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, Invalid> {
     fields.changes();
     let name = fields.optional("name", kinds::trimmed(1..=NAME_MAX));
     let price = fields.optional("priceUsd", price());
     let description = fields.optional("description", text_for_buyers());
-    let image_url = fields.optional("imageUrl", address(livemode));
+    let image_url = fields.optional("imageUrl", links::address(livemode));
     let active = fields.optional("active", kinds::boolean());
     let sound = fields.finish()?;
     Ok(ProductChange {
@@ -168,12 +159,12 @@ fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, 
 }
 
 /// DELETE /v1/products/:id
-pub const DELETE: Endpoint = endpoint(description::TAG, run!(delete), || {
+pub const DELETE: Endpoint = endpoint(chapters::PRODUCTS, run!(delete), || {
     summary("Delete a product and its links")
-        .answers_with(200, description::deleted(), "It is gone")
+        .answers_with(200, links::deleted_schema(), "It is gone")
         .refuses(409, &["product_has_sales"])
 })
-.shows(deleted);
+.shows(links::deleted);
 
 async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = EntityId::product(cx.id("id")?);
@@ -188,32 +179,19 @@ fn updated(facts: &Facts<'_>) -> Option<Rendered> {
     Some((200, show(facts.the()?)))
 }
 
-/// The answer to the deletion of the product or the link that the path names.
-fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((200, Object::new().boolean("deleted", true).plain("id", facts.about?).end()))
-}
-
-/// A product with its links, as JSON.
-pub fn show(product: &Product) -> Vec<u8> {
-    members(Writing::of(product, 512)).end()
-}
-
-/// The members of a product.
-pub(crate) fn members<'a, M: Members<'a, Product>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |product| product.id)
-        .constant("object", "product")
-        .text("name", schema::text, |product| &product.name)
-        .plain("priceUsd", values::ves, |product| product.price)
-        .maybe_text("description", schema::text, |product| product.description.as_deref())
-        .maybe_text("imageUrl", schema::text, |product| product.image_url.as_deref())
-        .boolean("active", schema::boolean, |product| product.active)
-        .list(
-            "links",
-            || schema::list(schema::named("PaymentLink")),
-            |product| product.links.iter().map(|link| links::show(product, link)),
-        )
-        .boolean("livemode", values::livemode, |product| product.livemode)
-        .plain("createdAt", values::instant, |product| product.created_at)
-        .plain("updatedAt", values::instant, |product| product.updated_at)
+shown! {
+    pub fn show(product: &Product), schema, 512 {
+        plain "id" = product.id, values::uuid();
+        constant "object" = "product";
+        text "name" = &product.name, schema::text();
+        plain "priceUsd" = product.price, values::ves();
+        maybe_text "description" = product.description.as_deref(), schema::text();
+        maybe_text "imageUrl" = product.image_url.as_deref(), schema::text();
+        boolean "active" = product.active, schema::boolean();
+        list "links" = product.links.iter().map(|link| links::show(product, link)),
+            schema::list(schema::named("PaymentLink"));
+        boolean "livemode" = product.livemode, values::livemode();
+        plain "createdAt" = product.created_at, values::instant();
+        plain "updatedAt" = product.updated_at, values::instant();
+    }
 }

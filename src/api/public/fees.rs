@@ -1,14 +1,20 @@
 //! The fees of withdrawals, and what a withdrawal by Pago Móvil would bring.
 
-use super::{PublicCall, PublicPlan};
-use crate::fields::Invalid;
-use crate::kind::{Kind, kind};
-use crate::openapi::{kinds, schema};
+use super::{Handler, PublicCall, fresh, of_tenant};
+use crate::chapters;
+use crate::endpoint::{Endpoint, endpoint};
+use crate::fields::{Invalid, Kind, kind};
+use crate::openapi::operation::summary;
+use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::shown::shown;
 use crate::value::Value;
 use crate::writer::{Object, text};
-use domain::resources::rates::withdrawals::{CENTS_MAX, NETWORK_DEFAULT, PaidBy, Range, dollars};
+use domain::resources::rates::samples::Sample;
+use domain::resources::rates::withdrawals::{
+    CENTS_MAX, NETWORK_DEFAULT, PagoMovil, PaidBy, Range, Withdrawals, dollars,
+};
 use rust_decimal::Decimal;
 use std::borrow::Cow;
 
@@ -35,7 +41,6 @@ pub(super) struct Withdrawal {
     asset: Option<Option<&'static str>>,
 }
 
-/// Reads the withdrawal whose fee is asked for.
 pub(super) fn asked_estimate(mut query: Query<'_>) -> Result<Withdrawal, Invalid> {
     let network = kind(
         |value: Value<'_>| value.string().map(Cow::into_owned),
@@ -66,7 +71,6 @@ fn known<'a, T: Copy, const N: usize>(
     )
 }
 
-/// Reads the amount of a withdrawal by Pago Móvil, and whether its whole fee is counted.
 pub(super) fn asked_quote(mut query: Query<'_>) -> Result<(Option<i64>, Option<bool>), Invalid> {
     let whole_fee = kinds::one_of([("1", true), ("true", true), ("0", false), ("false", false)])
         .about("With `1` or `true` the full fee of the policy is counted, without waivers.");
@@ -82,7 +86,15 @@ fn too_large() -> Problem {
 }
 
 /// GET /api/v1/public/withdraw/fee-schedule
-pub fn schedule(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
+pub const SCHEDULE: Endpoint<Handler> = endpoint(chapters::PUBLIC, schedule, || {
+    fresh(
+        of_tenant(summary("What withdrawals cost"))
+            .answers(200, "FeeSchedule", "The policy in force")
+            .refuses(400, &["invalid_data"]),
+    )
+});
+
+fn schedule(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let ranges: Vec<Range<'_>> = call.policy.ranges().collect();
     let summary: Vec<String> = ranges.iter().map(|range| format!("{range}: {}", range.tier)).collect();
     let mut body = Object::new()
@@ -96,7 +108,7 @@ pub fn schedule(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
             .number("serviceFeeFixedCents", only.tier.fixed);
     }
     body = body.number("networkFeeCents", call.withdrawals.network_fee(NETWORK_DEFAULT).unwrap_or(0));
-    Ok(PublicPlan::Answer(body.list("tiers", ranges.iter().map(show_range)).end()))
+    Ok(body.list("tiers", ranges.iter().map(show_range)).end())
 }
 
 fn show_range(range: &Range<'_>) -> Vec<u8> {
@@ -112,7 +124,17 @@ fn show_range(range: &Range<'_>) -> Vec<u8> {
 }
 
 /// GET /api/v1/public/withdraw/estimate-fee
-pub fn estimate(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
+pub const ESTIMATE: Endpoint<Handler> = endpoint(chapters::PUBLIC, estimate, || {
+    fresh(
+        of_tenant(summary("What a withdrawal would cost"))
+            .query(asked_estimate)
+            .answers(200, "FeeEstimate", "The estimate")
+            .refuses(400, &["invalid_amount_cents", "invalid_method", "invalid_network"])
+            .refuses(400, &["invalid_asset", "invalid_data"]),
+    )
+});
+
+fn estimate(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let Withdrawal { amount, method, network, asset } = call.asked(asked_estimate)?;
     let amount = amount.ok_or_else(|| refused("invalid_amount_cents"))?;
     // A parameter that was sent must have a known value; one that was not sent may be missing.
@@ -131,24 +153,32 @@ pub fn estimate(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
         .number("serviceFee", in_dollars(estimate.service_fee))
         .number("blockchainFee", in_dollars(estimate.blockchain_fee))
         .number("totalFee", in_dollars(estimate.total_fee));
-    Ok(PublicPlan::Answer(
-        Object::new()
-            .number("serviceFeeCents", estimate.service_fee)
-            .number("blockchainFeeCents", estimate.blockchain_fee)
-            .number("totalFeeCents", estimate.total_fee)
-            .number("amountToReceiveCents", estimate.to_receive)
-            .json("breakdown", &breakdown.end())
-            .number("feePercent", range.tier.percent.0.normalize())
-            .number("feeFixedCents", range.tier.fixed)
-            .text("feeTier", range.to_string())
-            .text("feePolicyVersion", &call.policy.name)
-            .text("feeBreakdownLabel", range.tier.to_string())
-            .end(),
-    ))
+    Ok(Object::new()
+        .number("serviceFeeCents", estimate.service_fee)
+        .number("blockchainFeeCents", estimate.blockchain_fee)
+        .number("totalFeeCents", estimate.total_fee)
+        .number("amountToReceiveCents", estimate.to_receive)
+        .json("breakdown", &breakdown.end())
+        .number("feePercent", range.tier.percent.0.normalize())
+        .number("feeFixedCents", range.tier.fixed)
+        .text("feeTier", range.to_string())
+        .text("feePolicyVersion", &call.policy.name)
+        .text("feeBreakdownLabel", range.tier.to_string())
+        .end())
 }
 
 /// GET /api/v1/public/withdraw/pago-movil-quote
-pub fn pago_movil(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
+pub const PAGO_MOVIL: Endpoint<Handler> = endpoint(chapters::PUBLIC, pago_movil, || {
+    fresh(
+        of_tenant(summary("What a withdrawal by Pago Móvil would bring"))
+            .query(asked_quote)
+            .answers(200, "PagoMovilQuote", "The quote")
+            .refuses(400, &["invalid_amount_cents", "pago_movil_min_amount", "invalid_data"])
+            .refuses(503, &["rate_unavailable"]),
+    )
+});
+
+fn pago_movil(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let (amount, whole_fee) = call.asked(asked_quote)?;
     let amount = amount.ok_or_else(|| refused("invalid_amount_cents"))?;
     if amount < call.withdrawals.minimum {
@@ -160,13 +190,16 @@ pub fn pago_movil(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
     let range = call.policy.range_of(amount).ok_or_else(too_large)?;
     let quote = call.withdrawals.pago_movil(range.tier, amount, floor.price, whole_fee.unwrap_or(false));
     let quote = quote.ok_or_else(too_large)?;
-    Ok(PublicPlan::Answer(
-        Object::new()
-            .number("exchange_rate_base", floor.price.0.normalize())
-            .number("exchange_rate_offered", quote.offered.0)
-            .plain("exchange_rate_fetched_at", floor.fetched_at)
-            .number("margin_percent", call.withdrawals.pago_movil_margin_percent.0.normalize())
-            .maybe_number("ves_estimate", quote.estimate)
-            .end(),
-    ))
+    Ok(show_quote(&floor, &quote, call.withdrawals))
+}
+
+shown! {
+    fn show_quote(floor: &Sample, quote: &PagoMovil, withdrawals: &Withdrawals), quote_schema, 256 {
+        number "exchange_rate_base" = floor.price.0.normalize(), schema::number();
+        number "exchange_rate_offered" = quote.offered.0, schema::number();
+        plain "exchange_rate_fetched_at" = floor.fetched_at, values::instant();
+        number "margin_percent" = withdrawals.pago_movil_margin_percent.0.normalize(), schema::number();
+        maybe_number "ves_estimate" = quote.estimate,
+            schema::number().about("Null beyond all amounts that are counted.");
+    }
 }

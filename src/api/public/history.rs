@@ -3,15 +3,16 @@
 //! The window begins with its first instant and ends before its last. What is shown is cut to the
 //! limit after it was sorted. A bucket at an end of the window holds what lies in the window alone.
 
-use super::description::SIDES;
-use super::latest::{name, pair};
-use super::{PublicCall, PublicPlan};
-use crate::fields::Invalid;
-use crate::kind::Kind;
-use crate::openapi::kinds;
+use super::latest::{SIDES, name, pair};
+use super::{Handler, PublicCall, fresh};
+use crate::chapters;
+use crate::endpoint::{Endpoint, endpoint};
+use crate::fields::{Invalid, Kind};
+use crate::openapi::operation::summary;
+use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::writer::Object;
+use crate::shown::shown;
 use domain::resources::rates::buckets::{Aggregation, Kept, Point, Step, Window};
 use domain::resources::rates::samples::{Filter, Pair};
 use domain::values::time::{DAY_MS, Timestamp};
@@ -27,7 +28,6 @@ const AUTO_RAW_DAYS_MAX: i64 = 1;
 /// The most days for which `auto` shows hours.
 const AUTO_HOUR_DAYS_MAX: i64 = 14;
 
-/// The resolution of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Interval {
     Raw,
@@ -35,10 +35,8 @@ enum Interval {
     Auto,
 }
 
-/// The query for a rate history.
 #[derive(Debug)]
 pub struct Ask {
-    /// The pair.
     pub pair: Pair,
     source: Option<String>,
     side: Option<String>,
@@ -48,14 +46,12 @@ pub struct Ask {
     has_end: bool,
     interval: Interval,
     aggregation: Aggregation,
-    /// Whether the newest comes first.
     pub newest_first: bool,
     /// The most points that are shown.
     pub limit: usize,
 }
 
 impl Ask {
-    /// The filter for the series that are meant.
     pub fn filter(&self) -> Filter<'_> {
         Filter { source: self.source.as_deref(), side: self.side.as_deref(), method: None }
     }
@@ -85,13 +81,26 @@ impl Ask {
 }
 
 /// GET /api/v1/fx/history
-pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
+pub const READ: Endpoint<Handler> = endpoint(chapters::PUBLIC, read, || {
+    fresh(
+        summary("The history of a pair")
+            .query(|query| asked(query, Timestamp::from_unix_ms(0)))
+            .about(
+                "The window begins with `startDate`, inclusive, or so many `days` before its end, and \
+             ends before `endDate`. Buckets are UTC.",
+            )
+            .answers(200, "RateHistory", "The points")
+            .refuses(400, &["invalid_data"])
+            .refuses(404, &["not_found"]),
+    )
+});
+
+fn read(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let ask = call.asked(|query| asked(query, call.now))?;
-    Ok(PublicPlan::History(Box::new(ask)))
+    (call.history)(&ask)
 }
 
-/// Reads which history is asked for, at this time.
-pub(super) fn asked(mut query: Query<'_>, now: Timestamp) -> Result<Ask, Invalid> {
+fn asked(mut query: Query<'_>, now: Timestamp) -> Result<Ask, Invalid> {
     let pair = query.optional("pair", pair());
     let source = query.optional("source", name());
     let side = query.optional("side", name().about(SIDES));
@@ -138,44 +147,38 @@ fn interval<'a>() -> impl Kind<'a, Interval> {
 
 /// A history as JSON.
 pub fn show(ask: &Ask, step: Option<Step>, points: &[Point]) -> Vec<u8> {
-    let mut data = Vec::with_capacity(2 + 192 * points.len());
-    data.push(b'[');
-    for (n, point) in points.iter().enumerate() {
-        if n > 0 {
-            data.push(b',');
-        }
-        show_point(point, ask.aggregation, &mut data);
-    }
-    data.push(b']');
-    Object::with_capacity(256 + data.len())
-        .plain("pair", ask.pair)
-        .maybe_text("source", ask.source.as_deref())
-        .maybe_text("side", ask.side.as_deref())
-        .maybe_plain("interval", step.map(Step::name))
-        .maybe_plain("aggregation", step.map(|_| ask.aggregation.name()))
-        .json("data", &data)
-        .number("count", points.len())
-        .end()
+    show_history(ask, step.map(Step::name), step.map(|_| ask.aggregation.name()), points)
 }
 
-fn show_point(point: &Point, aggregation: Aggregation, out: &mut Vec<u8>) {
-    let series = &point.series;
-    let shown = Object::with_capacity(192)
-        .plain("pair", series.pair)
-        .text("source", &series.source)
-        .maybe_text("method", series.method.as_deref())
-        .maybe_text("side", series.side.as_deref());
-    let shown = match &point.kept {
-        Kept::One { price, suspect } => {
-            let shown = shown.number("price", price.0.normalize()).plain("asOf", point.at);
-            if *suspect { shown.boolean("suspect", true) } else { shown }
-        }
-        Kept::Many(bucket) => shown
-            .number("price", bucket.price(aggregation).0)
-            .plain("asOf", point.at)
-            .number("count", bucket.count),
-    };
-    out.extend_from_slice(&shown.end());
+shown! {
+    fn show_history(ask: &Ask, interval: Option<&str>, aggregation: Option<&str>, points: &[Point]), schema, 4096 {
+        plain "pair" = ask.pair, schema::text();
+        maybe_text "source" = ask.source.as_deref(), schema::text();
+        maybe_text "side" = ask.side.as_deref(), schema::text();
+        maybe_plain "interval" = interval, schema::one_of(["hour", "day"]);
+        maybe_plain "aggregation" = aggregation, schema::text();
+        list "data" = points.iter().map(|point| show_point(point, ask.aggregation)),
+            schema::list(schema::named("RatePoint"));
+        number "count" = points.len(), schema::integer();
+    }
+}
+
+shown! {
+    fn show_point(point: &Point, aggregation: Aggregation), point_schema, 192 {
+        plain "pair" = point.series.pair, schema::text();
+        text "source" = &point.series.source, schema::text();
+        maybe_text "method" = point.series.method.as_deref(), schema::text();
+        maybe_text "side" = point.series.side.as_deref(), schema::text();
+        number "price" = match &point.kept {
+                Kept::One { price, .. } => price.0.normalize(),
+                Kept::Many(bucket) => bucket.price(aggregation).0,
+            }, schema::number();
+        plain "asOf" = point.at, values::instant();
+        optional_number "count" = if let Kept::Many(bucket) = &point.kept { Some(bucket.count) } else { None },
+            schema::integer().at_least("1").about("Samples in the bucket.");
+        optional_number "suspect" = matches!(&point.kept, Kept::One { suspect: true, .. }).then_some(true),
+            schema::boolean().about("True of a sample that was too far from the one before it, and decided nothing.");
+    }
 }
 
 #[cfg(test)]
@@ -206,14 +209,12 @@ mod tests {
             now: at(NOW),
             latest: &|_, _| None,
             floor: &|| None,
+            history: &|_| panic!("nothing is read"),
             withdrawals: &withdrawals,
             policy: &policy,
         };
-        match read(&call) {
-            Ok(PublicPlan::History(ask)) => Ok(*ask),
-            Ok(PublicPlan::Answer(_)) => panic!("a history is read"),
-            Err(problem) => Err(problem.fields.into_iter().map(|bad| bad.field).collect()),
-        }
+        call.asked(|query| super::asked(query, call.now))
+            .map_err(|problem| problem.fields.into_iter().map(|bad| bad.field).collect())
     }
 
     #[test]

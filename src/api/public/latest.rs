@@ -1,35 +1,46 @@
 //! The latest rate of a pair.
 
-use super::description::SIDES;
-use super::{PublicCall, PublicPlan};
-use crate::fields::Invalid;
-use crate::kind::{Kind, kind};
-use crate::openapi::schema;
+use super::{Handler, PublicCall, fresh};
+use crate::chapters;
+use crate::endpoint::{Endpoint, endpoint};
+use crate::fields::{Invalid, Kind, kind};
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::shown::shown;
 use crate::value::Value;
-use crate::writer::Object;
 use domain::resources::rates::samples::{Filter, Pair, Sample};
 use std::borrow::Cow;
 
+pub(super) const SIDES: &str = "`BUY`, `SELL`, `FLOOR` or `OFFICIAL`.";
+
 /// GET /api/v1/fx/latest
-pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
+pub const READ: Endpoint<Handler> = endpoint(chapters::PUBLIC, read, || {
+    fresh(
+        summary("The latest rate of a pair")
+            .query(asked)
+            .answers(200, "Rate", "The freshest sample")
+            .refuses(400, &["invalid_data"])
+            .refuses(404, &["not_found"]),
+    )
+});
+
+fn read(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let Asked { pair, source, method, side } = call.asked(asked)?;
     let filter = Filter { source: source.as_deref(), side: side.as_deref(), method: method.as_deref() };
     let sample = (call.latest)(pair.unwrap_or(Pair::USDT_VES), filter).ok_or_else(no_rate)?;
-    Ok(PublicPlan::Answer(show(&sample)))
+    Ok(show(&sample))
 }
 
-/// The series that is asked for.
-pub(super) struct Asked {
+struct Asked {
     pair: Option<Pair>,
     source: Option<String>,
     method: Option<String>,
     side: Option<String>,
 }
 
-/// Reads which series is asked for.
-pub(super) fn asked(mut query: Query<'_>) -> Result<Asked, Invalid> {
+fn asked(mut query: Query<'_>) -> Result<Asked, Invalid> {
     let market =
         name().about("`p2p`, the market, or `bcv`, the official one. Without it the freshest of all.");
     let pair = query.optional("pair", pair());
@@ -45,7 +56,6 @@ pub(super) fn asked(mut query: Query<'_>) -> Result<Asked, Invalid> {
     })
 }
 
-/// A pair of currencies.
 pub(super) fn pair<'a>() -> impl Kind<'a, Pair> {
     kind(
         |value: Value<'a>| value.text_as(Pair::parse),
@@ -68,16 +78,15 @@ pub fn no_rate() -> Problem {
     Problem::refused(404, "not_found", "no rate was found for the filter")
 }
 
-fn show(sample: &Sample) -> Vec<u8> {
-    let series = &sample.series;
-    Object::with_capacity(256)
-        .plain("pair", series.pair)
-        .text("source", &series.source)
-        .maybe_text("method", series.method.as_deref())
-        .number("price", sample.price.0.normalize())
-        .plain("asOf", sample.as_of)
-        .plain("fetchedAt", sample.fetched_at)
-        .maybe_text("side", series.side.as_deref())
-        .maybe_text("paymentMethod", series.payment_method.as_deref())
-        .end()
+shown! {
+    fn show(sample: &Sample), schema, 256 {
+        plain "pair" = sample.series.pair, schema::text();
+        text "source" = &sample.series.source, schema::text();
+        maybe_text "method" = sample.series.method.as_deref(), schema::text();
+        number "price" = sample.price.0.normalize(), schema::number();
+        plain "asOf" = sample.as_of, values::instant();
+        plain "fetchedAt" = sample.fetched_at, values::instant().or_null();
+        maybe_text "side" = sample.series.side.as_deref(), schema::text();
+        maybe_text "paymentMethod" = sample.series.payment_method.as_deref(), schema::text();
+    }
 }

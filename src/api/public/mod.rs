@@ -12,6 +12,8 @@ pub mod latest;
 pub mod routes;
 
 use crate::fields::Invalid;
+use crate::openapi::operation::Operation;
+use crate::openapi::values::uuid;
 use crate::problem::Problem;
 use crate::query::{self, Query};
 use domain::resources::rates::samples::{Filter, Pair, Sample};
@@ -19,37 +21,35 @@ use domain::resources::rates::withdrawals::{Policy, Withdrawals};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The input of a handler.
 pub struct PublicCall<'a> {
     /// The query string, without its question mark.
     pub query: Option<&'a str>,
-    /// The server's clock.
     pub now: Timestamp,
     /// The freshest price of a pair that a filter admits, of those that everybody may see.
     pub latest: &'a dyn Fn(Pair, Filter<'_>) -> Option<Arc<Sample>>,
     /// The floor of the market, if it is fresh enough to be offered.
     pub floor: &'a dyn Fn() -> Option<Arc<Sample>>,
-    /// The fees of withdrawals.
+    pub history: &'a dyn Fn(&history::Ask) -> Result<Vec<u8>, Problem>,
     pub withdrawals: &'a Withdrawals,
     /// The policy of the tenant that is asked for, or of all that have none of their own.
     pub policy: &'a Policy,
 }
 
 impl PublicCall<'_> {
-    /// Reads the query.
     pub fn asked<T>(&self, reader: impl FnOnce(Query<'_>) -> Result<T, Invalid>) -> Result<T, Problem> {
         Ok(query::read(self.query, reader)?)
     }
 }
 
-/// The work that a handler of the public API asks for.
-#[derive(Debug)]
-pub enum PublicPlan {
-    /// The answer is known.
-    Answer(Vec<u8>),
-    /// A history is read.
-    History(Box<history::Ask>),
+pub type Handler = fn(&PublicCall<'_>) -> Result<Vec<u8>, Problem>;
+
+/// An answer that caches may ask about again.
+fn fresh(operation: Operation) -> Operation {
+    operation.answers_nothing(304, "As `if-none-match` says: still the same")
 }
 
-/// Reads and checks a request.
-pub type PublicHandler = fn(&PublicCall<'_>) -> Result<PublicPlan, Problem>;
+/// An answer that depends on a tenant's policy of fees.
+fn of_tenant(operation: Operation) -> Operation {
+    let tenant = uuid().about("The tenant whose fee policy applies; the server's own if missing.");
+    operation.header("x-tenant-id", tenant).refuses(404, &["not_found"])
+}

@@ -1,44 +1,39 @@
 //! The table of interface A: a row per endpoint with its policy.
 
-use super::{PublicHandler, fees, history, latest};
+use super::{Handler, fees, history, latest};
+use crate::endpoint::Endpoint;
 
-/// The prefix of all paths of the interface.
 pub const PREFIX: &str = "/api/v1";
 
 /// A public endpoint; all of them are read by GET.
 pub struct PublicRoute {
-    /// The endpoint's path.
     pub path: &'static str,
-    /// The operation's name in the documentation.
     pub operation: &'static str,
     /// The seconds for which an answer may be shown again without asking.
     pub fresh_seconds: u32,
-    /// Whether it depends on the tenant that `x-tenant-id` names.
     pub of_tenant: bool,
-    /// Whether it takes parameters after the question mark; if not, any is unknown. Derived from the
-    /// description.
+    /// Whether it takes parameters after the question mark; if not, any is unknown.
     pub takes_query: bool,
-    /// The function that reads the request.
-    pub handler: PublicHandler,
+    pub endpoint: Endpoint<Handler>,
 }
 
-const fn row(
+fn row(
     path: &'static str,
     operation: &'static str,
     fresh_seconds: u32,
     of_tenant: bool,
-    handler: PublicHandler,
+    endpoint: Endpoint<Handler>,
 ) -> PublicRoute {
-    PublicRoute { path, operation, fresh_seconds, of_tenant, takes_query: false, handler }
+    let takes_query = (endpoint.description)().has_query();
+    PublicRoute { path, operation, fresh_seconds, of_tenant, takes_query, endpoint }
 }
 
-/// The table of public routes.
 pub fn routes() -> Vec<PublicRoute> {
     vec![
-        row("/api/v1/fx/latest", "getLatestRate", 5, false, latest::read),
-        row("/api/v1/fx/history", "getRateHistory", 30, false, history::read),
-        row("/api/v1/public/withdraw/fee-schedule", "getWithdrawalFeeSchedule", 60, true, fees::schedule),
-        row("/api/v1/public/withdraw/estimate-fee", "estimateWithdrawalFee", 60, true, fees::estimate),
-        row("/api/v1/public/withdraw/pago-movil-quote", "getPagoMovilQuote", 5, true, fees::pago_movil),
+        row("/api/v1/fx/latest", "getLatestRate", 5, false, latest::READ),
+        row("/api/v1/fx/history", "getRateHistory", 30, false, history::READ),
+        row("/api/v1/public/withdraw/fee-schedule", "getWithdrawalFeeSchedule", 60, true, fees::SCHEDULE),
+        row("/api/v1/public/withdraw/estimate-fee", "estimateWithdrawalFee", 60, true, fees::ESTIMATE),
+        row("/api/v1/public/withdraw/pago-movil-quote", "getPagoMovilQuote", 5, true, fees::PAGO_MOVIL),
     ]
 }

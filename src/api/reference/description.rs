@@ -1,18 +1,14 @@
 //! Reference data, kept answers, and how the server is, as the description tells of them.
 
+use crate::chapters;
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::operation;
 use crate::openapi::schema::{Schema, any_of, anything, integer, list, named, number, object, one_of, text};
 use crate::openapi::values::instant;
-use crate::shown::Describing;
 
-/// The heading of what is looked up.
-pub(crate) const TAG: &str = "Reference";
-
-/// Banks and Idempotency-Keys.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::REFERENCE,
         about: "Banks, and what became of a request whose answer was lost.",
         schemas: vec![
             ("Bank", bank().example(concat!(
@@ -46,12 +42,10 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// A bank, as tenants see it.
 pub fn bank() -> Schema {
-    super::bank_members(Describing::object()).schema()
+    super::bank_schema()
 }
 
-/// The price of the dollar.
 fn quote() -> Schema {
     let bank = any_of([
         object()
@@ -114,7 +108,6 @@ pub fn health() -> Chapter {
     }
 }
 
-/// The body of a refusal.
 pub fn error() -> Schema {
     let field = object()
         .member("field", text().about("Dotted, with index: `card.number`, `items[3].monto`."))
@@ -127,10 +120,7 @@ pub fn error() -> Schema {
         .optional("fields", list(field).about("Of `invalid_data`: every bad field at once."))
         .optional(
             "existingId",
-            text().format("uuid").about(
-                "Of `external_ref_conflict`: what the reference \
-                 was used for.",
-            ),
+            text().format("uuid").about("Of `external_ref_conflict`: what the reference was used for."),
         )
         .optional(
             "differs",
@@ -142,10 +132,7 @@ pub fn error() -> Schema {
         .optional("availableVes", amount("Of `insufficient_balance`."))
         .optional(
             "spendableVes",
-            amount(
-                "Of `insufficient_balance` on conversions: what they may spend, \
-                 holds too.",
-            ),
+            amount("Of `insufficient_balance` on conversions: what they may spend, holds too."),
         )
         .optional("availableCop", amount("Of `insufficient_balance` in pesos."))
         .optional("spendableCop", amount("Of `insufficient_balance` in pesos: holds too."))

@@ -4,9 +4,9 @@
 
 pub mod description;
 
+use crate::chapters;
 use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint, run};
-use crate::fields::Invalid;
-use crate::kind::Kind as _;
+use crate::fields::{Invalid, Kind as _};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::payments::usd_amount;
@@ -14,7 +14,7 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::writer::{Object, text};
 use domain::refusal::Refusal;
 use domain::resources::banks::{Bank, Service};
@@ -23,7 +23,7 @@ use domain::resources::rates::samples::BCV;
 use domain::values::money::{Rate, Usd, Ves};
 
 /// GET /v1/banks: a bare array, sorted by code, without hidden banks (`docs/contract.md, 14.5`).
-pub const BANKS: Endpoint = endpoint(description::TAG, run!(banks), || {
+pub const BANKS: Endpoint = endpoint(chapters::REFERENCE, run!(banks), || {
     summary("List the banks").answers_with(
         200,
         schema::list(schema::named("Bank")),
@@ -54,30 +54,19 @@ pub fn show_whole_bank(bank: &Bank) -> Vec<u8> {
         .end()
 }
 
-fn show_bank(bank: &Bank) -> Vec<u8> {
-    bank_members(Writing::of(bank, 512)).end()
-}
-
-/// The members of a bank.
-pub(crate) fn bank_members<'a, M: Members<'a, Bank>>(members: M) -> M {
-    members
-        .plain("code", || schema::text().pattern("^[0-9]{4}$").example("\"0134\""), |bank| bank.code)
-        .text("name", schema::text, |bank| &bank.name)
-        .list(
-            "services",
-            || schema::list(schema::one_of(Service::ALL.map(Service::code))),
-            |bank| bank.services.iter().map(|service| text(service.code())),
-        )
-        .maybe_text(
-            "logoUrl",
-            || schema::text().about("Null means: show the name alone."),
-            |bank| bank.logo_url.as_deref(),
-        )
+shown! {
+    fn show_bank(bank: &Bank), bank_schema, 512 {
+        plain "code" = bank.code, schema::text().pattern("^[0-9]{4}$").example("\"0134\"");
+        text "name" = &bank.name, schema::text();
+        list "services" = bank.services.iter().map(|service| text(service.code())),
+            schema::list(schema::one_of(Service::ALL.map(Service::code)));
+        maybe_text "logoUrl" = bank.logo_url.as_deref(), schema::text().about("Null means: show the name alone.");
+    }
 }
 
 /// GET /v1/quote: what payments are priced by, and what else is said of the same rate
 /// (`docs/contract.md, 14.4`).
-pub const QUOTE: Endpoint = endpoint(description::TAG, run!(quote), || {
+pub const QUOTE: Endpoint = endpoint(chapters::REFERENCE, run!(quote), || {
     summary("Price dollars in bolívares at the BCV rate")
         .query(asked_price)
         .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
@@ -132,7 +121,7 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
 }
 
 /// GET /v1/idempotency/:key
-pub const KEPT: Endpoint = endpoint(description::TAG, run!(kept), || {
+pub const KEPT: Endpoint = endpoint(chapters::REFERENCE, run!(kept), || {
     summary("Find out what became of a request")
         .about(
             "After a lost answer: whether the request with this Idempotency-Key happened, and \

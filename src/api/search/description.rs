@@ -1,19 +1,14 @@
 //! Searching and the log of requests, as the description tells of them.
 
-use super::Sought;
 use super::items::{KINDS, Why};
+use crate::chapters;
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
 use crate::openapi::values::{instant, items, request_id, uuid};
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Finding things";
-
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::SEARCH,
         about: "One text leads to everything that it names, and a request's id to what became of the \
             request.",
         schemas: [found(), vec![("LoggedRequest", logged())]].concat(),
@@ -21,19 +16,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The description of a search.
-pub fn search(operation: Operation) -> Operation {
-    operation
-        .query(Sought::read)
-        .about(
-            "By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of \
-             a request, a document or a phone of a payer or seller: always the whole text. An account whose \
-             searches for documents and phones found nobody 30 times in 10 minutes has to wait: 429.",
-        )
-        .answers(200, "FoundList", "Newest first, at most 50")
-}
-
-/// The schemas of what a search finds.
 pub fn found() -> Vec<(&'static str, Schema)> {
     vec![
         (

@@ -4,39 +4,33 @@ use crate::checkout::sessions;
 use crate::lists::made_at;
 use crate::records::{Records, Stopped};
 use crate::writer::Object;
+use domain::entities::Entity;
+use domain::entities::deposit_address::Deposit;
+use domain::entities::means::Means;
+use domain::entities::payment::Payment;
+use domain::entities::session::Session;
 use domain::events::EventKind;
 use domain::index::Trait;
-use domain::platform::{Tenant, is_live};
-use domain::record::Entity;
-use domain::resources::checkout::Session;
-use domain::resources::crypto::deposits::Deposit;
-use domain::resources::payments::{Means, Payment};
+use domain::platform::Tenant;
 use domain::values::ids::Id;
+use domain::values::mode::is_live;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// The part of a subject that the text was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// The id.
     Id,
-    /// The tenant's own reference.
     ExternalRef,
     /// The reference of a session, a conversion or a payment in pesos.
     Reference,
-    /// The reference of a bank.
     BankReference,
-    /// The id of the request that made it.
     RequestId,
     /// The hash of its transaction.
     TxHash,
-    /// A person's document.
     Document,
-    /// A person's phone.
     Phone,
-    /// The beginning of its name.
     Name,
 }
 
@@ -54,7 +48,6 @@ impl Why {
         Why::Name,
     ];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Why::Id => "id",
@@ -82,54 +75,32 @@ impl Why {
     }
 }
 
-/// The thing that was found.
 pub enum Subject {
-    /// An entity.
     Entity(Arc<Entity>),
-    /// A link of a product.
     Link(Arc<Entity>, Id),
-    /// An event.
-    Event {
-        /// The event's id.
-        id: Id,
-        /// The event's kind.
-        kind: EventKind,
-        /// The instant at which it happened.
-        at: Timestamp,
-    },
-    /// A deposit in USDT.
+    Event { id: Id, kind: EventKind, at: Timestamp },
     Deposit(Box<FoundDeposit>),
-    /// A tenant.
     Tenant(Arc<Tenant>),
 }
 
-/// A deposit in USDT, and when it came.
 pub struct FoundDeposit {
-    /// The deposit.
     pub deposit: Deposit,
-    /// The instant at which it was credited.
     pub at: Timestamp,
 }
 
-/// Something that was found.
 pub struct Hit {
-    /// The tenant key that it belongs to.
     pub tenant: u64,
-    /// The thing that was found.
     pub subject: Subject,
-    /// The reason for which it was found.
     pub why: Why,
 }
 
 impl Hit {
-    /// An entity that was found.
     pub fn of_entity(tenant: u64, entity: Arc<Entity>, why: Why) -> Hit {
         Hit { tenant, subject: Subject::Entity(entity), why }
     }
 }
 
 impl Subject {
-    /// The name of its kind.
     pub fn kind(&self) -> &'static str {
         match self {
             Subject::Entity(entity) => match &**entity {
@@ -157,7 +128,6 @@ impl Subject {
         }
     }
 
-    /// The id.
     pub fn id(&self) -> Id {
         match self {
             Subject::Entity(entity) => entity.id().id,
@@ -167,7 +137,6 @@ impl Subject {
         }
     }
 
-    /// The instant at which it was made.
     pub fn made_at(&self) -> Timestamp {
         match self {
             Subject::Entity(entity) => made_at(entity),
@@ -181,7 +150,7 @@ impl Subject {
     }
 }
 
-fn link(product: &Entity, id: Id) -> Option<&domain::resources::products::Link> {
+fn link(product: &Entity, id: Id) -> Option<&domain::entities::product::Link> {
     match product {
         Entity::Product(product) => product.link(id),
         _ => None,
@@ -214,7 +183,6 @@ pub fn item(
         .end())
 }
 
-/// The status, as the subject's own endpoint shows it.
 fn status(records: &dyn Records, now: Timestamp, subject: &Subject) -> Result<Option<&'static str>, Stopped> {
     Ok(match subject {
         Subject::Entity(entity) => match &**entity {
@@ -241,7 +209,6 @@ fn standing(records: &dyn Records, now: Timestamp, session: &Session) -> Result<
     Ok(sessions::attempts(records, session.id)?.standing(session, now).name())
 }
 
-/// The amount in its own currency.
 fn amount(subject: &Subject) -> Option<(String, &'static str)> {
     let of = |amount: &dyn Display, currency: &'static str| Some((amount.to_string(), currency));
     match subject {
@@ -253,7 +220,7 @@ fn amount(subject: &Subject) -> Option<(String, &'static str)> {
             Entity::CryptoPayout(payout) => of(&payout.amount, "USDT"),
             Entity::Conversion(conversion) => conversion.accepted().map(|accepted| {
                 let currency: Currency = conversion.source.currency();
-                (crate::conversions::amount(currency, accepted.price.source_minor), currency.code())
+                (crate::value::shown_amount(currency, accepted.price.source_minor), currency.code())
             }),
             Entity::Chargeback(chargeback) => of(&chargeback.amount, "VES"),
             Entity::Session(session) => of(&session.amount, "USD"),
@@ -274,7 +241,6 @@ fn of_payment(payment: &Payment) -> Option<(String, &'static str)> {
     }
 }
 
-/// The kinds that a search finds.
 pub const KINDS: [&str; 18] = [
     "payment",
     "payout",

@@ -10,17 +10,18 @@ mod people;
 pub mod sought;
 mod traits;
 
+use domain::entities::Entity;
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::openapi::operation::summary;
+use crate::openapi::operation::{Operation, summary};
 use crate::payments::list;
 use crate::problem::Problem;
 use crate::products::links;
 use crate::records::{Records, Unread};
 use crate::respond::Reply;
 use domain::index::{self, Found, PersonMarks, Space, Trait};
-use domain::record::Entity;
 use domain::values::ids::{EntityId, Kind};
 use sought::Sought;
 use std::ops::ControlFlow;
@@ -28,7 +29,6 @@ use std::ops::ControlFlow;
 /// The most hits of a search.
 pub const HITS_MAX: usize = 50;
 
-/// The kinds that are found by their ids.
 const BY_ID: [Kind; 11] = [
     Kind::Payment,
     Kind::CopPayment,
@@ -52,9 +52,20 @@ const BY_NAME: [(Space, Kind); 5] = [
     (Space::CopPayout, Kind::CopPayout),
 ];
 
+pub fn searches(operation: Operation) -> Operation {
+    operation
+        .query(Sought::read)
+        .about(
+            "By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of \
+             a request, a document or a phone of a payer or seller: always the whole text. An account whose \
+             searches for documents and phones found nobody 30 times in 10 minutes has to wait: 429.",
+        )
+        .answers(200, "FoundList", "Newest first, at most 50")
+}
+
 /// GET /v1/search
-pub const SEARCH: Endpoint = endpoint(description::TAG, run!(search), || {
-    description::search(summary("Search by one text")).refuses(429, &["too_many_attempts"])
+pub const SEARCH: Endpoint = endpoint(chapters::SEARCH, run!(search), || {
+    searches(summary("Search by one text")).refuses(429, &["too_many_attempts"])
 });
 
 async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -63,7 +74,7 @@ async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/requests/:requestId
-pub const REQUEST: Endpoint = endpoint(description::TAG, run!(request), || {
+pub const REQUEST: Endpoint = endpoint(chapters::SEARCH, run!(request), || {
     summary("Read what became of a request")
         .about(
             "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \
@@ -94,7 +105,6 @@ pub fn within(
     Ok(())
 }
 
-/// Adds what has the text as its id.
 pub fn by_id(records: &dyn Records, sought: &Sought, hits: &mut Vec<Hit>) -> Result<(), Unread> {
     let Some(id) = sought.id else { return Ok(()) };
     let tenant = records.tenant_key();
@@ -111,7 +121,7 @@ pub fn by_id(records: &dyn Records, sought: &Sought, hits: &mut Vec<Hit>) -> Res
     let (whole, part) = id.entity_and_operation();
     if part > 0 {
         // A link of a product, or an operation with a bank.
-        if let Some(product) = records.entity(domain::resources::products::product_of(id))?
+        if let Some(product) = records.entity(domain::entities::product::product_of(id))?
             && links::has(&product, id)
         {
             hits.push(Hit { tenant, subject: Subject::Link(product, id), why: Why::Id });

@@ -11,7 +11,6 @@ use unicode_normalization::UnicodeNormalization;
 const DOCUMENT_DIGITS_MIN: usize = 5;
 /// Digits of a cédula that is typed without its letter.
 const CEDULA_DIGITS: std::ops::RangeInclusive<usize> = 6..=8;
-/// The letters of a cédula.
 const CEDULA_LETTERS: [char; 2] = ['V', 'E'];
 
 /// A document or a phone that a text may be.
@@ -19,7 +18,6 @@ const CEDULA_LETTERS: [char; 2] = ['V', 'E'];
 pub struct Person {
     /// Which of both.
     pub by: Trait,
-    /// The text under which the index knows it.
     pub text: String,
     /// The text as people who may not see it are shown it.
     pub masked: String,

@@ -1,8 +1,7 @@
 //! A text that is searched for, and what it can be.
 
 use super::people::{Person, people};
-use crate::fields::Invalid;
-use crate::kind::Kind as _;
+use crate::fields::{Invalid, Kind as _};
 use crate::openapi::kinds;
 use crate::query::Query;
 use domain::index::{self, PersonMarks, Trait};

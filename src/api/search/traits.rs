@@ -4,13 +4,13 @@
 use super::items::FoundDeposit;
 use crate::cop_payments;
 use crate::records::{Records, Stopped, seq};
+use domain::entities::cop_payment::CopPayment;
+use domain::entities::means::Means;
+use domain::entities::merchant::Merchant;
+use domain::entities::payment::{Payment, Status};
+use domain::entities::{Entity, payout};
 use domain::events::Extra;
 use domain::index::{Trait, searched_hash};
-use domain::record::Entity;
-use domain::resources::cop_payments::CopPayment;
-use domain::resources::merchants::Merchant;
-use domain::resources::payments::{Means, Payment, Status};
-use domain::resources::payouts;
 use domain::trace::shown;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
@@ -25,7 +25,7 @@ pub fn has(entity: &Entity, by: Trait, text: &str) -> bool {
         Entity::Merchant(merchant) => of_merchant(merchant, by, text),
         Entity::Payout(payout) => {
             by == Trait::BankReference
-                && payout.status == payouts::Status::Completed
+                && payout.status == payout::Status::Completed
                 && is(shown(&payout.reference))
         }
         Entity::CopPayout(payout) => by == Trait::BankReference && is(payout.reference.as_deref()),
@@ -50,7 +50,7 @@ fn of_payment(payment: &Payment, by: Trait, text: &str) -> bool {
     match by {
         Trait::BankReference => {
             let back = shown(&payment.reversal_ref).filter(|_| payment.status == Status::Reversed);
-            crate::payments::list::bank_reference(payment) == Some(text) || back == Some(text)
+            crate::payments::show::bank_reference(payment) == Some(text) || back == Some(text)
         }
         Trait::Reference => {
             payment.checkout.as_deref().and_then(|sale| sale.reference.as_deref()) == Some(text)
@@ -105,7 +105,6 @@ fn is_phone(phone: MobilePhone, text: &str) -> bool {
 }
 
 impl FoundDeposit {
-    /// Whether the deposit has a text.
     pub(super) fn has(&self, by: Trait, text: &str) -> bool {
         match by {
             Trait::PartId => self.deposit.id.to_string() == text,

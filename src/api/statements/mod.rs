@@ -6,15 +6,14 @@
 
 pub mod description;
 
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Got, Invalid, Sound};
-use crate::kind::Kind as _;
+use crate::fields::{Got, Invalid, Kind as _, Sound};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
 use crate::writer::Object;
 use domain::ledger::Ledger;
 use domain::ledger::days::{Column, Line, zone};
@@ -25,12 +24,9 @@ use domain::values::time::Zone;
 /// The most days of one statement.
 pub const DAYS_MAX: i32 = 400;
 
-/// A statement that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// The owner of the account.
     pub ledger: Ledger,
-    /// The currency.
     pub currency: Currency,
     /// The first day.
     pub from: Date,
@@ -45,14 +41,11 @@ pub struct Asked {
     to: Got<Date>,
 }
 
-/// The currencies of a tenant's statements, by name.
 pub const CURRENCIES: [(&str, Currency); 3] =
     [("VES", Currency::Ves), ("COP", Currency::Cop), ("USDT", Currency::Usdt)];
-/// The currencies of a seller's statements, by name.
 const CURRENCIES_OF_SELLERS: [(&str, Currency); 2] = [("VES", Currency::Ves), ("COP", Currency::Cop)];
 
 impl Asked {
-    /// Reads the parameters.
     pub fn read(query: &mut Query<'_>, currencies: &[(&'static str, Currency)]) -> Asked {
         let currency = query.required("currency", kinds::one_of(currencies));
         let from = query.required("from", kinds::day().about("The first day."));
@@ -66,7 +59,6 @@ impl Asked {
         Asked { currency, from, to }
     }
 
-    /// The question, put to an account of this owner.
     pub fn of(self, ledger: Ledger, sound: &Sound) -> Ask {
         Ask { ledger, currency: self.currency.get(sound), from: self.from.get(sound), to: self.to.get(sound) }
     }
@@ -74,14 +66,14 @@ impl Asked {
 
 /// GET /v1/statements
 pub const READ: Endpoint =
-    endpoint(description::TAG, run!(read), || answers(summary("A statement by days"), &CURRENCIES));
+    endpoint(chapters::STATEMENTS, run!(read), || answers(summary("A statement by days"), &CURRENCIES));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     statement(cx, Ledger::Tenant, &CURRENCIES).await
 }
 
 /// GET /v1/merchants/:id/statements
-pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, run!(read_seller), || {
+pub const READ_SELLER: Endpoint = endpoint(chapters::MERCHANTS, run!(read_seller), || {
     answers(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS)
 });
 
@@ -91,7 +83,7 @@ async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn answers(operation: Operation, currencies: &[(&'static str, Currency)]) -> Operation {
-    description::statement(operation.query(|query| asked(query, Ledger::Tenant, currencies)))
+    answers_statement(operation.query(|query| asked(query, Ledger::Tenant, currencies)))
 }
 
 fn asked(
@@ -114,12 +106,11 @@ async fn statement(
     Ok(Reply::json(200, show(currency, &lines)))
 }
 
-/// A statement, as JSON.
 pub fn show(currency: Currency, lines: &[Line]) -> Vec<u8> {
     Object::with_capacity(128 + lines.len() * 384)
         .plain("currency", currency.code())
         .plain("timezone", timezone(currency))
-        .list("days", lines.iter().map(|line| members(Writing::of(&(line, currency), 384)).end()))
+        .list("days", lines.iter().map(|line| show_day(line, currency)))
         .end()
 }
 
@@ -132,30 +123,55 @@ pub const fn timezone(currency: Currency) -> &'static str {
     }
 }
 
-/// The members of a day.
-pub(crate) fn members<'a, M: Members<'a, (&'a Line, Currency)>>(members: M) -> M {
-    let date = || schema::text().format("date");
-    let begun = members.plain("date", date, |(line, _)| line.day.date).plain(
-        "opening",
-        || description::sum().about("The balance when the day began."),
-        |(line, currency)| amount(line.opening, *currency),
-    );
-    let moved = Column::ALL.into_iter().fold(begun, |members, column| {
-        members.plain(column.name(), description::column(column), move |(line, currency)| {
-            amount(line.day.sum(column), *currency)
-        })
-    });
+fn show_day(line: &Line, currency: Currency) -> Vec<u8> {
+    let begun = Object::with_capacity(384).plain("date", line.day.date);
+    let begun = begun.plain("opening", amount(line.opening, currency));
+    let moved = Column::ALL
+        .into_iter()
+        .fold(begun, |day, column| day.plain(column.name(), amount(line.day.sum(column), currency)));
+    moved.plain("closing", amount(line.closing(), currency)).number("movements", line.day.movements).end()
+}
+
+pub(super) fn day_schema() -> schema::Schema {
+    let begun = schema::object()
+        .member("date", schema::text().format("date"))
+        .member("opening", sum().about("The balance when the day began."));
+    let moved = Column::ALL
+        .into_iter()
+        .fold(begun, |day, column| day.member(column.name(), sum().about(words(column))));
     moved
-        .plain(
-            "closing",
-            || description::sum().about("`opening` and all columns: the next day's `opening`."),
-            |(line, currency)| amount(line.closing(), *currency),
-        )
-        .number("movements", || schema::integer().at_least("0"), |(line, _)| line.day.movements)
+        .member("closing", sum().about("`opening` and all columns: the next day's `opening`."))
+        .member("movements", schema::integer().at_least("0"))
 }
 
 fn amount(minor: i128, currency: Currency) -> String {
     let mut text = String::with_capacity(16);
     let _ = write_sum(&mut text, minor, currency.decimals());
     text
+}
+
+pub fn answers_statement(operation: Operation) -> Operation {
+    operation.answers(200, "Statement", "A line for every day, empty ones too, oldest first")
+}
+
+fn sum() -> schema::Schema {
+    schema::text().pattern(r"^-?(0|[1-9][0-9]*)(\.[0-9]{2})?$")
+}
+
+const fn words(column: Column) -> &'static str {
+    match column {
+        Column::Payments => "Sales. Signed like all columns; negative is money out.",
+        Column::Fees => "Fees of sales, less those that came back.",
+        Column::PlatformFees => "The operator's shares of sales through links.",
+        Column::SellerTransfers => "Sellers' shares of sales, less those that came back.",
+        Column::Reversals => "Sales that were given back.",
+        Column::Chargebacks => {
+            "Card sales that banks took back, fees of that, and what won disputes returned."
+        }
+        Column::Payouts => "Money sent out, and its fees.",
+        Column::PayoutReversals => "Payouts that failed, with their fees.",
+        Column::Conversions => "Money that became USDT, less what was canceled.",
+        Column::Deposits => "USDT received.",
+        Column::Adjustments => "The operator's corrections, and test money.",
+    }
 }

@@ -8,12 +8,12 @@ pub mod own;
 pub mod settings;
 
 use crate::answer::{Facts, Rendered};
-use crate::fields::{Fields, Invalid};
-use crate::kind::Kind as _;
+use crate::fields::{Fields, Invalid, Kind as _};
 use crate::openapi::kinds;
 use crate::writer::{Object, text};
-use domain::platform::{ApiKey, Mode, PlatformChange, Tenant};
+use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::record::Record;
+use domain::values::mode::Mode;
 use domain::values::time::Timestamp;
 
 /// The key in plain text, if it may be shown.
@@ -102,17 +102,14 @@ pub fn made(record: &Record, reveal: Reveal<'_>) -> Option<Vec<u8>> {
     Some(describe(name(key, reveal), key).end())
 }
 
-/// The answer to who opened a tenant.
 pub fn show_opened(facts: &Facts<'_>) -> Option<Rendered> {
     Some((201, opened(facts.record?, &|key| facts.secrets.key(key))?))
 }
 
-/// The answer to who made a key.
 pub fn show_made(facts: &Facts<'_>) -> Option<Rendered> {
     Some((201, made(facts.record?, &|key| facts.secrets.key(key))?))
 }
 
-/// The tenant as a record left it.
 pub fn show_changed(facts: &Facts<'_>) -> Option<Rendered> {
     match facts.record?.platform.as_deref()? {
         PlatformChange::Tenant(tenant) => Some((200, show(tenant))),

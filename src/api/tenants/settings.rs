@@ -3,10 +3,9 @@
 
 mod shop;
 
-use crate::fields::{Bad, Fields, Got, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, kind};
 use crate::openapi::{kinds, schema, values};
-use crate::value::Value;
+use crate::value::{Bad, Value};
 use crate::writer::{Object, text};
 use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
@@ -23,18 +22,15 @@ const HOLD_DAYS_MAX: i64 = 365;
 const ORIGINS_MAX: usize = 100;
 /// Characters of the longest host name.
 const HOST_CHARACTERS_MAX: usize = 253;
-/// The policies of withdrawal fees that are known.
 const WITHDRAW_FEE_POLICIES: [(&str, &str); 3] =
     [("legacy_flat", "legacy_flat"), ("tiered_v1", "tiered_v1"), ("tiered_v2", "tiered_v2")];
 
-/// A source that can be converted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     Ves,
     Cop,
 }
 
-/// The settings as JSON.
 pub fn show(settings: &Settings) -> Vec<u8> {
     let origins = settings.checkout_allowed_origins.iter().map(|origin| text(origin));
     let usdt = Object::new()
@@ -55,7 +51,6 @@ pub fn show(settings: &Settings) -> Vec<u8> {
         .end()
 }
 
-/// A percentage with its four decimals.
 pub fn percentage(rate: Rate) -> String {
     format!("{:.4}", rate.0)
 }

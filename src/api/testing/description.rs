@@ -1,19 +1,16 @@
 //! Calls of test mode alone, as the description tells of them.
 
 use super::{read_advance, read_fund};
+use crate::chapters;
 use crate::conversions::read_reason;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::object;
 use crate::openapi::values::{instant, livemode};
 
-/// The heading of what exists in test mode alone.
-pub(crate) const TAG: &str = "Test mode";
-
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::TEST_MODE,
         about: "A test key runs the same engine, ledger and log; only the banks are simulated. These calls \
             move its clock, give it money, and play the parts of buyers, banks and operators.",
         schemas: vec![

@@ -6,18 +6,17 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
-use crate::fields::{Bad, Fields, Invalid};
-use crate::kind::{Kind, kind};
-use crate::number;
+use crate::fields::{Fields, Invalid, Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::value::Value;
+use crate::value::{self, Bad, Value};
 use crate::writer::Object;
+use domain::cause::Cause;
 use domain::commands::Command;
-use domain::record::Cause;
 use domain::resources::adjustments::Adjustment;
 use domain::values::ids::Id;
 use domain::values::money::Currency;
@@ -27,7 +26,7 @@ use domain::values::time::Timestamp;
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
 
 /// GET /v1/test/clock
-pub const READ_CLOCK: Endpoint = endpoint(description::TAG, run!(read_clock), || {
+pub const READ_CLOCK: Endpoint = endpoint(chapters::TEST_MODE, run!(read_clock), || {
     summary("Read the test clock").answers(200, "TestClock", "Now, in this account's test mode")
 });
 
@@ -36,7 +35,7 @@ async fn read_clock(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/clock
-pub const MOVE_CLOCK: Endpoint = endpoint(description::TAG, run!(move_clock), || {
+pub const MOVE_CLOCK: Endpoint = endpoint(chapters::TEST_MODE, run!(move_clock), || {
     summary("Move the test clock forward")
         .about(
             "Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, \
@@ -65,7 +64,7 @@ fn read_advance(mut fields: Fields<'_>) -> Result<i64, Invalid> {
 pub const RESET_OPERATION: &str = "resetTest";
 
 /// POST /v1/test/reset
-pub const RESET: Endpoint = endpoint(description::TAG, run!(reset), || {
+pub const RESET: Endpoint = endpoint(chapters::TEST_MODE, run!(reset), || {
     summary("Begin the test data anew")
         .about(
             "Balances are zero, every list of test mode is empty and every id of before is 404; references and \
@@ -88,7 +87,7 @@ fn begun_anew(facts: &Facts<'_>) -> Option<Rendered> {
 }
 
 /// POST /v1/test/fund
-pub const FUND: Endpoint = endpoint(description::TAG, run!(fund), || {
+pub const FUND: Endpoint = endpoint(chapters::TEST_MODE, run!(fund), || {
     summary("Add test money to a balance")
         .body("TestFund")
         .example("1000 VES", r#"{"currency":"VES","amount":"1000.00"}"#)
@@ -103,7 +102,6 @@ async fn fund(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.ask(Target::Book, Command::Adjust(Box::new(ask))).await
 }
 
-/// Reads the money that is added.
 fn read_fund(mut fields: Fields<'_>) -> Result<Adjustment, Invalid> {
     let currency = fields.required("currency", kinds::currency());
     let of = currency.peek().copied().unwrap_or(Currency::Ves);
@@ -158,7 +156,7 @@ fn read_positive(value: Value<'_>, currency: Currency) -> Result<i64, Bad> {
         return value.positive_cents();
     }
     let pesos =
-        number::whole(&value.string()?).filter(|pesos| (1..=currency.amount_minor_max()).contains(pesos));
+        value::whole(&value.string()?).filter(|pesos| (1..=currency.amount_minor_max()).contains(pesos));
     pesos.ok_or_else(|| Bad::from("must be a positive whole amount up to 999999999999, such as \"20000\""))
 }
 

@@ -2,20 +2,16 @@
 
 use super::targets::Allowed;
 use super::{read_change, read_new, read_rotation};
-use crate::kind::body;
+use crate::chapters;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, integer, list, named, object, one_of, text};
-use crate::openapi::values::{instant, items, page, uuid};
-use crate::shown::Describing;
+use crate::openapi::schema::{Schema, integer, list, named, object, text};
+use crate::openapi::values::{items, page, uuid};
 use domain::values::ids::Id;
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Webhook endpoints";
-
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::WEBHOOKS,
         about: "Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 \
             seconds to answer 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. \
             With `retry` `backoff` what was not answered 2xx is tried again, 8 times over a day, and \
@@ -28,35 +24,18 @@ pub fn chapter() -> Chapter {
 }
 
 fn webhook() -> Schema {
-    super::members(Describing::object()).schema()
+    super::schema()
 }
 
-fn delivery_status() -> Schema {
-    one_of(["pending", "delivered", "failed"])
-}
-
-/// A delivery.
 pub fn delivery() -> Schema {
-    object()
-        .member("id", uuid())
-        .member("webhookId", uuid())
-        .member("eventId", uuid())
-        .member("event", text())
-        .member("sequence", integer().at_least("1"))
-        .member("attempt", integer().at_least("1").about("The number of the try."))
-        .member("status", delivery_status())
-        .member("httpStatus", integer().or_null())
-        .member("latencyMs", integer().or_null())
-        .member("error", text().or_null())
-        .member("createdAt", instant())
-        .member("completedAt", instant().or_null())
+    super::delivery_schema()
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
     let allowed = Allowed { livemode: false, private: false };
     let tried = object()
         .member("webhookId", uuid())
-        .member("status", delivery_status())
+        .member("status", super::status_schema())
         .member("httpStatus", integer().or_null())
         .member("error", text().or_null());
     vec![

@@ -7,11 +7,10 @@
 pub mod description;
 pub mod targets;
 
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
-use crate::fields::{Bad, Fields, Got, Invalid};
-use crate::kind::{self, kind};
+use crate::fields::{self, Fields, Got, Invalid, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
@@ -19,16 +18,16 @@ use crate::problem::Problem;
 use crate::query;
 use crate::records::{Records, Stopped, Unread};
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
-use crate::value::Value;
+use crate::shown::shown;
+use crate::value::{Bad, Value};
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
+use domain::entities::webhook::{
+    Delivered, EVENT_NAMES, EventName, EventRef, Resend, Retry, Signature, Webhook,
+};
 use domain::index;
 use domain::resources::webhooks;
-use domain::resources::webhooks::{
-    Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, OVERLAP_SECONDS, OVERLAP_SECONDS_MAX, Resend,
-    Retry, Signature, Webhook, WebhookChange,
-};
+use domain::resources::webhooks::{NewWebhook, OVERLAP_SECONDS, OVERLAP_SECONDS_MAX, WebhookChange};
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
@@ -38,7 +37,7 @@ use url::Url;
 /// The address of an endpoint, as it was written and as it is called.
 type Target = (String, Url);
 
-fn url<'a>(allowed: Allowed) -> impl kind::Kind<'a, Target> {
+fn url<'a>(allowed: Allowed) -> impl fields::Kind<'a, Target> {
     let read = move |value: Value<'a>| {
         let given = value.string()?;
         let given = given.trim();
@@ -47,7 +46,7 @@ fn url<'a>(allowed: Allowed) -> impl kind::Kind<'a, Target> {
     kind(read, || schema::text().chars(1..=targets::URL_MAX).format("uri"))
 }
 
-fn events<'a>() -> impl kind::Kind<'a, Vec<EventName>> {
+fn events<'a>() -> impl fields::Kind<'a, Vec<EventName>> {
     let names = || schema::list(schema::one_of(EVENT_NAMES)).count(1..=EVENT_NAMES.len()).distinct();
     kind(read_events, names)
 }
@@ -65,7 +64,7 @@ fn read_events(value: Value<'_>) -> Result<Vec<EventName>, Bad> {
 }
 
 /// POST /v1/webhooks
-pub const REGISTER: Endpoint = endpoint(description::TAG, run!(register), || {
+pub const REGISTER: Endpoint = endpoint(chapters::WEBHOOKS, run!(register), || {
     summary("Register an endpoint")
         .about("https in live mode; no private address. The signing secret is in this answer alone.")
         .body("NewWebhook")
@@ -90,7 +89,6 @@ fn allowed(cx: &Context<'_>) -> Allowed {
     Allowed { livemode: cx.caller.livemode(), private: cx.env.private_targets() }
 }
 
-/// Reads the body of a new endpoint, which gets this id, and where it leads.
 fn read_new(mut fields: Fields<'_>, allowed: Allowed, id: Id) -> Result<(NewWebhook, Url), Invalid> {
     let url = fields.required("url", url(allowed));
     let events = fields.required("events", events());
@@ -109,7 +107,7 @@ fn read_new(mut fields: Fields<'_>, allowed: Allowed, id: Id) -> Result<(NewWebh
 }
 
 /// GET /v1/webhooks
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::WEBHOOKS, run!(list), || {
     summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode")
 });
 
@@ -138,7 +136,7 @@ pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
 }
 
 /// GET /v1/webhooks/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::WEBHOOKS, run!(read), || {
     summary("Read an endpoint").answers(200, "Webhook", "The endpoint")
 });
 
@@ -148,7 +146,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/webhooks/:id
-pub const UPDATE: Endpoint = endpoint(description::TAG, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(chapters::WEBHOOKS, run!(update), || {
     summary("Change an endpoint")
         .body("WebhookChange")
         .example("pause", r#"{"status":"disabled"}"#)
@@ -166,7 +164,6 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(id, webhooks::Command::Change(Box::new(change))).await
 }
 
-/// Reads a change of an endpoint, and where it leads from now on if that changes.
 fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChange, Option<Url>), Invalid> {
     fields.changes();
     let url: Got<Option<Target>> = fields.optional("url", url(allowed));
@@ -188,7 +185,7 @@ fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChang
 }
 
 /// DELETE /v1/webhooks/:id
-pub const DELETE: Endpoint = endpoint(description::TAG, run!(delete), || {
+pub const DELETE: Endpoint = endpoint(chapters::WEBHOOKS, run!(delete), || {
     summary("Delete an endpoint").answers_with(
         200,
         schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
@@ -203,7 +200,7 @@ async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/webhooks/:id/rotate-secret
-pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, run!(rotate_secret), || {
+pub const ROTATE_SECRET: Endpoint = endpoint(chapters::WEBHOOKS, run!(rotate_secret), || {
     summary("Replace an endpoint's secret")
         .about("Deliveries from now on are signed with the new one. In the forms that bear several signatures the \
             one before signs beside it, for a day or as long as `overlapSeconds` says; 0 ends every older one.")
@@ -218,7 +215,6 @@ async fn rotate_secret(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(id, webhooks::Command::RotateSecret(overlap_seconds)).await
 }
 
-/// Reads for how long the last secret goes on signing.
 fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
     let overlap = fields.optional("overlapSeconds", kinds::integer(0..=i64::from(OVERLAP_SECONDS_MAX)));
     let sound = fields.finish()?;
@@ -226,7 +222,7 @@ fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
 }
 
 /// GET /v1/webhooks/:id/deliveries
-pub const DELIVERIES: Endpoint = endpoint(description::TAG, run!(deliveries), || {
+pub const DELIVERIES: Endpoint = endpoint(chapters::WEBHOOKS, run!(deliveries), || {
     summary("List the deliveries of an endpoint").list(query::page).answers(
         200,
         "DeliveryPage",
@@ -241,17 +237,13 @@ async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/events/:id/resend
-pub const RESEND: Endpoint = endpoint(description::TAG, run!(resend), || {
-    summary(
-        "Send an event \
-         again",
-    )
-    .about(
-        "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An \
-         endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of \
-         them.",
-    )
-    .answers(202, "Deliveries", "What is being sent")
+pub const RESEND: Endpoint = endpoint(chapters::WEBHOOKS, run!(resend), || {
+    summary("Send an event again")
+        .about(
+            "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 \
+         such deliveries waiting is left out; 503 `overloaded` when that is all of them.",
+        )
+        .answers(202, "Deliveries", "What is being sent")
 });
 
 async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -261,7 +253,7 @@ async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/notifications/test
-pub const TEST: Endpoint = endpoint(description::TAG, run!(test), || {
+pub const TEST: Endpoint = endpoint(chapters::WEBHOOKS, run!(test), || {
     summary("Send a test delivery")
         .about(
             "`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no \
@@ -276,40 +268,22 @@ async fn test(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.test_notification().await
 }
 
-/// The events that an endpoint lists.
 fn listed(webhook: &Webhook) -> &[EventName] {
     webhook.term().map(|term| term.events.as_slice()).unwrap_or_default()
 }
 
-/// An endpoint, as JSON.
-pub fn show(webhook: &Webhook) -> Vec<u8> {
-    members(Writing::of(webhook, 512)).end()
-}
-
-/// The members of an endpoint.
-pub(crate) fn members<'a, M: Members<'a, Webhook>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |webhook| webhook.id)
-        .constant("object", "webhook")
-        .text("url", schema::text, |webhook| &webhook.url)
-        .list(
-            "events",
-            || schema::list(schema::text()),
-            |webhook| listed(webhook).iter().map(|event| text(event.name())),
-        )
-        .plain(
-            "status",
-            || schema::one_of(["enabled", "disabled"]),
-            |webhook| if webhook.is_enabled() { "enabled" } else { "disabled" },
-        )
-        .boolean("livemode", values::livemode, |webhook| webhook.livemode)
-        .plain("createdAt", values::instant, |webhook| webhook.created_at)
-        .plain("retry", || schema::one_of(Retry::ALL.map(Retry::name)), |webhook| webhook.retry.name())
-        .plain(
-            "signature",
-            || schema::one_of(Signature::ALL.map(Signature::name)),
-            |webhook| webhook.signature.name(),
-        )
+shown! {
+    pub fn show(webhook: &Webhook), schema, 512 {
+        plain "id" = webhook.id, values::uuid();
+        constant "object" = "webhook";
+        text "url" = &webhook.url, schema::text();
+        list "events" = listed(webhook).iter().map(|event| text(event.name())), schema::list(schema::text());
+        plain "status" = if webhook.is_enabled() { "enabled" } else { "disabled" }, schema::one_of(["enabled", "disabled"]);
+        boolean "livemode" = webhook.livemode, values::livemode();
+        plain "createdAt" = webhook.created_at, values::instant();
+        plain "retry" = webhook.retry.name(), schema::one_of(Retry::ALL.map(Retry::name));
+        plain "signature" = webhook.signature.name(), schema::one_of(Signature::ALL.map(Signature::name));
+    }
 }
 
 fn created(facts: &Facts<'_>) -> Option<Rendered> {
@@ -334,7 +308,6 @@ fn with_secret(facts: &Facts<'_>) -> Option<Vec<u8>> {
     })
 }
 
-/// The answer to a deletion.
 fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
     let webhook: &Webhook = facts.the()?;
     Some((200, Object::new().boolean("deleted", true).plain("id", webhook.id).end()))
@@ -342,41 +315,67 @@ fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
 
 /// A delivery that has no outcome yet, as JSON.
 pub fn show_pending(webhook: Id, due: &Resend) -> Vec<u8> {
-    begin(due.delivery, webhook, &due.event, due.attempt)
-        .plain("status", "pending")
-        .null("httpStatus")
-        .null("latencyMs")
-        .null("error")
-        .plain("createdAt", due.created_at)
-        .null("completedAt")
-        .end()
+    show_delivery(
+        due.delivery,
+        webhook,
+        &due.event,
+        due.attempt,
+        "pending",
+        None,
+        None,
+        None,
+        due.created_at,
+        None,
+    )
 }
 
-/// A delivery with its outcome, as JSON.
 pub fn show_delivered(webhook: Id, delivered: &Delivered, completed_at: Timestamp) -> Vec<u8> {
-    begin(delivered.id, webhook, &delivered.event, delivered.attempt)
-        .plain("status", status(delivered.error.as_deref()))
-        .maybe_number("httpStatus", delivered.http_status)
-        .number("latencyMs", delivered.latency_ms)
-        .maybe_text("error", delivered.error.as_deref())
-        .plain("createdAt", delivered.created_at)
-        .plain("completedAt", completed_at)
-        .end()
+    let Delivered { id, event, attempt, created_at, .. } = delivered;
+    let (http_status, latency_ms, error) =
+        (delivered.http_status, Some(delivered.latency_ms), delivered.error.as_deref());
+    let completed_at = Some(completed_at);
+    show_delivery(
+        *id,
+        webhook,
+        event,
+        *attempt,
+        status(error),
+        http_status,
+        latency_ms,
+        error,
+        *created_at,
+        completed_at,
+    )
+}
+
+shown! {
+    #[expect(clippy::too_many_arguments, reason = "they are the members")]
+    fn show_delivery(
+        id: Id, webhook: Id, event: &EventRef, attempt: u32, status: &str, http_status: Option<u16>,
+        latency_ms: Option<u32>, error: Option<&str>, created_at: Timestamp, completed_at: Option<Timestamp>
+    ), delivery_schema, 512 {
+        plain "id" = id, values::uuid();
+        plain "webhookId" = webhook, values::uuid();
+        plain "eventId" = event.id, values::uuid();
+        plain "event" = event.kind.name(), schema::text();
+        number "sequence" = event.number, schema::integer().at_least("1");
+        number "attempt" = attempt, schema::integer().at_least("1").about("The number of the try.");
+        plain "status" = status, status_schema();
+        maybe_number "httpStatus" = http_status, schema::integer();
+        maybe_number "latencyMs" = latency_ms, schema::integer();
+        maybe_text "error" = error, schema::text();
+        plain "createdAt" = created_at, values::instant();
+        maybe_plain "completedAt" = completed_at, values::instant();
+    }
+}
+
+pub(super) fn status_schema() -> schema::Schema {
+    schema::one_of(["pending", "delivered", "failed"])
 }
 
 /// The status of a delivery with this error, or with none.
 pub fn status(error: Option<&str>) -> &'static str {
     if error.is_none() { "delivered" } else { "failed" }
-}
-
-fn begin(id: Id, webhook: Id, event: &EventRef, attempt: u32) -> Object {
-    Object::new()
-        .plain("id", id)
-        .plain("webhookId", webhook)
-        .plain("eventId", event.id)
-        .plain("event", event.kind.name())
-        .number("sequence", event.number)
-        .number("attempt", attempt)
 }
 
 /// The answer to a request to send again or to test.

@@ -9,7 +9,6 @@ use url::{Host, Url};
 /// Characters of an address.
 pub(super) const URL_MAX: usize = 2048;
 
-/// The addresses that a mode and the configuration allow.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed {
     /// Real money: https alone.
@@ -58,7 +57,6 @@ fn is_local_name(name: &str) -> bool {
             && name.get(name.len() - 10..).is_some_and(|end| end.eq_ignore_ascii_case(".localhost"))
 }
 
-/// Whether an address is one of the public internet.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

@@ -15,8 +15,9 @@
 //! # Ok::<(), api::problem::Problem>(())
 //! ```
 //!
-//! The function that asks for the members of a body is also what describes it (`kind.rs`): then nothing is
-//! read, and `finish` fails.
+//! The function that asks for the members of a body is also what describes it ([`body`]): then nothing is
+//! read, and `finish` fails. A [`Kind`] says how a value is read, and the schema of what can be read; schemas are
+//! functions, and reading calls none of them. The kinds that many readers share are in `../openapi/kinds.rs`.
 //!
 //! A reading gives a [`Got`]; what it holds can be taken out only with the [`Sound`] that
 //! [`Fields::finish`] returns when nothing was bad, so no handler can act on half a body or forget
@@ -24,10 +25,12 @@
 //! must not know any particular field.
 
 use super::json::{self, Malformed, Shape};
-use super::kind::{Description, Kind, Need};
 use super::problem::{BadField, Problem};
-use super::value::Value;
+use super::value::{Bad, Value};
+use crate::openapi::schema::{Schema, object};
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Bad fields beyond this many are not listed.
 pub const LISTED_MAX: usize = 1_000;
@@ -36,52 +39,11 @@ pub const LISTED_MAX: usize = 1_000;
 const NAME_CHARS_MAX: usize = 100;
 /// The message about a member that has to be there.
 const MISSING: &str = "is required";
-/// The message about a member that nobody asked for.
 const UNKNOWN: &str = "is unknown";
-
-/// The reason why a value can't be accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Bad {
-    /// The value itself, in words: lower case, no final stop, without the value.
-    Said(Cow<'static, str>),
-    /// Members inside it, with names relative to it.
-    Inside(Vec<BadField>),
-}
-
-impl From<&'static str> for Bad {
-    fn from(message: &'static str) -> Self {
-        Bad::Said(Cow::Borrowed(message))
-    }
-}
-
-impl From<String> for Bad {
-    fn from(message: String) -> Self {
-        Bad::Said(Cow::Owned(message))
-    }
-}
-
-impl From<Cow<'static, str>> for Bad {
-    fn from(message: Cow<'static, str>) -> Self {
-        Bad::Said(message)
-    }
-}
 
 impl From<Invalid> for Bad {
     fn from(invalid: Invalid) -> Self {
         Bad::Inside(invalid.0)
-    }
-}
-
-impl Bad {
-    /// Adds what is bad about `name` to `list`, by its full name.
-    pub(super) fn report(self, name: &str, list: &mut Vec<BadField>) {
-        match self {
-            Bad::Said(message) => list.push(BadField::new(name, message)),
-            Bad::Inside(inner) => list.extend(inner.into_iter().map(|bad| {
-                let dot = if bad.field.starts_with('[') { "" } else { "." };
-                BadField::new(format!("{name}{dot}{}", bad.field), bad.message)
-            })),
-        }
     }
 }
 
@@ -96,7 +58,6 @@ impl Invalid {
         Invalid(Vec::new())
     }
 
-    /// Every bad field.
     pub fn fields(&self) -> &[BadField] {
         &self.0
     }
@@ -115,17 +76,9 @@ pub struct Sound(());
 /// A value that a reader found, sealed until all fields are known to be sound.
 #[derive(Debug)]
 #[must_use = "a value that is not taken out need not be read"]
-pub struct Got<T>(Option<T>);
+pub struct Got<T>(pub(super) Option<T>);
 
 impl<T> Got<T> {
-    pub(crate) fn some(value: T) -> Self {
-        Got(Some(value))
-    }
-
-    pub(super) fn none() -> Self {
-        Got(None)
-    }
-
     /// The value. `_proof` must come from the `finish` of the very reader that gave this.
     pub fn get(self, _proof: &Sound) -> T {
         self.0.expect("a bad field makes finish fail, so every reading is there")
@@ -153,10 +106,10 @@ pub(super) struct Findings(Vec<BadField>);
 impl Findings {
     pub(super) fn take<T>(&mut self, name: &str, read: Result<T, Bad>) -> Got<T> {
         match read {
-            Ok(value) => Got::some(value),
+            Ok(value) => Got(Some(value)),
             Err(bad) => {
                 bad.report(name, &mut self.0);
-                Got::none()
+                Got(None)
             }
         }
     }
@@ -167,13 +120,11 @@ impl Findings {
         }
     }
 
-    /// Adds a name that came from outside.
     pub(super) fn add_unknown(&mut self, name: &str, message: &'static str) {
         let cut = name.char_indices().nth(NAME_CHARS_MAX).map_or(name, |(end, _)| &name[..end]);
         self.add(cut, message);
     }
 
-    /// Whether something has this message, at any depth.
     fn has(&self, message: &str) -> bool {
         self.0.iter().any(|bad| bad.message == message)
     }
@@ -192,14 +143,6 @@ impl Findings {
     }
 }
 
-/// A body as text.
-fn text(body: &[u8]) -> Result<&str, Malformed> {
-    std::str::from_utf8(body).map_err(|bad| {
-        let before = std::str::from_utf8(&body[..bad.valid_up_to()]).unwrap_or_default();
-        Malformed::after(before, "a byte that is not UTF-8")
-    })
-}
-
 /// The members of one object while they are being read.
 #[derive(Debug)]
 #[must_use = "finish it, or unknown members pass unseen"]
@@ -210,23 +153,25 @@ pub struct Fields<'a> {
     /// The position where the next look-up starts: callers mostly send members in the order in
     /// which they are read.
     next: usize,
-    /// Whether it is the body of a PATCH.
     is_change: bool,
-    /// Whether nothing was read so far that changes anything.
     is_idle: bool,
     findings: Findings,
-    /// The description that is made, where nothing is read.
     described: Option<Description>,
 }
 
 impl<'a> Fields<'a> {
-    /// A body that has to be there.
     pub fn parse(body: &'a [u8]) -> Result<Self, Problem> {
         if body.is_empty() {
             return Err(Problem::invalid_json("the body is empty; send a JSON object"));
         }
-        let text = text(body).map_err(|malformed| Problem::invalid_json(malformed.to_string()))?;
-        match json::read(text) {
+        let read = match std::str::from_utf8(body) {
+            Ok(text) => json::read(text),
+            Err(bad) => {
+                let before = std::str::from_utf8(&body[..bad.valid_up_to()]).unwrap_or_default();
+                Err(Malformed::after(before, "a byte that is not UTF-8"))
+            }
+        };
+        match read {
             Ok(Shape::Object(members)) => Ok(Self::over(members)),
             Ok(_) => Err(Problem::invalid_field("body", "must be an object")),
             Err(malformed) => Err(Problem::invalid_json(malformed.to_string())),
@@ -241,7 +186,13 @@ impl<'a> Fields<'a> {
         Self::parse(body)
     }
 
-    pub(super) fn over(members: Vec<json::Member<'a>>) -> Self {
+    /// The members of an object in a body. Finish them where they are read: what is bad gets the outer name and a
+    /// dot in front.
+    pub fn of(value: Value<'a>) -> Result<Self, Bad> {
+        Ok(Self::over(value.members()?))
+    }
+
+    fn over(members: Vec<json::Member<'a>>) -> Self {
         Fields {
             asked: vec![false; members.len()],
             members,
@@ -378,6 +329,140 @@ impl<'a> Fields<'a> {
             }
         }
         None
+    }
+}
+
+/// A kind of value: how a `T` is read, and the schema of what can be read.
+pub trait Kind<'a, T>: Sized {
+    fn read(&mut self, value: Value<'a>) -> Result<T, Bad>;
+
+    fn schema(&self) -> Schema;
+
+    /// The kind, described in other words.
+    fn about(self, words: &'static str) -> impl Kind<'a, T> {
+        Reworded { kind: self, change: move |schema: Schema| schema.about(words) }
+    }
+
+    /// The kind with the value, as JSON, that counts when the member is missing.
+    fn default(self, json: &'static str) -> impl Kind<'a, T> {
+        self.described(move |schema| schema.default(json))
+    }
+
+    fn described(self, change: impl Fn(Schema) -> Schema) -> impl Kind<'a, T> {
+        Reworded { kind: self, change }
+    }
+}
+
+pub fn kind<'a, T>(
+    read: impl FnMut(Value<'a>) -> Result<T, Bad>,
+    schema: impl Fn() -> Schema,
+) -> impl Kind<'a, T> {
+    Plain { read, schema }
+}
+
+/// The schema of the bodies that `read` reads: it is made to describe them, and reads nothing.
+pub fn body<'a, T, E>(read: impl FnOnce(Fields<'a>) -> Result<T, E>) -> Schema {
+    let (fields, description) = Fields::describing();
+    assert!(read(fields).is_err(), "a reader of a body ends with what finish says");
+    let Described { asked, is_change, is_finished, .. } = description.take();
+    let body = if is_change { object().members_min(1) } else { object() };
+    let body = asked.into_iter().fold(body, |body, Expected { name, schema, need }| match need {
+        Need::Required => body.member(name, schema),
+        Need::Optional | Need::Repeatable => body.optional(name, schema.or_null()),
+    });
+    if is_finished { body.closed() } else { body }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// One must be there.
+    Required,
+    /// One may be there.
+    Optional,
+    /// Any number may be there.
+    Repeatable,
+}
+
+/// A member or a parameter that a reader asks for.
+#[derive(Debug)]
+pub struct Expected {
+    pub name: &'static str,
+    pub schema: Schema,
+    pub need: Need,
+}
+
+/// Everything that a reader has asked for so far.
+#[derive(Debug, Default)]
+pub(super) struct Described {
+    pub(super) asked: Vec<Expected>,
+    is_change: bool,
+    pub(super) has_pages: bool,
+    is_finished: bool,
+}
+
+/// The notes of a reader that reads nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Description(Rc<RefCell<Described>>);
+
+impl Description {
+    /// Notes what is asked for; nothing is found.
+    #[cold]
+    pub(super) fn ask<T>(&self, name: &'static str, schema: Schema, need: Need) -> Got<T> {
+        self.0.borrow_mut().asked.push(Expected { name, schema, need });
+        Got(None)
+    }
+
+    /// Notes that something must be in a body, whatever it is.
+    pub(super) fn changes_something(&self) {
+        self.0.borrow_mut().is_change = true;
+    }
+
+    /// Notes that a list is read in pages; there is none.
+    #[cold]
+    pub(super) fn pages<T>(&self) -> Got<T> {
+        self.0.borrow_mut().has_pages = true;
+        Got(None)
+    }
+
+    /// Ends the members: others are refused.
+    pub(super) fn close(&self) {
+        self.0.borrow_mut().is_finished = true;
+    }
+
+    pub(super) fn take(&self) -> Described {
+        self.0.take()
+    }
+}
+
+struct Plain<R, S> {
+    read: R,
+    schema: S,
+}
+
+impl<'a, T, R: FnMut(Value<'a>) -> Result<T, Bad>, S: Fn() -> Schema> Kind<'a, T> for Plain<R, S> {
+    #[inline]
+    fn read(&mut self, value: Value<'a>) -> Result<T, Bad> {
+        (self.read)(value)
+    }
+
+    fn schema(&self) -> Schema {
+        (self.schema)()
+    }
+}
+
+struct Reworded<K, C> {
+    kind: K,
+    change: C,
+}
+
+impl<'a, T, K: Kind<'a, T>, C: Fn(Schema) -> Schema> Kind<'a, T> for Reworded<K, C> {
+    #[inline]
+    fn read(&mut self, value: Value<'a>) -> Result<T, Bad> {
+        self.kind.read(value)
+    }
+
+    fn schema(&self) -> Schema {
+        (self.change)(self.kind.schema())
     }
 }
 

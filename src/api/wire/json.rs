@@ -18,7 +18,6 @@ const NAMES_IN_PAIRS_MAX: usize = 16;
 /// The reason why a text is not JSON, in words for the caller, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// The reason.
     pub reason: &'static str,
     /// The line, counted from 1.
     pub line: usize,
@@ -43,10 +42,6 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// The reason alone; the position is that of the scan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fault(&'static str);
-
 /// A member of an object: its decoded name and the exact text of its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member<'a> {
@@ -59,23 +54,18 @@ pub struct Member<'a> {
 /// The kind of a JSON text at the top level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape<'a> {
-    /// An object with these members.
     Object(Vec<Member<'a>>),
-    /// A list with these elements.
     List(Vec<&'a str>),
     /// A string, a number, a boolean or null.
     Scalar,
 }
 
-/// Reads one whole text.
 pub fn read(text: &str) -> Result<Shape<'_>, Malformed> {
     let mut scan = Scan { text, bytes: text.as_bytes(), at: 0, names: Vec::new() };
-    scan.whole().map_err(|Fault(reason)| Malformed::after(text.get(..scan.at).unwrap_or(text), reason))
-}
-
-/// Decodes the string literal `literal`, which must have come out of [`read`].
-pub fn decode_string(literal: &str) -> Cow<'_, str> {
-    decode(&literal[1..literal.len() - 1])
+    match scan.whole() {
+        Ok(shape) => Ok(shape),
+        Err(reason) => Err(Malformed::after(text.get(..scan.at).unwrap_or(text), reason)),
+    }
 }
 
 struct Scan<'a> {
@@ -86,6 +76,9 @@ struct Scan<'a> {
     /// allocation.
     names: Vec<Cow<'a, str>>,
 }
+
+/// The reason why the text at the position of the scan is not JSON.
+type Reason = &'static str;
 
 impl<'a> Scan<'a> {
     fn peek(&self) -> Option<u8> {
@@ -99,11 +92,22 @@ impl<'a> Scan<'a> {
     }
 
     /// The whole text.
-    fn whole(&mut self) -> Result<Shape<'a>, Fault> {
+    fn whole(&mut self) -> Result<Shape<'a>, Reason> {
         self.blank();
+        let mut values = Vec::new();
         let shape = match self.peek() {
-            Some(b'{') => Shape::Object(self.members()?),
-            Some(b'[') => Shape::List(self.elements()?),
+            Some(b'{') => {
+                self.collection(b'}', 1, Some(&mut values))?;
+                let mut members = Vec::with_capacity(values.len());
+                for (name, value) in self.names.drain(..).zip(values) {
+                    members.push(Member { name, value });
+                }
+                Shape::Object(members)
+            }
+            Some(b'[') => {
+                self.collection(b']', 1, Some(&mut values))?;
+                Shape::List(values)
+            }
             _ => {
                 self.value(1)?;
                 Shape::Scalar
@@ -111,105 +115,78 @@ impl<'a> Scan<'a> {
         };
         self.blank();
         if self.at < self.bytes.len() {
-            return Err(Fault("something follows the JSON value"));
+            return Err("something follows the JSON value");
         }
         Ok(shape)
     }
 
-    /// The members of the object that starts here, which is the outermost.
-    fn members(&mut self) -> Result<Vec<Member<'a>>, Fault> {
-        let mut members: Vec<Member<'a>> = Vec::with_capacity(8);
-        self.at += 1;
-        self.blank();
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-            return Ok(members);
-        }
-        loop {
-            let name = self.name()?;
-            let from = self.at;
-            self.value(2)?;
-            members.push(Member { name, value: &self.text[from..self.at] });
-            if self.closes(b'}')? {
-                break;
-            }
-        }
-        if has_twins(members.iter().map(|member| &member.name)) {
-            self.return_to_twin(members.iter().map(|member| &member.name));
-            return Err(TWICE);
-        }
-        Ok(members)
-    }
-
-    /// The elements of the list that starts here, which is the outermost.
-    fn elements(&mut self) -> Result<Vec<&'a str>, Fault> {
-        let mut elements = Vec::new();
-        self.at += 1;
-        self.blank();
-        if self.peek() == Some(b']') {
-            self.at += 1;
-            return Ok(elements);
-        }
-        loop {
-            let from = self.at;
-            self.value(2)?;
-            elements.push(&self.text[from..self.at]);
-            if self.closes(b']')? {
-                return Ok(elements);
-            }
-        }
-    }
-
     /// Steps over one value; `depth` is what it would be if it were an object or a list.
-    fn value(&mut self, depth: usize) -> Result<(), Fault> {
+    fn value(&mut self, depth: usize) -> Result<(), Reason> {
         match self.peek() {
             Some(b'"') => self.string().map(drop),
-            Some(b'{') => self.object(depth),
-            Some(b'[') => self.list(depth),
+            Some(b'{') => self.collection(b'}', depth, None),
+            Some(b'[') => self.collection(b']', depth, None),
             Some(b'-' | b'0'..=b'9') => self.number(),
             Some(b't') => self.word("true"),
             Some(b'f') => self.word("false"),
             Some(b'n') => self.word("null"),
-            Some(_) => Err(Fault("a value is expected")),
+            Some(_) => Err("a value is expected"),
             None => Err(ENDS),
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<(), Fault> {
+    /// Steps over the object or the list that starts here and ends with `end`. Of the outermost the `values` are
+    /// kept, and the names of an object's members stay in the list.
+    fn collection(
+        &mut self,
+        end: u8,
+        depth: usize,
+        mut values: Option<&mut Vec<&'a str>>,
+    ) -> Result<(), Reason> {
         if depth > DEPTH_MAX {
             return Err(TOO_DEEP);
         }
         let first = self.names.len();
         self.at += 1;
         self.blank();
-        if self.peek() == Some(b'}') {
+        if self.peek() == Some(end) {
             self.at += 1;
             return Ok(());
         }
         loop {
-            let name = self.name()?;
-            self.names.push(name);
-            self.value(depth + 1)?;
-            if self.closes(b'}')? {
-                break;
+            if end == b'}' {
+                let name = self.name()?;
+                self.names.push(name);
             }
+            let from = self.at;
+            self.value(depth + 1)?;
+            if let Some(values) = &mut values {
+                values.push(&self.text[from..self.at]);
+            }
+            self.blank();
+            match self.peek() {
+                Some(byte) if byte == end => break,
+                Some(b',') => self.at += 1,
+                Some(_) => return Err("a comma or a closing bracket is expected"),
+                None => return Err(ENDS),
+            }
+            self.blank();
         }
-        if has_twins(self.names[first..].iter()) {
-            let names = self.names.split_off(first);
-            self.return_to_twin(names.iter());
+        self.at += 1;
+        if end == b'}' && has_twins(&self.names[first..]) {
+            self.return_to_twin(first);
             return Err(TWICE);
         }
-        self.names.truncate(first);
+        if values.is_none() {
+            self.names.truncate(first);
+        }
         Ok(())
     }
 
     /// Goes back to the first name that was there before, unless it was written with escapes.
-    fn return_to_twin<'n>(&mut self, names: impl Iterator<Item = &'n Cow<'a, str>>)
-    where
-        'a: 'n,
-    {
+    fn return_to_twin(&mut self, first: usize) {
         let mut seen = HashSet::new();
-        for name in names {
+        for name in &self.names[first..] {
             if !seen.insert(name.as_ref()) {
                 if let Cow::Borrowed(name) = name {
                     // The quote before it.
@@ -220,66 +197,29 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<(), Fault> {
-        if depth > DEPTH_MAX {
-            return Err(TOO_DEEP);
-        }
-        self.at += 1;
-        self.blank();
-        if self.peek() == Some(b']') {
-            self.at += 1;
-            return Ok(());
-        }
-        loop {
-            self.value(depth + 1)?;
-            if self.closes(b']')? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Reads on after a value: true when `end` closes the collection, false when a comma says that
-    /// more follows.
-    fn closes(&mut self, end: u8) -> Result<bool, Fault> {
-        self.blank();
-        match self.peek() {
-            Some(byte) if byte == end => {
-                self.at += 1;
-                Ok(true)
-            }
-            Some(b',') => {
-                self.at += 1;
-                self.blank();
-                Ok(false)
-            }
-            Some(_) => Err(Fault("a comma or a closing bracket is expected")),
-            None => Err(ENDS),
-        }
-    }
-
     /// A member's name and the colon after it.
-    fn name(&mut self) -> Result<Cow<'a, str>, Fault> {
+    fn name(&mut self) -> Result<Cow<'a, str>, Reason> {
         if self.peek() != Some(b'"') {
             return Err(match self.peek() {
-                Some(_) => Fault("a member name in double quotes is expected"),
+                Some(_) => "a member name in double quotes is expected",
                 None => ENDS,
             });
         }
-        let from = self.at + 1;
+        let from = self.at;
         let escaped = self.string()?;
-        let inner = &self.text[from..self.at - 1];
+        let literal = &self.text[from..self.at];
         self.blank();
         match self.peek() {
             Some(b':') => self.at += 1,
-            Some(_) => return Err(Fault("a colon is expected after a member name")),
+            Some(_) => return Err("a colon is expected after a member name"),
             None => return Err(ENDS),
         }
         self.blank();
-        Ok(if escaped { decode(inner) } else { Cow::Borrowed(inner) })
+        Ok(if escaped { decode_string(literal) } else { Cow::Borrowed(&literal[1..literal.len() - 1]) })
     }
 
     /// Steps over a string literal; true when it has escapes.
-    fn string(&mut self) -> Result<bool, Fault> {
+    fn string(&mut self) -> Result<bool, Reason> {
         self.at += 1;
         let mut escaped = false;
         loop {
@@ -294,7 +234,7 @@ impl<'a> Scan<'a> {
                     self.escape()?;
                 }
                 Some(0..0x20) => {
-                    return Err(Fault("a control character stands in a string"));
+                    return Err("a control character stands in a string");
                 }
                 Some(_) => self.at += 1,
                 None => return Err(ENDS),
@@ -302,7 +242,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn escape(&mut self) -> Result<(), Fault> {
+    fn escape(&mut self) -> Result<(), Reason> {
         match self.peek() {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
             Some(b'u') => {
@@ -321,25 +261,25 @@ impl<'a> Scan<'a> {
                     _ => {}
                 }
             }
-            Some(_) => return Err(Fault("an escape in a string is unknown")),
+            Some(_) => return Err("an escape in a string is unknown"),
             None => return Err(ENDS),
         }
         Ok(())
     }
 
-    fn hex(&mut self) -> Result<u32, Fault> {
+    fn hex(&mut self) -> Result<u32, Reason> {
         let digits = self.bytes.get(self.at..self.at + 4).ok_or(ENDS)?;
         let mut code = 0;
         for digit in digits {
-            let digit = char::from(*digit).to_digit(16).ok_or(Fault("\\u needs four hexadecimal digits"))?;
+            let digit = char::from(*digit).to_digit(16).ok_or("\\u needs four hexadecimal digits")?;
             code = code * 16 + digit;
         }
         self.at += 4;
         Ok(code)
     }
 
-    fn number(&mut self) -> Result<(), Fault> {
-        const BAD: Fault = Fault("a number is malformed");
+    fn number(&mut self) -> Result<(), Reason> {
+        const BAD: Reason = "a number is malformed";
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
@@ -374,37 +314,37 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn word(&mut self, word: &str) -> Result<(), Fault> {
+    fn word(&mut self, word: &str) -> Result<(), Reason> {
         if !self.bytes[self.at..].starts_with(word.as_bytes()) {
-            return Err(Fault("a value is expected"));
+            return Err("a value is expected");
         }
         self.at += word.len();
         Ok(())
     }
 }
 
-const ENDS: Fault = Fault("the text ends too early");
-const TWICE: Fault = Fault("a member is twice in one object");
-const TOO_DEEP: Fault = Fault("the nesting is deeper than 64");
-const HALF: Fault = Fault("half a surrogate pair stands in a string");
+const ENDS: Reason = "the text ends too early";
+const TWICE: Reason = "a member is twice in one object";
+const TOO_DEEP: Reason = "the nesting is deeper than 64";
+const HALF: Reason = "half a surrogate pair stands in a string";
 
-fn has_twins<'n, 'a: 'n>(names: impl ExactSizeIterator<Item = &'n Cow<'a, str>> + Clone) -> bool {
+fn has_twins(names: &[Cow<'_, str>]) -> bool {
     if names.len() <= NAMES_IN_PAIRS_MAX {
-        let mut rest = names;
-        while let Some(name) = rest.next() {
-            if rest.clone().any(|other| other == name) {
+        for (n, name) in names.iter().enumerate() {
+            if names[..n].contains(name) {
                 return true;
             }
         }
         return false;
     }
-    let mut sorted: Vec<&str> = names.map(|name| name.as_ref()).collect();
+    let mut sorted: Vec<&str> = names.iter().map(|name| name.as_ref()).collect();
     sorted.sort_unstable();
     sorted.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// Undoes the escapes of a checked string's inside.
-fn decode(inner: &str) -> Cow<'_, str> {
+/// Decodes the string literal `literal`, which must have come out of [`read`].
+pub fn decode_string(literal: &str) -> Cow<'_, str> {
+    let inner = &literal[1..literal.len() - 1];
     let Some(first) = inner.find('\\') else {
         return Cow::Borrowed(inner);
     };

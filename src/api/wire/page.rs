@@ -32,12 +32,10 @@ pub type Mark<'a> = &'a dyn Fn(&[&[u8]]) -> [u8; 16];
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ListKey([u8; 16]);
 
-/// A list, but for its filters.
 #[derive(Clone, Copy)]
 pub struct ListOf<'a> {
     /// The server's keyed hash.
     pub mark: Mark<'a>,
-    /// The tenant key whose list it is.
     pub tenant_key: u64,
     /// The kind of the list: `payments`.
     pub kind: &'a str,
@@ -62,7 +60,6 @@ impl ListKey {
         ListKey(mark(&parts))
     }
 
-    /// The cursor for a position in the list.
     fn seal(self, position: &[u8]) -> String {
         let mut bytes = Vec::with_capacity(1 + position.len() + TAG_LEN);
         bytes.push(VERSION);
@@ -111,7 +108,6 @@ pub struct Page {
     pub limit: usize,
     /// The position that the page follows; `None` for the first page.
     pub after: Option<Vec<u8>>,
-    /// The list.
     pub list: ListKey,
 }
 

@@ -30,7 +30,6 @@ pub struct BadField {
 }
 
 impl BadField {
-    /// A field and what is wrong with it.
     pub fn new(field: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
         BadField { field: field.into(), message: message.into() }
     }
@@ -53,12 +52,58 @@ impl PartialEq for PrivateMessage {
     }
 }
 
+/// `NAME: STATUS, CODE [after SECONDS UNTIL IT MAY BE ASKED AGAIN], MESSAGE;`
+macro_rules! problems {
+    ($($(#[$doc:meta])* $name:ident: $status:literal, $code:literal $(after $seconds:literal)?, $message:literal;)*) => {
+        impl Problem {
+            $($(#[$doc])* pub fn $name() -> Self {
+                Self::refused($status, $code, $message)$(.after($seconds))?
+            })*
+        }
+    };
+}
+
+problems! {
+    live_mode_not_activated: 403, "live_mode_not_activated",
+        "live mode is not activated for this account; use a test key until the operator has activated it";
+    test_mode_only: 403, "test_mode_only",
+        "this call exists for test keys alone; send one in x-api-key";
+    second_person_required: 403, "second_person_required",
+        "who asked for this approval, or created, raised, rotated or enabled who asked within a day, can't decide about it, so nothing was changed; have another operator decide";
+    cross_site: 403, "cross_site",
+        "this request comes from another site's page and was not looked at; send it from a page of this server, or without a browser";
+    misdirected: 421, "misdirected",
+        "nothing is served under this host name; operators may add theirs to admin.hosts";
+    request_timeout: 408, "request_timeout",
+        "the body did not arrive in time, so nothing was done; send the request again";
+    idempotency_in_progress: 409, "idempotency_in_progress" after 1,
+        "a request with this Idempotency-Key is still under way; wait for its answer, or send this one again after Retry-After";
+    record_too_large: 413, "record_too_large",
+        "what was asked makes one record larger than the log takes, so nothing was done; ask for less at once";
+    unsupported_media_type: 415, "unsupported_media_type",
+        "send the body as JSON, with the header content-type: application/json";
+    head_too_large: 431, "head_too_large",
+        "the request line and the headers are longer than the server reads, or there are more than 100 headers, so nothing was done; send fewer and shorter ones, and what is long in the body";
+    clock_stepped: 503, "clock_stepped" after 60,
+        "the server's clock was set, and live money waits until an operator has looked into it, so nothing was done; ask again after Retry-After";
+    shutting_down: 503, "shutting_down" after 1,
+        "the server is stopping, so nothing was done; ask again";
+    account_halted: 503, "account_halted" after 60,
+        "this account is halted in this mode while its figures are checked, so nothing was done; ask again later";
+    tenant_moved: 503, "tenant_moved" after 30,
+        "this account moves to another server of the same name, so nothing was done here; ask again with the same Idempotency-Key or externalRef";
+    storage_unavailable: 503, "storage_unavailable" after 5,
+        "the server could not write, so the outcome is unknown; ask again with the same Idempotency-Key or externalRef, which never does it twice";
+    no_leader: 503, "no_leader" after 1,
+        "no machine of the cluster leads right now, so nothing was done; ask again after Retry-After";
+    disk_nearly_full: 503, "storage_unavailable" after 30,
+        "the disk of the server is nearly full, so nothing was done; ask again later";
+}
+
 /// A failure as the contract words it: status, code, message and what helps the caller to go on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// HTTP status.
     pub status: u16,
-    /// The stable code that programs branch on.
     pub code: &'static str,
     /// The message for people: lower case, no final stop.
     pub message: Cow<'static, str>,
@@ -134,20 +179,6 @@ impl Problem {
         })
     }
 
-    /// 403: the tenant may not use live mode yet or any more.
-    pub fn live_mode_not_activated() -> Self {
-        Self::refused(
-            403,
-            "live_mode_not_activated",
-            "live mode is not activated for this account; use a test key until the operator has activated it",
-        )
-    }
-
-    /// 403: a live key on a call that exists in test mode alone.
-    pub fn test_mode_only() -> Self {
-        Self::refused(403, "test_mode_only", "this call exists for test keys alone; send one in x-api-key")
-    }
-
     /// 403: the key lacks the scope that the call needs.
     pub fn scope_missing(scope: &'static str) -> Self {
         Self::refused(
@@ -168,34 +199,6 @@ impl Problem {
         .with("role", role)
     }
 
-    /// 403: who asked for an approval decides about it, or somebody who is no second person beside that.
-    pub fn second_person_required() -> Self {
-        Self::refused(
-            403,
-            "second_person_required",
-            "who asked for this approval, or created, raised, rotated or enabled who asked within a day, can't \
-             decide about it, so nothing was changed; have another operator decide",
-        )
-    }
-
-    /// 403: a page of another site asks.
-    pub fn cross_site() -> Self {
-        Self::refused(
-            403,
-            "cross_site",
-            "this request comes from another site's page and was not looked at; send it from a page of this server, or without a browser",
-        )
-    }
-
-    /// 421: the listener is not meant under this name.
-    pub fn misdirected() -> Self {
-        Self::refused(
-            421,
-            "misdirected",
-            "nothing is served under this host name; operators may add theirs to admin.hosts",
-        )
-    }
-
     /// 404: no such object for this key. Where the request is known, it gets the words for which one.
     pub fn not_found() -> Self {
         Self::refused(404, "not_found", UNNAMED)
@@ -211,24 +214,6 @@ impl Problem {
         let message =
             format!("this path takes {allow} alone, so nothing was done; repeat it with one that it takes");
         Problem { allow: Some(allow), ..Self::refused(405, "method_not_allowed", message) }
-    }
-
-    /// 408: the body did not arrive in time.
-    pub fn request_timeout() -> Self {
-        Self::refused(
-            408,
-            "request_timeout",
-            "the body did not arrive in time, so nothing was done; send the request again",
-        )
-    }
-
-    /// 409: the first request with this key is still under way.
-    pub fn idempotency_in_progress() -> Self {
-        Self::conflict(
-            "idempotency_in_progress",
-            "a request with this Idempotency-Key is still under way; wait for its answer, or send this one again after Retry-After",
-        )
-        .after(1)
     }
 
     /// 422: the key was used with another body. `first` says when, and by which request: of the body a
@@ -249,33 +234,6 @@ impl Problem {
             413,
             "payload_too_large",
             format!("the body exceeds the {bytes_max} bytes that are taken here; send less at once"),
-        )
-    }
-
-    /// 413: what was asked makes a record that the log does not take.
-    pub fn record_too_large() -> Self {
-        Self::refused(
-            413,
-            "record_too_large",
-            "what was asked makes one record larger than the log takes, so nothing was done; ask for less at once",
-        )
-    }
-
-    /// 415: the body is something else than JSON.
-    pub fn unsupported_media_type() -> Self {
-        Self::refused(
-            415,
-            "unsupported_media_type",
-            "send the body as JSON, with the header content-type: application/json",
-        )
-    }
-
-    /// 431: the head of the request is larger than the server reads.
-    pub fn head_too_large() -> Self {
-        Self::refused(
-            431,
-            "head_too_large",
-            "the request line and the headers are longer than the server reads, or there are more than 100 headers, so nothing was done; send fewer and shorter ones, and what is long in the body",
         )
     }
 
@@ -314,17 +272,6 @@ impl Problem {
         .after(retry_after)
     }
 
-    /// 503: the server's clock was set, and live money waits until that is undone or an operator
-    /// confirms it.
-    pub fn clock_stepped() -> Self {
-        Self::refused(
-            503,
-            "clock_stepped",
-            "the server's clock was set, and live money waits until an operator has looked into it, so nothing was done; ask again after Retry-After",
-        )
-        .after(60)
-    }
-
     /// 503: the mode has no connector for this way of moving money.
     pub fn rail_not_configured(rail: &str) -> Self {
         Self::refused(
@@ -336,41 +283,6 @@ impl Problem {
         )
     }
 
-    /// 503: the server is stopping and did nothing with the request.
-    pub fn shutting_down() -> Self {
-        Self::refused(503, "shutting_down", "the server is stopping, so nothing was done; ask again").after(1)
-    }
-
-    /// 503: the tenant's book in this mode is halted.
-    pub fn account_halted() -> Self {
-        Self::refused(503, "account_halted", "this account is halted in this mode while its figures are checked, so nothing was done; ask again later").after(60)
-    }
-
-    /// 503: the tenant moves, or has moved, to another deployment.
-    pub fn tenant_moved() -> Self {
-        Self::refused(503, "tenant_moved", "this account moves to another server of the same name, so nothing was done here; ask again with the same Idempotency-Key or externalRef").after(30)
-    }
-
-    /// 503: a write failed, so its outcome is unknown.
-    pub fn storage_unavailable() -> Self {
-        Self::refused(
-            503,
-            "storage_unavailable",
-            "the server could not write, so the outcome is unknown; ask again with the same Idempotency-Key or externalRef, which never does it twice",
-        )
-        .after(5)
-    }
-
-    /// 503: no machine of the cluster is known to lead, so nothing was done.
-    pub fn no_leader() -> Self {
-        Self::refused(
-            503,
-            "no_leader",
-            "no machine of the cluster leads right now, so nothing was done; ask again after Retry-After",
-        )
-        .after(1)
-    }
-
     /// 409: the machine that is to lead is dead, behind, or has another log.
     pub fn not_a_candidate(why: &'static str) -> Self {
         Self::refused(409, "not_a_candidate", why)
@@ -380,16 +292,6 @@ impl Problem {
     pub fn window_full() -> Self {
         let message = "one machine is left and its log may not grow, so nothing was done; ask again later";
         Self::refused(503, "storage_unavailable", message).after(30)
-    }
-
-    /// 503: the disk has too little room for new work.
-    pub fn disk_nearly_full() -> Self {
-        Self::refused(
-            503,
-            "storage_unavailable",
-            "the disk of the server is nearly full, so nothing was done; ask again later",
-        )
-        .after(30)
     }
 
     /// A defect of ours: a book that was asked for its balance has none.
@@ -418,13 +320,11 @@ impl Problem {
         self.private.as_ref().map(|message| message.to_string())
     }
 
-    /// Adds a member to the error body.
     pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.extra.push((name, value.into()));
         self
     }
 
-    /// Says when to come back.
     pub fn after(mut self, seconds: u32) -> Self {
         self.retry_after = NonZeroU32::new(seconds.max(1));
         self

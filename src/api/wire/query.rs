@@ -3,12 +3,11 @@
 //!
 //! A parameter that stands alone may come once; [`Query::list`] takes repeated keys and commas.
 //! What was not asked for is unknown and named. The function that asks for the parameters is also what
-//! describes them (`kind.rs`). This file must not know any particular list.
+//! describes them ([`describe`]). This file must not know any particular list.
 
-use super::fields::{Bad, Findings, Got, Invalid, Sound};
-use super::kind::{Description, Kind, Need};
+use super::fields::{Described, Description, Expected, Findings, Got, Invalid, Kind, Need, Sound};
 use super::page::{BAD_CURSOR, LIMIT_DEFAULT, LIMIT_MAX, ListKey, ListOf, Page};
-use super::value::Value;
+use super::value::{Bad, Value};
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -22,10 +21,18 @@ struct Parameter<'a> {
     asked: Cell<bool>,
 }
 
-/// Reads what stands after the question mark, if anything does.
 pub fn read<T, E>(query: Option<&str>, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Result<T, E> {
     let (parameters, findings) = parse(query);
     reader(Query { parameters: &parameters, findings, described: None })
+}
+
+/// The parameters that `read` reads, and whether it reads those of a list in pages: it is made to
+/// describe them, and reads nothing.
+pub fn describe<T, E>(read: impl FnOnce(Query<'_>) -> Result<T, E>) -> (Vec<Expected>, bool) {
+    let description = Description::default();
+    assert!(read(Query::describing(&description)).is_err(), "a reader of a query ends with what finish says");
+    let Described { asked, has_pages, .. } = description.take();
+    (asked, has_pages)
 }
 
 /// Reads `limit` and `cursor` of a list that has no filters.
@@ -35,7 +42,6 @@ pub fn page(mut query: Query<'_>, list: ListOf<'_>) -> Result<Page, Invalid> {
     Ok(page.get(&sound))
 }
 
-/// Splits and decodes a query.
 fn parse(query: Option<&str>) -> (Vec<Parameter<'_>>, Findings) {
     let mut parameters = Vec::new();
     let mut findings = Findings::default();
@@ -61,14 +67,13 @@ fn parse(query: Option<&str>) -> (Vec<Parameter<'_>>, Findings) {
 pub struct Query<'a> {
     parameters: &'a [Parameter<'a>],
     findings: Findings,
-    /// The description that is made, where nothing is read.
     described: Option<Description>,
 }
 
 impl<'a> Query<'a> {
     /// The parameters of no query: they are described as they are asked for, none is found, and `finish`
     /// fails, so that a reader acts on nothing.
-    pub(super) fn describing(description: &Description) -> Self {
+    fn describing(description: &Description) -> Self {
         Query { parameters: &[], findings: Findings::default(), described: Some(description.clone()) }
     }
 
@@ -136,12 +141,12 @@ impl<'a> Query<'a> {
         let limit = self.bound("limit", |value| value.integer(1..=LIMIT_MAX as i64));
         let after = self.bound("cursor", |value| list.open(&value.string()?).ok_or(Bad::from(BAD_CURSOR)));
         match (limit.peek(), after.peek()) {
-            (Some(limit), Some(after)) => Got::some(Page {
+            (Some(limit), Some(after)) => Got(Some(Page {
                 limit: limit.map_or(LIMIT_DEFAULT, |limit| limit as usize),
                 after: after.clone(),
                 list,
-            }),
-            _ => Got::none(),
+            })),
+            _ => Got(None),
         }
     }
 
@@ -156,7 +161,6 @@ impl<'a> Query<'a> {
         self.parameters.iter().any(|parameter| parameter.name == name)
     }
 
-    /// Adds a finding about several parameters together.
     pub fn bad(&mut self, name: &str, message: impl Into<Cow<'static, str>>) {
         self.findings.add(name, message);
     }
@@ -232,7 +236,6 @@ pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::query as describe;
     use crate::openapi::kinds;
     use crate::problem::Problem;
     use sha2::{Digest, Sha256};

@@ -1,4 +1,4 @@
-//! A value of a body or a query, and the ways to read it. In JSON types are strict: a number in quotes is
+//! A value of a body or a query, and the ways to read it; numbers and amounts are read exactly. In JSON types are strict: a number in quotes is
 //! no number, a bare number is no text. A parameter of a query has no quotes: it is what it is read as.
 //!
 //! Numbers are read as the exact decimal that was written; no float is involved. Messages never
@@ -6,17 +6,56 @@
 //! functions that give `Result<T, String>` (see [`Value::text_as`]).
 
 use super::canonical;
-use super::fields::{Bad, Fields};
-use super::json::{self, Shape};
-use super::number::{AMOUNT_MINOR_MAX, amount, cents, decimal};
+use super::json::{self, Member, Shape};
+use super::problem::BadField;
 use chrono::{DateTime, NaiveDate, Utc};
 use domain::values::free_text::{has_line_break, is_blank, is_misleading};
+use domain::values::money::{Currency, write_minor};
 use rust_decimal::Decimal;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use uuid::Uuid;
 use zeroize::Zeroize;
+
+/// The reason why a value can't be accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bad {
+    /// The value itself, in words: lower case, no final stop, without the value.
+    Said(Cow<'static, str>),
+    Inside(Vec<BadField>),
+}
+
+impl From<&'static str> for Bad {
+    fn from(message: &'static str) -> Self {
+        Bad::Said(Cow::Borrowed(message))
+    }
+}
+
+impl From<String> for Bad {
+    fn from(message: String) -> Self {
+        Bad::Said(Cow::Owned(message))
+    }
+}
+
+impl From<Cow<'static, str>> for Bad {
+    fn from(message: Cow<'static, str>) -> Self {
+        Bad::Said(message)
+    }
+}
+
+impl Bad {
+    /// Adds what is bad about `name` to `list`, by its full name.
+    pub(super) fn report(self, name: &str, list: &mut Vec<BadField>) {
+        match self {
+            Bad::Said(message) => list.push(BadField::new(name, message)),
+            Bad::Inside(inner) => list.extend(inner.into_iter().map(|bad| {
+                let dot = if bad.field.starts_with('[') { "" } else { "." };
+                BadField::new(format!("{name}{dot}{}", bad.field), bad.message)
+            })),
+        }
+    }
+}
 
 /// The exact text of one value: of JSON, checked to be one, or of a parameter.
 #[derive(Clone, Copy)]
@@ -25,10 +64,8 @@ pub struct Value<'a> {
     notation: Notation,
 }
 
-/// The way in which a value is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Notation {
-    /// A value of JSON.
     Json,
     /// A value of a parameter, decoded.
     Plain,
@@ -42,7 +79,6 @@ impl std::fmt::Debug for Value<'_> {
 }
 
 impl<'a> Value<'a> {
-    /// A value of JSON.
     pub(super) fn json(text: &'a str) -> Self {
         Value { text, notation: Notation::Json }
     }
@@ -57,7 +93,6 @@ impl<'a> Value<'a> {
         self.notation == Notation::Json && self.text == "null"
     }
 
-    /// The value as it was sent.
     pub fn raw(self) -> Result<&'a RawValue, Bad> {
         serde_json::from_str(self.text).map_err(|_| Bad::from("must be JSON"))
     }
@@ -109,7 +144,7 @@ impl<'a> Value<'a> {
     /// A JSON object of the tenant's, kept as it was written, of so many bytes at most. It comes
     /// back to people's eyes, so no text in it misleads, member names included.
     pub fn metadata(self, bytes_max: usize) -> Result<String, Bad> {
-        drop(self.object().map_err(|_| "must be an object")?);
+        self.members()?;
         let text = self.raw()?.get();
         if text.len() > bytes_max {
             return Err(format!("must have at most {bytes_max} bytes").into());
@@ -118,7 +153,6 @@ impl<'a> Value<'a> {
         if has_misleading(&parsed) { Err(MISLEADS.into()) } else { Ok(text.to_owned()) }
     }
 
-    /// A string of so many ASCII digits.
     pub fn digits(self, count: RangeInclusive<usize>) -> Result<Cow<'a, str>, Bad> {
         let wanted = || match (*count.start(), *count.end()) {
             (least, most) if least == most => format!("must be a string of {most} digits"),
@@ -194,13 +228,11 @@ impl<'a> Value<'a> {
     pub fn amount(self) -> Result<i64, Bad> {
         const WANTED: &str = "must be a string with exactly two decimals, such as \"10.00\"";
         let text = self.string().map_err(|_| Bad::from(WANTED))?;
-        amount(&text).ok_or(Bad::from(WANTED)).and_then(|minor| {
-            if minor > AMOUNT_MINOR_MAX {
-                Err(Bad::from("must be at most 999999999999.99"))
-            } else {
-                Ok(minor)
-            }
-        })
+        match amount(&text) {
+            Some(minor) if minor > AMOUNT_MINOR_MAX => Err(Bad::from("must be at most 999999999999.99")),
+            Some(minor) => Ok(minor),
+            None => Err(Bad::from(WANTED)),
+        }
     }
 
     /// An amount like [`Value::amount`] that is more than nothing.
@@ -235,7 +267,10 @@ impl<'a> Value<'a> {
 
     /// A UUID in its usual form of 36 characters.
     pub fn uuid(self) -> Result<Uuid, Bad> {
-        self.text_known("a UUID", uuid)
+        match uuid(&self.string()?) {
+            Some(id) => Ok(id),
+            None => Err(Bad::from("must be a UUID")),
+        }
     }
 
     /// An instant in RFC 3339; in a parameter a plus sign that was not percent-encoded is understood.
@@ -253,10 +288,9 @@ impl<'a> Value<'a> {
         self.text_known("a date such as 2026-11-21", date)
     }
 
-    /// An object. Finish it inside the closure; its findings get the outer name and a dot in front.
-    pub fn object(self) -> Result<Fields<'a>, Bad> {
+    pub(super) fn members(self) -> Result<Vec<Member<'a>>, Bad> {
         match self.shape() {
-            Some(Shape::Object(members)) => Ok(Fields::over(members)),
+            Some(Shape::Object(members)) => Ok(members),
             _ => Err(Bad::from("must be an object")),
         }
     }
@@ -289,7 +323,6 @@ impl<'a> Value<'a> {
         (self.notation == Notation::Json).then(|| json::read(self.text).ok()).flatten()
     }
 
-    /// Whether it is written as JSON writes numbers.
     fn is_number(self) -> bool {
         let begins = matches!(self.text.as_bytes().first(), Some(b'-' | b'0'..=b'9'));
         begins && (self.notation == Notation::Json || json::read(self.text).is_ok())
@@ -329,7 +362,7 @@ fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, Bad> {
 
 /// A UUID in its usual form, with dashes and without braces.
 pub fn uuid(text: &str) -> Option<Uuid> {
-    (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten()
+    if text.len() == 36 { Uuid::try_parse(text).ok() } else { None }
 }
 
 /// An instant in RFC 3339 with a year of four digits.
@@ -346,6 +379,111 @@ pub fn date(text: &str) -> Option<NaiveDate> {
     (text.len() == 10 && text.bytes().enumerate().all(shaped))
         .then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok())
         .flatten()
+}
+
+/// Amounts have at most this many minor units: 999999999999.99.
+pub const AMOUNT_MINOR_MAX: i64 = 99_999_999_999_999;
+
+/// The minor units of `(0|[1-9]\d*)\.\d\d`.
+pub fn amount(text: &str) -> Option<i64> {
+    let (whole, cents) = text.split_once('.')?;
+    let led_by_zero = whole.len() > 1 && whole.starts_with('0');
+    let are_digits = whole.as_bytes().iter().chain(cents.as_bytes()).all(u8::is_ascii_digit);
+    if whole.is_empty() || led_by_zero || cents.len() != 2 || !are_digits {
+        return None;
+    }
+    // An amount that does not fit is more than any limit, and is refused as such.
+    let Ok(whole) = whole.parse::<i64>() else { return Some(i64::MAX) };
+    Some(whole.saturating_mul(100).saturating_add(cents.parse().ok()?))
+}
+
+/// The minor units of an amount with at most two decimals.
+pub fn cents(text: &str) -> Option<i64> {
+    match text.split_once('.').map(|(_, decimals)| decimals.len()) {
+        None => amount(&format!("{text}.00")),
+        Some(1) => amount(&format!("{text}0")),
+        Some(_) => amount(text),
+    }
+}
+
+/// The whole units of an amount without decimals.
+pub fn whole(text: &str) -> Option<i64> {
+    if text.contains('.') { None } else { amount(&format!("{text}.00")).map(|cents| cents / 100) }
+}
+
+/// The exact value of a JSON number: at most 96 bits of digits and 28 decimals, after trailing
+/// zeros are dropped.
+pub fn decimal(text: &str) -> Result<Decimal, Bad> {
+    const TOO_LARGE: &str = "must be a smaller number";
+    const TOO_FINE: &str = "must be a number with fewer decimals";
+    let (negative, rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (digits, exponent) = match rest.find(['e', 'E']) {
+        Some(at) => (&rest[..at], exponent(&rest[at + 1..])),
+        None => (rest, 0),
+    };
+    let mut mantissa: i128 = 0;
+    let mut zeros: u32 = 0; // trailing so far, not yet multiplied in
+    let mut decimals: i64 = 0;
+    let mut past_point = false;
+    for byte in digits.bytes() {
+        if byte == b'.' {
+            past_point = true;
+            continue;
+        }
+        decimals += i64::from(past_point);
+        if byte == b'0' {
+            zeros += 1;
+            continue;
+        }
+        if mantissa == 0 {
+            zeros = 0;
+        }
+        mantissa = 10_i128
+            .checked_pow(zeros + 1)
+            .and_then(|shift| mantissa.checked_mul(shift))
+            .and_then(|shifted| shifted.checked_add(i128::from(byte - b'0')))
+            .ok_or(if past_point { TOO_FINE } else { TOO_LARGE })?;
+        zeros = 0;
+    }
+    if mantissa == 0 {
+        return Ok(Decimal::ZERO);
+    }
+    let power = exponent.saturating_add(i64::from(zeros)).saturating_sub(decimals);
+    let signed = if negative { -mantissa } else { mantissa };
+    if power >= 0 {
+        let value = u32::try_from(power)
+            .ok()
+            .and_then(|power| 10_i128.checked_pow(power))
+            .and_then(|shift| signed.checked_mul(shift))
+            .and_then(|value| Decimal::try_from_i128_with_scale(value, 0).ok());
+        return value.ok_or(Bad::from(TOO_LARGE));
+    }
+    u32::try_from(power.unsigned_abs())
+        .ok()
+        .and_then(|scale| Decimal::try_from_i128_with_scale(signed, scale).ok())
+        .ok_or(Bad::from(TOO_FINE))
+}
+
+/// The exponent after the `e`, held within bounds that no number reaches.
+fn exponent(text: &str) -> i64 {
+    const FAR: i64 = 1_000_000_000;
+    let (negative, digits) = match text.as_bytes().first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let size = digits.bytes().fold(0_i64, |size, digit| (size * 10 + i64::from(digit - b'0')).min(FAR));
+    if negative { -size } else { size }
+}
+
+pub fn shown_amount(currency: Currency, minor: i64) -> String {
+    let mut text = String::with_capacity(16);
+    // Writing to memory does not fail.
+    let _ = write_minor(&mut text, minor, currency.decimals());
+    text
 }
 
 #[cfg(test)]

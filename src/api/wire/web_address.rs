@@ -1,9 +1,8 @@
 //! Addresses of the web that a tenant gives: https, or http to loopback in test mode
 //! (`docs/contract.md, 1.6`).
 
-use super::fields::Bad;
-use super::kind::{Kind, kind};
-use super::value::Value;
+use super::fields::{Kind, kind};
+use super::value::{Bad, Value};
 use crate::openapi::schema::text;
 use domain::values::free_text::misleads_in_address;
 use url::{Host, Url};
@@ -24,7 +23,6 @@ pub fn web_address(value: Value<'_>, livemode: bool) -> Result<String, Bad> {
     }))
 }
 
-/// An address, or an empty string, which clears.
 pub fn clearable<'a>(livemode: bool) -> impl Kind<'a, Option<String>> {
     let read = move |value: Value<'a>| match value.string()?.is_empty() {
         true => Ok(None),

@@ -1,29 +1,18 @@
 //! Writes JSON objects straight into bytes: members in the order of the code, amounts as the exact
 //! text of their decimals, no tree in between.
 
-use std::fmt::{self, Display, Write as _};
+use std::fmt::Display;
+use std::io::Write as _;
 
-/// An object in the making.
 pub struct Object {
     out: Vec<u8>,
 }
 
-struct Raw<'a>(&'a mut Vec<u8>);
-
-impl fmt::Write for Raw<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.extend_from_slice(text.as_bytes());
-        Ok(())
-    }
-}
-
 impl Object {
-    /// An empty object.
     pub fn new() -> Object {
         Object::with_capacity(512)
     }
 
-    /// An empty object with room for so many bytes.
     pub fn with_capacity(bytes: usize) -> Object {
         let mut out = Vec::with_capacity(bytes);
         out.push(b'{');
@@ -48,7 +37,8 @@ impl Object {
     /// A member that is text from outside, escaped.
     pub fn text(mut self, name: &str, value: impl AsRef<str>) -> Self {
         self.name(name);
-        write_text(&mut self.out, value.as_ref());
+        // serde_json knows the escapes; writing to memory does not fail.
+        let _ = serde_json::to_writer(&mut self.out, value.as_ref());
         self
     }
 
@@ -56,7 +46,7 @@ impl Object {
     pub fn plain(mut self, name: &str, value: impl Display) -> Self {
         self.name(name);
         self.out.push(b'"');
-        let _ = write!(Raw(&mut self.out), "{value}");
+        let _ = write!(self.out, "{value}");
         self.out.push(b'"');
         self
     }
@@ -64,16 +54,14 @@ impl Object {
     /// A number, from the exact text of its decimals.
     pub fn number(mut self, name: &str, value: impl Display) -> Self {
         self.name(name);
-        let _ = write!(Raw(&mut self.out), "{value}");
+        let _ = write!(self.out, "{value}");
         self
     }
 
-    /// True or false.
     pub fn boolean(self, name: &str, value: bool) -> Self {
         self.number(name, value)
     }
 
-    /// Null.
     pub fn null(self, name: &str) -> Self {
         self.number(name, "null")
     }
@@ -82,7 +70,7 @@ impl Object {
     pub fn maybe_text(self, name: &str, value: Option<impl AsRef<str>>) -> Self {
         match value {
             Some(value) => self.text(name, value),
-            None => self.null(name),
+            None => self.number(name, "null"),
         }
     }
 
@@ -90,7 +78,48 @@ impl Object {
     pub fn maybe_plain(self, name: &str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.plain(name, value),
-            None => self.null(name),
+            None => self.number(name, "null"),
+        }
+    }
+
+    pub fn constant(self, name: &str, only: &str) -> Self {
+        self.plain(name, only)
+    }
+
+    pub fn optional_text(self, name: &str, value: Option<impl AsRef<str>>) -> Self {
+        match value {
+            Some(value) => self.text(name, value),
+            None => self,
+        }
+    }
+
+    /// Text that needs no escapes, in what has it.
+    pub fn optional_plain(self, name: &str, value: Option<impl Display>) -> Self {
+        match value {
+            Some(value) => self.plain(name, value),
+            None => self,
+        }
+    }
+
+    /// Text that needs no escapes or null, in what has it.
+    pub fn optional_maybe_plain(self, name: &str, value: Option<Option<impl Display>>) -> Self {
+        match value {
+            Some(value) => self.maybe_plain(name, value),
+            None => self,
+        }
+    }
+
+    pub fn optional_maybe_text(self, name: &str, value: Option<Option<impl AsRef<str>>>) -> Self {
+        match value {
+            Some(value) => self.maybe_text(name, value),
+            None => self,
+        }
+    }
+
+    pub fn optional_number(self, name: &str, value: Option<impl Display>) -> Self {
+        match value {
+            Some(value) => self.number(name, value),
+            None => self,
         }
     }
 
@@ -98,7 +127,7 @@ impl Object {
     pub fn maybe_number(self, name: &str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.number(name, value),
-            None => self.null(name),
+            None => self.number(name, "null"),
         }
     }
 
@@ -113,11 +142,10 @@ impl Object {
     pub fn json_or_null(self, name: &str, value: Option<impl AsRef<[u8]>>) -> Self {
         match value {
             Some(value) => self.json(name, value.as_ref()),
-            None => self.null(name),
+            None => self.number(name, "null"),
         }
     }
 
-    /// A list of what is JSON already.
     pub fn list<I: AsRef<[u8]>>(mut self, name: &str, items: impl IntoIterator<Item = I>) -> Self {
         self.name(name);
         self.out.push(b'[');
@@ -131,7 +159,6 @@ impl Object {
         self
     }
 
-    /// The bytes.
     pub fn end(mut self) -> Vec<u8> {
         self.out.push(b'}');
         self.out
@@ -144,16 +171,10 @@ impl Default for Object {
     }
 }
 
-/// A string literal.
 pub fn text(value: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(value.len() + 2);
-    write_text(&mut out, value);
+    let _ = serde_json::to_writer(&mut out, value);
     out
-}
-
-fn write_text(out: &mut Vec<u8>, value: &str) {
-    // serde_json knows the escapes; writing to memory does not fail.
-    let _ = serde_json::to_writer(out, value);
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::pages::form::Form;
 use api::checkout::{offers, priced};
 use api::problem::Problem;
 use askama::Template;
-use domain::resources::checkout::Way;
+use domain::entities::session::Way;
 
 #[derive(Template)]
 #[template(path = "link.html", config = "src/checkout/askama.toml")]

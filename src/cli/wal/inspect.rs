@@ -7,9 +7,9 @@ use crate::recovery::books::Books;
 use clap::Args;
 use domain::codec;
 use domain::machine::AnyBook;
-use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::record::Record;
 use domain::values::ids::Id;
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use std::io;
 use wal::Reader;
 

@@ -1,10 +1,11 @@
 //! A record for people and for scripts: one line each.
 
 use api::writer::{Object, text};
-use domain::kept::Answer;
 use domain::ledger::{Ledger, Posting};
-use domain::platform::{PLATFORM, PlatformChange, is_live};
+use domain::platform::PlatformChange;
+use domain::record::Answer;
 use domain::record::Record;
+use domain::values::mode::{PLATFORM, is_live};
 use domain::values::money::{Currency, write_minor};
 use domain::values::time::Timestamp;
 

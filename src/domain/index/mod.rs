@@ -2,7 +2,7 @@
 //! movement type, block of events and day that is over: each costs about 2 µs, so there are no others.
 //!
 //! The writing of an entry belongs here. What an entity is found by does not: each resource says
-//! that (`entity.rs`). No rule about money is here.
+//! that (`entities/`). No rule about money is here.
 //!
 //! Every key starts with the tenant key (4 bytes, big endian), then a letter:
 //!
@@ -25,14 +25,13 @@
 //! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all
 //! tenants: the tenant key (8 bytes), then the id.
 
-use crate::ledger::{Ledger, MovementKind};
-use crate::platform::{PLATFORM, is_live};
-use crate::resources::conversions::Source;
+use crate::ledger::Ledger;
 use crate::values::date::Date;
 use crate::values::ids::{EntityId, Id, Kind};
+use crate::values::mode::{PLATFORM, is_live};
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
-pub use entries::{Entries, entries};
+pub use entries::Entries;
 pub use search::{
     Found, PersonMarks, Trait, finder, found, found_by, found_within, is_personal, may_be_missing,
     searched_hash,
@@ -40,7 +39,7 @@ pub use search::{
 use sha2::{Digest, Sha256};
 
 mod entries;
-mod search;
+pub(crate) mod search;
 
 /// The kinds of names, each with a space of its own per tenant and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,7 +148,7 @@ pub enum LedgerKey {
 /// The movement type of records that change a balance without a movement on the tenant's ledger.
 pub const OTHER: u8 = 0;
 
-const OPERATORS: &str = "/admin/";
+pub(crate) const OPERATORS: &str = "/admin/";
 
 const KEPT: u8 = b'k';
 /// The last byte of the index key of an operators' kept answer, by the mode that the call was
@@ -226,19 +225,6 @@ pub fn movements(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<u8> {
     key
 }
 
-/// The prefixes of the lists that together hold the movements of a ledger of a type, and others
-/// too: the USDT of a conversion are in the record of what was paid for them, unless they came
-/// later.
-pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> impl Iterator<Item = Vec<u8>> {
-    let converted = ledger == LedgerKey::Tenant(Currency::Usdt) && kind == MovementKind::Conversion as u8;
-    let paid = converted
-        .then_some(Source::ALL)
-        .into_iter()
-        .flatten()
-        .map(|source| LedgerKey::Tenant(source.currency()));
-    paid.chain([ledger]).map(move |ledger| movements(tenant, ledger, kind))
-}
-
 /// The prefix of the days of an account that are over; the date follows, 4 bytes, as
 /// [`day_bytes`] has it.
 pub fn days(tenant: u64, ledger: Ledger, currency: Currency) -> Vec<u8> {
@@ -270,7 +256,7 @@ pub fn begun_at(tenant: u64) -> Vec<u8> {
 
 /// The ranges of a tenant's keys that a book which begins anew leaves: all but those of customers' deposit
 /// addresses.
-fn left(tenant: u64) -> [(Vec<u8>, Vec<u8>); 3] {
+pub(crate) fn left(tenant: u64) -> [(Vec<u8>, Vec<u8>); 3] {
     let at = |letter, kind: u8| [begin(tenant, letter), vec![kind]].concat();
     let (address, names) = (Kind::DepositAddress as u8, Space::DepositAddress as u8);
     debug_assert_eq!(names + 1, Space::DepositTo as u8, "the names of addresses are side by side");
@@ -310,7 +296,7 @@ pub fn kept_on(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
 /// The index key of the answer to an operator's call, under the platform's key whichever the
 /// tenant: neither the tenant nor the mode is known before the body is read, and no tenant sees
 /// these.
-fn kept_of_operator(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
+pub(crate) fn kept_of_operator(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
     let mut key = kept_on(PLATFORM, idempotency_key, path);
     key.push(match tenant {
         PLATFORM => NO_MODE,
@@ -378,7 +364,7 @@ pub fn keeper(key: &[u8]) -> Option<u64> {
     }
 }
 
-fn short_hash(text: &str) -> [u8; 16] {
+pub(crate) fn short_hash(text: &str) -> [u8; 16] {
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     let (short, _) = hash.split_at(16);
     short.try_into().unwrap_or([0; 16])
@@ -403,7 +389,7 @@ pub fn webhooks() -> Vec<u8> {
     list(PLATFORM, Kind::Webhook, 0)
 }
 
-fn webhook(tenant: u64, id: Id) -> Vec<u8> {
+pub(crate) fn webhook(tenant: u64, id: Id) -> Vec<u8> {
     let mut key = webhooks();
     key.extend_from_slice(&tenant.to_be_bytes());
     key.extend_from_slice(id.as_bytes());

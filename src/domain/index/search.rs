@@ -8,8 +8,8 @@
 //! gone, or have another text of the same hash.
 
 use super::{Space, begin};
-use crate::platform::PLATFORM;
 use crate::values::ids::{EntityId, Id, Kind};
+use crate::values::mode::PLATFORM;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
@@ -103,7 +103,7 @@ pub fn found(suffix: &[u8]) -> Option<Found> {
 }
 
 /// The key of an entity that has a text.
-pub(super) fn of_entity(found_by: &[u8], tenant: u64, id: EntityId) -> Vec<u8> {
+pub(crate) fn of_entity(found_by: &[u8], tenant: u64, id: EntityId) -> Vec<u8> {
     let mut key = found_within(found_by, tenant);
     key.extend_from_slice(id.id.as_bytes());
     key.push(id.kind as u8);
@@ -111,7 +111,7 @@ pub(super) fn of_entity(found_by: &[u8], tenant: u64, id: EntityId) -> Vec<u8> {
 }
 
 /// The key of a deposit that has a text.
-pub(super) fn of_deposit(found_by: &[u8], tenant: u64, deposit: Id) -> Vec<u8> {
+pub(crate) fn of_deposit(found_by: &[u8], tenant: u64, deposit: Id) -> Vec<u8> {
     let mut key = found_within(found_by, tenant);
     key.extend_from_slice(deposit.as_bytes());
     key.push(DEPOSIT);

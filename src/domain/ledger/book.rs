@@ -1,17 +1,20 @@
 //! A tenant's book in one mode: the state that its money decisions need, in memory. Everything in
 //! it derives from the tenant's records.
 
+use crate::cause::Cause;
 use crate::codec::stored;
+use crate::entities::Entity;
+use crate::entities::merchant::Merchant;
+use crate::entities::own_account::OwnPhone;
+use crate::entities::payment::Status;
+use crate::entities::product::product_of;
+use crate::entities::resource::IndexedState;
+use crate::entities::sale::Sale;
 use crate::ledger::days::Day;
+use crate::ledger::totals::Totals;
 use crate::ledger::{Account, HoldChange, Ledger, Posting, Release};
 use crate::platform::settings::TenantSettings;
-use crate::record::{Cause, Entity, IndexedState, Record};
-use crate::resources::checkout::Sale;
-use crate::resources::conversions::totals::Totals;
-use crate::resources::merchants::Merchant;
-use crate::resources::own_account::OwnPhone;
-use crate::resources::payments::Status;
-use crate::resources::products::product_of;
+use crate::record::Record;
 use crate::values::bank::BankCode;
 use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id, Kind};

@@ -1,9 +1,10 @@
 //! Invariants of every record and of the book after it. Checked before a record is written and when
 //! it is replayed, in release builds too; a breach halts the book.
 
+use crate::cause::Cause;
 use crate::ledger::book::Book;
 use crate::ledger::{Account, Ledger, Posting};
-use crate::record::{Cause, Record};
+use crate::record::Record;
 use crate::resources::conversions::spend;
 use crate::values::ids::Id;
 use crate::values::money::Currency;
@@ -147,7 +148,8 @@ fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), Breach> {
 mod tests {
     use super::*;
     use crate::index::{self, PersonMarks, Space};
-    use crate::platform::PLATFORM;
+    use crate::indexing;
+    use crate::values::mode::PLATFORM;
     use crate::values::time::Timestamp;
     use wal::IndexOps;
 
@@ -171,7 +173,7 @@ mod tests {
             let record = freeing(cause);
             assert_eq!(check(&Book::default(), &record), Ok(()), "{cause:?}");
             let mut ops = IndexOps::new();
-            index::entries(TENANT, Timestamp::EPOCH, &record, &PersonMarks::default(), &mut ops);
+            indexing::entries(TENANT, Timestamp::EPOCH, &record, &PersonMarks::default(), &mut ops);
             let deleted: Vec<_> = ops.iter(1).map(|(key, value)| (key.into_owned(), value)).collect();
             assert_eq!(deleted, [(index::name(owner, space, "name"), None)], "{cause:?}");
         }
@@ -183,7 +185,7 @@ mod tests {
         let breach = Breach::FreedWithoutSpace { cause: Cause::PayoutFailed };
         assert_eq!(check(&Book::default(), &record), Err(breach));
         let mut ops = IndexOps::new();
-        index::entries(TENANT, Timestamp::EPOCH, &record, &PersonMarks::default(), &mut ops);
+        indexing::entries(TENANT, Timestamp::EPOCH, &record, &PersonMarks::default(), &mut ops);
         assert!(ops.is_empty(), "no merchant loses its reference to it");
     }
 }

@@ -11,6 +11,7 @@ pub mod book;
 pub mod days;
 pub mod invariants;
 pub mod sellers;
+pub mod totals;
 
 use crate::codec::{Layout, stored};
 use crate::values::external_ref::ExternalRef;

@@ -2,11 +2,11 @@
 //! (`docs/contract.md, 6.5`). The money itself is in the sale, its reversal and the holds; a hold
 //! ends at its instant with or without a record.
 
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind, Extra};
 use crate::ledger::Account;
 use crate::ledger::book::Book;
-use crate::record::Cause;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate, Usdt, Ves};
 use crate::values::time::Timestamp;
@@ -104,9 +104,10 @@ pub fn is_inactive(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
 mod tests {
     use super::*;
     use crate::commands::Command;
+    use crate::entities::{Entity, merchant};
     use crate::ledger::{HoldChange, Ledger};
     use crate::machine::{AnyBook, Domain};
-    use crate::record::{Entity, Record};
+    use crate::record::Record;
     use crate::resources::adjustments::Adjustment;
     use crate::resources::merchants;
     use crate::resources::merchants::Registration;
@@ -195,8 +196,8 @@ mod tests {
         }
     }
 
-    fn nobody() -> merchants::Merchant {
-        merchants::Merchant {
+    fn nobody() -> merchant::Merchant {
+        merchant::Merchant {
             id: Id::derived(0, 0, 0),
             external_ref: ExternalRef::parse("x").expect("a reference"),
             name: String::new(),

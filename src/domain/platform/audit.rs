@@ -5,8 +5,6 @@
 //! A secret is never in an entry: what was changed is what the API shows of it.
 
 use crate::codec::stored;
-use crate::platform::PlatformBook;
-use crate::record::{Entity, Record};
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 use std::fmt;
@@ -74,9 +72,9 @@ stored! {
 }
 
 impl AuditEntry {
-    /// The id of the entry in this record.
-    pub fn id(&self, record: &Record) -> Id {
-        Id::derived(self.at.unix_ms(), record.seed, ENTRY)
+    /// The id of the entry in the record with this seed.
+    pub fn id(&self, seed: u64) -> Id {
+        Id::derived(self.at.unix_ms(), seed, ENTRY)
     }
 }
 
@@ -96,16 +94,6 @@ impl fmt::Display for AuditEntry {
             None => Ok(()),
         }
     }
-}
-
-/// A decision, for the function of the API that says what it changed.
-pub struct Decided<'a> {
-    /// The platform's book before; `None` for a tenant's record.
-    pub platform: Option<&'a PlatformBook>,
-    pub entity: Option<&'a Entity>,
-    pub record: &'a Record,
-    pub time: Timestamp,
-    pub livemode: bool,
 }
 
 /// The members that a decision changed, each side a JSON object.

@@ -7,70 +7,23 @@
 pub mod acts;
 pub mod audit;
 pub mod beside;
-pub mod keys;
-pub mod moves;
 pub mod operators;
 mod searched;
 pub mod settings;
 
 use crate::codec::stored;
-use crate::decision::{Draft, Ruling};
 use crate::platform::acts::{Act, BackedUp, Deed};
 use crate::platform::beside::Beside;
-use crate::platform::moves::Deployment;
-use crate::platform::operators::{By, OperatorAccount, OperatorStatus, Role};
-use crate::platform::settings::{LiveStatus, Settings, TenantSettings};
-use crate::record::Cause;
-use crate::refusal::{PlatformRefusal, Refusal};
-use crate::resources::banks::{BankBook, Catalogue, Edit, Listed};
+use crate::platform::operators::OperatorAccount;
+use crate::platform::settings::TenantSettings;
+use crate::resources::banks::{BankBook, Catalogue, Edit};
 use crate::values::bank::BankCode;
 use crate::values::ids::Id;
+use crate::values::mode::Mode;
 use crate::values::time::Timestamp;
 use persistent::SortedMap;
 pub use searched::{Mark, SearchedBlocks};
 use std::sync::Arc;
-
-/// The tenant key of the platform itself.
-pub const PLATFORM: u64 = 0;
-
-stored! {
-    /// The mode of a tenant, live or test: each has a book of its own, and neither sees the other.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-    pub enum Mode {
-        0 Live,
-        1 Test,
-    }
-}
-
-impl Mode {
-    pub const ALL: [Mode; 2] = [Mode::Live, Mode::Test];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Mode::Live => "live",
-            Mode::Test => "test",
-        }
-    }
-
-    pub fn of(tenant_key: u64) -> Mode {
-        if is_live(tenant_key) { Mode::Live } else { Mode::Test }
-    }
-
-    /// The mode with this name in the API.
-    pub fn from_name(name: &str) -> Option<Mode> {
-        Mode::ALL.into_iter().find(|mode| mode.name() == name)
-    }
-}
-
-/// The tenant key of a tenant in a mode: its number twice, plus one for test.
-pub fn tenant_key(number: u32, mode: Mode) -> u64 {
-    u64::from(number) * 2 + u64::from(mode == Mode::Test)
-}
-
-/// Whether real money moves under a tenant key: even keys are live ones, and the platform's.
-pub const fn is_live(tenant: u64) -> bool {
-    tenant.is_multiple_of(2)
-}
 
 stored! {
     /// The scopes of an API key, one bit each ([`Scope`]).
@@ -212,99 +165,6 @@ stored! {
     }
 }
 
-/// A command of an operator to the platform's book.
-pub enum PlatformAsk {
-    /// A new tenant; the number in the keys is filled in.
-    Open {
-        id: Id,
-        name: String,
-        settings: Arc<Settings>,
-        /// The first keys of the tenant.
-        keys: Vec<ApiKey>,
-    },
-    /// A new version of the settings; refused as stale if another was written since `base`.
-    SetTenantSettings {
-        number: u32,
-        /// The version that the new one was made from.
-        base: u64,
-        settings: Arc<Settings>,
-        live_status: LiveStatus,
-        /// The operator's reason for a change of the live status.
-        reason: Option<String>,
-    },
-    /// A tenant moves to another deployment, or stays after all; refused as stale if its settings were
-    /// changed since `base`.
-    Move {
-        number: u32,
-        /// The version of the settings that is in force.
-        base: u64,
-        /// The deployment; `None` lets the tenant go on here.
-        to: Option<Deployment>,
-    },
-    /// A tenant comes from another deployment, with its keys; it gets a number here.
-    Receive {
-        tenant: Arc<Tenant>,
-        keys: Vec<Arc<ApiKey>>,
-    },
-    /// Both books of a tenant have a version of the settings.
-    Pushed {
-        number: u32,
-        version: u64,
-    },
-    /// A new key; `created_at` is filled in.
-    AddKey(ApiKey),
-    /// A key stops working now, with all keys that came in its place if that is asked.
-    RevokeKey {
-        id: Id,
-        with_successors: bool,
-    },
-    /// A tenant asks the operator for live mode; the answer is kept.
-    AskLive {
-        number: u32,
-        body: Vec<u8>,
-    },
-    /// A key gets a successor, and stops working at `ends_at` if not before.
-    RotateKey {
-        id: Id,
-        ends_at: Timestamp,
-        /// The new one; tenant, mode, scopes and expiry are the old one's.
-        successor: ApiKey,
-    },
-    /// A change of a bank, on top of those before.
-    EditBank(BankCode, Edit),
-    RefreshBanks(Vec<Listed>),
-    Searched(SearchedBlocks),
-    Beside(Vec<Beside>),
-    /// A new operator; `created_at` and `makers` are filled in.
-    AddOperator(OperatorAccount, By),
-    /// An operator's role and status change; what is `None` stays.
-    ChangeOperator {
-        id: Id,
-        role: Option<Role>,
-        /// The right to use the token, if it changes.
-        status: Option<OperatorStatus>,
-        by: By,
-    },
-    /// An operator gets a new token; the old one ends.
-    RotateOperator {
-        id: Id,
-        /// SHA-256 of the new token.
-        token_hash: [u8; 32],
-        by: By,
-    },
-    Note(Act),
-    /// Something that is in no other record, to write down with its entry of the audit.
-    Acted,
-    /// The answer to an operator's call that no rule of a book decided, to be kept for its
-    /// Idempotency-Key.
-    Answered {
-        /// The act, unless the call was refused.
-        act: Option<Act>,
-        status: u16,
-        body: Vec<u8>,
-    },
-}
-
 /// The number of tenants and keys, of some 150 bytes each, from which the book counts as large.
 const LARGE_FROM: usize = 2_048;
 
@@ -328,6 +188,14 @@ impl PlatformBook {
     /// Whether the book is large enough that its snapshot is encoded beside its turns, not in one.
     pub fn is_large(&self) -> bool {
         self.tenants.len() + self.keys.len() >= LARGE_FROM
+    }
+
+    pub fn next_number(&self) -> u32 {
+        self.tenants.last_key_value().map_or(1, |(number, _)| number + 1)
+    }
+
+    pub fn is_moved(&self, number: u32) -> bool {
+        self.tenants.get(&number).is_some_and(|tenant| tenant.tenant_settings.moved_to.is_some())
     }
 
     /// Applies a record's change; one that only keeps an answer has none.
@@ -370,112 +238,4 @@ impl PlatformBook {
             }
         }
     }
-}
-
-/// Decides on a request of an operator.
-pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
-    match ask {
-        PlatformAsk::Open { id, name, settings, keys } => {
-            let number = next_number(book);
-            let tenant_settings = TenantSettings { version: 1, settings, ..TenantSettings::default() };
-            let (name, first_number) = (name.into(), number);
-            let tenant =
-                Tenant { id, number, first_number, name, tenant_settings, pushed: 0, created_at: now };
-            let own = |key| Arc::new(ApiKey { tenant: number, created_at: now, ..key });
-            let keys = keys.into_iter().map(own).collect();
-            write(PlatformChange::Opened { tenant: Arc::new(tenant), keys })
-        }
-        PlatformAsk::SetTenantSettings { number, base, settings, live_status, reason } => {
-            let next = TenantSettings { version: base + 1, settings, live_status, reason, moved_to: None };
-            set_tenant_settings(book, number, next)
-        }
-        PlatformAsk::Move { number, base, to } => moves::decide(book, number, base, to),
-        PlatformAsk::Receive { tenant, keys } => moves::receive(book, &tenant, &keys),
-        PlatformAsk::Pushed { number, version } => match book.tenants.get(&number) {
-            Some(tenant) if tenant.pushed < version => {
-                write(PlatformChange::Tenant(Arc::new(Tenant { pushed: version, ..(**tenant).clone() })))
-            }
-            _ => Ruling::unchanged(),
-        },
-        PlatformAsk::AddKey(key) => keys::add(book, key, now),
-        PlatformAsk::RevokeKey { id, with_successors } => keys::revoke(book, id, with_successors, now),
-        PlatformAsk::AskLive { number, body } => ask_live(book, number, body),
-        PlatformAsk::RotateKey { id, ends_at, successor } => keys::rotate(book, id, ends_at, successor, now),
-        PlatformAsk::EditBank(code, change) => {
-            if !book.banks.listed().knows(code) {
-                return Ruling::refuse(Refusal::NotFound);
-            }
-            let before = book.banks.edits.get(&code).cloned().unwrap_or_default();
-            write(PlatformChange::Bank(code, before.then(change)))
-        }
-        // Written also when the feed lists nothing new: the next weekly refresh is counted from the
-        // last one.
-        PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
-        PlatformAsk::Searched(searched) => write(PlatformChange::Searched(searched)),
-        PlatformAsk::Beside(entries) => write(PlatformChange::Beside(entries)),
-        PlatformAsk::AddOperator(operator, by) => operators::add(book, operator, by, now),
-        PlatformAsk::ChangeOperator { id, role, status, by } => {
-            operators::change(book, id, (role, status), by, now)
-        }
-        PlatformAsk::RotateOperator { id, token_hash, by } => {
-            operators::rotate(book, id, token_hash, by, now)
-        }
-        PlatformAsk::Note(act) => Ruling::write(noted(act)),
-        PlatformAsk::Acted => Ruling::write(Draft::new(Cause::OperatorActed)),
-        PlatformAsk::Answered { act, status, body } => {
-            let cause = if status < 400 { Cause::OperatorActed } else { Cause::RefusalKept };
-            let mut draft = act.map_or_else(|| Draft::new(cause), noted);
-            draft.answer = Some((status, body));
-            Ruling::write(draft)
-        }
-    }
-}
-
-fn next_number(book: &PlatformBook) -> u32 {
-    book.tenants.last_key_value().map_or(1, |(number, _)| number + 1)
-}
-
-/// Gives a tenant the settings that follow the ones with the version before.
-fn set_tenant_settings(book: &PlatformBook, number: u32, next: TenantSettings) -> Ruling {
-    let Some(tenant) = book.tenants.get(&number) else { return Ruling::refuse(Refusal::NotFound) };
-    let known = &tenant.tenant_settings;
-    if known.moved_to.is_some() {
-        return Ruling::refuse(Refusal::TenantMoved);
-    }
-    if known.version + 1 != next.version {
-        return Ruling::refuse(PlatformRefusal::StaleSettings);
-    }
-    // An operator's word that leaves the status as it is still answers who asked for live mode.
-    let is_answer = book.live_asked.contains_key(&number) && known.says_otherwise(&next);
-    if known.settings == next.settings && known.live_status == next.live_status && !is_answer {
-        return Ruling::unchanged();
-    }
-    write(PlatformChange::Tenant(Arc::new(Tenant { tenant_settings: next, ..(**tenant).clone() })))
-}
-
-/// The ruling on a tenant's wish for live mode: one is pending at a time.
-fn ask_live(book: &PlatformBook, number: u32, body: Vec<u8>) -> Ruling {
-    let Some(tenant) = book.tenants.get(&number) else { return Ruling::refuse(Refusal::NotFound) };
-    if tenant.tenant_settings.moved_to.is_some() {
-        return Ruling::refuse(Refusal::TenantMoved);
-    }
-    if book.live_asked.contains_key(&number) || tenant.tenant_settings.live_status == LiveStatus::Active {
-        return Ruling::unchanged();
-    }
-    let mut draft = Draft::new(Cause::PlatformChanged);
-    draft.platform = Some(Box::new(PlatformChange::LiveAsked(number)));
-    draft.answer = Some((200, body));
-    Ruling::write(draft)
-}
-
-fn noted(act: Act) -> Draft {
-    let mut draft = Draft::new(Cause::OperatorActed);
-    draft.platform = Some(Box::new(PlatformChange::Acted(act)));
-    draft
-}
-
-fn write(change: PlatformChange) -> Ruling {
-    let mut draft = Draft::new(Cause::PlatformChanged);
-    draft.platform = Some(Box::new(change));
-    Ruling::write(draft)
 }

@@ -1,13 +1,9 @@
 //! Operators: people with a token and a role of their own (`docs/contract.md, 20.1`). The token of the
 //! configuration is the operator `root`, who is not in this book.
 
-use super::{PlatformBook, PlatformChange, write};
 use crate::codec::stored;
-use crate::decision::Ruling;
-use crate::refusal::{PlatformRefusal, Refusal};
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
-use std::sync::Arc;
 
 stored! {
     /// A role: what an operator may do. Each may do what those before it may.
@@ -110,42 +106,9 @@ impl OperatorAccount {
         role.is_some_and(|role| role > self.role) || is_enabled
     }
 
-    fn made(mut self, by: By, now: Timestamp) -> OperatorAccount {
+    pub(crate) fn made(mut self, by: By, now: Timestamp) -> OperatorAccount {
         self.makers.retain(|maker| !by.contains(&maker.by));
         self.makers.extend(by.into_iter().map(|by| Maker { by, at: now }));
         self
     }
-}
-
-pub(super) fn add(book: &PlatformBook, operator: OperatorAccount, by: By, now: Timestamp) -> Ruling {
-    if book.operators.values().any(|known| known.has_email(&operator.email)) {
-        return Ruling::refuse(PlatformRefusal::OperatorExists);
-    }
-    written(OperatorAccount { created_at: now, ..operator }.made(by, now))
-}
-
-/// The ruling on another role or status; what is `None` stays.
-pub(super) fn change(
-    book: &PlatformBook,
-    id: Id,
-    (role, status): (Option<Role>, Option<OperatorStatus>),
-    by: By,
-    now: Timestamp,
-) -> Ruling {
-    let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
-    let (role, status) = (role.unwrap_or(known.role), status.unwrap_or(known.status));
-    if (role, status) == (known.role, known.status) {
-        return Ruling::unchanged();
-    }
-    let changed = OperatorAccount { role, status, ..(**known).clone() };
-    written(if known.gains(Some(role), Some(status)) { changed.made(by, now) } else { changed })
-}
-
-pub(super) fn rotate(book: &PlatformBook, id: Id, token_hash: [u8; 32], by: By, now: Timestamp) -> Ruling {
-    let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
-    written(OperatorAccount { token_hash, ..(**known).clone() }.made(by, now))
-}
-
-fn written(operator: OperatorAccount) -> Ruling {
-    write(PlatformChange::Operator(Arc::new(operator)))
 }

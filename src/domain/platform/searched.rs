@@ -1,7 +1,7 @@
 //! The blocks of a network that were searched for deposits, as a record of the platform has them.
 
 use crate::codec::stored;
-use crate::resources::crypto::address::Network;
+use crate::values::address::Network;
 use crate::values::time::Timestamp;
 
 /// The most marks that are kept: enough for the whole life of a network, as the distance between

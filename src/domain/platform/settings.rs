@@ -2,16 +2,12 @@
 //! of them in each book of the tenant.
 
 use crate::codec::stored;
-use crate::decision::{Draft, Ruling};
-use crate::events::{EventKind, Extra};
-use crate::ledger::book::Book;
-use crate::platform::moves::Deployment;
-use crate::record::Cause;
 use crate::values::bank::BankCode;
 use crate::values::identity::IdentityDocument;
 use crate::values::money::{Rate, Usdt, Ves};
 use crate::values::phone::MobilePhone;
 use rust_decimal::Decimal;
+use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 stored! {
@@ -169,6 +165,33 @@ impl Default for Settings {
 }
 
 stored! {
+    /// A deployment: the hash of the first record of its log, which no other log has.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Deployment(pub [u8; 16]);
+}
+
+impl fmt::Display for Deployment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Deployment {
+    /// The deployment with this name, 32 digits of hexadecimal.
+    pub fn parse(name: &str) -> Option<Deployment> {
+        let mut bytes = [0; 16];
+        if name.len() != 2 * bytes.len() || !name.is_ascii() {
+            return None;
+        }
+        for (byte, digits) in bytes.iter_mut().zip(name.as_bytes().chunks(2)) {
+            let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.contains('+'))?;
+            *byte = u8::from_str_radix(digits, 16).ok()?;
+        }
+        Some(Deployment(bytes))
+    }
+}
+
+stored! {
     /// The live status of a tenant: whether its live key works.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum LiveStatus {
@@ -208,7 +231,7 @@ stored! {
         2 pub live_status: LiveStatus,
         /// The operator's reason for the last change of the live status.
         3 pub reason: Option<String>,
-        /// The deployment that the tenant moves to: then nothing is decided for it here (`moves.rs`).
+        /// The deployment that the tenant moves to: then nothing is decided for it here (`resources/tenants/moves.rs`).
         4 pub moved_to: Option<Box<Deployment>>,
     }
 }
@@ -218,26 +241,6 @@ impl TenantSettings {
     pub fn says_otherwise(&self, next: &TenantSettings) -> bool {
         self.live_status != next.live_status || self.reason != next.reason
     }
-}
-
-/// Brings a new version of the settings into the tenant's book; one that is not newer changes
-/// nothing.
-pub fn renew(book: &Book, new: TenantSettings) -> Ruling {
-    let known = &book.tenant_settings;
-    if new.version <= known.version {
-        return Ruling::unchanged();
-    }
-    let mut draft = Draft::new(Cause::TenantSettingsChanged);
-    if new.live_status != known.live_status {
-        let extra = Extra::LiveStatus {
-            status: new.live_status.name().to_owned(),
-            previous: known.live_status.name().to_owned(),
-            reason: new.reason.clone(),
-        };
-        draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
-    }
-    draft.tenant_settings = Some(new);
-    Ruling::write(draft)
 }
 
 #[cfg(test)]
@@ -263,6 +266,15 @@ mod tests {
                 Some(Ves::from_minor(expected)),
                 "{fee:?} of {amount}"
             );
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_deployment_comes_back_and_nothing_else_does() {
+        let deployment = Deployment([0x0A; 16]);
+        assert_eq!(Deployment::parse(&deployment.to_string()), Some(deployment));
+        for wrong in ["", "0a", &"0".repeat(31), &"0".repeat(33), &"g".repeat(32), &"+1".repeat(16)] {
+            assert_eq!(Deployment::parse(wrong), None, "{wrong}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Test money and the operator's corrections: movements of type `adjustment`
 //! (`docs/contract.md, 3.7, 4.4`).
 
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
-use crate::record::Cause;
 use crate::refusal::Refusal;
 use crate::resources::payments::sale::HOLD_MS;
 use crate::values::external_ref::ExternalRef;

@@ -5,10 +5,11 @@
 //! and a verified own account. Those are entities, whose states the book does not have, so the command
 //! brings them, with the number of their changes up to which they were read.
 
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
+use crate::entities::Entity;
 use crate::events::{EventKind, Extra};
 use crate::ledger::book::Book;
-use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::webhooks;
 use crate::values::ids::EntityId;

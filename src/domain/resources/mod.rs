@@ -1,5 +1,5 @@
-//! Resources: what tenants ask for by name. Each has a file or a folder here with its state, its
-//! commands, the rules that answer them, its refusals, names, list keys and deadlines.
+//! Resources: what tenants ask for by name. Each has a file or a folder here with its commands and the rules
+//! that answer them; its state, names, list keys and deadline are in `entities/`.
 //!
 //! A resource may read another's state where the contract says so (a chargeback is decided by its
 //! payment); it may not change it other than through the record that it drafts. Rules that several
@@ -26,5 +26,6 @@ pub mod payouts;
 pub mod polling;
 pub mod products;
 pub mod rates;
+pub mod tenants;
 pub mod verification;
 pub mod webhooks;

@@ -3,11 +3,10 @@
 //! bank contradicted itself; each kind of entity knows its own.
 
 use crate::decision::{Ruling, Turn};
+use crate::entities::{Entity, cop_payment};
 use crate::rail::RailAnswer;
 pub use crate::rail::{Operation, OperationKind as Kind, Subject};
-use crate::record::Entity;
 use crate::refusal::{OperationRefusal, Refusal};
-use crate::resources::cop_payments;
 use crate::resources::cop_payments::collect::WRONG_CODE;
 use crate::values::ids::Id;
 use std::sync::Arc;
@@ -28,7 +27,7 @@ pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<RailAn
     Ok(match (entity, &resolution.answer) {
         // The code is about an SMS code, and not about the collection.
         (Entity::CopPayment(_), RailAnswer::Refused { code }) if code == WRONG_CODE => {
-            RailAnswer::Refused { code: cop_payments::Failure::Rejected.name().to_owned() }
+            RailAnswer::Refused { code: cop_payment::Failure::Rejected.name().to_owned() }
         }
         (_, answer) => answer.clone(),
     })

@@ -1,78 +1,19 @@
 //! The tenant's own payout account, one per mode: the destination of instant payouts once it is
 //! verified (`docs/contract.md, 7.11`).
 
-use crate::codec::stored;
+use crate::cause::Cause;
 use crate::decision::{Draft, Rules, Ruling, Turn};
-use crate::entity::{Change, Listing, Resource};
-use crate::index::{Entries, Space};
+use crate::entities::Entity;
+use crate::entities::own_account::{OwnAccount, OwnPhone};
+use crate::entities::verification::{Attempts, Deposits, KnownPhone, MethodStatus};
 use crate::ledger::book::Book;
 use crate::rail::{Effect, How, Operation, Order, RailAnswer, RailReply, Service, Subject};
-use crate::record::{Cause, Entity};
 use crate::refusal::{Refusal, VerificationRefusal};
-use crate::resources::verification::limits::{self, Attempts, KnownPhone};
-use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT, Start, not_sent};
-use crate::values::bank::BankCode;
-use crate::values::identity::IdentityDocument;
+use crate::resources::verification::limits;
+use crate::resources::verification::{NOT_THE_CLIENT, Start, not_sent};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
-use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-
-stored! {
-    /// The phone and bank by which the tenant itself is paid.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct OwnPhone {
-        0 pub bank: BankCode,
-        1 pub phone: MobilePhone,
-        2 pub identification: IdentityDocument,
-    }
-
-    /// The account, and the progress of its verification.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct OwnAccount {
-        0 pub held: OwnPhone,
-        1 pub status: MethodStatus,
-        /// Whether real money may be sent to it; a test account receives none.
-        2 pub livemode: bool,
-        /// The instant at which it was set first.
-        3 pub created_at: Timestamp,
-        /// The instant at which it last changed.
-        4 pub updated_at: Timestamp,
-        5 pub attempts: Attempts,
-    }
-}
-
-impl Resource for OwnAccount {
-    fn entity_id(&self) -> EntityId {
-        EntityId::OWN_ACCOUNT
-    }
-
-    fn facet(&self) -> u8 {
-        0
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        self.status.deadline()
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        Some("")
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
-    }
-
-    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
-            entries.name(Space::OwnAccount, "");
-        }
-        self.status.index(entries);
-        if change.cause == Cause::VerificationStarted {
-            entries.deposits_started(self.held.bank, self.held.phone, &self.status);
-        }
-    }
-}
 
 pub enum Command {
     Set(OwnPhone),

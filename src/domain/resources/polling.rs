@@ -2,9 +2,10 @@
 //! after an operator's word, so that a contradiction is noticed; and the mark that an answer leaves on the
 //! trace of its order (`docs/contract.md, 5.12, 5.13, 18.1`).
 
+use crate::cause::Cause;
 use crate::decision::{Ruling, Turn};
+use crate::entities::{Entity, cop_payment, payment};
 use crate::rail::{How, RailAnswer, RailReply};
-use crate::record::{Cause, Entity};
 use crate::trace::{ASKED_ON_MS, NEVER, Reach, Trace};
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
@@ -101,6 +102,44 @@ pub trait Phase: Clone + From<AskedOn> {
 
     /// The operation about which the bank is asked on, if any.
     fn asked_on(&self) -> Option<AskedOn>;
+}
+
+impl From<AskedOn> for payment::Phase {
+    fn from(AskedOn { operation, looks, next_look, until }: AskedOn) -> Self {
+        Self::AskedOn { operation, looks, next_look, until }
+    }
+}
+
+impl Phase for payment::Phase {
+    const IDLE: Self = Self::Idle;
+
+    fn asked_on(&self) -> Option<AskedOn> {
+        match *self {
+            Self::AskedOn { operation, looks, next_look, until } => {
+                Some(AskedOn { operation, looks, next_look, until })
+            }
+            Self::Idle | Self::Charging { .. } | Self::Reversing { .. } | Self::ReversalDenied { .. } => None,
+        }
+    }
+}
+
+impl From<AskedOn> for cop_payment::Phase {
+    fn from(AskedOn { operation, looks, next_look, until }: AskedOn) -> Self {
+        Self::AskedOn { operation, looks, next_look, until }
+    }
+}
+
+impl Phase for cop_payment::Phase {
+    const IDLE: Self = Self::Idle;
+
+    fn asked_on(&self) -> Option<AskedOn> {
+        match *self {
+            Self::AskedOn { operation, looks, next_look, until } => {
+                Some(AskedOn { operation, looks, next_look, until })
+            }
+            Self::Idle | Self::Collecting { .. } | Self::Tried { .. } | Self::Refunding { .. } => None,
+        }
+    }
 }
 
 /// The phase after an operator's word on this operation.

@@ -5,7 +5,6 @@
 //! test holds it against chrono.
 
 use crate::codec::stored;
-use crate::values::time::{DAY_MS, Timestamp, Zone};
 use std::fmt;
 
 stored! {
@@ -28,11 +27,6 @@ impl Date {
     /// The day that is `days` later; saturates at the ends of the type.
     pub const fn plus_days(self, days: i32) -> Date {
         Date(self.0.saturating_add(days))
-    }
-
-    /// The instant at which this day begins in `zone`.
-    pub const fn start_in(self, zone: Zone) -> Timestamp {
-        Timestamp::from_unix_ms(self.0 as i64 * DAY_MS - zone.offset_ms())
     }
 
     /// Whether the day is a Saturday or a Sunday.

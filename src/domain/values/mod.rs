@@ -5,15 +5,18 @@
 //! file.
 
 pub mod account;
+pub mod address;
 pub mod bank;
 pub mod buyer;
 pub mod calendar;
 pub mod card;
+pub mod channel;
 pub mod date;
 pub mod external_ref;
 pub mod free_text;
 pub mod identity;
 pub mod ids;
+pub mod mode;
 pub mod money;
 pub mod phone;
 pub mod time;

@@ -69,6 +69,13 @@ impl Layout for Timestamp {
     }
 }
 
+impl Date {
+    /// The instant at which this day begins in `zone`.
+    pub const fn start_in(self, zone: Zone) -> Timestamp {
+        Timestamp::from_unix_ms(self.days() as i64 * DAY_MS - zone.offset_ms())
+    }
+}
+
 #[cfg(test)]
 impl crate::codec::tests::Sampled for Timestamp {
     fn sample(full: bool, number: &mut u64) -> Timestamp {

@@ -11,7 +11,7 @@ use crate::rails::r4::notice::{self, Foreign, Malformed, Said};
 use crate::rails::secret::ApiSecret;
 use api::problem::Problem;
 use api::writer::Object;
-use domain::resources::notices::About;
+use domain::entities::notice::About;
 use domain::values::phone::MobilePhone;
 use hyper::header::AUTHORIZATION;
 use std::ops::ControlFlow;

@@ -11,7 +11,7 @@ use crate::rails::secret::ApiSecret;
 use crate::rails::wompi::signature::{self, EventError, Mentioned};
 use api::problem::Problem;
 use api::writer::Object;
-use domain::resources::notices::About;
+use domain::entities::notice::About;
 use domain::values::ids::EntityId;
 use std::ops::ControlFlow;
 

@@ -170,7 +170,9 @@ fn exchange<A: Answer>(
         let mut response = reply.into_response(&arrival.request_id, version);
         // A connection rests while nobody takes the next piece: who does not read is cut off as one
         // that does not ask.
-        response.body_mut().noting(move || watch.mark());
+        if let Body::Right(pieces) = response.body_mut() {
+            pieces.noting(move || watch.mark());
+        }
         Ok(response)
     }
 }

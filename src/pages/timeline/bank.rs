@@ -4,9 +4,10 @@
 //! nobody could be asked. Which it was shows in the trace, beside that of the record before.
 
 use crate::language::Language;
-use domain::record::{Cause, Entity, Record};
-use domain::resources::payments::Means;
-use domain::resources::{cop_payments, crypto, payments, payouts};
+use domain::cause::Cause;
+use domain::entities::means::Means;
+use domain::entities::{Entity, cop_payment, crypto_payout, payment, payout};
+use domain::record::Record;
 use domain::trace::{BankWord, RailId, Reach, Trace};
 use domain::values::ids::{EntityId, Id};
 
@@ -98,7 +99,7 @@ fn undecided(state: &Entity, which: Which) -> Said {
             "The bank was asked; it did not know the outcome yet",
         ),
         (Entity::CopPayment(payment), _)
-            if !matches!(payment.phase, cop_payments::Phase::Refunding { .. }) =>
+            if !matches!(payment.phase, cop_payment::Phase::Refunding { .. }) =>
         {
             ("El cobro sigue pendiente en el procesador", "The payment is still pending at the processor")
         }
@@ -152,7 +153,7 @@ fn failure(state: &Entity) -> Option<&str> {
     match state {
         Entity::Payment(payment) => payment.failure_code.as_deref(),
         Entity::Payout(payout) => payout.failure_code.as_deref(),
-        Entity::CopPayment(payment) => payment.failure.map(cop_payments::Failure::name),
+        Entity::CopPayment(payment) => payment.failure.map(cop_payment::Failure::name),
         Entity::CryptoPayout(payout) => payout.failure_code.as_deref(),
         Entity::CopPayout(payout) => payout.failure_code.as_deref(),
         _ => None,
@@ -162,15 +163,15 @@ fn failure(state: &Entity) -> Option<&str> {
 /// Each reversal and each refund has an operation of its own.
 pub fn operation(cause: Cause, id: Id, state: Option<&Entity>) -> Option<Id> {
     let number = match (cause, state) {
-        (Cause::PaymentCharging, _) => payments::CHARGE,
+        (Cause::PaymentCharging, _) => payment::CHARGE,
         (Cause::ReversalBegun, Some(Entity::Payment(payment))) => payment.reversal(),
-        (Cause::OtpRequested, _) => payments::REQUEST_OTP,
-        (Cause::PayoutCreated | Cause::BatchCreated, _) => payouts::CREDIT,
-        (Cause::CopPaymentRequested, _) => cop_payments::COLLECT,
+        (Cause::OtpRequested, _) => payment::REQUEST_OTP,
+        (Cause::PayoutCreated | Cause::BatchCreated, _) => payout::CREDIT,
+        (Cause::CopPaymentRequested, _) => cop_payment::COLLECT,
         (Cause::CopRefundBegun, Some(Entity::CopPayment(payment))) => {
             return Some(payment.refund_operation());
         }
-        (Cause::CryptoPayoutSigned, _) => crypto::payouts::SEND,
+        (Cause::CryptoPayoutSigned, _) => crypto_payout::SEND,
         _ => return None,
     };
     Some(id.operation(number))

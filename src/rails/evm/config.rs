@@ -3,7 +3,7 @@
 use super::keys::{DepositKeys, WalletKey};
 use super::units::Units;
 use super::{Account, rpc};
-use domain::resources::crypto::address::Network;
+use domain::values::address::Network;
 use std::time::Duration;
 
 pub struct Settings {

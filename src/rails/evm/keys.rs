@@ -114,7 +114,7 @@ fn account(key: &VerifyingKey) -> Account {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::resources::crypto::address::Network;
+    use domain::values::address::Network;
 
     const WORDS: &str = "test test test test test test test test test test test junk";
 

@@ -7,7 +7,7 @@ use super::config::Settings;
 use super::node::Node;
 use crate::rails::http::NoClient;
 use domain::platform::Mark;
-use domain::resources::crypto::address::Network;
+use domain::values::address::Network;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use tokio::sync::Notify;

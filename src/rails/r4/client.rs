@@ -8,8 +8,8 @@ use crate::rails::http::{BaseUrl, Client, Exchange, NoClient, Request as HttpReq
 use crate::rails::live::{AskedBy, BankWord, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
 use domain::bank_names::of_id;
+use domain::entities::verification::references_of_two;
 use domain::rail::Service;
-use domain::resources::verification::references_of_two;
 use domain::values::bank::BankCode;
 use domain::values::date::Date;
 use domain::values::identity::IdentityDocument;

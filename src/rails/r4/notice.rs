@@ -4,7 +4,7 @@
 
 use crate::bank_text;
 use chrono::{DateTime, NaiveDateTime};
-use domain::resources::notices::{NoticedDocument, Transfer};
+use domain::entities::notice::{NoticedDocument, Transfer};
 use domain::resources::payments::charge::TRANSFER_DAYS_MAX;
 use domain::values::bank::BankCode;
 use domain::values::money::Ves;

@@ -2,7 +2,8 @@
 
 use super::{reference, refused};
 use crate::rails::{Order, RailAnswer};
-use domain::resources::cop_payments::collect::{CANCELED, EXPIRED};
+use domain::entities::cop_payment::EXPIRED;
+use domain::resources::cop_payments::collect::CANCELED;
 use domain::values::card::Card;
 use domain::values::money::{Cop, Ves};
 use domain::values::phone::MobilePhone;

@@ -4,12 +4,12 @@
 use super::wire::{Transaction, error_words, invalid_fields};
 use crate::rails::http::HttpAnswer;
 use crate::rails::live::{BankWord, Look, OrderOutcome, RailId, Report};
+pub use domain::entities::cop_payment::PROCESSOR_ERROR;
 use domain::trace::Progress;
 use uuid::Uuid;
 
 /// Ours, where the buyer or the bank said no.
 pub const REJECTED: &str = "rejected";
-pub use domain::resources::cop_payments::live::PROCESSOR_ERROR;
 
 const PENDING: &str = "PENDING";
 const APPROVED: &str = "APPROVED";

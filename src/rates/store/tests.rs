@@ -3,9 +3,9 @@
 use super::*;
 use crate::rates::board::Hook;
 use crate::rates::{RateBoard, Steps};
-use domain::platform::Mode;
 use domain::resources::rates::buckets::{Aggregation, Bucket, Kept, Placed, Window, price, ticks};
 use domain::resources::rates::samples::{BCV, Filter, OFFICIAL, Pair};
+use domain::values::mode::Mode;
 use domain::values::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -7,9 +7,9 @@ use super::{
 };
 use crate::rates::store::Line;
 use domain::codec;
-use domain::platform::Mode;
 use domain::resources::rates::buckets::{Bucket, Placed, Step, ticks};
 use domain::resources::rates::samples::{Quotation, Series};
+use domain::values::mode::Mode;
 use rocksdb::{WriteBatch, WriteOptions};
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;

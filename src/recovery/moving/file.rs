@@ -21,9 +21,10 @@
 
 use super::super::blocks::Form;
 use super::NotMoved;
+use domain::cause::Cause;
 use domain::codec;
 use domain::platform::{ApiKey, PlatformChange, Tenant};
-use domain::record::{Cause, Record};
+use domain::record::Record;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;

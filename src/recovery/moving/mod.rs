@@ -7,6 +7,9 @@ mod export;
 pub mod file;
 mod import;
 
+use domain::platform::settings::Deployment;
+use domain::resources::tenants::PlatformAsk;
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 pub use export::{Exported, export, reopen};
 pub use import::{Imported, import};
 
@@ -18,8 +21,7 @@ use super::writing::Writing;
 use domain::commands::{Command, KeyedCommand};
 use domain::machine::AnyBook;
 use domain::platform::audit::{AuditEntry, Who};
-use domain::platform::moves::Deployment;
-use domain::platform::{Mode, PLATFORM, PlatformAsk, PlatformBook, Tenant, tenant_key};
+use domain::platform::{PlatformBook, Tenant};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use sha2::{Digest, Sha256};

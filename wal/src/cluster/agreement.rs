@@ -1,7 +1,7 @@
 //! The seam between the writer's batch and its local sync: others have to agree first.
 
 use crate::batch::{Batch, Family};
-use crate::meta::Tip;
+use crate::record::Tip;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agreed {

@@ -16,8 +16,7 @@
 //!
 //! Numbers are little endian.
 
-use crate::meta::Tip;
-use crate::record::{Hash, RawRecord};
+use crate::record::{Hash, RawRecord, Tip};
 use crate::{Damage, Record, Seq};
 use zstd::bulk::Compressor;
 

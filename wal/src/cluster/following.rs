@@ -9,7 +9,7 @@ use super::batch::{self, AgreedBatch, Head};
 use super::keys::{AgreedTip, Epoch, Keys};
 use super::leader::Leader;
 use super::quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
-use crate::meta::Tip;
+use crate::record::Tip;
 use crate::{Damage, Seq};
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use super::keys::{AgreedTip, Epoch, Keys};
 use super::quorum::{Change, Compare, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
-use crate::meta::Tip;
+use crate::record::Tip;
 
 const FORMAT: &str = "1";
 

@@ -1,8 +1,7 @@
 //! The keys of a partition, and the small values under them, drawn in `mod.rs`.
 
 use crate::Seq;
-use crate::meta::Tip;
-use crate::record::Hash;
+use crate::record::{Hash, Tip};
 use std::fmt::Write;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -37,9 +37,11 @@ class ApiException extends PasarelaException
         $after = $headers['retry-after'] ?? '';
         $this->retryAfter = ctype_digit($after) ? (int) $after : null;
         $said = implode('; ', (array) ($body['message'] ?? "the answer was {$status}"));
-        $bad = implode('', array_map(static fn (array $field): string => "; {$field['field']}: {$field['message']}", $this->fields));
-        $differs = $this->differs === [] ? '' : '; differs: ' . implode(', ', $this->differs);
-        parent::__construct("{$status} {$this->error}: {$said}{$bad}{$differs} (request {$this->requestId})", $status);
+        $bad = array_map(static fn (array $field): string => "{$field['field']}: {$field['message']}", $this->fields);
+        $differing = array_filter($this->differs, static fn (string $name): bool => !str_contains($said, $name));
+        $more = [...$bad, ...array_map(static fn (string $name): string => "differs: {$name}", $differing)];
+        $text = implode('; ', [$said, ...array_filter($more, static fn (string $one): bool => !str_contains($said, $one))]); // nothing twice
+        parent::__construct("{$status} {$this->error}: {$text} (request {$this->requestId})", $status);
     }
 
     /** Whether the request may have been carried out all the same. Then call again with the same `idempotencyKey`. */

@@ -37,12 +37,16 @@ final class Chargebacks
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
             '/v1/chargebacks',
             query: ['status' => $status, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@Chargeback');
     }
@@ -57,12 +61,16 @@ final class Chargebacks
     public function get(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Chargeback {
         $call = new Call(
             'GET',
-            '/v1/chargebacks/{}',
+            '/v1/chargebacks/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Chargeback');
     }

@@ -34,14 +34,18 @@ final class CheckoutPage
         #[\SensitiveParameter] string $clientSecret,
         ?string $attempt = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CheckoutState {
         $call = new Call(
             'GET',
-            '/checkout/{}/state',
+            '/checkout/{id}/state',
             parts: [$id],
             query: ['attempt' => $attempt],
             secret: $clientSecret,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CheckoutState');
     }
@@ -65,14 +69,18 @@ final class CheckoutPage
         string $debtorCellPhone,
         int $debtorBankCode,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\C2pIntent {
         $call = new Call(
             'POST',
-            '/checkout/{}/c2p/request',
+            '/checkout/{id}/c2p/request',
             parts: [$id],
             body: ['debtorId' => ['', $debtorId], 'debtorCellPhone' => ['', $debtorCellPhone], 'debtorBankCode' => ['', $debtorBankCode]],
             secret: $clientSecret,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@C2pIntent');
     }
@@ -98,14 +106,18 @@ final class CheckoutPage
         int $debtorBankCode,
         #[\SensitiveParameter] string $token,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CheckoutState {
         $call = new Call(
             'POST',
-            '/checkout/{}/c2p',
+            '/checkout/{id}/c2p',
             parts: [$id],
             body: ['intentId' => ['', $intentId], 'debtorId' => ['', $debtorId], 'debtorCellPhone' => ['', $debtorCellPhone], 'debtorBankCode' => ['', $debtorBankCode], 'token' => ['', $token]],
             secret: $clientSecret,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CheckoutState');
     }
@@ -134,14 +146,18 @@ final class CheckoutPage
         string $date,
         ?string $quote = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CheckoutState {
         $call = new Call(
             'POST',
-            '/checkout/{}/pago-movil',
+            '/checkout/{id}/pago-movil',
             parts: [$id],
             body: ['debtorId' => ['', $debtorId], 'debtorCellPhone' => ['', $debtorCellPhone], 'debtorBankCode' => ['', $debtorBankCode], 'reference' => ['', $reference], 'date' => ['', $date], 'quote' => ['', $quote]],
             secret: $clientSecret,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CheckoutState');
     }
@@ -166,14 +182,18 @@ final class CheckoutPage
         ?bool $tokenize = null,
         ?string $quote = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CheckoutState|Model\MadeCardToken {
         $call = new Call(
             'POST',
-            '/checkout/{}/card',
+            '/checkout/{id}/card',
             parts: [$id],
             body: ['card' => ['@Card', $card], 'tokenize' => ['', $tokenize], 'quote' => ['', $quote]],
             secret: $clientSecret,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CheckoutState|MadeCardToken');
     }
@@ -198,14 +218,18 @@ final class CheckoutPage
         string $channel,
         ?Model\CopBuyer $buyer = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CopPayment {
         $call = new Call(
             'POST',
-            '/checkout/{}/cop',
+            '/checkout/{id}/cop',
             parts: [$id],
             body: ['channel' => ['', $channel], 'buyer' => ['@CopBuyer', $buyer]],
             secret: $clientSecret,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CopPayment');
     }
@@ -226,14 +250,18 @@ final class CheckoutPage
         #[\SensitiveParameter] string $clientSecret,
         #[\SensitiveParameter] string $otp,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CheckoutState {
         $call = new Call(
             'POST',
-            '/checkout/{}/cop/otp',
+            '/checkout/{id}/cop/otp',
             parts: [$id],
             body: ['otp' => ['', $otp]],
             secret: $clientSecret,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CheckoutState');
     }
@@ -256,14 +284,18 @@ final class CheckoutPage
         string $network,
         string $asset,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CheckoutAddress {
         $call = new Call(
             'POST',
-            '/checkout/{}/usdt',
+            '/checkout/{id}/usdt',
             parts: [$id],
             body: ['network' => ['', $network], 'asset' => ['', $asset]],
             secret: $clientSecret,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CheckoutAddress');
     }
@@ -281,14 +313,18 @@ final class CheckoutPage
         string $slug,
         ?int $quantity = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CheckoutSession {
         $call = new Call(
             'POST',
-            '/pay/{}/sessions',
+            '/pay/{slug}/sessions',
             parts: [$slug],
             body: ['quantity' => ['', $quantity]],
             usesKey: false,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CheckoutSession');
     }

@@ -42,6 +42,8 @@ final class CheckoutSessions
         ?array $metadata = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CheckoutSession {
         $call = new Call(
             'POST',
@@ -50,6 +52,8 @@ final class CheckoutSessions
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CheckoutSession');
     }
@@ -76,12 +80,16 @@ final class CheckoutSessions
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
             '/v1/checkout/sessions',
             query: ['status' => $status, 'reference' => $reference, 'from' => $from, 'to' => $to, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@ListedCheckoutSession');
     }
@@ -96,12 +104,16 @@ final class CheckoutSessions
     public function get(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CheckoutSession {
         $call = new Call(
             'GET',
-            '/v1/checkout/sessions/{}',
+            '/v1/checkout/sessions/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CheckoutSession');
     }

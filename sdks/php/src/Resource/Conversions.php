@@ -44,6 +44,8 @@ final class Conversions
         string|int|float|null $targetAmountUsdt = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\ConversionQuote {
         $call = new Call(
             'POST',
@@ -52,6 +54,8 @@ final class Conversions
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@ConversionQuote');
     }
@@ -73,6 +77,8 @@ final class Conversions
         ?string $reference = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Conversion {
         $call = new Call(
             'POST',
@@ -81,6 +87,8 @@ final class Conversions
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Conversion');
     }
@@ -102,12 +110,16 @@ final class Conversions
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
             '/v1/conversions',
             query: ['status' => $status, 'sourceCurrency' => $sourceCurrency, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@Conversion');
     }
@@ -119,11 +131,15 @@ final class Conversions
      */
     public function getSettings(
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\ConversionSettings {
         $call = new Call(
             'GET',
             '/v1/conversions/settings',
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@ConversionSettings');
     }
@@ -139,12 +155,16 @@ final class Conversions
     public function updateSettings(
         Model\ConversionSettingsChangeAutoConvert $autoConvert,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\ConversionSettings {
         $call = new Call(
             'PATCH',
             '/v1/conversions/settings',
             body: ['autoConvert' => ['@ConversionSettingsChangeAutoConvert', $autoConvert]],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@ConversionSettings');
     }
@@ -159,12 +179,16 @@ final class Conversions
     public function get(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Conversion {
         $call = new Call(
             'GET',
-            '/v1/conversions/{}',
+            '/v1/conversions/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Conversion');
     }
@@ -183,14 +207,18 @@ final class Conversions
         string $id,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Conversion {
         $call = new Call(
             'POST',
-            '/v1/conversions/{}/cancel',
+            '/v1/conversions/{id}/cancel',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Conversion');
     }

@@ -47,6 +47,8 @@ final class Cop
         ?Model\CopBuyer $buyer = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CopPayment {
         $call = new Call(
             'POST',
@@ -55,6 +57,8 @@ final class Cop
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CopPayment');
     }
@@ -69,12 +73,16 @@ final class Cop
     public function getPayment(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CopPayment {
         $call = new Call(
             'GET',
-            '/v1/cop/payments/{}',
+            '/v1/cop/payments/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CopPayment');
     }
@@ -96,15 +104,19 @@ final class Cop
         #[\SensitiveParameter] string $otp,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CopPayment {
         $call = new Call(
             'POST',
-            '/v1/cop/payments/{}/otp',
+            '/v1/cop/payments/{id}/otp',
             parts: [$id],
             body: ['otp' => ['', $otp]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CopPayment');
     }
@@ -121,14 +133,18 @@ final class Cop
         string $id,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CopPayment {
         $call = new Call(
             'POST',
-            '/v1/cop/payments/{}/cancel',
+            '/v1/cop/payments/{id}/cancel',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CopPayment');
     }
@@ -150,14 +166,18 @@ final class Cop
         string $id,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CopPayment {
         $call = new Call(
             'POST',
-            '/v1/cop/payments/{}/refund',
+            '/v1/cop/payments/{id}/refund',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CopPayment');
     }
@@ -169,11 +189,15 @@ final class Cop
      */
     public function getBalance(
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CopBalance {
         $call = new Call(
             'GET',
             '/v1/cop/balance',
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CopBalance');
     }
@@ -201,12 +225,16 @@ final class Cop
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
             '/v1/cop/balance/transactions',
             query: ['type' => $type, 'paymentId' => $paymentId, 'payoutId' => $payoutId, 'from' => $from, 'to' => $to, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@Movement');
     }
@@ -228,12 +256,16 @@ final class Cop
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
             '/v1/cop/payouts',
             query: ['status' => $status, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@CopPayout');
     }
@@ -248,12 +280,16 @@ final class Cop
     public function getPayout(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CopPayout {
         $call = new Call(
             'GET',
-            '/v1/cop/payouts/{}',
+            '/v1/cop/payouts/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CopPayout');
     }

@@ -35,12 +35,16 @@ final class Finding
     public function search(
         string $q,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\FoundList {
         $call = new Call(
             'GET',
             '/v1/search',
             query: ['q' => $q],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@FoundList');
     }
@@ -58,12 +62,14 @@ final class Finding
     public function getRequest(
         string $requestId,
         ?float $timeout = null,
+        ?int $maxRetries = null,
     ): Model\LoggedRequest {
         $call = new Call(
             'GET',
-            '/v1/requests/{}',
+            '/v1/requests/{requestId}',
             parts: [$requestId],
             timeout: $timeout,
+            maxRetries: $maxRetries,
         );
         return $this->session->model($call, '@LoggedRequest');
     }

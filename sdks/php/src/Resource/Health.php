@@ -21,12 +21,16 @@ final class Health
     /** Whether the process lives. */
     public function get(
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\GetHealthResult {
         $call = new Call(
             'GET',
             '/healthz',
             usesKey: false,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@GetHealthResult');
     }
@@ -34,12 +38,16 @@ final class Health
     /** Whether requests are served. */
     public function getReadiness(
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\GetReadinessResult {
         $call = new Call(
             'GET',
             '/readyz',
             usesKey: false,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@GetReadinessResult');
     }

@@ -49,6 +49,8 @@ final class Merchants
         ?string $phone = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Merchant {
         $call = new Call(
             'POST',
@@ -57,6 +59,8 @@ final class Merchants
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Merchant');
     }
@@ -78,12 +82,16 @@ final class Merchants
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
             '/v1/merchants',
             query: ['status' => $status, 'isActive' => $isActive, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@Merchant');
     }
@@ -99,12 +107,16 @@ final class Merchants
     public function getByRef(
         string $externalRef,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Merchant {
         $call = new Call(
             'GET',
             '/v1/merchants',
             query: ['externalRef' => $externalRef],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Merchant');
     }
@@ -119,12 +131,16 @@ final class Merchants
     public function get(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Merchant {
         $call = new Call(
             'GET',
-            '/v1/merchants/{}',
+            '/v1/merchants/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Merchant');
     }
@@ -140,13 +156,17 @@ final class Merchants
         string $id,
         bool $isActive,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Merchant {
         $call = new Call(
             'PATCH',
-            '/v1/merchants/{}',
+            '/v1/merchants/{id}',
             parts: [$id],
             body: ['isActive' => ['', $isActive]],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Merchant');
     }
@@ -164,12 +184,16 @@ final class Merchants
     public function delete(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\DeletedMerchant {
         $call = new Call(
             'DELETE',
-            '/v1/merchants/{}',
+            '/v1/merchants/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@DeletedMerchant');
     }
@@ -190,15 +214,19 @@ final class Merchants
         string $phone,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PayoutMethod {
         $call = new Call(
             'POST',
-            '/v1/merchants/{}/payout-methods',
+            '/v1/merchants/{id}/payout-methods',
             parts: [$id],
             body: ['bankCode' => ['', $bankCode], 'phone' => ['', $phone]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PayoutMethod');
     }
@@ -213,12 +241,16 @@ final class Merchants
     public function listPayoutMethods(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PayoutMethodList {
         $call = new Call(
             'GET',
-            '/v1/merchants/{}/payout-methods',
+            '/v1/merchants/{id}/payout-methods',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PayoutMethodList');
     }
@@ -236,12 +268,16 @@ final class Merchants
         string $id,
         string $methodId,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Merchant {
         $call = new Call(
             'DELETE',
-            '/v1/merchants/{}/payout-methods/{}',
+            '/v1/merchants/{id}/payout-methods/{methodId}',
             parts: [$id, $methodId],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Merchant');
     }
@@ -258,14 +294,18 @@ final class Merchants
         string $methodId,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PayoutMethod {
         $call = new Call(
             'POST',
-            '/v1/merchants/{}/payout-methods/{}/default',
+            '/v1/merchants/{id}/payout-methods/{methodId}/default',
             parts: [$id, $methodId],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PayoutMethod');
     }
@@ -287,14 +327,18 @@ final class Merchants
         string $methodId,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\StartVerificationResult {
         $call = new Call(
             'POST',
-            '/v1/merchants/{}/payout-methods/{}/verify/start',
+            '/v1/merchants/{id}/payout-methods/{methodId}/verify/start',
             parts: [$id, $methodId],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@StartVerificationResult');
     }
@@ -318,15 +362,19 @@ final class Merchants
         string|int|float $amount2,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PayoutMethod {
         $call = new Call(
             'POST',
-            '/v1/merchants/{}/payout-methods/{}/verify',
+            '/v1/merchants/{id}/payout-methods/{methodId}/verify',
             parts: [$id, $methodId],
             body: ['amount1' => ['t2', $amount1], 'amount2' => ['t2', $amount2]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PayoutMethod');
     }
@@ -341,12 +389,16 @@ final class Merchants
     public function getBalance(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\MerchantBalance {
         $call = new Call(
             'GET',
-            '/v1/merchants/{}/balance',
+            '/v1/merchants/{id}/balance',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@MerchantBalance');
     }
@@ -376,13 +428,17 @@ final class Merchants
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
-            '/v1/merchants/{}/balance/transactions',
+            '/v1/merchants/{id}/balance/transactions',
             parts: [$id],
             query: ['type' => $type, 'paymentId' => $paymentId, 'payoutId' => $payoutId, 'from' => $from, 'to' => $to, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@Movement');
     }
@@ -403,13 +459,17 @@ final class Merchants
         string $from,
         string $to,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Statement {
         $call = new Call(
             'GET',
-            '/v1/merchants/{}/statements',
+            '/v1/merchants/{id}/statements',
             parts: [$id],
             query: ['currency' => $currency, 'from' => $from, 'to' => $to],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Statement');
     }

@@ -51,6 +51,8 @@ final class Payments
         string|int|float|null $vesAmount = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\C2pPayment|Model\C2pIntent {
         $call = new Call(
             'POST',
@@ -59,6 +61,8 @@ final class Payments
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@C2pPayment|C2pIntent');
     }
@@ -100,6 +104,8 @@ final class Payments
         string|int|float|null $applicationFeePercent = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payment {
         $call = new Call(
             'POST',
@@ -108,6 +114,8 @@ final class Payments
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payment');
     }
@@ -141,12 +149,16 @@ final class Payments
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
             '/v1/payments',
             query: ['status' => $status, 'method' => $method, 'externalRef' => $externalRef, 'bankReference' => $bankReference, 'reference' => $reference, 'merchantId' => $merchantId, 'from' => $from, 'to' => $to, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@Payment');
     }
@@ -161,12 +173,16 @@ final class Payments
     public function get(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payment {
         $call = new Call(
             'GET',
-            '/v1/payments/{}',
+            '/v1/payments/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payment');
     }
@@ -181,12 +197,16 @@ final class Payments
     public function getByRef(
         string $externalRef,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payment {
         $call = new Call(
             'GET',
-            '/v1/payments/by-ref/{}',
+            '/v1/payments/by-ref/{externalRef}',
             parts: [$externalRef],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payment');
     }
@@ -203,12 +223,16 @@ final class Payments
     public function getOperation(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Operation {
         $call = new Call(
             'GET',
-            '/v1/payments/operations/{}',
+            '/v1/payments/operations/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Operation');
     }
@@ -232,14 +256,18 @@ final class Payments
         ?string $lang = null,
         string $media = 'text/html',
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): string {
         $call = new Call(
             'GET',
-            '/v1/payments/{}/receipt',
+            '/v1/payments/{id}/receipt',
             parts: [$id],
             query: ['lang' => $lang],
             accept: $media,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->download($call);
     }
@@ -260,14 +288,18 @@ final class Payments
         string $id,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payment {
         $call = new Call(
             'POST',
-            '/v1/payments/{}/reverse',
+            '/v1/payments/{id}/reverse',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payment');
     }
@@ -305,6 +337,8 @@ final class Payments
         string|int|float|null $applicationFeePercent = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payment {
         $call = new Call(
             'POST',
@@ -313,6 +347,8 @@ final class Payments
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payment');
     }
@@ -336,6 +372,8 @@ final class Payments
         string $cedula,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\DebitOtp {
         $call = new Call(
             'POST',
@@ -344,6 +382,8 @@ final class Payments
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@DebitOtp');
     }
@@ -378,6 +418,8 @@ final class Payments
         string $externalRef,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payment {
         $call = new Call(
             'POST',
@@ -386,6 +428,8 @@ final class Payments
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payment');
     }
@@ -423,6 +467,8 @@ final class Payments
         string|int|float|null $vesAmount = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payment {
         $call = new Call(
             'POST',
@@ -431,6 +477,8 @@ final class Payments
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payment');
     }
@@ -444,11 +492,15 @@ final class Payments
      */
     public function getPagoMovilAccount(
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PagoMovilAccount {
         $call = new Call(
             'GET',
             '/v1/payments/pago-movil/account',
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PagoMovilAccount');
     }
@@ -460,11 +512,15 @@ final class Payments
      */
     public function listMethods(
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CollectionMethodList {
         $call = new Call(
             'GET',
             '/v1/payment-methods',
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CollectionMethodList');
     }

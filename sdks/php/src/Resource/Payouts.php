@@ -50,6 +50,8 @@ final class Payouts
         ?bool $fromMerchantBalance = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payout {
         $call = new Call(
             'POST',
@@ -58,6 +60,8 @@ final class Payouts
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payout');
     }
@@ -86,12 +90,16 @@ final class Payouts
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
             '/v1/payouts',
             query: ['status' => $status, 'kind' => $kind, 'merchantId' => $merchantId, 'externalRef' => $externalRef, 'from' => $from, 'to' => $to, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@Payout');
     }
@@ -106,12 +114,16 @@ final class Payouts
     public function get(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payout {
         $call = new Call(
             'GET',
-            '/v1/payouts/{}',
+            '/v1/payouts/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payout');
     }
@@ -126,12 +138,16 @@ final class Payouts
     public function getByRef(
         string $externalRef,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payout {
         $call = new Call(
             'GET',
-            '/v1/payouts/by-ref/{}',
+            '/v1/payouts/by-ref/{externalRef}',
             parts: [$externalRef],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payout');
     }
@@ -160,6 +176,8 @@ final class Payouts
         string $externalRef,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payout {
         $call = new Call(
             'POST',
@@ -168,6 +186,8 @@ final class Payouts
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payout');
     }
@@ -195,6 +215,8 @@ final class Payouts
         string $externalRef,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payout {
         $call = new Call(
             'POST',
@@ -203,6 +225,8 @@ final class Payouts
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payout');
     }
@@ -233,6 +257,8 @@ final class Payouts
         ?string $paymentId = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payout {
         $call = new Call(
             'POST',
@@ -241,6 +267,8 @@ final class Payouts
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payout');
     }
@@ -264,6 +292,8 @@ final class Payouts
         array $items,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PayoutBatch {
         $call = new Call(
             'POST',
@@ -272,6 +302,8 @@ final class Payouts
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PayoutBatch');
     }
@@ -286,12 +318,16 @@ final class Payouts
     public function getBatch(
         string $batchId,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PayoutBatch {
         $call = new Call(
             'GET',
-            '/v1/payouts/batch/{}',
+            '/v1/payouts/batch/{batchId}',
             parts: [$batchId],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PayoutBatch');
     }
@@ -315,6 +351,8 @@ final class Payouts
         array $items,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PayoutBatch {
         $call = new Call(
             'POST',
@@ -323,6 +361,8 @@ final class Payouts
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PayoutBatch');
     }
@@ -346,6 +386,8 @@ final class Payouts
         array $items,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PayoutBatch {
         $call = new Call(
             'POST',
@@ -354,6 +396,8 @@ final class Payouts
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PayoutBatch');
     }
@@ -376,6 +420,8 @@ final class Payouts
         string $externalRef,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Payout {
         $call = new Call(
             'POST',
@@ -384,6 +430,8 @@ final class Payouts
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Payout');
     }
@@ -404,12 +452,16 @@ final class Payouts
         string $phone,
         string $identification,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PayoutAccount {
         $call = new Call(
             'PUT',
             '/v1/payouts/account',
             body: ['bankCode' => ['', $bankCode], 'phone' => ['', $phone], 'identification' => ['', $identification]],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PayoutAccount');
     }
@@ -423,11 +475,15 @@ final class Payouts
      */
     public function getAccount(
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PayoutAccount {
         $call = new Call(
             'GET',
             '/v1/payouts/account',
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PayoutAccount');
     }
@@ -444,6 +500,8 @@ final class Payouts
     public function startAccountVerification(
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\StartPayoutAccountVerificationResult {
         $call = new Call(
             'POST',
@@ -451,6 +509,8 @@ final class Payouts
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@StartPayoutAccountVerificationResult');
     }
@@ -470,6 +530,8 @@ final class Payouts
         string|int|float $amount2,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PayoutAccount {
         $call = new Call(
             'POST',
@@ -478,6 +540,8 @@ final class Payouts
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PayoutAccount');
     }

@@ -35,6 +35,8 @@ final class Products
         ?bool $active = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Product {
         $call = new Call(
             'POST',
@@ -43,6 +45,8 @@ final class Products
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Product');
     }
@@ -61,12 +65,16 @@ final class Products
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
             '/v1/products',
             query: ['active' => $active, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@Product');
     }
@@ -81,12 +89,16 @@ final class Products
     public function get(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Product {
         $call = new Call(
             'GET',
-            '/v1/products/{}',
+            '/v1/products/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Product');
     }
@@ -110,13 +122,17 @@ final class Products
         ?string $imageUrl = null,
         ?bool $active = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Product {
         $call = new Call(
             'PATCH',
-            '/v1/products/{}',
+            '/v1/products/{id}',
             parts: [$id],
             body: ['name' => ['', $name], 'priceUsd' => ['t', $priceUsd], 'description' => ['', $description], 'imageUrl' => ['', $imageUrl], 'active' => ['', $active]],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Product');
     }
@@ -132,12 +148,16 @@ final class Products
     public function delete(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\DeleteProductResult {
         $call = new Call(
             'DELETE',
-            '/v1/products/{}',
+            '/v1/products/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@DeleteProductResult');
     }
@@ -163,15 +183,19 @@ final class Products
         string|int|float|null $applicationFeePercent = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PaymentLink {
         $call = new Call(
             'POST',
-            '/v1/products/{}/links',
+            '/v1/products/{id}/links',
             parts: [$id],
             body: ['slug' => ['', $slug], 'allowQuantity' => ['', $allowQuantity], 'maxQuantity' => ['', $maxQuantity], 'redirectUrl' => ['', $redirectUrl], 'merchantId' => ['', $merchantId], 'applicationFeePercent' => ['n', $applicationFeePercent]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PaymentLink');
     }
@@ -186,12 +210,16 @@ final class Products
     public function listLinks(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PaymentLinkList {
         $call = new Call(
             'GET',
-            '/v1/products/{}/links',
+            '/v1/products/{id}/links',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PaymentLinkList');
     }
@@ -206,12 +234,16 @@ final class Products
     public function getLink(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PaymentLink {
         $call = new Call(
             'GET',
-            '/v1/payment-links/{}',
+            '/v1/payment-links/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PaymentLink');
     }
@@ -232,13 +264,17 @@ final class Products
         ?int $maxQuantity = null,
         ?string $redirectUrl = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PaymentLink {
         $call = new Call(
             'PATCH',
-            '/v1/payment-links/{}',
+            '/v1/payment-links/{id}',
             parts: [$id],
             body: ['status' => ['', $status], 'allowQuantity' => ['', $allowQuantity], 'maxQuantity' => ['', $maxQuantity], 'redirectUrl' => ['', $redirectUrl]],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PaymentLink');
     }
@@ -254,12 +290,16 @@ final class Products
     public function deleteLink(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\DeletePaymentLinkResult {
         $call = new Call(
             'DELETE',
-            '/v1/payment-links/{}',
+            '/v1/payment-links/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@DeletePaymentLinkResult');
     }

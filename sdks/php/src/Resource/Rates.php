@@ -38,6 +38,8 @@ final class Rates
         ?string $method = null,
         ?string $side = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Rate {
         $call = new Call(
             'GET',
@@ -45,6 +47,8 @@ final class Rates
             query: ['pair' => $pair, 'source' => $source, 'method' => $method, 'side' => $side],
             usesKey: false,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Rate');
     }
@@ -76,6 +80,8 @@ final class Rates
         ?string $sort = null,
         ?int $limit = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\RateHistory {
         $call = new Call(
             'GET',
@@ -83,6 +89,8 @@ final class Rates
             query: ['pair' => $pair, 'source' => $source, 'side' => $side, 'days' => $days, 'startDate' => $startDate, 'endDate' => $endDate, 'interval' => $interval, 'aggregation' => $aggregation, 'sort' => $sort, 'limit' => $limit],
             usesKey: false,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@RateHistory');
     }
@@ -98,6 +106,8 @@ final class Rates
     public function getWithdrawalFeeSchedule(
         ?string $xTenantId = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\FeeSchedule {
         $call = new Call(
             'GET',
@@ -105,6 +115,8 @@ final class Rates
             headers: ['x-tenant-id' => $xTenantId],
             usesKey: false,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@FeeSchedule');
     }
@@ -128,6 +140,8 @@ final class Rates
         ?string $asset = null,
         ?string $xTenantId = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\FeeEstimate {
         $call = new Call(
             'GET',
@@ -136,6 +150,8 @@ final class Rates
             headers: ['x-tenant-id' => $xTenantId],
             usesKey: false,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@FeeEstimate');
     }
@@ -156,6 +172,8 @@ final class Rates
         ?string $calculator = null,
         ?string $xTenantId = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\PagoMovilQuote {
         $call = new Call(
             'GET',
@@ -164,6 +182,8 @@ final class Rates
             headers: ['x-tenant-id' => $xTenantId],
             usesKey: false,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@PagoMovilQuote');
     }

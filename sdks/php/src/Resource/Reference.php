@@ -27,11 +27,15 @@ final class Reference
      */
     public function listBanks(
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): array {
         $call = new Call(
             'GET',
             '/v1/banks',
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Bank');
     }
@@ -52,13 +56,17 @@ final class Reference
         string $key,
         ?string $path = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\IdempotencyKey {
         $call = new Call(
             'GET',
-            '/v1/idempotency/{}',
+            '/v1/idempotency/{key}',
             parts: [$key],
             query: ['path' => $path],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@IdempotencyKey');
     }
@@ -74,12 +82,16 @@ final class Reference
     public function getQuote(
         string|int|float $usdAmount,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Quote {
         $call = new Call(
             'GET',
             '/v1/quote',
             query: ['usdAmount' => $usdAmount],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Quote');
     }

@@ -36,12 +36,16 @@ final class Statements
         string $from,
         string $to,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Statement {
         $call = new Call(
             'GET',
             '/v1/statements',
             query: ['currency' => $currency, 'from' => $from, 'to' => $to],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Statement');
     }

@@ -30,11 +30,15 @@ final class Test
      */
     public function getClock(
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\TestClock {
         $call = new Call(
             'GET',
             '/v1/test/clock',
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@TestClock');
     }
@@ -54,6 +58,8 @@ final class Test
         int $advanceSeconds,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\TestClock {
         $call = new Call(
             'POST',
@@ -62,6 +68,8 @@ final class Test
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@TestClock');
     }
@@ -82,6 +90,8 @@ final class Test
     public function reset(
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\TestReset {
         $call = new Call(
             'POST',
@@ -89,6 +99,8 @@ final class Test
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@TestReset');
     }
@@ -116,6 +128,8 @@ final class Test
         ?bool $takeBack = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Movement {
         $call = new Call(
             'POST',
@@ -124,6 +138,8 @@ final class Test
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Movement');
     }
@@ -149,6 +165,8 @@ final class Test
         string|\DateTimeInterface|null $bankDebitedAt = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Chargeback {
         $call = new Call(
             'POST',
@@ -157,6 +175,8 @@ final class Test
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Chargeback');
     }
@@ -175,15 +195,19 @@ final class Test
         string $outcome,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Chargeback {
         $call = new Call(
             'POST',
-            '/v1/test/chargebacks/{}/close',
+            '/v1/test/chargebacks/{id}/close',
             parts: [$id],
             body: ['outcome' => ['', $outcome]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Chargeback');
     }
@@ -200,14 +224,18 @@ final class Test
         string $id,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Conversion {
         $call = new Call(
             'POST',
-            '/v1/test/conversions/{}/fulfil',
+            '/v1/test/conversions/{id}/fulfil',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Conversion');
     }
@@ -225,15 +253,19 @@ final class Test
         ?string $reason = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Conversion {
         $call = new Call(
             'POST',
-            '/v1/test/conversions/{}/reject',
+            '/v1/test/conversions/{id}/reject',
             parts: [$id],
             body: ['reason' => ['', $reason]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Conversion');
     }
@@ -256,6 +288,8 @@ final class Test
         string $asset,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CryptoDeposit {
         $call = new Call(
             'POST',
@@ -264,6 +298,8 @@ final class Test
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CryptoDeposit');
     }
@@ -280,14 +316,18 @@ final class Test
         string $id,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CryptoPayout {
         $call = new Call(
             'POST',
-            '/v1/test/crypto/payouts/{}/approve',
+            '/v1/test/crypto/payouts/{id}/approve',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CryptoPayout');
     }
@@ -305,15 +345,19 @@ final class Test
         ?string $reason = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CryptoPayout {
         $call = new Call(
             'POST',
-            '/v1/test/crypto/payouts/{}/reject',
+            '/v1/test/crypto/payouts/{id}/reject',
             parts: [$id],
             body: ['reason' => ['', $reason]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CryptoPayout');
     }
@@ -330,14 +374,18 @@ final class Test
         string $id,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CopPayment {
         $call = new Call(
             'POST',
-            '/v1/test/cop/payments/{}/pay',
+            '/v1/test/cop/payments/{id}/pay',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CopPayment');
     }
@@ -354,14 +402,18 @@ final class Test
         string $id,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CopPayment {
         $call = new Call(
             'POST',
-            '/v1/test/cop/payments/{}/decline',
+            '/v1/test/cop/payments/{id}/decline',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CopPayment');
     }

@@ -26,11 +26,15 @@ final class Usdt
      */
     public function listNetworks(
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CryptoNetworkList {
         $call = new Call(
             'GET',
             '/v1/crypto/networks',
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CryptoNetworkList');
     }
@@ -42,11 +46,15 @@ final class Usdt
      */
     public function getBalance(
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CryptoBalance {
         $call = new Call(
             'GET',
             '/v1/crypto/balance',
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CryptoBalance');
     }
@@ -74,12 +82,16 @@ final class Usdt
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
             '/v1/crypto/balance/transactions',
             query: ['type' => $type, 'paymentId' => $paymentId, 'payoutId' => $payoutId, 'from' => $from, 'to' => $to, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@Movement');
     }
@@ -106,6 +118,8 @@ final class Usdt
         string $externalRef,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CryptoPayout {
         $call = new Call(
             'POST',
@@ -114,6 +128,8 @@ final class Usdt
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CryptoPayout');
     }
@@ -133,12 +149,16 @@ final class Usdt
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
             '/v1/crypto/payouts',
             query: ['status' => $status, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@CryptoPayout');
     }
@@ -153,12 +173,16 @@ final class Usdt
     public function getPayout(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CryptoPayout {
         $call = new Call(
             'GET',
-            '/v1/crypto/payouts/{}',
+            '/v1/crypto/payouts/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CryptoPayout');
     }
@@ -173,12 +197,16 @@ final class Usdt
     public function getPayoutByRef(
         string $externalRef,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\CryptoPayout {
         $call = new Call(
             'GET',
-            '/v1/crypto/payouts/by-ref/{}',
+            '/v1/crypto/payouts/by-ref/{externalRef}',
             parts: [$externalRef],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@CryptoPayout');
     }
@@ -202,6 +230,8 @@ final class Usdt
         string $asset,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\DepositAddress {
         $call = new Call(
             'POST',
@@ -210,6 +240,8 @@ final class Usdt
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@DepositAddress');
     }

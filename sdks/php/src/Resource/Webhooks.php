@@ -49,6 +49,8 @@ final class Webhooks
         ?string $signature = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\NewlySignedWebhook {
         $call = new Call(
             'POST',
@@ -57,6 +59,8 @@ final class Webhooks
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@NewlySignedWebhook');
     }
@@ -68,11 +72,15 @@ final class Webhooks
      */
     public function list(
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\WebhookList {
         $call = new Call(
             'GET',
             '/v1/webhooks',
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@WebhookList');
     }
@@ -87,12 +95,16 @@ final class Webhooks
     public function get(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Webhook {
         $call = new Call(
             'GET',
-            '/v1/webhooks/{}',
+            '/v1/webhooks/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Webhook');
     }
@@ -121,13 +133,17 @@ final class Webhooks
         ?string $retry = null,
         ?string $signature = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Webhook {
         $call = new Call(
             'PATCH',
-            '/v1/webhooks/{}',
+            '/v1/webhooks/{id}',
             parts: [$id],
             body: ['url' => ['', $url], 'events' => ['', $events], 'status' => ['', $status], 'retry' => ['', $retry], 'signature' => ['', $signature]],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Webhook');
     }
@@ -142,12 +158,16 @@ final class Webhooks
     public function delete(
         string $id,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\DeleteWebhookResult {
         $call = new Call(
             'DELETE',
-            '/v1/webhooks/{}',
+            '/v1/webhooks/{id}',
             parts: [$id],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@DeleteWebhookResult');
     }
@@ -167,15 +187,19 @@ final class Webhooks
         ?int $overlapSeconds = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\NewlySignedWebhook {
         $call = new Call(
             'POST',
-            '/v1/webhooks/{}/rotate-secret',
+            '/v1/webhooks/{id}/rotate-secret',
             parts: [$id],
             body: ['overlapSeconds' => ['', $overlapSeconds]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@NewlySignedWebhook');
     }
@@ -195,13 +219,17 @@ final class Webhooks
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Page {
         $call = new Call(
             'GET',
-            '/v1/webhooks/{}/deliveries',
+            '/v1/webhooks/{id}/deliveries',
             parts: [$id],
             query: ['limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->page($call, '@Delivery');
     }
@@ -220,14 +248,18 @@ final class Webhooks
         string $id,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\Deliveries {
         $call = new Call(
             'POST',
-            '/v1/events/{}/resend',
+            '/v1/events/{id}/resend',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@Deliveries');
     }
@@ -243,6 +275,8 @@ final class Webhooks
     public function sendTestNotification(
         ?string $idempotencyKey = null,
         ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
     ): Model\TestDeliveries {
         $call = new Call(
             'POST',
@@ -250,6 +284,8 @@ final class Webhooks
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
         );
         return $this->session->model($call, '@TestDeliveries');
     }

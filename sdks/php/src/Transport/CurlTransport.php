@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Pasarela\Transport;
 
+use Pasarela\Shared;
+
 /** Requests by curl, over connections that are kept. */
 final class CurlTransport implements Transport
 {
@@ -12,9 +14,12 @@ final class CurlTransport implements Transport
 
     private ?\CurlHandle $handle = null;
 
-    /** @param array<int, mixed> $options of curl, such as CURLOPT_CAINFO or CURLOPT_PROXY */
-    public function __construct(private readonly string $baseUrl, private readonly array $options = [])
+    private readonly ?Proxy $proxy;
+
+    /** @param array<int, mixed> $options of curl, such as CURLOPT_CAINFO */
+    public function __construct(private readonly string $baseUrl, private readonly array $options = [], #[\SensitiveParameter] ?string $proxy = null)
     {
+        $this->proxy = Proxy::of($proxy);
     }
 
     public function send(string $method, string $target, array $headers, ?string $body, float $timeout): Answer
@@ -40,6 +45,10 @@ final class CurlTransport implements Transport
                 return strlen($line);
             },
         ]);
+        if ($this->proxy !== null) {
+            $who = $this->proxy->authorization === '' ? [] : ["Proxy-Authorization: {$this->proxy->authorization}"];
+            curl_setopt_array($this->handle, [CURLOPT_PROXY => "http://{$this->proxy->address}", CURLOPT_PROXYHEADER => $who, CURLOPT_HEADEROPT => CURLHEADER_SEPARATE]);
+        }
         if ($body !== null || $method !== 'GET') {
             curl_setopt($this->handle, CURLOPT_POSTFIELDS, $body ?? '');
         }
@@ -47,7 +56,7 @@ final class CurlTransport implements Transport
         if (!is_string($answered)) {
             $code = curl_errno($this->handle);
             $hasConnected = $code !== CURLE_OPERATION_TIMEDOUT || curl_getinfo($this->handle, CURLINFO_PRETRANSFER_TIME) > 0;
-            throw new NoAnswer('no answer: ' . curl_error($this->handle), !in_array($code, self::NOT_SENT, true) && $hasConnected);
+            throw new NoAnswer(sprintf(Shared::NO_ANSWER, curl_error($this->handle)), !in_array($code, self::NOT_SENT, true) && $hasConnected);
         }
         return new Answer(curl_getinfo($this->handle, CURLINFO_RESPONSE_CODE), $found, $answered);
     }

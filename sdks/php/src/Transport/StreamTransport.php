@@ -4,12 +4,17 @@ declare(strict_types=1);
 
 namespace Pasarela\Transport;
 
+use Pasarela\Shared;
+
 /** Requests by PHP's own streams, one connection each: where there is no curl. */
 final class StreamTransport implements Transport
 {
+    private readonly ?Proxy $proxy;
+
     /** @param array<string, mixed> $ssl options of PHP's ssl context, such as cafile */
-    public function __construct(private readonly string $baseUrl, private readonly array $ssl = [])
+    public function __construct(private readonly string $baseUrl, private readonly array $ssl = [], #[\SensitiveParameter] ?string $proxy = null)
     {
+        $this->proxy = Proxy::of($proxy);
     }
 
     public function send(string $method, string $target, array $headers, ?string $body, float $timeout): Answer
@@ -22,6 +27,13 @@ final class StreamTransport implements Transport
         }
         if (!isset($headers['content-type']) && isset($http['content'])) {
             $http['header'][] = 'content-type: application/json'; // PHP would say that it is a form
+        }
+        if ($this->proxy !== null) {
+            $http['proxy'] = "tcp://{$this->proxy->address}";
+            $http['request_fulluri'] = str_starts_with($this->baseUrl, 'http:'); // https goes through a tunnel
+            if ($this->proxy->authorization !== '') {
+                $http['header'][] = "Proxy-Authorization: {$this->proxy->authorization}";
+            }
         }
         $reason = '';
         // Frameworks make exceptions of warnings: while this opens, they are read.
@@ -36,7 +48,7 @@ final class StreamTransport implements Transport
         }
         if ($stream === false) {
             $reason = rtrim($reason, '; ');
-            throw new NoAnswer('no answer: ' . preg_replace('/^.*: /s', '', $reason), preg_match('/refused|getaddrinfo|getaddresses|unreachable|SSL/i', $reason) !== 1);
+            throw new NoAnswer(sprintf(Shared::NO_ANSWER, preg_replace('/^.*: /s', '', $reason)), preg_match('/refused|getaddrinfo|getaddresses|unreachable|SSL|through proxy/i', $reason) !== 1);
         }
         $answered = stream_get_contents($stream);
         $about = stream_get_meta_data($stream);
@@ -45,7 +57,7 @@ final class StreamTransport implements Transport
         // Streams say nothing of an answer that broke off.
         $isWhole = !isset($found['content-length']) || strlen((string) $answered) === (int) $found['content-length'];
         if ($answered === false || $about['timed_out'] || $status === 0 || !$isWhole) {
-            throw new NoAnswer('no answer: it broke off, or took too long', true);
+            throw new NoAnswer(sprintf(Shared::NO_ANSWER, Shared::BROKE_OFF), true);
         }
         return new Answer($status, $found, $answered);
     }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Pasarela\Transport;
 
-/** What carries requests. Bring your own to go through a proxy, or to test without a server. */
+/** What carries requests. Bring your own to use another HTTP client, or to test without a server. */
 interface Transport
 {
     /**

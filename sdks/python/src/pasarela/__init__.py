@@ -23,7 +23,7 @@ from .model import Amount, Instant, ResponseInfo
 from .pages import AsyncPage, Page
 from .retries import Policy
 from .transport import Answer, HttpTransport, NoAnswer, Transport
-from .webhooks import WebhookEvent, verify_webhook
+from .webhooks import WebhookEvent, sign_webhook, verify_webhook
 
 __all__ = [
     "Amount",
@@ -55,5 +55,6 @@ __all__ = [
     "WebhookEvent",
     "__version__",
     "models",
+    "sign_webhook",
     "verify_webhook",
 ]

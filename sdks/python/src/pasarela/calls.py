@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import time
 import uuid
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
@@ -10,6 +12,7 @@ from typing import Any, TypeVar, Union
 from urllib.parse import quote, urlencode
 
 from .errors import ApiError, ConnectionFailed, class_of
+from .generated import shared
 from .generated.version import VERSION
 from .model import Model, ResponseInfo, read_json, write_json
 from .retries import Outcome, Policy
@@ -17,13 +20,18 @@ from .transport import Answer, NoAnswer
 
 T = TypeVar("T")
 
+Logger = Union[logging.Logger, "logging.LoggerAdapter[Any]"]
+#: Where calls are logged if the client is given no logger: silent until the program configures logging.
+LOGGER = logging.getLogger("pasarela")
+LOGGER.addHandler(logging.NullHandler())
+
 
 @dataclass(frozen=True)
 class Call:
     """One call as the generated methods say it. Values are not encoded yet."""
 
     method: str
-    path: str  # with {} for each of `parts`
+    path: str  # with a name in braces for each of `parts`
     parts: tuple[str, ...] = ()
     query: Mapping[str, Any] | None = None  # by the names on the wire
     headers: Mapping[str, str | None] | None = None
@@ -34,6 +42,8 @@ class Call:
     uses_key: bool = True
     accept: str = "application/json"
     timeout: float | None = None
+    max_retries: int | None = None
+    request_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,10 +66,10 @@ Steps = Generator[Step, Union[Answer, NoAnswer, None], Answer]
 class Caller:
     """What all calls of a client share."""
 
-    def __init__(self, key: str, policy: Policy, timeout: float) -> None:
+    def __init__(self, key: str, policy: Policy, timeout: float, logger: Logger | None = None) -> None:
         if not re.fullmatch(r"[!-~]+", key):
-            raise ValueError("a key is visible ASCII, such as pk_test_…; is there a line feed at its end?")
-        self._key, self._policy, self._timeout = key, policy, timeout
+            raise ValueError(shared.KEY)
+        self._key, self._policy, self._timeout, self._logger = key, policy, timeout, logger or LOGGER
 
     def steps(self, call: Call) -> Steps:
         """The way of a call to its answer: requests and waits, or the error that it ends with."""
@@ -69,24 +79,45 @@ class Caller:
         request = Request(call.method, target, self._headers(call, body, key), body, call.timeout or self._timeout)
         # What may be done twice without being two things.
         repeatable = key is not None or call.method in ("GET", "PUT")
+        policy = self._policy if call.max_retries is None else replace(self._policy, max_retries=call.max_retries)
         tries = 0
         while True:
             tries += 1
+            began = time.monotonic()
             said = yield request
+            took = time.monotonic() - began
             if isinstance(said, Answer):
                 if said.status < 300:
+                    self._log(call, tries, took, said)
                     return said
                 failure: ApiError | ConnectionFailed = error_of(said, key)
                 outcome = Outcome(said.status, failure.code, failure.retry_after) if isinstance(failure, ApiError) else Outcome()
             else:
                 was_sent = said is None or said.was_sent
-                failure = ConnectionFailed(f"{call.method} {call.path}: {said}", outcome_unknown=was_sent and call.method != "GET", idempotency_key=key)
+                text = shared.FAILED_CALL.format(method=call.method, path=call.path, reason=said)
+                failure = ConnectionFailed(text, outcome_unknown=was_sent and call.method != "GET", idempotency_key=key)
                 failure.__cause__ = said
                 outcome = Outcome(was_sent=was_sent)
-            wait = self._policy.wait(tries, outcome, repeatable)
+            wait = policy.wait(tries, outcome, repeatable)
+            self._log(call, tries, took, said, outcome.code, wait)
             if wait is None:
                 raise failure
             yield wait
+
+    def _log(self, call: Call, tries: int, took: float, said: Answer | NoAnswer | None, error: str = "", wait: float | None = None) -> None:
+        """A line per try. The path has names in the place of ids and references, and no query; there is no key and no body."""
+        said_what = {"method": call.method, "path": call.path, "ms": round(took * 1000)}
+        extra: dict[str, Any] = {"method": call.method, "path": call.path, "duration_ms": round(took * 1000), "retry": tries - 1}
+        level = logging.INFO if isinstance(said, Answer) and wait is None else logging.WARNING
+        if isinstance(said, Answer):
+            extra |= {"status": said.status, "request_id": said.headers.get("x-request-id") or call.request_id, "error": error or None}
+            text = shared.LOG_ANSWER.format(**said_what, status=f"{said.status} {error}".rstrip(), id=extra["request_id"])
+        else:
+            extra |= {"status": None, "request_id": call.request_id, "error": str(said)}
+            text = shared.LOG_NO_ANSWER.format(**said_what, reason=said)
+        if wait is not None:
+            text = shared.LOG_RETRY.format(said=text, retry=tries, ms=round(wait * 1000))
+        self._logger.log(level, "%s", text, extra=extra)
 
     def _headers(self, call: Call, body: bytes | None, key: str | None) -> dict[str, str]:
         headers = {"accept": call.accept, "user-agent": f"pasarela-python/{VERSION}"}
@@ -100,8 +131,25 @@ class Caller:
             headers["content-length"] = "0"
         if key is not None:
             headers["idempotency-key"] = key
+        if call.request_id is not None:
+            headers["x-request-id"] = call.request_id
         headers.update({name: value for name, value in (call.headers or {}).items() if value is not None})
         return headers
+
+
+def raw_call(method: str, path: str, **options: Any) -> Call:
+    """A call that no generated method makes. Every POST under /v1 takes an Idempotency-Key."""
+    if not re.fullmatch(r"/[!-~]*", path) or re.search("[?#]", path):
+        raise ValueError(shared.PATH)
+    method = method.upper()
+    return Call(method, path, keyed=method == "POST" and path.startswith("/v1/"), **options)
+
+
+def raw_result(call: Call, answer: Answer) -> Any:
+    """What a raw call answers: JSON with exact numbers, None if there is nothing, bytes of what was asked for as no JSON."""
+    if call.accept != "application/json":
+        return answer.body
+    return result_of(call, answer, lambda data: data) if answer.body else None
 
 
 def with_key(call: Call) -> Call:
@@ -119,7 +167,7 @@ def result_of(call: Call, answer: Answer, read: Callable[[Any], T]) -> T:
     try:
         result = read(read_json(answer.body))
     except (ValueError, TypeError, AttributeError, KeyError) as failure:
-        raise ConnectionFailed(f"an answer {answer.status} that could not be read", outcome_unknown=call.method != "GET", idempotency_key=call.idempotency_key) from failure
+        raise ConnectionFailed(shared.UNREADABLE.format(status=answer.status), outcome_unknown=call.method != "GET", idempotency_key=call.idempotency_key) from failure
     if isinstance(result, Model):
         object.__setattr__(result, "last_response", info(answer))
     return result
@@ -128,8 +176,10 @@ def result_of(call: Call, answer: Answer, read: Callable[[Any], T]) -> T:
 def path_of(call: Call) -> str:
     """The path with its parts and its query."""
     if not all(call.parts):
-        raise ValueError("an id or a reference is empty")
-    path = call.path.format(*(quote(part, safe="") for part in call.parts))
+        raise ValueError(shared.EMPTY_PART)
+    path = call.path
+    for part in call.parts:  # what stands for a part is quoted: it has no braces
+        path = re.sub(r"\{\w+\}", quote(part, safe=""), path, count=1)
     query = {name: texts(value) for name, value in (call.query or {}).items() if value is not None}
     return path + ("?" + urlencode(query) if query else "")
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Mapping
 from types import TracebackType
+from typing import Any
 
 from .async_transport import AsyncTransport, ThreadTransport
+from .calls import Logger, raw_call
+from .generated import shared
 from .generated.async_resources import AsyncResources
 from .generated.resources import Resources
 from .retries import Policy
@@ -19,8 +23,9 @@ class Pasarela(Resources):
         client = Pasarela("pk_test_demo", base_url="http://127.0.0.1:8080")
         client.balance.get().available_ves
 
-    Every POST bears an Idempotency-Key: yours (`idempotency_key=`) or a new one. Lost answers, 429 and the 503 that
-    pass are tried again under the same key, `max_retries` times, after a wait that grows.
+    Every POST takes an Idempotency-Key: yours (`idempotency_key=`) or a new one. Lost answers, 429 and transient 503 are
+    retried under the same key, up to `max_retries` times, with exponential backoff. Each try is logged to `logger`, or to
+    the logger `pasarela` of the standard library. `proxy` is such as `http://user:password@proxy:3128`.
     """
 
     def __init__(
@@ -31,12 +36,36 @@ class Pasarela(Resources):
         timeout: float = 60.0,
         max_retries: int = 2,
         policy: Policy | None = None,
+        logger: Logger | None = None,
+        proxy: str | None = None,
         ssl_context: ssl.SSLContext | None = None,
         transport: Transport | None = None,
     ) -> None:
+        if proxy and transport:
+            raise ValueError(shared.PROXY_AND_TRANSPORT.format(name="transport"))
         self._address = base_url
-        self._session = Session(key, transport or HttpTransport(base_url, ssl_context), policy or Policy(max_retries=max_retries), timeout)
+        self._session = Session(key, transport or HttpTransport(base_url, ssl_context, proxy), policy or Policy(max_retries=max_retries), timeout, logger)
         super().__init__(self._session)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        query: Mapping[str, Any] | None = None,
+        accept: str = "application/json",
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+    ) -> Any:
+        """A call by its method and path, such as `request("GET", "/v1/balance")`, with the same key, retries and errors as every
+        other: for what this version of the library has no method for. Answers JSON with exact numbers, as dict or list;
+        None where there is no body; bytes if `accept` is no JSON.
+        """
+        options = dict(accept=accept, idempotency_key=idempotency_key, timeout=timeout, max_retries=max_retries, request_id=request_id)
+        return self._session.raw(raw_call(method, path, body=body, query=query, **options))
 
     def __enter__(self) -> Pasarela:
         return self
@@ -70,14 +99,35 @@ class AsyncPasarela(AsyncResources):
         timeout: float = 60.0,
         max_retries: int = 2,
         policy: Policy | None = None,
+        logger: Logger | None = None,
+        proxy: str | None = None,
         ssl_context: ssl.SSLContext | None = None,
         max_connections: int = 100,
         transport: AsyncTransport | None = None,
     ) -> None:
+        if proxy and transport:
+            raise ValueError(shared.PROXY_AND_TRANSPORT.format(name="transport"))
         self._address = base_url
-        transport = transport or ThreadTransport(HttpTransport(base_url, ssl_context), max_connections)
-        self._session = AsyncSession(key, transport, policy or Policy(max_retries=max_retries), timeout)
+        transport = transport or ThreadTransport(HttpTransport(base_url, ssl_context, proxy), max_connections)
+        self._session = AsyncSession(key, transport, policy or Policy(max_retries=max_retries), timeout, logger)
         super().__init__(self._session)
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        query: Mapping[str, Any] | None = None,
+        accept: str = "application/json",
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+    ) -> Any:
+        """The same as `Pasarela.request`, awaited."""
+        options = dict(accept=accept, idempotency_key=idempotency_key, timeout=timeout, max_retries=max_retries, request_id=request_id)
+        return await self._session.raw(raw_call(method, path, body=body, query=query, **options))
 
     async def __aenter__(self) -> AsyncPasarela:
         return self

@@ -67,9 +67,9 @@ class ApiError(PasarelaError):
         return self.status in (500, 502, 504) or self.code in ("storage_unavailable", "http_503")
 
     def _text(self) -> str:
-        fields = "".join(f"; {bad.field}: {bad.message}" for bad in self.fields)
-        differs = f"; differs: {', '.join(self.differs)}" if self.differs else ""
-        return f"{self.status} {self.code}: {self.message}{fields}{differs} (request {self.request_id})"
+        more = [f"{bad.field}: {bad.message}" for bad in self.fields] + [f"differs: {name}" for name in self.differs if name not in self.message]
+        text = "; ".join([self.message, *(one for one in more if one not in self.message)])  # nothing twice
+        return f"{self.status} {self.code}: {text} (request {self.request_id})"
 
 
 class InvalidRequest(ApiError):

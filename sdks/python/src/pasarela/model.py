@@ -9,6 +9,8 @@ from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any, ClassVar, TypeVar, Union
 
+from .generated import shared
+
 #: What is taken for an amount. Never a float: 0.1 is none of the numbers that a float can be.
 Amount = Union[Decimal, int, str]
 #: What is taken for an instant: an aware datetime, or the text of one as RFC 3339 has it.
@@ -20,13 +22,13 @@ Self = TypeVar("Self", bound="Model")
 def exact(amount: Amount) -> Decimal:
     """An amount as a Decimal. TypeError for a float, ValueError for what is no number."""
     if isinstance(amount, (bool, float)) or not isinstance(amount, (Decimal, int, str)):
-        raise TypeError(f'an amount is a Decimal, an int or a str such as "10.50", not a {type(amount).__name__}')
+        raise TypeError(shared.AMOUNT_TYPE.format(accepted="a Decimal, an int or a str", type=type(amount).__name__))
     try:
         number = Decimal(amount.strip() if isinstance(amount, str) else amount)
     except ArithmeticError:
-        raise ValueError("an amount is a decimal number") from None
+        raise ValueError(shared.AMOUNT_FORM) from None
     if not number.is_finite():
-        raise ValueError("an amount is a finite number")
+        raise ValueError(shared.AMOUNT_FORM)
     return number
 
 
@@ -73,7 +75,7 @@ class TimeCodec(Codec):
         if not isinstance(value, datetime):
             return value
         if value.tzinfo is None:
-            raise ValueError("a datetime needs a time zone: datetime.now(timezone.utc)")
+            raise ValueError(shared.TIME_ZONE)
         return value.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def decode(self, value: Any) -> Any:

@@ -10,10 +10,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# Answers that say: nothing was done, ask again.
-NOTHING_DONE = frozenset({"rate_limited", "overloaded", "shutting_down", "rail_unavailable", "request_timeout", "no_leader"})
-# Answers that no short wait makes better, unless the gateway says how long.
-LASTING = frozenset({"account_halted", "clock_stepped", "rail_not_configured", "rate_unavailable", "tenant_moved"})
+from .generated.shared import LASTING, NOTHING_DONE
 
 
 @dataclass(frozen=True)

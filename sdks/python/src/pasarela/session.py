@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from .async_transport import AsyncTransport
-from .calls import Call, Caller, Request, Steps, at, result_of, with_key
+from .calls import Call, Caller, Logger, Request, Steps, at, raw_result, result_of, with_key
 from .pages import AsyncPage, Page
 from .retries import Policy
 from .transport import Answer, NoAnswer, Transport
@@ -19,15 +19,20 @@ T = TypeVar("T")
 class Session(Caller):
     """The calls of a client that waits."""
 
-    def __init__(self, key: str, transport: Transport, policy: Policy, timeout: float, sleep: Callable[[float], None] = time.sleep) -> None:
-        super().__init__(key, policy, timeout)
-        self._transport, self._sleep = transport, sleep
+    def __init__(self, key: str, transport: Transport, policy: Policy, timeout: float, logger: Logger | None = None) -> None:
+        super().__init__(key, policy, timeout, logger)
+        self._transport = transport
+        self._sleep: Callable[[float], None] = time.sleep
 
     def close(self) -> None:
         self._transport.close()
 
     def download(self, call: Call) -> bytes:
         return self._send(call).body
+
+    def raw(self, call: Call) -> Any:
+        call = with_key(call)
+        return raw_result(call, self._send(call))
 
     def model(self, call: Call, read: Callable[[Any], T]) -> T:
         call = with_key(call)
@@ -61,15 +66,20 @@ class Session(Caller):
 class AsyncSession(Caller):
     """The calls of a client that lets others go on while it waits."""
 
-    def __init__(self, key: str, transport: AsyncTransport, policy: Policy, timeout: float, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        super().__init__(key, policy, timeout)
-        self._transport, self._sleep = transport, sleep
+    def __init__(self, key: str, transport: AsyncTransport, policy: Policy, timeout: float, logger: Logger | None = None) -> None:
+        super().__init__(key, policy, timeout, logger)
+        self._transport = transport
+        self._sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def close(self) -> None:
         await self._transport.close()
 
     async def download(self, call: Call) -> bytes:
         return (await self._send(call)).body
+
+    async def raw(self, call: Call) -> Any:
+        call = with_key(call)
+        return raw_result(call, await self._send(call))
 
     async def model(self, call: Call, read: Callable[[Any], T]) -> T:
         call = with_key(call)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import os
 import ssl
@@ -10,7 +11,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
+
+from .generated import shared
 
 # The server closes a connection after 75 idle seconds. One that is older here is not used: a request on a connection
 # that is just being closed is one whose outcome nobody knows.
@@ -35,7 +38,7 @@ class NoAnswer(Exception):
 
 
 class Transport(Protocol):
-    """What carries requests. Bring your own to go through a proxy, or to test without a server."""
+    """What carries requests. Bring your own to use another HTTP client, or to test without a server."""
 
     def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, timeout: float) -> Answer:
         """The answer, or NoAnswer. `target` is the path with its query. Called by several threads at once."""
@@ -45,14 +48,16 @@ class Transport(Protocol):
 
 
 class HttpTransport:
-    """Connections to one address, each used by one thread at a time."""
+    """Connections to one address, each used by one thread at a time. Through a proxy, if one is given: https in a tunnel."""
 
-    def __init__(self, base_url: str, context: ssl.SSLContext | None = None) -> None:
+    def __init__(self, base_url: str, context: ssl.SSLContext | None = None, proxy: str | None = None) -> None:
         address = urlsplit(base_url)
         if address.scheme not in ("http", "https") or not address.hostname or address.query or address.fragment or address.username:
-            raise ValueError("base_url must be http or https, without user, query or fragment, such as https://pay.example")
+            raise ValueError(shared.BASE_URL.format(name="base_url"))
         self._host, self._port = address.hostname, address.port
         self._prefix = address.path.rstrip("/")
+        self._proxy = None if proxy is None else proxy_of(proxy)
+        self._origin = f"{address.scheme}://{address.netloc}" if self._proxy else ""
         self._context = (context or ssl.create_default_context()) if address.scheme == "https" else None
         self._idle: list[tuple[float, http.client.HTTPConnection]] = []
         self._lock = threading.Lock()
@@ -66,13 +71,17 @@ class HttpTransport:
                     connection.connect()
                 connection.sock.settimeout(timeout)
             except (OSError, http.client.HTTPException) as failure:
-                raise NoAnswer(f"no connection: {failure}", was_sent=False) from failure
+                raise NoAnswer(shared.NO_CONNECTION.format(reason=failure), was_sent=False) from failure
             try:
-                connection.request(method, self._prefix + target, body, dict(headers))
+                if self._proxy and self._context is None:  # the proxy itself is asked, and told for whom
+                    target, headers = self._origin + self._prefix + target, {**headers, **self._proxy.headers}
+                else:
+                    target = self._prefix + target
+                connection.request(method, target, body, dict(headers))
                 response = connection.getresponse()
                 answer = Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
             except (OSError, http.client.HTTPException) as failure:
-                raise NoAnswer(f"no answer: {failure or type(failure).__name__}", was_sent=True) from failure
+                raise NoAnswer(shared.NO_ANSWER.format(reason=str(failure) or type(failure).__name__), was_sent=True) from failure
         except BaseException:
             connection.close()
             self.close()  # the others may be as dead: a server that was started anew knows none of them
@@ -99,6 +108,29 @@ class HttpTransport:
                 if time.monotonic() - since < IDLE_SECONDS_MAX:
                     return connection
                 connection.close()
-        if self._context is not None:
-            return http.client.HTTPSConnection(self._host, self._port, timeout=timeout, context=self._context)
-        return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
+        host, port = (self._proxy.host, self._proxy.port) if self._proxy else (self._host, self._port)
+        if self._context is None:
+            return http.client.HTTPConnection(host, port, timeout=timeout)
+        secure = http.client.HTTPSConnection(host, port, timeout=timeout, context=self._context)
+        if self._proxy:
+            secure.set_tunnel(self._host, self._port or 443, self._proxy.headers)
+        return secure
+
+
+@dataclass(frozen=True)
+class Proxy:
+    host: str
+    port: int
+    headers: dict[str, str]
+
+
+def proxy_of(url: str) -> Proxy:
+    """Where a proxy is, and what it wants to know of its user."""
+    address = urlsplit(url)
+    if address.scheme != "http" or not address.hostname or address.path.strip("/") or address.query or address.fragment:
+        raise ValueError(shared.PROXY)
+    headers = {}
+    if address.username is not None:
+        user = f"{unquote(address.username)}:{unquote(address.password or '')}"
+        headers["Proxy-Authorization"] = "Basic " + base64.b64encode(user.encode()).decode()
+    return Proxy(address.hostname, address.port or 80, headers)

@@ -10,13 +10,17 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Union, cast
 
 from .errors import SignatureError
+from .generated import shared
 from .generated.models import EVENTS
 from .model import TIME, Model, read_json
 
 TOLERANCE_SECONDS = 300
+
+#: What was received. A str is taken as its UTF-8.
+Body = Union[bytes, bytearray, memoryview, str]
 
 
 @dataclass(frozen=True)
@@ -39,42 +43,65 @@ class WebhookEvent:
         return None if codec is None else cast(Model, codec.decode(self.data))
 
 
-def verify_webhook(body: bytes | bytearray | memoryview | str, headers: Mapping[str, str], secret: str | Iterable[str], *, tolerance: float = TOLERANCE_SECONDS, now: float | None = None, timestamped: str | None = None) -> WebhookEvent:
+def verify_webhook(body: Body, headers: Mapping[str, str], secret: str | Iterable[str], *, tolerance: float = TOLERANCE_SECONDS, now: float | None = None, timestamped: str | None = None) -> WebhookEvent:
     """The event of a delivery, or SignatureError.
 
-    `body` is what was received, byte for byte (a text is taken as its UTF-8): parse nothing before. `headers` have names in any case. While a secret
+    `body` is what was received, byte for byte, as bytes or str: parse nothing before. `headers` have names in any case. While a secret
     is being changed give both. What was sent more than `tolerance` seconds ago, or ahead, is refused as a replay.
     `timestamped` names the header of an endpoint's own signature, such as `Svc-Signature`, where that is to be verified
     instead of `webhook-signature`: the endpoint's `signature` is then `timestamped`.
     """
-    if not isinstance(body, (bytes, bytearray, memoryview, str)):
-        raise TypeError("the body is what was received, as bytes or text: verify it before anything parses it")
-    body = body.encode() if isinstance(body, str) else bytes(body)
+    body = bytes_of(body)
     given = {name.lower(): value for name, value in headers.items()}
     id, sent_at, signatures = (given.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
     secrets = [secret] if isinstance(secret, str) else list(secret)
     if timestamped is None:
-        signed = f"{id}.{sent_at}.".encode() + body
-        wanted = [b"v1," + base64.b64encode(hmac.digest(key_of(one), signed, hashlib.sha256)) for one in secrets]
-        sent = [one.encode() for one in signatures.split()]
+        wanted = [standard_signature(one, id, sent_at, body) for one in secrets]
+        sent = signatures.split()
     else:
         sent_at, _, signatures = given.get(timestamped.lower(), "").removeprefix("t=").partition(",")
-        signed = f"{sent_at}.".encode() + body
-        # Here the whole text of a secret is the key; one that is none is refused all the same.
-        wanted = [b"v1=" + hmac.digest(one.encode(), signed, hashlib.sha256).hex().encode() for one in secrets if key_of(one)]
-        sent = [one.encode() for one in signatures.split(",")]
+        wanted = [timestamped_signature(one, sent_at, body) for one in secrets]
+        sent = signatures.split(",")
     if not id or not re.fullmatch(r"[0-9]{1,15}", sent_at):
-        raise SignatureError("a delivery has the headers webhook-id, webhook-timestamp and webhook-signature")
+        raise SignatureError(shared.WEBHOOK_HEADERS)
     # Every pair is compared, each in constant time: how long it takes says nothing.
-    if not any([hmac.compare_digest(one, right) for one in sent for right in wanted]):
-        raise SignatureError("no signature of this delivery is right")
+    if not any([hmac.compare_digest(one.encode(), right.encode()) for one in sent for right in wanted]):
+        raise SignatureError(shared.WEBHOOK_SIGNATURE)
     if abs((time.time() if now is None else now) - int(sent_at)) > tolerance:
-        raise SignatureError("the delivery was not sent just now; a replay, or a clock that is wrong")
+        raise SignatureError(shared.WEBHOOK_TIME)
     try:
         envelope = read_json(body)
         return WebhookEvent(id, envelope["event"], envelope["data"], TIME.decode(envelope["timestamp"]))
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
-        raise SignatureError("the delivery is signed, and is no event") from failure
+        raise SignatureError(shared.WEBHOOK_EVENT) from failure
+
+
+def sign_webhook(body: Body, secret: str, *, id: str = "evt_test", sent_at: int | None = None, timestamped: str | None = None) -> dict[str, str]:
+    """The headers of a delivery as the gateway would sign it now: for the tests of a program that receives webhooks.
+
+    `body` is an event as text: `{"event": "payment.completed", "data": {…}, "timestamp": "2026-01-01T00:00:00.000Z"}`.
+    `sent_at` is in seconds since 1970. `timestamped` names the header of an endpoint whose `signature` is `timestamped`.
+    """
+    time_text, body = str(int(time.time()) if sent_at is None else sent_at), bytes_of(body)
+    headers = {"webhook-id": id, "webhook-timestamp": time_text, "webhook-signature": standard_signature(secret, id, time_text, body)}
+    if timestamped is not None:
+        headers[timestamped.lower()] = f"t={time_text},{timestamped_signature(secret, time_text, body)}"
+    return headers
+
+
+def standard_signature(secret: str, id: str, sent_at: str, body: bytes) -> str:
+    return "v1," + base64.b64encode(hmac.digest(key_of(secret), f"{id}.{sent_at}.".encode() + body, hashlib.sha256)).decode()
+
+
+def timestamped_signature(secret: str, sent_at: str, body: bytes) -> str:
+    key_of(secret)  # here the whole text of a secret is the key; one that is none is refused all the same
+    return "v1=" + hmac.digest(secret.encode(), f"{sent_at}.".encode() + body, hashlib.sha256).hex()
+
+
+def bytes_of(body: Body) -> bytes:
+    if not isinstance(body, (bytes, bytearray, memoryview, str)):
+        raise TypeError(shared.WEBHOOK_BODY)
+    return body.encode() if isinstance(body, str) else bytes(body)
 
 
 def key_of(secret: str) -> bytes:
@@ -84,5 +111,5 @@ def key_of(secret: str) -> bytes:
     except ValueError:
         key = b""
     if not key:
-        raise ValueError("a signing secret is whsec_ and base64, as the answer that registered the endpoint showed it")
+        raise ValueError(shared.WEBHOOK_SECRET)
     return key

@@ -204,7 +204,7 @@ export class PaymentsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   get(id: string, options: CallOptions = {}): Promise<Payment> {
-    return this.#session.model({ method: 'GET', path: '/v1/payments/{}', parts: [id] }, 'Payment', options);
+    return this.#session.model({ method: 'GET', path: '/v1/payments/{id}', parts: [id] }, 'Payment', options);
   }
 
   /**
@@ -215,7 +215,7 @@ export class PaymentsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getByRef(externalRef: string, options: CallOptions = {}): Promise<Payment> {
-    return this.#session.model({ method: 'GET', path: '/v1/payments/by-ref/{}', parts: [externalRef] }, 'Payment', options);
+    return this.#session.model({ method: 'GET', path: '/v1/payments/by-ref/{externalRef}', parts: [externalRef] }, 'Payment', options);
   }
 
   /**
@@ -228,7 +228,7 @@ export class PaymentsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getOperation(id: string, options: CallOptions = {}): Promise<Operation> {
-    return this.#session.model({ method: 'GET', path: '/v1/payments/operations/{}', parts: [id] }, 'Operation', options);
+    return this.#session.model({ method: 'GET', path: '/v1/payments/operations/{id}', parts: [id] }, 'Operation', options);
   }
 
   /**
@@ -243,7 +243,7 @@ export class PaymentsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `payment_not_completed`.
    */
   getReceipt(id: string, params: PaymentsGetReceiptParams = {}, media: 'text/html' | 'application/pdf' = 'text/html', options: CallOptions = {}): Promise<Uint8Array> {
-    return this.#session.download({ method: 'GET', path: '/v1/payments/{}/receipt', parts: [id], query: { ...params }, accept: media }, options);
+    return this.#session.download({ method: 'GET', path: '/v1/payments/{id}/receipt', parts: [id], query: { ...params }, accept: media }, options);
   }
 
   /**
@@ -259,7 +259,7 @@ export class PaymentsResource {
    * `reversal_refused`, `reversal_window_expired`.
    */
   reverse(id: string, options: KeyedOptions = {}): Promise<Payment> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/{}/reverse', parts: [id], keyed: true }, 'Payment', options);
+    return this.#session.model({ method: 'POST', path: '/v1/payments/{id}/reverse', parts: [id], keyed: true }, 'Payment', options);
   }
 
   /**
@@ -454,7 +454,7 @@ export class MerchantsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   get(id: string, options: CallOptions = {}): Promise<Merchant> {
-    return this.#session.model({ method: 'GET', path: '/v1/merchants/{}', parts: [id] }, 'Merchant', options);
+    return this.#session.model({ method: 'GET', path: '/v1/merchants/{id}', parts: [id] }, 'Merchant', options);
   }
 
   /**
@@ -465,7 +465,7 @@ export class MerchantsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   update(id: string, params: MerchantUpdate, options: CallOptions = {}): Promise<Merchant> {
-    return this.#session.model({ method: 'PATCH', path: '/v1/merchants/{}', parts: [id], body: { model: 'MerchantUpdate', value: params } }, 'Merchant', options);
+    return this.#session.model({ method: 'PATCH', path: '/v1/merchants/{id}', parts: [id], body: { model: 'MerchantUpdate', value: params } }, 'Merchant', options);
   }
 
   /**
@@ -479,7 +479,7 @@ export class MerchantsResource {
    * `merchant_has_payouts`, `not_found`.
    */
   delete(id: string, options: CallOptions = {}): Promise<DeletedMerchant> {
-    return this.#session.model({ method: 'DELETE', path: '/v1/merchants/{}', parts: [id] }, 'DeletedMerchant', options);
+    return this.#session.model({ method: 'DELETE', path: '/v1/merchants/{id}', parts: [id] }, 'DeletedMerchant', options);
   }
 
   /**
@@ -490,7 +490,7 @@ export class MerchantsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `too_many_payout_methods`.
    */
   addPayoutMethod(id: string, params: NewPayoutMethod, options: KeyedOptions = {}): Promise<PayoutMethod> {
-    return this.#session.model({ method: 'POST', path: '/v1/merchants/{}/payout-methods', parts: [id], body: { model: 'NewPayoutMethod', value: params }, keyed: true }, 'PayoutMethod', options);
+    return this.#session.model({ method: 'POST', path: '/v1/merchants/{id}/payout-methods', parts: [id], body: { model: 'NewPayoutMethod', value: params }, keyed: true }, 'PayoutMethod', options);
   }
 
   /**
@@ -501,7 +501,7 @@ export class MerchantsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   listPayoutMethods(id: string, options: CallOptions = {}): Promise<PayoutMethodList> {
-    return this.#session.model({ method: 'GET', path: '/v1/merchants/{}/payout-methods', parts: [id] }, 'PayoutMethodList', options);
+    return this.#session.model({ method: 'GET', path: '/v1/merchants/{id}/payout-methods', parts: [id] }, 'PayoutMethodList', options);
   }
 
   /**
@@ -514,7 +514,7 @@ export class MerchantsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   deletePayoutMethod(id: string, methodId: string, options: CallOptions = {}): Promise<Merchant> {
-    return this.#session.model({ method: 'DELETE', path: '/v1/merchants/{}/payout-methods/{}', parts: [id, methodId] }, 'Merchant', options);
+    return this.#session.model({ method: 'DELETE', path: '/v1/merchants/{id}/payout-methods/{methodId}', parts: [id, methodId] }, 'Merchant', options);
   }
 
   /**
@@ -525,7 +525,7 @@ export class MerchantsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   setDefaultPayoutMethod(id: string, methodId: string, options: KeyedOptions = {}): Promise<PayoutMethod> {
-    return this.#session.model({ method: 'POST', path: '/v1/merchants/{}/payout-methods/{}/default', parts: [id, methodId], keyed: true }, 'PayoutMethod', options);
+    return this.#session.model({ method: 'POST', path: '/v1/merchants/{id}/payout-methods/{methodId}/default', parts: [id, methodId], keyed: true }, 'PayoutMethod', options);
   }
 
   /**
@@ -541,7 +541,7 @@ export class MerchantsResource {
    * `verification_locked`.
    */
   startVerification(id: string, methodId: string, options: KeyedOptions = {}): Promise<StartVerificationResult> {
-    return this.#session.model({ method: 'POST', path: '/v1/merchants/{}/payout-methods/{}/verify/start', parts: [id, methodId], keyed: true }, 'StartVerificationResult', options);
+    return this.#session.model({ method: 'POST', path: '/v1/merchants/{id}/payout-methods/{methodId}/verify/start', parts: [id, methodId], keyed: true }, 'StartVerificationResult', options);
   }
 
   /**
@@ -555,7 +555,7 @@ export class MerchantsResource {
    * `not_found`, `verification_locked`, `verification_not_started`.
    */
   verifyPayoutMethod(id: string, methodId: string, params: SeenAmounts, options: KeyedOptions = {}): Promise<PayoutMethod> {
-    return this.#session.model({ method: 'POST', path: '/v1/merchants/{}/payout-methods/{}/verify', parts: [id, methodId], body: { model: 'SeenAmounts', value: params }, keyed: true }, 'PayoutMethod', options);
+    return this.#session.model({ method: 'POST', path: '/v1/merchants/{id}/payout-methods/{methodId}/verify', parts: [id, methodId], body: { model: 'SeenAmounts', value: params }, keyed: true }, 'PayoutMethod', options);
   }
 
   /**
@@ -566,7 +566,7 @@ export class MerchantsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getBalance(id: string, options: CallOptions = {}): Promise<MerchantBalance> {
-    return this.#session.model({ method: 'GET', path: '/v1/merchants/{}/balance', parts: [id] }, 'MerchantBalance', options);
+    return this.#session.model({ method: 'GET', path: '/v1/merchants/{id}/balance', parts: [id] }, 'MerchantBalance', options);
   }
 
   /**
@@ -577,7 +577,7 @@ export class MerchantsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   listMovements(id: string, params: MerchantsListMovementsParams = {}, options: CallOptions = {}): Listing<Movement> {
-    return this.#session.list({ method: 'GET', path: '/v1/merchants/{}/balance/transactions', parts: [id], query: { ...params } }, 'Movement', options);
+    return this.#session.list({ method: 'GET', path: '/v1/merchants/{id}/balance/transactions', parts: [id], query: { ...params } }, 'Movement', options);
   }
 
   /**
@@ -588,7 +588,7 @@ export class MerchantsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getStatement(id: string, params: MerchantsGetStatementParams, options: CallOptions = {}): Promise<Statement> {
-    return this.#session.model({ method: 'GET', path: '/v1/merchants/{}/statements', parts: [id], query: { ...params } }, 'Statement', options);
+    return this.#session.model({ method: 'GET', path: '/v1/merchants/{id}/statements', parts: [id], query: { ...params } }, 'Statement', options);
   }
 }
 
@@ -636,7 +636,7 @@ export class PayoutsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   get(id: string, options: CallOptions = {}): Promise<Payout> {
-    return this.#session.model({ method: 'GET', path: '/v1/payouts/{}', parts: [id] }, 'Payout', options);
+    return this.#session.model({ method: 'GET', path: '/v1/payouts/{id}', parts: [id] }, 'Payout', options);
   }
 
   /**
@@ -647,7 +647,7 @@ export class PayoutsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getByRef(externalRef: string, options: CallOptions = {}): Promise<Payout> {
-    return this.#session.model({ method: 'GET', path: '/v1/payouts/by-ref/{}', parts: [externalRef] }, 'Payout', options);
+    return this.#session.model({ method: 'GET', path: '/v1/payouts/by-ref/{externalRef}', parts: [externalRef] }, 'Payout', options);
   }
 
   /**
@@ -709,7 +709,7 @@ export class PayoutsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getBatch(batchId: string, options: CallOptions = {}): Promise<PayoutBatch> {
-    return this.#session.model({ method: 'GET', path: '/v1/payouts/batch/{}', parts: [batchId] }, 'PayoutBatch', options);
+    return this.#session.model({ method: 'GET', path: '/v1/payouts/batch/{batchId}', parts: [batchId] }, 'PayoutBatch', options);
   }
 
   /**
@@ -830,7 +830,7 @@ export class ChargebacksResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   get(id: string, options: CallOptions = {}): Promise<Chargeback> {
-    return this.#session.model({ method: 'GET', path: '/v1/chargebacks/{}', parts: [id] }, 'Chargeback', options);
+    return this.#session.model({ method: 'GET', path: '/v1/chargebacks/{id}', parts: [id] }, 'Chargeback', options);
   }
 }
 
@@ -914,7 +914,7 @@ export class ConversionsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   get(id: string, options: CallOptions = {}): Promise<Conversion> {
-    return this.#session.model({ method: 'GET', path: '/v1/conversions/{}', parts: [id] }, 'Conversion', options);
+    return this.#session.model({ method: 'GET', path: '/v1/conversions/{id}', parts: [id] }, 'Conversion', options);
   }
 
   /**
@@ -927,7 +927,7 @@ export class ConversionsResource {
    * @throws ApiError, beside the codes that every call has with `code` `conversion_not_cancelable`, `not_found`.
    */
   cancel(id: string, options: KeyedOptions = {}): Promise<Conversion> {
-    return this.#session.model({ method: 'POST', path: '/v1/conversions/{}/cancel', parts: [id], keyed: true }, 'Conversion', options);
+    return this.#session.model({ method: 'POST', path: '/v1/conversions/{id}/cancel', parts: [id], keyed: true }, 'Conversion', options);
   }
 }
 
@@ -998,7 +998,7 @@ export class UsdtResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getPayout(id: string, options: CallOptions = {}): Promise<CryptoPayout> {
-    return this.#session.model({ method: 'GET', path: '/v1/crypto/payouts/{}', parts: [id] }, 'CryptoPayout', options);
+    return this.#session.model({ method: 'GET', path: '/v1/crypto/payouts/{id}', parts: [id] }, 'CryptoPayout', options);
   }
 
   /**
@@ -1009,7 +1009,7 @@ export class UsdtResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getPayoutByRef(externalRef: string, options: CallOptions = {}): Promise<CryptoPayout> {
-    return this.#session.model({ method: 'GET', path: '/v1/crypto/payouts/by-ref/{}', parts: [externalRef] }, 'CryptoPayout', options);
+    return this.#session.model({ method: 'GET', path: '/v1/crypto/payouts/by-ref/{externalRef}', parts: [externalRef] }, 'CryptoPayout', options);
   }
 
   /**
@@ -1061,7 +1061,7 @@ export class CopResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getPayment(id: string, options: CallOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'GET', path: '/v1/cop/payments/{}', parts: [id] }, 'CopPayment', options);
+    return this.#session.model({ method: 'GET', path: '/v1/cop/payments/{id}', parts: [id] }, 'CopPayment', options);
   }
 
   /**
@@ -1076,7 +1076,7 @@ export class CopResource {
    * `invalid_otp`, `not_found`, `otp_attempts_exhausted`, `payment_not_pending`, `rail_unavailable`.
    */
   submitOtp(id: string, params: CopOtp, options: KeyedOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{}/otp', parts: [id], body: { model: 'CopOtp', value: params }, keyed: true }, 'CopPayment', options);
+    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{id}/otp', parts: [id], body: { model: 'CopOtp', value: params }, keyed: true }, 'CopPayment', options);
   }
 
   /**
@@ -1088,7 +1088,7 @@ export class CopResource {
    * `payment_not_pending`.
    */
   cancelPayment(id: string, options: KeyedOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{}/cancel', parts: [id], keyed: true }, 'CopPayment', options);
+    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{id}/cancel', parts: [id], keyed: true }, 'CopPayment', options);
   }
 
   /**
@@ -1105,7 +1105,7 @@ export class CopResource {
    * `refund_window_expired`.
    */
   refundPayment(id: string, options: KeyedOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{}/refund', parts: [id], keyed: true }, 'CopPayment', options);
+    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{id}/refund', parts: [id], keyed: true }, 'CopPayment', options);
   }
 
   /**
@@ -1145,7 +1145,7 @@ export class CopResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getPayout(id: string, options: CallOptions = {}): Promise<CopPayout> {
-    return this.#session.model({ method: 'GET', path: '/v1/cop/payouts/{}', parts: [id] }, 'CopPayout', options);
+    return this.#session.model({ method: 'GET', path: '/v1/cop/payouts/{id}', parts: [id] }, 'CopPayout', options);
   }
 }
 
@@ -1183,7 +1183,7 @@ export class ProductsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   get(id: string, options: CallOptions = {}): Promise<Product> {
-    return this.#session.model({ method: 'GET', path: '/v1/products/{}', parts: [id] }, 'Product', options);
+    return this.#session.model({ method: 'GET', path: '/v1/products/{id}', parts: [id] }, 'Product', options);
   }
 
   /**
@@ -1196,7 +1196,7 @@ export class ProductsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   update(id: string, params: ProductChange, options: CallOptions = {}): Promise<Product> {
-    return this.#session.model({ method: 'PATCH', path: '/v1/products/{}', parts: [id], body: { model: 'ProductChange', value: params } }, 'Product', options);
+    return this.#session.model({ method: 'PATCH', path: '/v1/products/{id}', parts: [id], body: { model: 'ProductChange', value: params } }, 'Product', options);
   }
 
   /**
@@ -1207,7 +1207,7 @@ export class ProductsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `product_has_sales`.
    */
   delete(id: string, options: CallOptions = {}): Promise<DeleteProductResult> {
-    return this.#session.model({ method: 'DELETE', path: '/v1/products/{}', parts: [id] }, 'DeleteProductResult', options);
+    return this.#session.model({ method: 'DELETE', path: '/v1/products/{id}', parts: [id] }, 'DeleteProductResult', options);
   }
 
   /**
@@ -1221,7 +1221,7 @@ export class ProductsResource {
    * `slug_taken`, `too_many_links`.
    */
   createLink(id: string, params: NewPaymentLink = {}, options: KeyedOptions = {}): Promise<PaymentLink> {
-    return this.#session.model({ method: 'POST', path: '/v1/products/{}/links', parts: [id], body: { model: 'NewPaymentLink', value: params }, keyed: true }, 'PaymentLink', options);
+    return this.#session.model({ method: 'POST', path: '/v1/products/{id}/links', parts: [id], body: { model: 'NewPaymentLink', value: params }, keyed: true }, 'PaymentLink', options);
   }
 
   /**
@@ -1232,7 +1232,7 @@ export class ProductsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   listLinks(id: string, options: CallOptions = {}): Promise<PaymentLinkList> {
-    return this.#session.model({ method: 'GET', path: '/v1/products/{}/links', parts: [id] }, 'PaymentLinkList', options);
+    return this.#session.model({ method: 'GET', path: '/v1/products/{id}/links', parts: [id] }, 'PaymentLinkList', options);
   }
 
   /**
@@ -1243,7 +1243,7 @@ export class ProductsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getLink(id: string, options: CallOptions = {}): Promise<PaymentLink> {
-    return this.#session.model({ method: 'GET', path: '/v1/payment-links/{}', parts: [id] }, 'PaymentLink', options);
+    return this.#session.model({ method: 'GET', path: '/v1/payment-links/{id}', parts: [id] }, 'PaymentLink', options);
   }
 
   /**
@@ -1254,7 +1254,7 @@ export class ProductsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   updateLink(id: string, params: PaymentLinkChange, options: CallOptions = {}): Promise<PaymentLink> {
-    return this.#session.model({ method: 'PATCH', path: '/v1/payment-links/{}', parts: [id], body: { model: 'PaymentLinkChange', value: params } }, 'PaymentLink', options);
+    return this.#session.model({ method: 'PATCH', path: '/v1/payment-links/{id}', parts: [id], body: { model: 'PaymentLinkChange', value: params } }, 'PaymentLink', options);
   }
 
   /**
@@ -1265,7 +1265,7 @@ export class ProductsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `product_has_sales`.
    */
   deleteLink(id: string, options: CallOptions = {}): Promise<DeletePaymentLinkResult> {
-    return this.#session.model({ method: 'DELETE', path: '/v1/payment-links/{}', parts: [id] }, 'DeletePaymentLinkResult', options);
+    return this.#session.model({ method: 'DELETE', path: '/v1/payment-links/{id}', parts: [id] }, 'DeletePaymentLinkResult', options);
   }
 }
 
@@ -1308,7 +1308,7 @@ export class CheckoutSessionsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   get(id: string, options: CallOptions = {}): Promise<CheckoutSession> {
-    return this.#session.model({ method: 'GET', path: '/v1/checkout/sessions/{}', parts: [id] }, 'CheckoutSession', options);
+    return this.#session.model({ method: 'GET', path: '/v1/checkout/sessions/{id}', parts: [id] }, 'CheckoutSession', options);
   }
 }
 
@@ -1332,7 +1332,7 @@ export class CheckoutPageResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getState(id: string, clientSecret: string, params: CheckoutPageGetStateParams = {}, options: CallOptions = {}): Promise<CheckoutState> {
-    return this.#session.model({ method: 'GET', path: '/checkout/{}/state', parts: [id], query: { ...params }, secret: clientSecret }, 'CheckoutState', options);
+    return this.#session.model({ method: 'GET', path: '/checkout/{id}/state', parts: [id], query: { ...params }, secret: clientSecret }, 'CheckoutState', options);
   }
 
   /**
@@ -1346,7 +1346,7 @@ export class CheckoutPageResource {
    * `session_expired`, `session_paid`.
    */
   requestC2p(id: string, clientSecret: string, params: CheckoutDebtor, options: CallOptions = {}): Promise<C2pIntent> {
-    return this.#session.model({ method: 'POST', path: '/checkout/{}/c2p/request', parts: [id], body: { model: 'CheckoutDebtor', value: params }, secret: clientSecret }, 'C2pIntent', options);
+    return this.#session.model({ method: 'POST', path: '/checkout/{id}/c2p/request', parts: [id], body: { model: 'CheckoutDebtor', value: params }, secret: clientSecret }, 'C2pIntent', options);
   }
 
   /**
@@ -1359,7 +1359,7 @@ export class CheckoutPageResource {
    * `rail_not_configured`, `rail_unavailable`, `rate_unavailable`, `session_expired`, `session_paid`.
    */
   payC2p(id: string, clientSecret: string, params: CheckoutC2p, options: CallOptions = {}): Promise<CheckoutState> {
-    return this.#session.model({ method: 'POST', path: '/checkout/{}/c2p', parts: [id], body: { model: 'CheckoutC2p', value: params }, secret: clientSecret }, 'CheckoutState', options);
+    return this.#session.model({ method: 'POST', path: '/checkout/{id}/c2p', parts: [id], body: { model: 'CheckoutC2p', value: params }, secret: clientSecret }, 'CheckoutState', options);
   }
 
   /**
@@ -1374,7 +1374,7 @@ export class CheckoutPageResource {
    * `reference_already_used`, `session_expired`, `session_paid`.
    */
   payPagoMovil(id: string, clientSecret: string, params: CheckoutPagoMovil, options: CallOptions = {}): Promise<CheckoutState> {
-    return this.#session.model({ method: 'POST', path: '/checkout/{}/pago-movil', parts: [id], body: { model: 'CheckoutPagoMovil', value: params }, secret: clientSecret }, 'CheckoutState', options);
+    return this.#session.model({ method: 'POST', path: '/checkout/{id}/pago-movil', parts: [id], body: { model: 'CheckoutPagoMovil', value: params }, secret: clientSecret }, 'CheckoutState', options);
   }
 
   /**
@@ -1389,7 +1389,7 @@ export class CheckoutPageResource {
    * `rate_unavailable`, `session_expired`, `session_paid`.
    */
   payCard(id: string, clientSecret: string, params: CheckoutCard, options: CallOptions = {}): Promise<CheckoutState | MadeCardToken> {
-    return this.#session.model({ method: 'POST', path: '/checkout/{}/card', parts: [id], body: { model: 'CheckoutCard', value: params }, secret: clientSecret }, 'CheckoutState|MadeCardToken', options);
+    return this.#session.model({ method: 'POST', path: '/checkout/{id}/card', parts: [id], body: { model: 'CheckoutCard', value: params }, secret: clientSecret }, 'CheckoutState|MadeCardToken', options);
   }
 
   /**
@@ -1405,7 +1405,7 @@ export class CheckoutPageResource {
    * `rail_not_configured`, `rail_unavailable`, `rate_unavailable`, `session_expired`, `session_paid`.
    */
   payCop(id: string, clientSecret: string, params: CheckoutCop, options: CallOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'POST', path: '/checkout/{}/cop', parts: [id], body: { model: 'CheckoutCop', value: params }, secret: clientSecret }, 'CopPayment', options);
+    return this.#session.model({ method: 'POST', path: '/checkout/{id}/cop', parts: [id], body: { model: 'CheckoutCop', value: params }, secret: clientSecret }, 'CopPayment', options);
   }
 
   /**
@@ -1420,7 +1420,7 @@ export class CheckoutPageResource {
    * `session_paid`.
    */
   submitOtp(id: string, clientSecret: string, params: CopOtp, options: CallOptions = {}): Promise<CheckoutState> {
-    return this.#session.model({ method: 'POST', path: '/checkout/{}/cop/otp', parts: [id], body: { model: 'CopOtp', value: params }, secret: clientSecret }, 'CheckoutState', options);
+    return this.#session.model({ method: 'POST', path: '/checkout/{id}/cop/otp', parts: [id], body: { model: 'CopOtp', value: params }, secret: clientSecret }, 'CheckoutState', options);
   }
 
   /**
@@ -1434,7 +1434,7 @@ export class CheckoutPageResource {
    * `session_expired`, `session_paid`, `usdt_not_enabled`.
    */
   payUsdt(id: string, clientSecret: string, params: CheckoutUsdt, options: CallOptions = {}): Promise<CheckoutAddress> {
-    return this.#session.model({ method: 'POST', path: '/checkout/{}/usdt', parts: [id], body: { model: 'CheckoutUsdt', value: params }, secret: clientSecret }, 'CheckoutAddress', options);
+    return this.#session.model({ method: 'POST', path: '/checkout/{id}/usdt', parts: [id], body: { model: 'CheckoutUsdt', value: params }, secret: clientSecret }, 'CheckoutAddress', options);
   }
 
   /**
@@ -1447,7 +1447,7 @@ export class CheckoutPageResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   openLinkSession(slug: string, params: LinkQuantity = {}, options: CallOptions = {}): Promise<CheckoutSession> {
-    return this.#session.model({ method: 'POST', path: '/pay/{}/sessions', parts: [slug], body: { model: 'LinkQuantity', value: params }, open: true }, 'CheckoutSession', options);
+    return this.#session.model({ method: 'POST', path: '/pay/{slug}/sessions', parts: [slug], body: { model: 'LinkQuantity', value: params }, open: true }, 'CheckoutSession', options);
   }
 }
 
@@ -1479,7 +1479,7 @@ export class EventsResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   get(id: string, options: CallOptions = {}): Promise<Event> {
-    return this.#session.model({ method: 'GET', path: '/v1/events/{}', parts: [id] }, 'Event', options);
+    return this.#session.model({ method: 'GET', path: '/v1/events/{id}', parts: [id] }, 'Event', options);
   }
 }
 
@@ -1528,7 +1528,7 @@ export class WebhooksResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   get(id: string, options: CallOptions = {}): Promise<Webhook> {
-    return this.#session.model({ method: 'GET', path: '/v1/webhooks/{}', parts: [id] }, 'Webhook', options);
+    return this.#session.model({ method: 'GET', path: '/v1/webhooks/{id}', parts: [id] }, 'Webhook', options);
   }
 
   /**
@@ -1539,7 +1539,7 @@ export class WebhooksResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `webhook_busy`.
    */
   update(id: string, params: WebhookChange, options: CallOptions = {}): Promise<Webhook> {
-    return this.#session.model({ method: 'PATCH', path: '/v1/webhooks/{}', parts: [id], body: { model: 'WebhookChange', value: params } }, 'Webhook', options);
+    return this.#session.model({ method: 'PATCH', path: '/v1/webhooks/{id}', parts: [id], body: { model: 'WebhookChange', value: params } }, 'Webhook', options);
   }
 
   /**
@@ -1550,7 +1550,7 @@ export class WebhooksResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   delete(id: string, options: CallOptions = {}): Promise<DeleteWebhookResult> {
-    return this.#session.model({ method: 'DELETE', path: '/v1/webhooks/{}', parts: [id] }, 'DeleteWebhookResult', options);
+    return this.#session.model({ method: 'DELETE', path: '/v1/webhooks/{id}', parts: [id] }, 'DeleteWebhookResult', options);
   }
 
   /**
@@ -1564,7 +1564,7 @@ export class WebhooksResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   rotateSecret(id: string, params: SecretRotation = {}, options: KeyedOptions = {}): Promise<NewlySignedWebhook> {
-    return this.#session.model({ method: 'POST', path: '/v1/webhooks/{}/rotate-secret', parts: [id], body: { model: 'SecretRotation', value: params }, keyed: true }, 'NewlySignedWebhook', options);
+    return this.#session.model({ method: 'POST', path: '/v1/webhooks/{id}/rotate-secret', parts: [id], body: { model: 'SecretRotation', value: params }, keyed: true }, 'NewlySignedWebhook', options);
   }
 
   /**
@@ -1575,7 +1575,7 @@ export class WebhooksResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   listDeliveries(id: string, params: WebhooksListDeliveriesParams = {}, options: CallOptions = {}): Listing<Delivery> {
-    return this.#session.list({ method: 'GET', path: '/v1/webhooks/{}/deliveries', parts: [id], query: { ...params } }, 'Delivery', options);
+    return this.#session.list({ method: 'GET', path: '/v1/webhooks/{id}/deliveries', parts: [id], query: { ...params } }, 'Delivery', options);
   }
 
   /**
@@ -1589,7 +1589,7 @@ export class WebhooksResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   resendEvent(id: string, options: KeyedOptions = {}): Promise<Deliveries> {
-    return this.#session.model({ method: 'POST', path: '/v1/events/{}/resend', parts: [id], keyed: true }, 'Deliveries', options);
+    return this.#session.model({ method: 'POST', path: '/v1/events/{id}/resend', parts: [id], keyed: true }, 'Deliveries', options);
   }
 
   /**
@@ -1633,7 +1633,7 @@ export class ReferenceResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getIdempotencyKey(key: string, params: ReferenceGetIdempotencyKeyParams = {}, options: CallOptions = {}): Promise<IdempotencyKey> {
-    return this.#session.model({ method: 'GET', path: '/v1/idempotency/{}', parts: [key], query: { ...params } }, 'IdempotencyKey', options);
+    return this.#session.model({ method: 'GET', path: '/v1/idempotency/{key}', parts: [key], query: { ...params } }, 'IdempotencyKey', options);
   }
 
   /**
@@ -1682,7 +1682,7 @@ export class FindingResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   getRequest(requestId: string, options: CallOptions = {}): Promise<LoggedRequest> {
-    return this.#session.model({ method: 'GET', path: '/v1/requests/{}', parts: [requestId] }, 'LoggedRequest', options);
+    return this.#session.model({ method: 'GET', path: '/v1/requests/{requestId}', parts: [requestId] }, 'LoggedRequest', options);
   }
 }
 
@@ -1841,7 +1841,7 @@ export class TestResource {
    * `test_mode_only`.
    */
   closeChargeback(id: string, params: ChargebackOutcome, options: KeyedOptions = {}): Promise<Chargeback> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/chargebacks/{}/close', parts: [id], body: { model: 'ChargebackOutcome', value: params }, keyed: true }, 'Chargeback', options);
+    return this.#session.model({ method: 'POST', path: '/v1/test/chargebacks/{id}/close', parts: [id], body: { model: 'ChargebackOutcome', value: params }, keyed: true }, 'Chargeback', options);
   }
 
   /**
@@ -1853,7 +1853,7 @@ export class TestResource {
    * `conversion_not_pending`, `not_found`, `test_mode_only`.
    */
   fulfilConversion(id: string, options: KeyedOptions = {}): Promise<Conversion> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/conversions/{}/fulfil', parts: [id], keyed: true }, 'Conversion', options);
+    return this.#session.model({ method: 'POST', path: '/v1/test/conversions/{id}/fulfil', parts: [id], keyed: true }, 'Conversion', options);
   }
 
   /**
@@ -1865,7 +1865,7 @@ export class TestResource {
    * `conversion_not_pending`, `not_found`, `test_mode_only`.
    */
   rejectConversion(id: string, params: Rejection = {}, options: KeyedOptions = {}): Promise<Conversion> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/conversions/{}/reject', parts: [id], body: { model: 'Rejection', value: params }, keyed: true }, 'Conversion', options);
+    return this.#session.model({ method: 'POST', path: '/v1/test/conversions/{id}/reject', parts: [id], body: { model: 'Rejection', value: params }, keyed: true }, 'Conversion', options);
   }
 
   /**
@@ -1889,7 +1889,7 @@ export class TestResource {
    * `test_mode_only`.
    */
   approveCryptoPayout(id: string, options: KeyedOptions = {}): Promise<CryptoPayout> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/payouts/{}/approve', parts: [id], keyed: true }, 'CryptoPayout', options);
+    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/payouts/{id}/approve', parts: [id], keyed: true }, 'CryptoPayout', options);
   }
 
   /**
@@ -1901,7 +1901,7 @@ export class TestResource {
    * `test_mode_only`.
    */
   rejectCryptoPayout(id: string, params: Rejection = {}, options: KeyedOptions = {}): Promise<CryptoPayout> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/payouts/{}/reject', parts: [id], body: { model: 'Rejection', value: params }, keyed: true }, 'CryptoPayout', options);
+    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/payouts/{id}/reject', parts: [id], body: { model: 'Rejection', value: params }, keyed: true }, 'CryptoPayout', options);
   }
 
   /**
@@ -1913,7 +1913,7 @@ export class TestResource {
    * `payment_not_pending`, `test_mode_only`.
    */
   playCopBuyerPaying(id: string, options: KeyedOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/cop/payments/{}/pay', parts: [id], keyed: true }, 'CopPayment', options);
+    return this.#session.model({ method: 'POST', path: '/v1/test/cop/payments/{id}/pay', parts: [id], keyed: true }, 'CopPayment', options);
   }
 
   /**
@@ -1925,7 +1925,7 @@ export class TestResource {
    * `payment_not_pending`, `test_mode_only`.
    */
   playCopBuyerDeclining(id: string, options: KeyedOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/cop/payments/{}/decline', parts: [id], keyed: true }, 'CopPayment', options);
+    return this.#session.model({ method: 'POST', path: '/v1/test/cop/payments/{id}/decline', parts: [id], keyed: true }, 'CopPayment', options);
   }
 }
 

@@ -1,9 +1,8 @@
 //! The shop in a tenant's settings: what buyers see of it on checkout pages and receipts.
 
 use super::put;
-use crate::fields::{Fields, Got, Invalid};
-use crate::kind::{Kind, kind};
-use crate::merchants::is_email;
+use crate::fields::{Fields, Got, Invalid, Kind, kind};
+use crate::openapi::kinds::is_email;
 use crate::openapi::{kinds, schema};
 use crate::value::Value;
 use crate::writer::Object;
@@ -20,7 +19,6 @@ const LOGO_KINDS: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
 /// Characters of the phone of a shop.
 const PHONE_CHARACTERS: std::ops::RangeInclusive<usize> = 7..=24;
 
-/// The shop as JSON.
 pub(super) fn show(shop: &Shop) -> Vec<u8> {
     let receiver = shop.pago_movil.as_ref().map(|receiver| {
         Object::new()
@@ -70,7 +68,6 @@ fn name<'a>() -> impl Kind<'a, String> {
     )
 }
 
-/// A function that makes something of a text.
 type Parse = fn(&str) -> Result<String, &'static str>;
 
 /// A text that `parse` makes something of.
@@ -115,7 +112,6 @@ fn email(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// A phone as people write it.
 fn phone(text: &str) -> Result<String, &'static str> {
     let text = text.trim();
     let fine = |byte: u8| byte.is_ascii_digit() || b" -()".contains(&byte);

@@ -9,12 +9,9 @@ use crate::query::sent_parameters;
 /// The media type that a caller names in `Accept`.
 pub const MEDIA_TYPE: &str = "text/csv";
 
-/// A list that is asked for as CSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvQuery {
-    /// The character between cells.
     pub separator: Separator,
-    /// The filters, as they were sent.
     filters: String,
 }
 

@@ -13,7 +13,6 @@ use std::borrow::Cow;
 /// The characters that may stand between two cells.
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
-/// A file that has a header.
 pub struct File {
     text: String,
     separator: u8,
@@ -23,7 +22,6 @@ pub struct File {
     places: Vec<Option<usize>>,
 }
 
-/// A row below the header.
 pub struct Row {
     /// The number of its first line; the first line of the file is 1.
     pub number: u64,
@@ -36,7 +34,6 @@ pub struct Row {
 /// The reason why a row is none of its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFault {
-    /// It has more or fewer cells than the header.
     Width,
     /// A quoted cell has a quote inside that is not doubled.
     Quotes,
@@ -63,7 +60,6 @@ pub enum BadColumn {
 }
 
 impl File {
-    /// Reads a file whose columns have these names, in any order and case, beside others.
     pub fn read(bytes: &[u8], columns: &[&str]) -> Result<File, NoFile> {
         let text = decoded(bytes).ok_or(NoFile::NoText)?.into_owned();
         let header = |separator: u8| Rows::of(&text, separator).next().map(|row| row.cells);
@@ -193,7 +189,6 @@ impl Iterator for Rows<'_> {
     }
 }
 
-/// What is wrong with the quotes of a text.
 struct Quotes {
     /// Something stands between the quote that closes a cell and the separator: where the cell ends is a guess
     /// then, and a text that nobody quoted may have opened it.

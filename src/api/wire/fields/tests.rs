@@ -1,7 +1,7 @@
 //! Bodies that are read member by member: what is bad is named, all of it, once.
 
 use super::*;
-use crate::openapi::kinds;
+use crate::openapi::{kinds, schema};
 
 fn names(problem: Problem) -> Vec<String> {
     assert_eq!(problem.code, "invalid_data");
@@ -131,4 +131,81 @@ fn a_hostile_body_gets_a_bounded_answer() {
     let invalid = Fields::parse(body.as_bytes()).expect("JSON").finish().expect_err("unknown");
     assert_eq!(invalid.fields().len(), LISTED_MAX);
     assert!(invalid.fields().iter().all(|bad| bad.field.chars().count() <= NAME_CHARS_MAX));
+}
+
+/// A reader with a member of every sort.
+fn read(mut fields: Fields<'_>) -> Result<i64, Invalid> {
+    let inner = |mut fields: Fields<'_>| {
+        let month = fields.required("month", kinds::integer(1..=12));
+        let sound = fields.finish()?;
+        Ok(month.get(&sound))
+    };
+    let name = fields.required("name", kinds::trimmed(1..=9));
+    let note = fields.optional("note", kinds::trimmed(0..=9).about("Yours."));
+    let limit = fields.nullable("limit", kinds::amount().described(|_| schema::text()));
+    let month: Got<i64> = fields.required("expiry", kinds::object(inner));
+    if fields.has("note") {
+        fields.bad("note", "is not taken");
+    }
+    let sound = fields.finish()?;
+    drop((name.get(&sound), note.get(&sound), limit.get(&sound)));
+    Ok(month.get(&sound))
+}
+
+fn described(schema: &Schema) -> serde_json::Value {
+    serde_json::from_slice(&schema.to_json()).expect("JSON")
+}
+
+#[test]
+fn a_described_body_requires_what_its_reader_refuses_to_miss() {
+    let document = described(&body(read));
+    let missed = |sent: &str| {
+        let invalid = read(Fields::parse(sent.as_bytes()).expect("JSON")).expect_err("missing");
+        assert!(invalid.fields().iter().all(|bad| bad.message == "is required"), "{invalid:?}");
+        invalid.fields().iter().map(|bad| bad.field.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(document["required"], serde_json::json!(missed("{}")));
+    assert_eq!(missed(r#"{"name":"a","expiry":{}}"#), ["expiry.month"]);
+    assert_eq!(document["properties"]["expiry"]["required"], serde_json::json!(["month"]));
+    let read = read(Fields::parse(br#"{"name":"a","expiry":{"month":7}}"#).expect("JSON"));
+    assert_eq!(read.expect("sound"), 7);
+}
+
+#[test]
+fn members_are_described_as_they_are_asked_for() {
+    let properties = described(&body(read))["properties"].clone();
+    let names: Vec<&String> = properties.as_object().expect("members").keys().collect();
+    assert_eq!(names, ["name", "note", "limit", "expiry"]);
+    let types = |name: &str| properties[name]["type"].clone();
+    assert_eq!(types("name"), "string", "null is no name");
+    assert_eq!(types("note"), serde_json::json!(["string", "null"]), "null reads as missing");
+    assert_eq!(types("limit"), serde_json::json!(["string", "null"]), "null clears");
+    assert_eq!(
+        (&properties["note"]["maxLength"], &properties["note"]["description"]),
+        (&9.into(), &"Yours.".into())
+    );
+    assert!(properties["limit"].get("pattern").is_none(), "it is described otherwise");
+}
+
+#[test]
+fn a_change_has_a_member_and_every_body_refuses_unknown_ones() {
+    let change = body(|mut fields| {
+        fields.changes();
+        let name = fields.optional("name", kinds::text());
+        fields.finish().map(|sound| name.get(&sound).map(|name| name.len()))
+    });
+    let change = described(&change);
+    assert_eq!((&change["minProperties"], &change["additionalProperties"]), (&1.into(), &false.into()));
+    let document = described(&body(read));
+    assert!(document.get("minProperties").is_none());
+    assert_eq!(document["properties"]["expiry"]["additionalProperties"], false);
+}
+
+#[test]
+#[should_panic(expected = "a reader of a body ends with what finish says")]
+fn a_reader_that_does_not_finish_is_a_defect() {
+    let _ = body(|mut fields| {
+        let _ = fields.optional("name", kinds::text());
+        Ok::<(), Invalid>(())
+    });
 }

@@ -1,6 +1,8 @@
 //! Tests of the reading of one value.
 
 use super::*;
+use proptest::prelude::*;
+use std::str::FromStr;
 
 fn json(text: &str) -> Value<'_> {
     Value::json(text)
@@ -129,7 +131,7 @@ fn ids_and_times() {
 fn a_parameter_has_no_quotes_and_is_no_json() {
     let plain = Value::plain;
     assert_eq!(plain("\"a\"").string(), Ok(Cow::Borrowed("\"a\"")));
-    assert!(!plain("null").is_null() && plain("null").object().is_err());
+    assert!(!plain("null").is_null() && plain("null").members().is_err());
     assert!(plain("[1]").list(1..=2, |v| v.integer(0..=9)).is_err());
     assert_eq!((plain("05").integer(0..=9), plain("true").boolean()), (Ok(5), Ok(true)));
     for text in ["", "-", "+5", "1e1", "5.0", " 5", "99999999999999999999"] {
@@ -154,4 +156,58 @@ fn lists_are_counted() {
     assert_eq!(json("[1, 2]").list(1..=2, |v| v.integer(0..=9)), Ok(vec![1, 2]));
     assert_eq!(said(json("[]").list(1..=2, |v| v.integer(0..=9))), "must have 1 to 2 elements");
     assert_eq!(said(json("{}").list(1..=2, |v| v.integer(0..=9))), "must be a list");
+}
+
+#[test]
+fn numbers_are_exact() {
+    for (text, value) in [
+        ("10", "10"),
+        ("10.000", "10"),
+        ("1e1", "10"),
+        ("1E+1", "10"),
+        ("100e-1", "10"),
+        ("4.35", "4.35"),
+        ("-0.5", "-0.5"),
+        ("0", "0"),
+        ("-0", "0"),
+        ("0.0e5", "0"),
+        ("0e999999999999999999999", "0"),
+        ("0.010", "0.01"),
+        ("1000.50", "1000.5"),
+        ("79228162514264337593543950335", "79228162514264337593543950335"),
+        ("1e28", "10000000000000000000000000000"),
+        ("0.0000000000000000000000000001", "0.0000000000000000000000000001"),
+        ("100000000000000000000000000000000e-30", "100"),
+        ("1.000000000000000000000000000000000000000000", "1"),
+    ] {
+        assert_eq!(decimal(text), Ok(Decimal::from_str(value).expect("a decimal")), "{text}");
+    }
+    for text in [
+        "1e29",
+        "79228162514264337593543950336",
+        "1e999999999999999999",
+        "123456789012345678901234567890123456789012",
+    ] {
+        assert_eq!(decimal(text), Err(Bad::from("must be a smaller number")), "{text}");
+    }
+    for text in [
+        "1e-29",
+        "1e-99999999999999999999",
+        "0.00000000000000000000000000001",
+        "1.00000000000000000000000000000000000000001",
+    ] {
+        assert_eq!(decimal(text), Err(Bad::from("must be a number with fewer decimals")), "{text}");
+    }
+    let long = format!("0.{}1", "0".repeat(1_000_000));
+    assert!(decimal(&long).is_err());
+}
+
+proptest! {
+    #[test]
+    fn every_decimal_reads_back(mantissa in -(1_i128 << 95)..(1_i128 << 95), scale in 0_u32..=28) {
+        let value = Decimal::from_i128_with_scale(mantissa, scale);
+        prop_assert_eq!(decimal(&value.to_string()), Ok(value));
+        let scientific = format!("{mantissa}e-{scale}");
+        prop_assert_eq!(decimal(&scientific), Ok(value));
+    }
 }

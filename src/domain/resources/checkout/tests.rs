@@ -1,12 +1,14 @@
 //! Prices in pesos, and the status of a session by its attempts, whatever their order.
 
 use super::*;
-use crate::resources::cop_payments::{Channel, ForSession, Phase as CopPhase, Telling};
-use crate::resources::crypto::address::Network;
-use crate::resources::crypto::deposits::{Asset, Till};
-use crate::resources::payments::Means;
+use crate::entities::cop_payment::{ForSession, Phase as CopPhase, Telling};
+use crate::entities::deposit_address::{Asset, Till};
+use crate::entities::means::Means;
 use crate::resources::payments::charge::Figured;
+use crate::values::address::Network;
+use crate::values::channel::Channel;
 use crate::values::money::Usdt;
+use crate::values::money::Ves;
 use std::str::FromStr;
 
 const OPENED: Timestamp = Timestamp::from_unix_ms(1_000_000);

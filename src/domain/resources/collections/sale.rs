@@ -1,6 +1,5 @@
 //! The postings and holds of a sale, and of its reversal (`docs/contract.md, 6.3, 6.4`).
 
-use crate::codec::stored;
 use crate::decision::Draft;
 use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
@@ -9,7 +8,7 @@ use crate::ledger::sellers;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
-use crate::values::money::{Currency, Rate};
+use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
@@ -19,22 +18,6 @@ pub struct SellerShare {
     /// The amount, in minor units.
     pub minor: i64,
     pub available_at: Timestamp,
-}
-
-stored! {
-    /// The seller's side of a marketplace sale, with amounts in its currency.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct Marketplace<A> {
-        0 pub merchant: Id,
-        /// The part that the tenant keeps, in percent.
-        1 pub commission_percent: Rate,
-        /// The part that the tenant kept; set on completion.
-        2 pub commission: Option<A>,
-        /// The seller's part; set on completion.
-        3 pub seller_net: Option<A>,
-        /// The instant at which the seller may have it; set on completion.
-        4 pub seller_available_at: Option<Timestamp>,
-    }
 }
 
 /// A sale, in minor units of its currency.

@@ -3,13 +3,14 @@
 //! minute for up to 24 hours. Any other obstacle ends the conversion, and the pesos stay pesos.
 
 use super::price::Amount;
-use super::spend::Taken;
-use super::{Conversion, Source, Stage, begin, priced, within_limit};
-use crate::codec::stored;
+use super::{begin, priced, within_limit};
+use crate::cause::Cause;
 use crate::decision::{Draft, Rules, Ruling, Turn};
+use crate::entities::Entity;
+use crate::entities::conversion::Waiting;
+use crate::entities::conversion::{Conversion, Source, Stage, Taken};
 use crate::ledger::book::Book;
 use crate::rail::{Effect, How, Order};
-use crate::record::{Cause, Entity};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate};
 use crate::values::time::{HOUR_MS, MINUTE_MS, Timestamp};
@@ -21,20 +22,6 @@ pub const RETRY_MS: i64 = MINUTE_MS;
 pub const PATIENCE_MS: i64 = 24 * HOUR_MS;
 /// The number of the operation that asks for the rate.
 const PRICE: u16 = 1;
-
-stored! {
-    /// The state of a conversion that waits for a rate.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Waiting {
-        /// The pesos to be converted, fixed when the payment completed.
-        0 pub share: Cop,
-        /// The end of the payment's hold, from which the pesos are taken.
-        1 pub release_at: Timestamp,
-        2 pub next_try: Timestamp,
-        /// The instant from which it is not tried any more.
-        3 pub until: Timestamp,
-    }
-}
 
 /// A peso payment that completes, as far as its conversion is concerned.
 pub struct Completed<'a> {

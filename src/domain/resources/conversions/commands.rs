@@ -1,7 +1,8 @@
 //! Commands to conversions, and the rule that answers each.
 
-use super::{Conversion, Decision, NewQuote, accept, end, quote};
+use super::{Decision, NewQuote, accept, end, quote};
 use crate::decision::{Ruling, Turn};
+use crate::entities::conversion::Conversion;
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
 

@@ -3,66 +3,33 @@
 //! accept a quote twice. An automatic conversion ([`auto`]) begins as one that waits for a rate. The
 //! market's prices come in with a command: their sources do not belong here (`src/rates/`).
 
-use crate::codec::stored;
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entity::{Change, Listing, Resource};
+use crate::entities::Entity;
+use crate::entities::conversion::{Accepted, Conversion, End, Source, Stage};
+use crate::entities::conversion::{Price, Taken};
 use crate::events::EventKind;
-use crate::index::{Entries, Trait, time_bytes};
 use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::platform::settings::Settings;
-use crate::record::{Cause, Entity};
 use crate::refusal::{ConversionRefusal, Refusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate};
-use crate::values::time::{SECOND_MS, Timestamp, Zone};
+use crate::values::time::{SECOND_MS, Timestamp};
 pub use commands::{CANCELED_BY_TENANT, Command, decide};
-use price::{Amount, Price};
-use spend::Taken;
+use price::Amount;
 
 pub mod auto;
 mod commands;
 pub mod price;
 pub mod spend;
-#[cfg(test)]
-mod tests;
-pub mod totals;
 
 /// The time for which a quote can be accepted, in milliseconds (`docs/contract.md, 9.2`).
 pub const QUOTE_MS: i64 = 60 * SECOND_MS;
 /// The beginning of references that make a conversion wait in test mode (`docs/contract.md, 4.5`).
 const WAITS: &str = "test_pending";
-/// The facet of conversions that are in no list: quotes, and automatic ones without a rate.
-pub const UNLISTED: u8 = 0xFF;
-
-stored! {
-    /// The currency that is converted. The number is part of list facets.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-    #[repr(u8)]
-    pub enum Source {
-        0 Ves,
-        1 Cop,
-    }
-}
 
 impl Source {
-    pub const ALL: [Source; 2] = [Source::Ves, Source::Cop];
-
-    pub const fn currency(self) -> Currency {
-        match self {
-            Source::Ves => Currency::Ves,
-            Source::Cop => Currency::Cop,
-        }
-    }
-
-    /// The time zone in which its days begin.
-    pub const fn zone(self) -> Zone {
-        match self {
-            Source::Ves => Zone::Caracas,
-            Source::Cop => Zone::Bogota,
-        }
-    }
-
     /// The spread of conversions from it, in percent.
     fn spread(self, settings: &Settings) -> Rate {
         let spread = &settings.conversions.spread_percent;
@@ -91,150 +58,6 @@ impl Source {
                 Source::Cop => enabled.cop && settings.cop_enabled,
             }
     }
-}
-
-/// The status of an accepted conversion. The number is part of its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Status {
-    /// The source is debited; the USDT are still to come.
-    Pending = 0,
-    Completed = 1,
-    /// The conversion was canceled, and the source is credited again.
-    Canceled = 2,
-}
-
-impl Status {
-    pub const ALL: [Status; 3] = [Status::Pending, Status::Completed, Status::Canceled];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Status::Pending => "PENDING",
-            Status::Completed => "COMPLETED",
-            Status::Canceled => "CANCELED",
-        }
-    }
-}
-
-stored! {
-    /// The end of an accepted conversion, if it has ended.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub enum End {
-        /// The conversion has not ended.
-        0 Open,
-        1 Completed { 0 at: Timestamp },
-        2 Canceled { 0 at: Timestamp, 1 reason: String },
-    }
-
-    /// The part of a conversion that begins when its quote is accepted.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct Accepted {
-        /// The number of conversions accepted before it, by which those of one millisecond are listed.
-        0 pub nth: u64,
-        /// The amounts, which do not change any more.
-        1 pub price: Price,
-        /// The held money that was taken, in the order in which it was taken.
-        2 pub taken: Vec<Taken>,
-        3 pub end: End,
-    }
-}
-
-impl Accepted {
-    pub const fn status(&self) -> Status {
-        match self.end {
-            End::Open => Status::Pending,
-            End::Completed { .. } => Status::Completed,
-            End::Canceled { .. } => Status::Canceled,
-        }
-    }
-
-    /// The last end of the holds that it took: until then its USDT are held.
-    pub fn held_until(&self) -> Option<Timestamp> {
-        self.taken.iter().map(|taken| taken.release_at).max()
-    }
-}
-
-stored! {
-    /// The stage of a conversion, from its quote on.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub enum Stage {
-        /// A quote that can be accepted before it expires.
-        0 Quoted { 0 price: Price, 1 expires_at: Timestamp },
-        1 Accepted(Accepted),
-        /// An automatic conversion that waits for a rate; nobody sees it.
-        2 Waiting(auto::Waiting),
-        /// An automatic conversion that came to nothing; nobody ever sees it.
-        3 Dropped,
-    }
-
-    /// A quote, and the conversion that it becomes.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct Conversion {
-        /// The id of the quote and of the conversion.
-        0 pub id: Id,
-        1 pub source: Source,
-        2 pub stage: Stage,
-        3 pub reference: Option<String>,
-        /// The peso payment that an automatic conversion is for.
-        4 pub payment: Option<Id>,
-        /// Whether real money is converted; a test conversion buys no real USDT.
-        5 pub livemode: bool,
-        /// The instant at which the quote was made or, once it is accepted, that of its acceptance.
-        6 pub created_at: Timestamp,
-    }
-}
-
-impl Conversion {
-    /// The accepted conversion; `None` before it is accepted.
-    pub const fn accepted(&self) -> Option<&Accepted> {
-        if let Stage::Accepted(accepted) = &self.stage { Some(accepted) } else { None }
-    }
-
-    /// Whether this is a quote, which can be accepted unless it has expired.
-    pub const fn is_quote(&self) -> bool {
-        matches!(self.stage, Stage::Quoted { .. })
-    }
-
-    fn ended(&self, accepted: &Accepted, end: End) -> Conversion {
-        Conversion { stage: Stage::Accepted(Accepted { end, ..accepted.clone() }), ..self.clone() }
-    }
-}
-
-impl Resource for Conversion {
-    fn entity_id(&self) -> EntityId {
-        EntityId::conversion(self.id)
-    }
-
-    fn facet(&self) -> u8 {
-        self.accepted().map_or(UNLISTED, |accepted| facet(self.source, accepted.status()))
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        if let Stage::Waiting(waiting) = &self.stage { Some(waiting.next_try) } else { None }
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
-    fn listing(&self, facet: u8) -> Listing {
-        if facet == UNLISTED {
-            return Listing::Nowhere;
-        }
-        // The id is as old as the quote, which may be older than an earlier conversion's.
-        let nth = self.accepted().map_or(0, |accepted| accepted.nth);
-        Listing::After([time_bytes(self.created_at), nth.to_be_bytes()].concat())
-    }
-
-    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        let is_new = change.cause == Cause::ConversionAccepted;
-        entries.maybe_found_by(Trait::Reference, self.reference.as_deref().filter(|_| is_new));
-    }
-}
-
-/// The byte by which lists of conversions are filtered: the source and the status.
-pub const fn facet(source: Source, status: Status) -> u8 {
-    (source as u8) << 2 | status as u8
 }
 
 pub struct NewQuote {
@@ -467,3 +290,6 @@ fn cancel(conversion: &Conversion, accepted: &Accepted, reason: String, turn: &T
     draft.event(EventKind::ConversionCanceled, EntityId::conversion(conversion.id));
     Ruling::write(draft)
 }
+
+#[cfg(test)]
+mod tests;

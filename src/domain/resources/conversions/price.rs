@@ -1,8 +1,8 @@
 //! Prices of conversions, computed in integers so that "rounded down" and "rounded up" are exact to
 //! the last digit (`docs/contract.md, 9.1`).
 
-use super::Source;
-use crate::codec::stored;
+use crate::entities::conversion::Price;
+use crate::entities::conversion::Source;
 use crate::values::money::{Currency, Rate, Usdt};
 use rust_decimal::Decimal;
 
@@ -21,22 +21,6 @@ pub enum Amount {
     /// The amount that is paid, in minor units of the source.
     Source(i64),
     Target(Usdt),
-}
-
-stored! {
-    /// Both amounts of a conversion, and the rate between them.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct Price {
-        /// The amount that is paid, in minor units of the source.
-        0 pub source_minor: i64,
-        1 pub target: Usdt,
-        /// The market price of a USDT, with four decimals.
-        2 pub market: Rate,
-        /// The spread on top of it, in percent, with four decimals.
-        3 pub spread_percent: Rate,
-        /// The charged price of a USDT, with four decimals.
-        4 pub rate: Rate,
-    }
 }
 
 impl Price {

@@ -1,38 +1,11 @@
 //! Money that a conversion may spend: the available balance, and then holds, in the order in which
 //! they would end (`docs/contract.md, 9.4`).
 
-use crate::codec::stored;
+use crate::entities::conversion::Taken;
+use crate::ledger::HOLDS_MAX;
 use crate::ledger::book::Book;
-use crate::ledger::{HOLDS_MAX, HoldChange, Ledger, Release};
 use crate::refusal::{ConversionRefusal, Refusal};
-use crate::values::ids::Id;
 use crate::values::money::Currency;
-use crate::values::time::Timestamp;
-
-stored! {
-    /// Money that was taken out of a hold.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Taken {
-        /// The instant at which the hold would have ended.
-        0 pub release_at: Timestamp,
-        1 pub hold: Id,
-        /// The amount, in minor units.
-        2 pub minor: i64,
-    }
-}
-
-impl Taken {
-    /// The change of the hold, multiplied by `sign`: −1 takes the money, 1 gives it back.
-    pub const fn change(&self, currency: Currency, sign: i64) -> HoldChange {
-        HoldChange {
-            ledger: Ledger::Tenant,
-            currency,
-            release_at: Release::At(self.release_at),
-            hold: self.hold,
-            minor: sign * self.minor,
-        }
-    }
-}
 
 /// Takes `minor` units of the tenant's balance in a currency: returns the holds that they come out
 /// of once the available balance is used up. Money that is set aside until a decision cannot be

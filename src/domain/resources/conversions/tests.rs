@@ -7,6 +7,7 @@ mod soundness;
 use super::price::Amount;
 use super::*;
 use crate::commands::Command;
+use crate::entities::conversion::Status;
 use crate::ledger::{Account, HOLDS_MAX, Release};
 use crate::machine::{AnyBook, Domain};
 use crate::platform::settings::TenantSettings;

@@ -3,8 +3,8 @@
 //! A code counts when it is sent, and what came of it follows from the next record: the count stays when
 //! it was wrong, and goes back when nobody judged it. The code itself is in no record.
 
-use super::{CopPayment, Telling};
-use crate::record::Cause;
+use crate::cause::Cause;
+use crate::entities::cop_payment::{CopPayment, Telling};
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,33 +1,34 @@
 //! Collections of pesos, from the request to the money or another end: the processor collects, gets
 //! codes and cancellations, and is asked when it stays silent.
 
-use super::instructions::{call_off, message, tell_again};
-use super::{
-    CODES_MAX, COLLECT, Channel, CopPayment, Failure, ForSession, Live, Marketplace, Phase, TELL, Telling,
-    Waiting, live, sale,
-};
+use super::instructions::{call_off, message, order, tell_again};
+use super::sale::{canceled, failed, settle};
+use super::{live, sale};
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entity::Resource;
-use crate::events::EventKind;
+use crate::entities::Entity;
+use crate::entities::cop_payment::{
+    CODES_MAX, COLLECT, CopPayment, Failure, ForSession, Live, Marketplace, Phase, TELL, Telling, Waiting,
+};
+use crate::entities::payment::Status;
+use crate::entities::resource::Resource;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{BankCall, Collection, Effect, How, Instruction, Order, RailAnswer, RailReply, Service};
-use crate::record::{Cause, Entity};
+use crate::rail::{BankCall, How, Instruction, RailAnswer, RailReply, Service};
 use crate::refusal::{CopPaymentRefusal, MerchantRefusal, Refusal};
-use crate::resources::payments::Status;
 use crate::resources::polling;
 use crate::trace::Trace;
 use crate::values::buyer::Buyer;
-use crate::values::ids::{EntityId, Id};
+use crate::values::channel::Channel;
+use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Rate};
 use crate::values::time::Timestamp;
 use std::borrow::Cow;
 
 /// The processor's code for a collection that was canceled.
 pub const CANCELED: &str = "canceled";
-/// The processor's code for a collection that was not paid in time.
-pub const EXPIRED: &str = "expired";
+
 /// The processor's code for a wrong SMS code; the collection goes on.
 pub const WRONG_CODE: &str = "wrong_code";
 
@@ -135,35 +136,6 @@ fn may_begin(book: &Book, new: &NewCopPayment, turn: &Turn) -> Result<(), Refusa
         return Err(Refusal::Invalid { field: "buyer.documentType", message });
     }
     turn.terms(Service::Cop, BankCall::COLLECT_COP).may_send()
-}
-
-/// The collection as the processor knows it.
-pub(super) fn collection(payment: &CopPayment) -> Collection {
-    Collection {
-        original: payment.id.operation(COLLECT),
-        amount: payment.amount,
-        expires_at: payment.expires_at,
-    }
-}
-
-/// The order to collect, or the question what came of it.
-pub(super) fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
-    let order = Order::CollectCop {
-        collection: collection(payment),
-        channel: payment.channel,
-        amount: payment.amount,
-        transfer_key: payment.transfer_key(),
-        buyer: payment.buyer.clone(),
-        is_paid: matches!(payment.status, Status::Completed | Status::Reversed),
-    };
-    Effect {
-        entity: EntityId::cop_payment(payment.id),
-        operation: payment.id.operation(COLLECT),
-        rail_id: payment.order(COLLECT).and_then(|order| order.id.clone()),
-        at: now,
-        how,
-        order,
-    }
 }
 
 /// Asks the processor about the payment, or sends the cancellation again.
@@ -321,20 +293,6 @@ fn look_again(
     Ruling::write_then(draft, resend.then(|| order(payment, How::Send, turn.now)).into_iter().collect())
 }
 
-/// Writes how it ended. `wanted` is whether that is what the processor was told last; if it is not,
-/// whoever told it learns that the payment was over.
-///
-/// The answer that is kept for the one who asked for the payment is replaced when the processor refused at
-/// once, and while it does not say what the buyer does; whoever told it something is answered with the
-/// outcome, however late.
-pub(super) fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, is_told: bool) -> Ruling {
-    let telling = payment.phase.waiting().is_some_and(|waiting| waiting.telling.is_some());
-    if telling || !is_told {
-        draft.replace_kept(payment.kept.clone());
-    }
-    if wanted { Ruling::write(draft) } else { Ruling::write_and_refuse(draft, CopPaymentRefusal::NotPending) }
-}
-
 /// The ruling on a wrong SMS code. The payment goes on, unless it was the last code that may be
 /// tried: then the processor is asked to cancel, so that no money comes for a failed payment.
 fn wrong_code(payment: &CopPayment, turn: &Turn) -> Ruling {
@@ -361,44 +319,4 @@ fn void(payment: &CopPayment) -> Ruling {
         failed(payment, Failure::OtpAttemptsExhausted, None),
         CopPaymentRefusal::InvalidOtp,
     )
-}
-
-/// The draft that calls the collection off. A live processor cannot be told, so somebody may pay it
-/// all the same: it is asked on until it agrees.
-pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
-    let phase = if payment.live.is_some() { polling::ask_on(COLLECT, turn) } else { Phase::Idle };
-    let canceled = CopPayment {
-        status: Status::Canceled,
-        phase,
-        qr_image: None,
-        kept: None,
-        canceler: None,
-        code_token: None,
-        ..payment.clone()
-    };
-    let mut draft = ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled);
-    draft.audit = payment.canceler.clone();
-    draft
-}
-
-fn failed(payment: &CopPayment, failure: Failure, own_code: Option<Box<str>>) -> Draft {
-    let failed = CopPayment {
-        status: Status::Failed,
-        phase: Phase::Idle,
-        failure: Some(failure),
-        own_code,
-        qr_image: None,
-        kept: None,
-        canceler: None,
-        code_token: None,
-        ..payment.clone()
-    };
-    ended(payment, failed, Cause::CopPaymentFailed, EventKind::PaymentFailed)
-}
-
-fn ended(payment: &CopPayment, ended: CopPayment, cause: Cause, event: EventKind) -> Draft {
-    let mut draft = Draft::new(cause);
-    draft.change(payment, Entity::CopPayment(ended));
-    draft.event(event, EntityId::cop_payment(payment.id));
-    draft
 }

@@ -2,8 +2,9 @@
 //! processor.
 
 use super::collect::{self, NewCopPayment};
-use super::{COLLECT, CopPayment, Failure, Phase, TELL, instructions, refund};
+use super::{instructions, refund};
 use crate::decision::{Rules, Ruling, Turn};
+use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, Phase, TELL};
 use crate::ledger::book::Book;
 use crate::platform::audit::AuditEntry;
 use crate::rail::{How, Operation, OperationKind, RailReply, Service, Subject};
@@ -82,7 +83,7 @@ impl Rules for CopPayment {
     /// The processor may have more to say of the collection than was heard: it is asked, also when that is
     /// settled.
     fn on_look(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
-        Ruling::effects(vec![collect::order(self, How::Ask, turn.now)])
+        Ruling::effects(vec![instructions::order(self, How::Ask, turn.now)])
     }
 
     fn unanswered(&self) -> Vec<Operation> {

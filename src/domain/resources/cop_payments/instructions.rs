@@ -1,17 +1,47 @@
 //! Instructions about a collection: the buyer's code, a cancellation, and what test mode plays. One
 //! record says what is about to be told; one thing is told at a time, so it is known whose answer comes.
 
-use super::collect::{collection, order};
-use super::{Channel, CopPayment, Failure, Live, TELL, Telling, Waiting};
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
+use crate::entities::Entity;
+use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, Live, TELL, Telling, Waiting};
+use crate::entities::payment::Status;
 use crate::platform::audit::AuditEntry;
-use crate::rail::{Effect, How, Instruction, Order};
-use crate::record::{Cause, Entity};
+use crate::rail::{Collection, Effect, How, Instruction, Order};
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
-use crate::resources::payments::Status;
+use crate::values::channel::Channel;
 use crate::values::ids::EntityId;
 use crate::values::time::Timestamp;
 use crate::values::token::Token;
+
+/// The collection as the processor knows it.
+pub(super) fn collection(payment: &CopPayment) -> Collection {
+    Collection {
+        original: payment.id.operation(COLLECT),
+        amount: payment.amount,
+        expires_at: payment.expires_at,
+    }
+}
+
+/// The order to collect, or the question what came of it.
+pub(super) fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
+    let order = Order::CollectCop {
+        collection: collection(payment),
+        channel: payment.channel,
+        amount: payment.amount,
+        transfer_key: payment.transfer_key(),
+        buyer: payment.buyer.clone(),
+        is_paid: matches!(payment.status, Status::Completed | Status::Reversed),
+    };
+    Effect {
+        entity: EntityId::cop_payment(payment.id),
+        operation: payment.id.operation(COLLECT),
+        rail_id: payment.order(COLLECT).and_then(|order| order.id.clone()),
+        at: now,
+        how,
+        order,
+    }
+}
 
 /// Sends the buyer's SMS code to the processor. Text that cannot be a code counts as a wrong one;
 /// it is not sent and not counted, as it cannot be right.

@@ -6,43 +6,26 @@
 //! before it is, and so is the token that the processor gives for the next step. So a process that ends in between leaves a buyer without a code rather than with two;
 //! such a buyer begins anew.
 
-use super::{COLLECT, Channel, CopPayment, TELL, Telling, Waiting, collect, instructions};
-use crate::codec::stored;
+use super::{instructions, sale};
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entity::Resource;
+use crate::entities::Entity;
+use crate::entities::cop_payment::Live;
+use crate::entities::cop_payment::{COLLECT, CopPayment, TELL, Telling, Waiting};
+use crate::entities::payment::Status;
+use crate::entities::resource::Resource;
 use crate::rail::{How, Instruction, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
-use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
-use crate::resources::payments::Status;
 use crate::trace::Progress;
+use crate::values::channel::Channel;
 use crate::values::ids::EntityId;
 use std::borrow::Cow;
 
 /// Codes that the processor lets a buyer try.
 pub const CODES_MAX: u8 = 2;
-/// The code of a collection at which the processor failed.
-pub const PROCESSOR_ERROR: &str = "processor_error";
-/// The code of an order that no rail can carry.
-pub const UNFIT: &str = "order_unfit";
 
 /// The answer to whoever asked for what could not be sent.
 const UNAVAILABLE: Refusal = Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS };
-
-stored! {
-    /// The state of a collection at a live processor, beside the trace that every order has.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub struct Live {
-        /// Whether the buyer was sent a code, or may have been.
-        0 pub code_sent: bool,
-        /// The number of codes that the processor was told.
-        1 pub codes: u8,
-        /// Whether it says that something else was paid than what was asked for.
-        2 pub misfit: bool,
-        /// The number of times that the processor was asked how it stands, by the agenda, for an event
-        /// or for a cancel.
-        3 pub asks: u32,
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep<'a> {
@@ -54,7 +37,7 @@ pub enum NextStep<'a> {
 
 impl CopPayment {
     pub const fn codes_max(&self) -> u8 {
-        if self.live.is_some() { CODES_MAX } else { super::CODES_MAX }
+        if self.live.is_some() { CODES_MAX } else { crate::entities::cop_payment::CODES_MAX }
     }
 
     /// The number of codes that were sent to the processor.
@@ -125,7 +108,7 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     // off.
     if waiting.telling == Some(Telling::Cancel) && (is_undecided || (is_unknown && is_look)) {
         let payment = noting_reply(payment, reply);
-        return collect::settle(&payment, collect::canceled(&payment, turn), true, true);
+        return sale::settle(&payment, sale::canceled(&payment, turn), true, true);
     }
     let is_unsent = reply.answer == RailAnswer::NotSent && reply.how == How::Send;
     let is_first = !is_instruction && waiting.looks == 0 && payment.trace.id.is_none();
@@ -167,7 +150,7 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     }
     let mut effects = Vec::new();
     effects.extend(sends_code.then(|| instructions::message(&after, Instruction::SendCode, turn.now)));
-    effects.extend(again.then(|| collect::order(&after, How::Send, turn.now)));
+    effects.extend(again.then(|| instructions::order(&after, How::Send, turn.now)));
     Ruling::write_then(changed(payment, after), effects)
 }
 

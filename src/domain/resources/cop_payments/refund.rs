@@ -1,16 +1,18 @@
 //! Refunds of payments in pesos: the money is set aside, the processor is asked, and only then the
 //! money goes back, whole and with its fee (`docs/contract.md, 11.6`).
 
-use super::{COLLECT, CopPayment, Failure, Phase, REFUND, REFUNDS_MAX, sale};
-use crate::codec::stored;
+use super::sale;
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
+use crate::entities::Entity;
+use crate::entities::cop_payment::{Aside, EarlierRefund, Part, Taken};
+use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, Phase, REFUND, REFUNDS_MAX};
+use crate::entities::payment::Status;
 use crate::ledger::book::Book;
 use crate::ledger::{Account, HOLDS_MAX, Ledger};
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
-use crate::record::{Cause, Entity};
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal, Refusal};
 use crate::resources::collections::set_aside::{Giver, SetAside};
-use crate::resources::payments::Status;
 use crate::resources::polling::{self, Looks, Phase as _};
 use crate::trace::{BankWord, NEVER, Reach, Trace};
 use crate::values::ids::{EntityId, Id};
@@ -20,47 +22,6 @@ use crate::values::time::{HOUR_MS, Timestamp};
 /// The time after its completion in which a payment can be refunded, in milliseconds
 /// (`docs/contract.md, 11.6`).
 pub const WINDOW_MS: i64 = 96 * HOUR_MS;
-
-stored! {
-    /// A part of a hold, in pesos.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Part {
-        0 pub release_at: Timestamp,
-        1 pub hold: Id,
-        2 pub minor: i64,
-    }
-
-    /// The sources of money that was taken, so that it can go back to the same places.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct Taken {
-        /// The parts from holds, the sale's own one first.
-        0 pub from_holds: Vec<Part>,
-        1 pub from_available: i64,
-    }
-}
-
-impl Taken {
-    fn total(&self) -> i64 {
-        self.from_available + self.from_holds.iter().map(|part| part.minor).sum::<i64>()
-    }
-}
-
-stored! {
-    /// The money that is set aside for a refund.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct Aside {
-        0 pub own: Taken,
-        1 pub sellers: Taken,
-    }
-
-    /// A refund that the processor refused, and after which another was begun; and then the processor said
-    /// that it was made.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct EarlierRefund {
-        0 pub operation: u16,
-        1 pub reference: String,
-    }
-}
 
 /// The most that an account can give: what is available, the hold of `own`, and of the others with
 /// an end the first [`HOLDS_MAX`]. In pesos; may be negative.

@@ -1,17 +1,20 @@
-//! The sale of a completed payment in pesos in the ledger: the amount, the fee, the seller's share,
+//! How a payment in pesos ends, and its sale in the ledger: the amount, the fee, the seller's share,
 //! and the holds (`docs/contract.md, 6.3, 11.5`).
 
-use super::{CopPayment, ForSession, Marketplace, Phase};
-use crate::decision::{Draft, Turn};
+use crate::cause::Cause;
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entities::Entity;
+use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, ForSession, Marketplace, Phase};
+use crate::entities::payment::Status;
 use crate::events::{BalanceReason, EventKind};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::Effect;
-use crate::record::{Cause, Entity};
+use crate::refusal::CopPaymentRefusal;
 use crate::resources::collections::sale::{self as collections, SellerShare};
 use crate::resources::conversions::auto::{self, Completed};
-use crate::resources::payments::Status;
 use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
+use crate::resources::polling;
 use crate::values::ids::EntityId;
 use crate::values::money::{Cop, Currency, Rate};
 
@@ -143,4 +146,58 @@ pub(super) fn of_payment(payment: &CopPayment) -> collections::Sale {
         platform_fee: payment.platform_fee().minor(),
         share,
     }
+}
+
+/// Writes how it ended. `wanted` is whether that is what the processor was told last; if it is not,
+/// whoever told it learns that the payment was over.
+///
+/// The answer that is kept for the one who asked for the payment is replaced when the processor refused at
+/// once, and while it does not say what the buyer does; whoever told it something is answered with the
+/// outcome, however late.
+pub(super) fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, is_told: bool) -> Ruling {
+    let telling = payment.phase.waiting().is_some_and(|waiting| waiting.telling.is_some());
+    if telling || !is_told {
+        draft.replace_kept(payment.kept.clone());
+    }
+    if wanted { Ruling::write(draft) } else { Ruling::write_and_refuse(draft, CopPaymentRefusal::NotPending) }
+}
+
+/// The draft that calls the collection off. A live processor cannot be told, so somebody may pay it
+/// all the same: it is asked on until it agrees.
+pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
+    let phase = if payment.live.is_some() { polling::ask_on(COLLECT, turn) } else { Phase::Idle };
+    let canceled = CopPayment {
+        status: Status::Canceled,
+        phase,
+        qr_image: None,
+        kept: None,
+        canceler: None,
+        code_token: None,
+        ..payment.clone()
+    };
+    let mut draft = ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled);
+    draft.audit = payment.canceler.clone();
+    draft
+}
+
+pub(super) fn failed(payment: &CopPayment, failure: Failure, own_code: Option<Box<str>>) -> Draft {
+    let failed = CopPayment {
+        status: Status::Failed,
+        phase: Phase::Idle,
+        failure: Some(failure),
+        own_code,
+        qr_image: None,
+        kept: None,
+        canceler: None,
+        code_token: None,
+        ..payment.clone()
+    };
+    ended(payment, failed, Cause::CopPaymentFailed, EventKind::PaymentFailed)
+}
+
+fn ended(payment: &CopPayment, ended: CopPayment, cause: Cause, event: EventKind) -> Draft {
+    let mut draft = Draft::new(cause);
+    draft.change(payment, Entity::CopPayment(ended));
+    draft.event(event, EntityId::cop_payment(payment.id));
+    draft
 }

@@ -4,7 +4,6 @@
 //! Rules for deposits, payouts and transactions belong here. Nodes, keys and the forms of transactions
 //! do not: they are in `src/rails/evm/` and `src/wallets/`.
 
-pub mod address;
 pub mod deposits;
 pub mod payouts;
 pub mod transfers;

@@ -2,146 +2,31 @@
 //! network, and credited again when the network or an operator refuses. A payout above the tenant's
 //! limit waits for an operator first (`docs/contract.md, 10.2, 10.3`).
 
-use super::address::{Network, canonical};
-use super::transfers::{Signing, Transfer};
-use crate::codec::stored;
+use super::transfers::Signing;
+use crate::cause::Cause;
 use crate::decision::{Draft, Rules, Ruling, Turn, differing, repeated};
-use crate::entity::{Change, Listing, Resource};
+use crate::entities::Entity;
+use crate::entities::crypto_payout::Transfer;
+use crate::entities::crypto_payout::{CryptoPayout, SEND, Status};
 use crate::events::EventKind;
-use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
-use crate::rail::{Effect, How, Operation, OperationKind, Order, RailReply, Service, Subject};
-use crate::record::{Cause, Entity, IndexedState};
+use crate::rail::{Effect, How, Operation, Order, RailReply, Service};
 use crate::refusal::{CryptoRefusal, Refusal};
 use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd, RailPayout, Stage, Tries};
 use crate::trace::Trace;
+use crate::values::address::{Network, canonical};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Usdt};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The number of the operation that sends the money.
-pub const SEND: u16 = 1;
 /// The reason of a rejection without one.
 pub const REJECTED: &str = "rejected";
 
-stored! {
-    /// The status of a payout. The number is its list facet.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[repr(u8)]
-    pub enum Status {
-        /// The payout is debited; an operator reviews it first.
-        0 PendingReview,
-        /// The payout is debited and sent; its outcome on the network is open.
-        1 Processing,
-        2 Completed,
-        /// The network refused the payout, and the money is back.
-        3 Failed,
-        /// An operator refused the payout, and the money is back.
-        4 Rejected,
-    }
-}
-
-impl Status {
-    pub const ALL: [Status; 5] =
-        [Status::PendingReview, Status::Processing, Status::Completed, Status::Failed, Status::Rejected];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Status::PendingReview => "pending_review",
-            Status::Processing => "processing",
-            Status::Completed => "completed",
-            Status::Failed => "failed",
-            Status::Rejected => "rejected",
-        }
-    }
-
-    /// Whether the money has left the balance and has not arrived.
-    const fn is_pending(self) -> bool {
-        matches!(self, Status::PendingReview | Status::Processing)
-    }
-}
-
-stored! {
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct CryptoPayout {
-        0 pub id: Id,
-        1 pub external_ref: ExternalRef,
-        2 pub status: Status,
-        3 pub amount: Usdt,
-        /// The network's fee, on top of the amount.
-        4 pub fee: Usdt,
-        5 pub network: Network,
-        6 pub address: String,
-        /// The hash of the transfer on the network.
-        7 pub tx_hash: Option<String>,
-        8 pub failure_code: Option<String>,
-        /// The number of times that it was sent: two at most, the second after the network said that it
-        /// never received it.
-        9 pub sends: u32,
-        /// The number of times that the network was asked about it.
-        10 pub looks: u32,
-        /// The instant of the next question to the network: about the outcome, or whether the network
-        /// agrees with an operator who settled the payout.
-        11 pub next_look: Option<Timestamp>,
-        /// The kept answer that the outcome replaces.
-        12 pub kept: Option<Arc<KeepRef>>,
-        /// Whether real money moves; a test payout moves none.
-        13 pub livemode: bool,
-        14 pub created_at: Timestamp,
-        /// The instant at which it arrived, failed or was rejected.
-        15 pub settled_at: Option<Timestamp>,
-        /// The trace of its order at the network.
-        16 pub trace: Trace,
-        /// The transactions, where the gateway itself makes them: in live mode, once one is signed.
-        17 pub transfer: Option<Box<Transfer>>,
-    }
-}
-
 impl CryptoPayout {
-    /// Its operation with the network, as operators see it.
-    fn as_operation(&self) -> Operation {
-        Operation {
-            id: self.id.operation(SEND),
-            kind: OperationKind::CryptoPayout,
-            service: Service::Usdt(self.network),
-            subject: Subject::CryptoPayout(self.id),
-            minor: self.amount.minor(),
-            currency: Currency::Usdt,
-            // The payout may have waited for an operator first.
-            sent_at: self.trace.sent_at.unwrap_or(self.created_at),
-            asked_at: self.trace.asked_at,
-            asks: self.trace.asks.unwrap_or(self.looks),
-            is_queued: self.status == Status::Processing && self.trace.is_queued(),
-            is_operators: false,
-            word: self.trace.said(),
-            code: self.failure_code.clone(),
-            reference: self.tx_hash.clone(),
-        }
-    }
-
-    /// The sum that leaves the balance: amount and fee.
-    pub fn total(&self) -> Usdt {
-        self.amount.plus(self.fee).unwrap_or(self.amount)
-    }
-
-    /// The change, in cents, of the sum of pending payouts by this state, compared with the one
-    /// before.
-    pub fn pending_change(&self, indexed: Option<IndexedState>) -> i64 {
-        let before = indexed.is_some_and(|indexed| {
-            Status::ALL.iter().any(|status| *status as u8 == indexed.facet && status.is_pending())
-        });
-        (i64::from(self.status.is_pending()) - i64::from(before)) * self.total().minor()
-    }
-
-    /// The instants at which it moved money, by which its movements are found.
-    pub fn moved_at(&self) -> Vec<Timestamp> {
-        std::iter::once(self.created_at).chain(self.settled_at).collect()
-    }
-
     /// Posts the amount and the fee; `sign` −1 takes them from the tenant, 1 gives them back.
     fn post(&self, draft: &mut Draft, sign: i64, amount_kind: MovementKind, fee_kind: MovementKind) {
         let amounts = [
@@ -160,44 +45,6 @@ impl CryptoPayout {
         ];
         let about = (EntityId::crypto_payout(self.id), &self.external_ref);
         lifecycle::post(draft, about, (Ledger::Tenant, Currency::Usdt), sign, &amounts);
-    }
-}
-
-impl Resource for CryptoPayout {
-    fn entity_id(&self) -> EntityId {
-        EntityId::crypto_payout(self.id)
-    }
-
-    fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        self.next_look
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        // An account's test data begins anew without a look at what there is, so nobody else lists it.
-        if self.livemode { Listing::ForOperatorsToo } else { Listing::ById }
-    }
-
-    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
-            entries.name(Space::CryptoPayout, &self.external_ref);
-            entries.id_among_all(Space::CryptoPayout);
-        }
-        if let Some(transfer) = self.transfer.as_ref().filter(|_| change.cause == Cause::CryptoPayoutSigned) {
-            let nonce = Transfer::nonce_name(transfer.chain_id, &transfer.wallet, transfer.nonce);
-            entries.name_among_all(Space::WalletNonce, &nonce);
-        }
-        if self.status == Status::Completed && change.is_to(self.facet()) {
-            let tx_hash = self.tx_hash.as_deref().map(searched_hash);
-            entries.maybe_found_by(Trait::TxHash, tx_hash.as_deref());
-        }
     }
 }
 

@@ -9,11 +9,8 @@
 //! Nothing here is decided by what a node says of transactions that no block has taken, and nothing
 //! is final before `confirmations` blocks. It must not know how a node is asked.
 
-use crate::codec::stored;
+use crate::entities::crypto_payout::{Attempt, Fees, Hash, Transfer};
 use crate::values::time::Timestamp;
-
-/// A hash: of a transaction or a block.
-pub type Hash = [u8; 32];
 
 /// Transactions of one nonce: the first and its replacements.
 pub const ATTEMPTS_MAX: usize = 32;
@@ -26,35 +23,28 @@ pub const NONCE_USED: &str = "nonce_used";
 /// Parts of a fee by which a replacement has to be more: nodes ask for a tenth.
 const MORE: u64 = 8;
 
-stored! {
-    /// The transactions of a payout, all of the same nonce.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct Transfer {
-        0 pub chain_id: u64,
-        1 pub wallet: [u8; 20],
-        2 pub nonce: u64,
-        /// The newest block when the nonce was taken: none before can have used it.
-        3 pub since_block: u64,
-        /// The signed transactions, oldest first; at least one.
-        4 pub attempts: Vec<Attempt>,
-        5 pub raw: Vec<u8>,
+impl Fees {
+    /// The price that is offered when a block charges `base` and makers get `tip`: room for six
+    /// full blocks. `None` while a block charges more than `max`: then it is waited.
+    pub fn offered(base: u64, tip: u64, max: u64) -> Option<Fees> {
+        let fee = base.checked_mul(2)?.checked_add(tip)?.min(max);
+        (base <= max && fee > 0).then(|| Fees { tip: tip.min(fee), max: fee })
     }
 
-    /// The price that one transaction pays for a unit of gas, in wei.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Fees {
-        /// The most that a block's maker gets.
-        0 pub tip: u64,
-        /// The most that is paid altogether.
-        1 pub max: u64,
+    /// The price that replaces a transaction of this price: an eighth more, or what is offered now
+    /// if that is more. `None` when it would be beyond `max`.
+    pub fn outbidding(self, offered: Fees, max: u64) -> Option<Fees> {
+        let more = |fee: u64| fee.checked_add(fee.div_ceil(MORE).max(1));
+        let fees = Fees { tip: more(self.tip)?.max(offered.tip), max: more(self.max)?.max(offered.max) };
+        let fees = Fees { tip: fees.tip.min(max), max: fees.max.min(max) };
+        fees.outbid(self).then_some(fees)
     }
 
-    /// A signed transaction.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct Attempt {
-        0 pub hash: Hash,
-        1 pub fees: Fees,
-        2 pub at: Timestamp,
+    /// Whether nodes take a transaction with these fees for one with those.
+    pub(crate) fn outbid(self, before: Fees) -> bool {
+        let is_tenth_more =
+            |fee: u64, before: u64| u128::from(fee) * 10 >= u128::from(before) * 11 && fee > before;
+        self.tip <= self.max && is_tenth_more(self.tip, before.tip) && is_tenth_more(self.max, before.max)
     }
 }
 
@@ -71,15 +61,6 @@ pub struct Signing {
 }
 
 impl Transfer {
-    /// The name under which a nonce of a wallet is taken.
-    pub fn nonce_name(chain_id: u64, wallet: &[u8; 20], nonce: u64) -> String {
-        format!("{chain_id} {} {nonce}", hex::encode(wallet))
-    }
-
-    pub fn newest(&self) -> Option<&Attempt> {
-        self.attempts.last()
-    }
-
     /// The transfer of a payout that had no transaction before this one.
     pub fn begun(signing: Signing, now: Timestamp) -> Transfer {
         let Signing { chain_id, wallet, nonce, since_block, hash, fees, raw } = signing;
@@ -100,31 +81,6 @@ impl Transfer {
         let mut replaced = Transfer { raw, ..self.clone() };
         replaced.attempts.push(Attempt { hash, fees, at: now });
         Some(replaced)
-    }
-}
-
-impl Fees {
-    /// The price that is offered when a block charges `base` and makers get `tip`: room for six
-    /// full blocks. `None` while a block charges more than `max`: then it is waited.
-    pub fn offered(base: u64, tip: u64, max: u64) -> Option<Fees> {
-        let fee = base.checked_mul(2)?.checked_add(tip)?.min(max);
-        (base <= max && fee > 0).then(|| Fees { tip: tip.min(fee), max: fee })
-    }
-
-    /// The price that replaces a transaction of this price: an eighth more, or what is offered now
-    /// if that is more. `None` when it would be beyond `max`.
-    pub fn outbidding(self, offered: Fees, max: u64) -> Option<Fees> {
-        let more = |fee: u64| fee.checked_add(fee.div_ceil(MORE).max(1));
-        let fees = Fees { tip: more(self.tip)?.max(offered.tip), max: more(self.max)?.max(offered.max) };
-        let fees = Fees { tip: fees.tip.min(max), max: fees.max.min(max) };
-        fees.outbid(self).then_some(fees)
-    }
-
-    /// Whether nodes take a transaction with these fees for one with those.
-    fn outbid(self, before: Fees) -> bool {
-        let is_tenth_more =
-            |fee: u64, before: u64| u128::from(fee) * 10 >= u128::from(before) * 11 && fee > before;
-        self.tip <= self.max && is_tenth_more(self.tip, before.tip) && is_tenth_more(self.max, before.max)
     }
 }
 

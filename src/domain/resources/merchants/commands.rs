@@ -1,10 +1,11 @@
 //! Commands to merchants, and the rule that answers each.
 
 use super::{
-    Merchant, Registration, add_method, delete, delete_method, register, set_active, set_default,
-    start_verification, verify,
+    Registration, add_method, delete, delete_method, register, set_active, set_default, start_verification,
+    verify,
 };
 use crate::decision::{Ruling, Turn};
+use crate::entities::merchant::Merchant;
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
 use crate::resources::verification::Start;

@@ -2,16 +2,19 @@
 //! expired).
 
 use super::charge::{self, Figured, Price, Secret};
-use super::{CancelReason, Debtor, Means, Method, Payment, Phase, REQUEST_OTP, Status, repeat};
+use super::repeat;
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entity::Resource;
+use crate::entities::Entity;
+use crate::entities::means::{Debtor, Means, Method};
+use crate::entities::payment::{CancelReason, Payment, Phase, REQUEST_OTP, Status};
+use crate::entities::resource::Resource;
+use crate::entities::sale::Sale;
 use crate::events::EventKind;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::{Effect, How, Order, Service};
-use crate::record::{Cause, Entity};
 use crate::refusal::{CheckoutRefusal, PaymentRefusal, Refusal};
-use crate::resources::checkout::Sale;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Rate;

@@ -2,18 +2,22 @@
 //! that the bank is about to be called, one has its reply, and only the order to the bank differs
 //! between a code, a card, a debit and a transfer.
 
-use super::commands::agreed;
 use super::reasons::Reason;
-use super::{Before, CHARGE, Marketplace, Means, Payment, Phase, Status, sale, without_zeros};
+use super::sale;
+use crate::bank_names::without_zeros;
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
+use crate::entities::Entity;
+use crate::entities::means::Means;
+use crate::entities::notice::Traits;
+use crate::entities::payment::{Before, CHARGE, Marketplace, Payment, Phase, Status};
+use crate::entities::sale::Sale;
 use crate::events::EventKind;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
-use crate::record::{Cause, Entity};
 use crate::refusal::{MerchantRefusal, PaymentRefusal, Refusal};
-use crate::resources::checkout::Sale;
 use crate::resources::polling::{self, Looks};
 use crate::trace::Trace;
 use crate::values::card::Card;
@@ -118,6 +122,45 @@ impl Price {
     }
 }
 
+impl Payment {
+    /// A pending payment, which no bank has been called about.
+    pub fn new(id: Id, external_ref: ExternalRef, means: Means, price: Figured, turn: &Turn) -> Payment {
+        Payment {
+            id,
+            external_ref,
+            means,
+            status: Status::Pending,
+            phase: Phase::Idle,
+            usd: price.usd,
+            ves: price.ves,
+            bcv_rate: price.rate,
+            fee: None,
+            marketplace: None,
+            bank_reference: None,
+            failure_code: None,
+            cancel_reason: None,
+            chargebacks: Vec::new(),
+            description: None,
+            reversed_at: None,
+            reversal_ref: None,
+            attempt: 1,
+            previous: None,
+            kept: None,
+            livemode: turn.livemode,
+            created_at: turn.now,
+            expires_at: None,
+            completed_at: None,
+            failed_at: None,
+            available_at: None,
+            checkout: None,
+            reversals: 0,
+            earlier_reversal: None,
+            trace: Trace::default(),
+            is_disputed: false,
+        }
+    }
+}
+
 /// The state of a transfer that a payer names, as far as the tenant's payments tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
@@ -190,6 +233,14 @@ impl NewCharge {
             checkout: self.checkout.clone(),
             ..NewCharge::new(self.id, self.external_ref.clone(), self.price, self.means.clone(), card)
         }
+    }
+}
+
+impl NewCharge {
+    /// The data that a notice of the transfer must share with the charge; `None` while it has no amount
+    /// in bolívares.
+    pub fn notice_traits(&self) -> Option<Traits> {
+        self.means.notice_traits(self.price.at(self.rate?).ok()?.ves)
     }
 }
 
@@ -503,5 +554,16 @@ fn failed(payment: &Payment, code: String, turn: &Turn) -> Ruling {
     draft.change(payment, Entity::Payment(failed));
     draft.event(EventKind::PaymentFailed, EntityId::payment(payment.id));
     draft.replace_kept(payment.kept.clone());
+    Ruling::write(draft)
+}
+
+/// The ruling on a bank's reply about an operation that an operator has settled, if it is not a
+/// contradiction.
+pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
+    let Some(phase) = polling::agreed(&payment.phase, operation, reply, turn) else {
+        return Ruling::unchanged();
+    };
+    let mut draft = Draft::new(Cause::BankAsked);
+    draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
     Ruling::write(draft)
 }

@@ -1,19 +1,19 @@
 //! Commands to payments in bolívares, and the rule that answers each command, deadline and reply of
 //! a bank.
 
-use super::{CHARGE, Means, Payment, Phase, Status, c2p, charge, is_reversal, repeat, reversal};
-use crate::decision::{Draft, Rules, Ruling, Turn};
-use crate::entity::Resource;
+use super::{c2p, charge, repeat, reversal};
+use crate::decision::{Rules, Ruling, Turn};
+use crate::entities::means::Means;
+use crate::entities::payment::{CHARGE, Payment, Phase, Status, is_reversal};
+use crate::entities::resource::Resource;
 use crate::ledger::book::Book;
 use crate::rail::{Operation, OperationKind, Order, RailReply, Subject};
-use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::chargebacks;
 use crate::resources::polling;
-use crate::trace::{Said, Trace};
+use crate::trace::Trace;
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
-use std::borrow::Cow;
 
 pub enum Command {
     /// A request for a C2P intent; the entity is the newest attempt on its reference, if there is
@@ -153,26 +153,4 @@ fn of_payment(payment: &Payment, n: u16, looks: Option<u32>) -> Option<Operation
             (true, None) => payment.reversal_ref.clone().filter(|_| is_newest),
         },
     })
-}
-
-/// The ruling on a bank's reply about an operation that an operator has settled, if it is not a
-/// contradiction.
-pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
-    let Some(phase) = polling::agreed(&payment.phase, operation, reply, turn) else {
-        return Ruling::unchanged();
-    };
-    let mut draft = Draft::new(Cause::BankAsked);
-    draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
-    Ruling::write(draft)
-}
-
-impl Payment {
-    /// With what the rail said besides its answer, about its `n`-th operation.
-    pub(super) fn noting(&self, n: u16, said: &Said) -> Cow<'_, Payment> {
-        if said.is_empty() {
-            return Cow::Borrowed(self);
-        }
-        let trace = self.trace.noting_of(n, self.newest_order(), said);
-        Cow::Owned(Payment { trace, ..self.clone() })
-    }
 }

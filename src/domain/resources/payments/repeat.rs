@@ -2,8 +2,10 @@
 //! it (`docs/contract.md, 5.15`).
 
 use super::charge::NewCharge;
-use super::{Debtor, Means, Payment, Status, without_zeros};
+use crate::bank_names::without_zeros;
 use crate::decision::Ruling;
+use crate::entities::means::{Debtor, Means};
+use crate::entities::payment::{Payment, Status};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::refusal::{PaymentRefusal, Refusal};

@@ -1,16 +1,17 @@
 //! Reversals of C2P payments: the money is set aside, the bank is asked, and only then the money
 //! goes back (`docs/contract.md, 5.10`).
 
-use super::commands::agreed;
-use super::{
-    CHARGE, Debtor, EarlierReversal, Means, Payment, Phase, REVERSALS_MAX, Status, is_reversal, sale,
-};
-use crate::codec::stored;
+use super::charge::agreed;
+use super::sale;
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
+use crate::entities::Entity;
+use crate::entities::means::{Debtor, Means};
+use crate::entities::payment::Aside;
+use crate::entities::payment::{CHARGE, EarlierReversal, Payment, Phase, REVERSALS_MAX, Status, is_reversal};
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
-use crate::record::{Cause, Entity};
 use crate::refusal::{PaymentRefusal, Refusal};
 use crate::resources::collections::set_aside::{Giver, SetAside};
 use crate::resources::polling::{self, Looks, Phase as _};
@@ -18,20 +19,6 @@ use crate::trace::Trace;
 use crate::values::ids::EntityId;
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
-
-stored! {
-    /// The sources of the money for a reversal, in minor units, so that it can go back to the same
-    /// places.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Aside {
-        /// The part from the sale's own hold.
-        0 pub from_hold: i64,
-        1 pub from_available: i64,
-        /// The part from the seller's hold on the sale.
-        2 pub seller_from_hold: i64,
-        3 pub seller_from_available: i64,
-    }
-}
 
 /// The refusal of a reversal of this payment, whatever rails and balances allow; `None` where one may be
 /// asked for.
@@ -283,11 +270,11 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entities::payment::{REVERSE, REVERSE_AGAIN};
     use crate::ledger::Posting;
     use crate::record::Record;
     use crate::resources::operations;
     use crate::resources::payments::charge::Figured;
-    use crate::resources::payments::{REVERSE, REVERSE_AGAIN};
     use crate::values::bank::BankCode;
     use crate::values::external_ref::ExternalRef;
     use crate::values::identity::IdentityDocument;

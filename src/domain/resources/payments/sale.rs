@@ -1,13 +1,15 @@
 //! The sale of a completed payment in the ledger: the amount, the fee, the seller's share, and the
 //! holds (`docs/contract.md, 6.3, 6.4`).
 
-use super::{Marketplace, Method, Payment, Phase, Status};
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
+use crate::entities::Entity;
+use crate::entities::means::Method;
+use crate::entities::payment::{Marketplace, Payment, Phase, Status};
+use crate::entities::sale::Sale;
 use crate::events::{BalanceReason, EventKind};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::record::{Cause, Entity};
-use crate::resources::checkout::Sale;
 use crate::resources::collections::sale::{self as collections, SellerShare};
 use crate::values::calendar::nth_business_day_after;
 use crate::values::ids::EntityId;

@@ -2,18 +2,22 @@
 //! and the effects of each command, from given records.
 
 use super::charge::{NewCharge, Price, Secret, Transfer};
-use super::{Before, CHARGE, Debtor, Means, Payment, Phase, Status};
+use crate::cause::Cause;
 use crate::commands::Command;
+use crate::entities::Entity;
+use crate::entities::chargeback::Reason;
+use crate::entities::means::{Debtor, Means};
+use crate::entities::payment::{Before, CHARGE, Payment, Phase, Status};
 use crate::events::EventKind;
 use crate::index::{self, Space};
 use crate::ledger::{Ledger, MovementKind};
 use crate::machine::{AnyBook, Domain};
 use crate::rail::{Effect, How, RailAnswer, RailReply};
-use crate::record::{Cause, Entity, Record};
+use crate::record::Record;
 use crate::refusal::{ChargebackRefusal, PaymentRefusal, Refusal};
 use crate::resources::adjustments::Adjustment;
 use crate::resources::chargebacks;
-use crate::resources::chargebacks::{NewChargeback, Reason, Verdict};
+use crate::resources::chargebacks::{NewChargeback, Verdict};
 use crate::resources::merchants;
 use crate::resources::merchants::Registration;
 use crate::resources::payments;

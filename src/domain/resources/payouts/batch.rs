@@ -3,20 +3,20 @@
 //! its place, and its reference stays free (`docs/contract.md, 7.9`).
 
 use super::request::{afford, conflict, debit, prepare};
-use super::{NewPayout, Payout, Receiver};
+use super::{NewPayout, Receiver};
+use crate::cause::Cause;
 use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entity::{Change, Listing, Resource};
-use crate::index::{Entries, Space};
+use crate::entities::Entity;
+use crate::entities::batch::{Asked, Batch, ItemEnd};
+use crate::entities::payout::Payout;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::rail::Service;
-use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::external_ref::ExternalRef;
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::Ves;
-use crate::values::time::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -26,32 +26,6 @@ stored! {
     pub struct CanonicalItem {
         0 pub external_ref: ExternalRef,
         1 pub receiver: Receiver,
-        2 pub amount: Ves,
-        3 pub concept: String,
-    }
-
-    /// The result of an item of a batch.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub enum ItemEnd {
-        /// The item is this payout, which may be older than the batch.
-        0 Payout(Id),
-        /// The item was refused, and is no payout.
-        1 Refused {
-            /// The item's reference, if it had a valid one.
-            0 external_ref: Option<String>,
-            1 code: String,
-            2 error: String,
-            /// What was asked for, of an item that is valid.
-            3 asked: Option<Asked>,
-        },
-    }
-
-    /// What a refused item of a batch asked for.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct Asked {
-        /// The merchant that was to be paid, if it was one.
-        0 pub merchant: Option<Id>,
-        1 pub method: Option<Id>,
         2 pub amount: Ves,
         3 pub concept: String,
     }
@@ -66,49 +40,6 @@ impl Asked {
             }
         };
         Asked { merchant, method, amount: item.amount, concept: item.concept.clone() }
-    }
-}
-
-stored! {
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct Batch {
-        0 pub id: Id,
-        1 pub external_ref: ExternalRef,
-        /// A keyed hash of the request, by which a repeat is recognised.
-        2 pub mark: [u8; 16],
-        /// The results of the items, in their order.
-        3 pub items: Vec<ItemEnd>,
-        /// Whether real money moves; a test batch moves none.
-        4 pub livemode: bool,
-        5 pub created_at: Timestamp,
-    }
-}
-
-impl Resource for Batch {
-    fn entity_id(&self) -> EntityId {
-        EntityId::batch(self.id)
-    }
-
-    fn facet(&self) -> u8 {
-        0
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
-    }
-
-    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
-            entries.name(Space::Batch, &self.external_ref);
-        }
     }
 }
 
@@ -242,6 +173,7 @@ mod tests {
     use crate::values::identity::IdentityDocument;
     use crate::values::money::{Currency, Ves};
     use crate::values::phone::MobilePhone;
+    use crate::values::time::Timestamp;
 
     fn item(n: u16, reference: &str, minor: i64) -> NewItem {
         let to = PhoneHolder {

@@ -5,13 +5,14 @@
 //! A payout's own facts come from its type ([`Payout`], [`RailPayout`]); the rules are here, once.
 //! It must not know any currency.
 
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entity::Resource;
+use crate::entities::Entity;
+use crate::entities::resource::Resource;
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::{Ledger, MovementKind, Posting, Row};
 use crate::rail::{Effect, How, RailAnswer, RailReply};
-use crate::record::{Cause, Entity};
 use crate::resources::polling::{Looks, asked_on};
 use crate::trace::{ASKED_ON_MS, Said, Trace};
 use crate::values::external_ref::ExternalRef;

@@ -1,13 +1,14 @@
 //! Requests for payouts: the command, the comparison with a repeat, the checks, and the debit.
 
 use super::lifecycle::{RailPayout, Tries};
-use super::{Destination, Payout, PayoutKind, Status};
+use crate::cause::Cause;
 use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn, differing};
+use crate::entities::Entity;
+use crate::entities::payout::{Destination, Payout, PayoutKind, Status};
 use crate::ledger::MovementKind;
 use crate::ledger::book::{Book, Seller, SellerMethod};
 use crate::rail::{Effect, Service};
-use crate::record::{Cause, Entity};
 use crate::refusal::{MerchantRefusal, PayoutRefusal, Refusal};
 use crate::values::account::AccountNumber;
 use crate::values::bank::BankCode;

@@ -1,10 +1,11 @@
 //! Commands to products and their payment links, and the rule that answers each.
 
 use super::{
-    LinkChange, NewLink, NewProduct, Product, ProductChange, add_link, change, change_link, create, delete,
+    LinkChange, NewLink, NewProduct, ProductChange, add_link, change, change_link, create, delete,
     delete_link,
 };
 use crate::decision::{Ruling, Turn};
+use crate::entities::product::Product;
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
 use crate::values::ids::Id;

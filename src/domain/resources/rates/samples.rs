@@ -1,8 +1,8 @@
 //! A price at a moment, and the series that it belongs to.
 
 use crate::codec::stored;
-use crate::platform::Mode;
 use crate::values::date::Date;
+use crate::values::mode::Mode;
 use crate::values::money::Rate;
 use crate::values::time::{MINUTE_MS, Timestamp, Zone};
 use rust_decimal::Decimal;

@@ -1,23 +1,14 @@
 //! Micro-deposits that a bank's statement shows one by one, while their operation has no outcome
 //! (`docs/contract.md, 20.7`): the operation is done when both are booked.
 
-use super::{BETWEEN_REFERENCES, Deposits, MethodStatus, references_of_two};
-use crate::codec::stored;
+use crate::cause::Cause;
 use crate::decision::Draft;
-use crate::record::{Cause, Entity};
+use crate::entities::Entity;
+use crate::entities::own_account::OwnAccount;
+use crate::entities::verification::Booked;
+use crate::entities::verification::{Deposits, MethodStatus};
 use crate::refusal::{OperationRefusal, Refusal, VerificationRefusal};
-use crate::resources::own_account::OwnAccount;
 use crate::values::ids::Id;
-
-stored! {
-    /// The references of the lines by which each of two deposits is booked.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct Booked {
-        /// The reference of the first deposit.
-        0 pub first: Option<String>,
-        1 pub second: Option<String>,
-    }
-}
 
 /// Lines of a bank's statement that show deposits of an operation.
 pub struct Booking {
@@ -30,46 +21,6 @@ pub enum BookingOutcome {
     Both(String),
     /// The record that books one, while the other is open.
     One(Box<Draft>),
-}
-
-impl Booked {
-    pub const fn is_empty(&self) -> bool {
-        self.first.is_none() && self.second.is_none()
-    }
-
-    /// Whether a line under this reference has booked a deposit.
-    pub fn has(&self, reference: &str) -> bool {
-        [&self.first, &self.second].into_iter().flatten().any(|known| known == reference)
-    }
-
-    /// Whether a deposit is booked in both.
-    const fn overlaps(&self, other: &Booked) -> bool {
-        self.first.is_some() && other.first.is_some() || self.second.is_some() && other.second.is_some()
-    }
-
-    pub fn with(&self, other: &Booked) -> Booked {
-        Booked {
-            first: self.first.clone().or_else(|| other.first.clone()),
-            second: self.second.clone().or_else(|| other.second.clone()),
-        }
-    }
-
-    /// The references of both, if both are booked.
-    pub fn both(&self) -> Option<String> {
-        let (first, second) = (self.first.clone()?, self.second.clone()?);
-        references_of_two(Some(first), Some(second))
-    }
-
-    /// The references of both, where `said` is the bank's word, or an operator's, for what is not booked.
-    pub(super) fn completed_by(&self, said: String) -> String {
-        if self.is_empty() {
-            return said;
-        }
-        let halves = said.split_once(BETWEEN_REFERENCES);
-        let (first, second) = halves.unwrap_or((said.as_str(), said.as_str()));
-        let rest = Booked { first: Some(first.to_owned()), second: Some(second.to_owned()) };
-        self.with(&rest).both().unwrap_or_default()
-    }
 }
 
 /// The open deposits of an operation, and what is booked of them.

@@ -1,53 +1,18 @@
 //! Limits of verifications: each start sends money of the platform's, and each try is a guess
 //! (`docs/contract.md, 7.5`).
 
-use super::{Deposits, MethodStatus};
-use crate::codec::stored;
 use crate::decision::{Draft, Turn};
+use crate::entities::verification::{Attempts, KnownPhone, STARTS_MAX};
+use crate::entities::verification::{Deposits, MethodStatus};
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, Posting};
 use crate::refusal::{Refusal, VerificationRefusal};
-use crate::values::bank::BankCode;
-use crate::values::ids::Id;
 use crate::values::money::{Currency, Ves};
-use crate::values::phone::MobilePhone;
 use crate::values::time::{DAY_MS, Timestamp};
 
-/// Starts of a method in 24 hours.
-pub const STARTS_MAX: usize = 3;
 /// Starts of a phone at a bank in 24 hours, of all tenants together. In test mode, where nothing is sent,
 /// of one account.
 pub const PHONE_STARTS_MAX: usize = 5;
-
-stored! {
-    /// The starts and the wrong tries of a method that count.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct Attempts {
-        /// The instants of the newest starts, oldest first; at most [`STARTS_MAX`].
-        0 pub starts: Vec<Timestamp>,
-        /// The instant of the last of the wrong tries that locked the method.
-        1 pub locked_at: Option<Timestamp>,
-    }
-}
-
-/// A phone at a bank, and when its verification was started lately, by whomever.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownPhone {
-    pub bank: BankCode,
-    pub phone: MobilePhone,
-    pub starts: Vec<Timestamp>,
-}
-
-impl KnownPhone {
-    /// The beginning of the names of starts of a phone; that of the operation follows.
-    pub fn prefix(bank: BankCode, phone: MobilePhone) -> String {
-        format!("{bank} {} ", phone.clear())
-    }
-
-    pub fn name(bank: BankCode, phone: MobilePhone, operation: Id) -> String {
-        format!("{}{operation}", KnownPhone::prefix(bank, phone))
-    }
-}
 
 impl Attempts {
     /// The refusal of another start, if there were too many: of the method, of its phone, or of the tenant.
@@ -60,21 +25,6 @@ impl Attempts {
         room(&self.starts, STARTS_MAX, turn.now)?;
         room(&phone.starts, PHONE_STARTS_MAX, turn.now)?;
         room(&by_tenant.collect::<Vec<_>>(), usize::try_from(daily_max).unwrap_or(usize::MAX), turn.now)
-    }
-
-    #[must_use]
-    pub fn started(&self, now: Timestamp) -> Attempts {
-        let skipped = (self.starts.len() + 1).saturating_sub(STARTS_MAX);
-        let starts = self.starts.iter().skip(skipped).copied().chain([now]).collect();
-        Attempts { starts, locked_at: None }
-    }
-
-    /// Without the newest start, of which nothing left this machine.
-    #[must_use]
-    pub fn unsent(&self) -> Attempts {
-        let mut starts = self.starts.clone();
-        starts.pop();
-        Attempts { starts, ..self.clone() }
     }
 
     #[must_use]

@@ -1,6 +1,7 @@
 //! Micro-deposits that banks make, refuse, lose and contradict themselves about.
 
 use super::*;
+use crate::entities::verification::references_of_two;
 use crate::values::bank::BankCode;
 use crate::values::phone::MobilePhone;
 

@@ -1,10 +1,8 @@
 //! Commands to webhook endpoints, and the rule that answers each.
 
-use super::{
-    EventRef, NewWebhook, Progress, Webhook, WebhookChange, change, delete, progress, register, resend,
-    rotate_secret,
-};
+use super::{NewWebhook, Progress, WebhookChange, change, delete, progress, register, resend, rotate_secret};
 use crate::decision::{Ruling, Turn};
+use crate::entities::webhook::{EventRef, Webhook};
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
 

@@ -2,7 +2,11 @@
 
 use super::*;
 use crate::codec::tests::Sampled;
+use crate::entities::webhook::EVENT_NAMES;
+use crate::entities::webhook::TRIES_WAITING_MAX;
+use crate::events::EventKind;
 use crate::refusal::WebhookRefusal;
+use crate::values::time::Timestamp;
 
 fn name(text: &str) -> EventName {
     EventName::parse(text).expect("a name")

@@ -1,6 +1,7 @@
 //! Conversions of a share of each payment, tried until there is a rate.
 
 use super::*;
+use crate::entities::conversion::Status;
 use actors::Schedule;
 
 /// The record of a peso payment of this net, with what it arranges.

@@ -1,6 +1,7 @@
 //! Any order of commands against the rules that always hold.
 
 use super::*;
+use crate::entities::conversion::Status;
 
 #[derive(Clone, Debug)]
 enum Step {

@@ -2,8 +2,19 @@
 
 use super::*;
 use crate::codec::goldens::{read, written};
+use crate::entities::cop_payment::COLLECT;
+use crate::entities::cop_payment::Failure;
+use crate::entities::cop_payment::Phase;
+use crate::entities::cop_payment::TELL;
+use crate::entities::cop_payment::Telling;
+use crate::entities::cop_payment::Waiting;
+use crate::entities::payment::Status;
+use crate::entities::resource::Resource;
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
 use crate::resources::cop_payments::codes::WrongCodes;
+use crate::values::channel::Channel;
+use crate::values::time::Timestamp;
+use std::sync::Arc;
 
 #[test]
 fn a_wrong_code_is_counted_and_changes_nothing_else() {

@@ -1,7 +1,15 @@
 //! Ends of a collection, and what the processor is asked on the way there.
 
 use super::*;
+use crate::entities::cop_payment::COLLECT;
+use crate::entities::cop_payment::Failure;
+use crate::entities::cop_payment::TELL;
+use crate::entities::payment::Status;
+use crate::entities::resource::Resource;
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
+use crate::values::channel::Channel;
+use crate::values::time::MINUTE_MS;
+use crate::values::time::Timestamp;
 
 #[test]
 fn every_end_of_a_collection_that_is_asked_about() {

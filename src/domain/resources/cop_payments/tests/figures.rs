@@ -1,6 +1,8 @@
 //! Fees, shares and the places that a refund takes money from, in figures alone.
 
 use super::*;
+use crate::values::ids::Id;
+use crate::values::time::Timestamp;
 
 #[test]
 fn the_fee_rounds_half_up_and_never_exceeds_the_amount() {

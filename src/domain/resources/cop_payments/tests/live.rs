@@ -2,11 +2,20 @@
 //! whether they arrived.
 
 use super::*;
+use crate::entities::cop_payment::COLLECT;
+use crate::entities::cop_payment::Failure;
+use crate::entities::cop_payment::PROCESSOR_ERROR;
+use crate::entities::cop_payment::TELL;
+use crate::entities::cop_payment::Telling;
+use crate::entities::payment::Status;
 use crate::rail::{Availability, BankCall, Service, Terms};
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal, Refusal};
-use crate::resources::cop_payments::live::{NextStep, PROCESSOR_ERROR};
+use crate::resources::cop_payments::live::NextStep;
 use crate::trace::{BankWord, NEVER, Polling, Progress, RailId, Said};
 use crate::values::buyer::{Buyer, DocumentType};
+use crate::values::channel::Channel;
+use crate::values::time::MINUTE_MS;
+use std::sync::Arc;
 
 const MINUTE: i64 = MINUTE_MS;
 

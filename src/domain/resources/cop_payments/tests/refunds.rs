@@ -1,7 +1,14 @@
 //! Refunds: their order, their window, and a processor that stays silent.
 
 use super::*;
+use crate::entities::cop_payment::COLLECT;
+use crate::entities::cop_payment::Phase;
+use crate::entities::payment::Status;
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
+use crate::values::channel::Channel;
+use crate::values::ids::Id;
+use crate::values::time::Timestamp;
+use std::sync::Arc;
 
 #[test]
 fn a_refund_takes_its_own_hold_first_then_what_is_available_then_other_holds() {

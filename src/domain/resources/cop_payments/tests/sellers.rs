@@ -1,6 +1,12 @@
 //! Sales of a seller, and answers that come after a day.
 
 use super::*;
+use crate::entities::cop_payment::COLLECT;
+use crate::entities::payment::Status;
+use crate::resources::merchants;
+use crate::values::channel::Channel;
+use crate::values::ids::Id;
+use crate::values::time::Timestamp;
 
 fn with_seller() -> (World, Id) {
     let mut world = World::new();

@@ -2,6 +2,7 @@
 //! paid once, when there is enough.
 
 use super::*;
+use crate::entities::sale::Sale;
 use crate::refusal::{CryptoRefusal, Refusal};
 use proptest::prelude::*;
 

@@ -1,12 +1,14 @@
 //! What follows from what a node says of a payout's transactions.
 
 use super::*;
+use crate::cause::Cause;
 use crate::decision::Turn;
+use crate::entities::Entity;
+use crate::entities::crypto_payout::{CryptoPayout, Status};
 use crate::ledger::book::Book;
-use crate::record::{Cause, Entity};
-use crate::resources::crypto::address::Network;
-use crate::resources::crypto::payouts::{self, Command, CryptoPayout, Status};
+use crate::resources::crypto::payouts::{self, Command};
 use crate::trace::Trace;
+use crate::values::address::Network;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
 use crate::values::money::Usdt;

@@ -28,6 +28,8 @@ class AsyncBalance:
         *,
         at: Instant | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Balance:
         """Read the balance, now or as it was.
 
@@ -44,6 +46,8 @@ class AsyncBalance:
             "/v1/balance",
             query={"at": None if at is None else TIME.encode(at)},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Balance.from_json)
 
@@ -58,6 +62,8 @@ class AsyncBalance:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> AsyncPage[models.Movement]:
         """List movements.
 
@@ -74,5 +80,7 @@ class AsyncBalance:
             "/v1/balance/transactions",
             query={"type": type, "paymentId": payment_id, "payoutId": payout_id, "from": None if from_ is None else TIME.encode(from_), "to": None if to is None else TIME.encode(to), "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.page(call, models.Movement.from_json)

@@ -28,6 +28,8 @@ class AsyncChargebacks:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> AsyncPage[models.Chargeback]:
         """List chargebacks.
 
@@ -42,6 +44,8 @@ class AsyncChargebacks:
             "/v1/chargebacks",
             query={"status": status, "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.page(call, models.Chargeback.from_json)
 
@@ -50,6 +54,8 @@ class AsyncChargebacks:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Chargeback:
         """Read a chargeback.
 
@@ -60,8 +66,10 @@ class AsyncChargebacks:
         """
         call = Call(
             "GET",
-            "/v1/chargebacks/{}",
+            "/v1/chargebacks/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Chargeback.from_json)

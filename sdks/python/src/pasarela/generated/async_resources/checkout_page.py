@@ -30,6 +30,8 @@ class AsyncCheckoutPage:
         client_secret: str,
         attempt: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CheckoutState:
         """Where the session stands.
 
@@ -43,11 +45,13 @@ class AsyncCheckoutPage:
         """
         call = Call(
             "GET",
-            "/checkout/{}/state",
+            "/checkout/{id}/state",
             parts=(id,),
             query={"attempt": attempt},
             secret=client_secret,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CheckoutState.from_json)
 
@@ -60,6 +64,8 @@ class AsyncCheckoutPage:
         debtor_cell_phone: str,
         debtor_bank_code: int,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.C2pIntent:
         """Begin to pay by C2P.
 
@@ -89,11 +95,13 @@ class AsyncCheckoutPage:
         )
         call = Call(
             "POST",
-            "/checkout/{}/c2p/request",
+            "/checkout/{id}/c2p/request",
             parts=(id,),
             body=body,
             secret=client_secret,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.C2pIntent.from_json)
 
@@ -108,6 +116,8 @@ class AsyncCheckoutPage:
         debtor_bank_code: int,
         token: str,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CheckoutState:
         """Pay by C2P.
 
@@ -140,11 +150,13 @@ class AsyncCheckoutPage:
         )
         call = Call(
             "POST",
-            "/checkout/{}/c2p",
+            "/checkout/{id}/c2p",
             parts=(id,),
             body=body,
             secret=client_secret,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CheckoutState.from_json)
 
@@ -160,6 +172,8 @@ class AsyncCheckoutPage:
         date: date | str,
         quote: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CheckoutState:
         """Pay by a Pago Móvil that the buyer made.
 
@@ -197,11 +211,13 @@ class AsyncCheckoutPage:
         )
         call = Call(
             "POST",
-            "/checkout/{}/pago-movil",
+            "/checkout/{id}/pago-movil",
             parts=(id,),
             body=body,
             secret=client_secret,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CheckoutState.from_json)
 
@@ -214,6 +230,8 @@ class AsyncCheckoutPage:
         tokenize: bool | None = None,
         quote: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CheckoutState | models.MadeCardToken:
         """Pay by card, or make a token of it.
 
@@ -244,11 +262,13 @@ class AsyncCheckoutPage:
         )
         call = Call(
             "POST",
-            "/checkout/{}/card",
+            "/checkout/{id}/card",
             parts=(id,),
             body=body,
             secret=client_secret,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         answer: models.CheckoutState | models.MadeCardToken = await self._session.model(call, ModelCodec("CheckoutState", "MadeCardToken").decode)
         return answer
@@ -261,6 +281,8 @@ class AsyncCheckoutPage:
         channel: Literal["qr", "push", "sms"],
         buyer: models.CopBuyer | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CopPayment:
         """Pay in pesos.
 
@@ -286,11 +308,13 @@ class AsyncCheckoutPage:
         )
         call = Call(
             "POST",
-            "/checkout/{}/cop",
+            "/checkout/{id}/cop",
             parts=(id,),
             body=body,
             secret=client_secret,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CopPayment.from_json)
 
@@ -301,6 +325,8 @@ class AsyncCheckoutPage:
         client_secret: str,
         otp: str,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CheckoutState:
         """Submit the SMS code of a payment in pesos.
 
@@ -323,11 +349,13 @@ class AsyncCheckoutPage:
         )
         call = Call(
             "POST",
-            "/checkout/{}/cop/otp",
+            "/checkout/{id}/cop/otp",
             parts=(id,),
             body=body,
             secret=client_secret,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CheckoutState.from_json)
 
@@ -339,6 +367,8 @@ class AsyncCheckoutPage:
         network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"],
         asset: Literal["USDT", "USDC"],
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CheckoutAddress:
         """Pay in USDT.
 
@@ -362,11 +392,13 @@ class AsyncCheckoutPage:
         )
         call = Call(
             "POST",
-            "/checkout/{}/usdt",
+            "/checkout/{id}/usdt",
             parts=(id,),
             body=body,
             secret=client_secret,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CheckoutAddress.from_json)
 
@@ -376,6 +408,8 @@ class AsyncCheckoutPage:
         *,
         quantity: int | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CheckoutSession:
         """Open a session of a payment link.
 
@@ -396,10 +430,12 @@ class AsyncCheckoutPage:
         )
         call = Call(
             "POST",
-            "/pay/{}/sessions",
+            "/pay/{slug}/sessions",
             parts=(slug,),
             body=body,
             uses_key=False,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CheckoutSession.from_json)

@@ -35,6 +35,8 @@ class AsyncCheckoutSessions:
         metadata: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CheckoutSession:
         """Open a checkout session.
 
@@ -73,6 +75,8 @@ class AsyncCheckoutSessions:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CheckoutSession.from_json)
 
@@ -86,6 +90,8 @@ class AsyncCheckoutSessions:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> AsyncPage[models.ListedCheckoutSession]:
         """List checkout sessions.
 
@@ -104,6 +110,8 @@ class AsyncCheckoutSessions:
             "/v1/checkout/sessions",
             query={"status": status, "reference": reference, "from": None if from_ is None else TIME.encode(from_), "to": None if to is None else TIME.encode(to), "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.page(call, models.ListedCheckoutSession.from_json)
 
@@ -112,6 +120,8 @@ class AsyncCheckoutSessions:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CheckoutSession:
         """Read a checkout session.
 
@@ -122,8 +132,10 @@ class AsyncCheckoutSessions:
         """
         call = Call(
             "GET",
-            "/v1/checkout/sessions/{}",
+            "/v1/checkout/sessions/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CheckoutSession.from_json)

@@ -33,6 +33,8 @@ class AsyncCop:
         buyer: models.CopBuyer | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CopPayment:
         """Collect pesos.
 
@@ -74,6 +76,8 @@ class AsyncCop:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CopPayment.from_json)
 
@@ -82,6 +86,8 @@ class AsyncCop:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CopPayment:
         """Read a payment in pesos.
 
@@ -92,9 +98,11 @@ class AsyncCop:
         """
         call = Call(
             "GET",
-            "/v1/cop/payments/{}",
+            "/v1/cop/payments/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CopPayment.from_json)
 
@@ -105,6 +113,8 @@ class AsyncCop:
         otp: str,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CopPayment:
         """Submit the buyer's SMS code.
 
@@ -127,12 +137,14 @@ class AsyncCop:
         )
         call = Call(
             "POST",
-            "/v1/cop/payments/{}/otp",
+            "/v1/cop/payments/{id}/otp",
             parts=(id,),
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CopPayment.from_json)
 
@@ -142,6 +154,8 @@ class AsyncCop:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CopPayment:
         """Cancel an unpaid payment in pesos.
 
@@ -153,11 +167,13 @@ class AsyncCop:
         """
         call = Call(
             "POST",
-            "/v1/cop/payments/{}/cancel",
+            "/v1/cop/payments/{id}/cancel",
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CopPayment.from_json)
 
@@ -167,6 +183,8 @@ class AsyncCop:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CopPayment:
         """Refund a payment in pesos.
 
@@ -183,11 +201,13 @@ class AsyncCop:
         """
         call = Call(
             "POST",
-            "/v1/cop/payments/{}/refund",
+            "/v1/cop/payments/{id}/refund",
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CopPayment.from_json)
 
@@ -195,6 +215,8 @@ class AsyncCop:
         self,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CopBalance:
         """Read the balance in pesos.
 
@@ -204,6 +226,8 @@ class AsyncCop:
             "GET",
             "/v1/cop/balance",
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CopBalance.from_json)
 
@@ -218,6 +242,8 @@ class AsyncCop:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> AsyncPage[models.Movement]:
         """List the movements in pesos.
 
@@ -234,6 +260,8 @@ class AsyncCop:
             "/v1/cop/balance/transactions",
             query={"type": type, "paymentId": payment_id, "payoutId": payout_id, "from": None if from_ is None else TIME.encode(from_), "to": None if to is None else TIME.encode(to), "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.page(call, models.Movement.from_json)
 
@@ -244,6 +272,8 @@ class AsyncCop:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> AsyncPage[models.CopPayout]:
         """List payouts in pesos.
 
@@ -260,6 +290,8 @@ class AsyncCop:
             "/v1/cop/payouts",
             query={"status": status, "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.page(call, models.CopPayout.from_json)
 
@@ -268,6 +300,8 @@ class AsyncCop:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CopPayout:
         """Read a payout in pesos.
 
@@ -278,8 +312,10 @@ class AsyncCop:
         """
         call = Call(
             "GET",
-            "/v1/cop/payouts/{}",
+            "/v1/cop/payouts/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CopPayout.from_json)

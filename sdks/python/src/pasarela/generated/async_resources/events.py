@@ -26,6 +26,8 @@ class AsyncEvents:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> AsyncPage[models.Event]:
         """List events from a number on.
 
@@ -41,6 +43,8 @@ class AsyncEvents:
             "/v1/events",
             query={"after": after, "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.page(call, models.Event.from_json)
 
@@ -49,6 +53,8 @@ class AsyncEvents:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Event:
         """Read an event.
 
@@ -59,8 +65,10 @@ class AsyncEvents:
         """
         call = Call(
             "GET",
-            "/v1/events/{}",
+            "/v1/events/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Event.from_json)

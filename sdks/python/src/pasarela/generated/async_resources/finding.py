@@ -21,6 +21,8 @@ class AsyncFinding:
         q: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.FoundList:
         """Search by one text.
 
@@ -42,6 +44,8 @@ class AsyncFinding:
             "/v1/search",
             query={"q": q},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.FoundList.from_json)
 
@@ -50,6 +54,7 @@ class AsyncFinding:
         request_id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
     ) -> models.LoggedRequest:
         """Read what became of a request.
 
@@ -63,8 +68,9 @@ class AsyncFinding:
         """
         call = Call(
             "GET",
-            "/v1/requests/{}",
+            "/v1/requests/{requestId}",
             parts=(request_id,),
             timeout=timeout,
+            max_retries=max_retries,
         )
         return await self._session.model(call, models.LoggedRequest.from_json)

@@ -36,6 +36,8 @@ class AsyncMerchants:
         phone: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Merchant:
         """Register a merchant.
 
@@ -82,6 +84,8 @@ class AsyncMerchants:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Merchant.from_json)
 
@@ -93,6 +97,8 @@ class AsyncMerchants:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> AsyncPage[models.Merchant]:
         """List merchants.
 
@@ -110,6 +116,8 @@ class AsyncMerchants:
             "/v1/merchants",
             query={"status": status, "isActive": is_active, "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.page(call, models.Merchant.from_json)
 
@@ -118,6 +126,8 @@ class AsyncMerchants:
         external_ref: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Merchant:
         """Merchant by your `externalRef`.
 
@@ -134,6 +144,8 @@ class AsyncMerchants:
             "/v1/merchants",
             query={"externalRef": external_ref},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Merchant.from_json)
 
@@ -142,6 +154,8 @@ class AsyncMerchants:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Merchant:
         """Read a merchant.
 
@@ -152,9 +166,11 @@ class AsyncMerchants:
         """
         call = Call(
             "GET",
-            "/v1/merchants/{}",
+            "/v1/merchants/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Merchant.from_json)
 
@@ -164,6 +180,8 @@ class AsyncMerchants:
         *,
         is_active: bool,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Merchant:
         """Activate or deactivate a merchant.
 
@@ -182,10 +200,12 @@ class AsyncMerchants:
         )
         call = Call(
             "PATCH",
-            "/v1/merchants/{}",
+            "/v1/merchants/{id}",
             parts=(id,),
             body=body,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Merchant.from_json)
 
@@ -194,6 +214,8 @@ class AsyncMerchants:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.DeletedMerchant:
         """Delete a merchant that was never paid.
 
@@ -207,9 +229,11 @@ class AsyncMerchants:
         """
         call = Call(
             "DELETE",
-            "/v1/merchants/{}",
+            "/v1/merchants/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.DeletedMerchant.from_json)
 
@@ -221,6 +245,8 @@ class AsyncMerchants:
         phone: str,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PayoutMethod:
         """Add a payout method.
 
@@ -245,12 +271,14 @@ class AsyncMerchants:
         )
         call = Call(
             "POST",
-            "/v1/merchants/{}/payout-methods",
+            "/v1/merchants/{id}/payout-methods",
             parts=(id,),
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.PayoutMethod.from_json)
 
@@ -259,6 +287,8 @@ class AsyncMerchants:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PayoutMethodList:
         """List payout methods.
 
@@ -269,9 +299,11 @@ class AsyncMerchants:
         """
         call = Call(
             "GET",
-            "/v1/merchants/{}/payout-methods",
+            "/v1/merchants/{id}/payout-methods",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.PayoutMethodList.from_json)
 
@@ -281,6 +313,8 @@ class AsyncMerchants:
         method_id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Merchant:
         """Delete a payout method.
 
@@ -293,9 +327,11 @@ class AsyncMerchants:
         """
         call = Call(
             "DELETE",
-            "/v1/merchants/{}/payout-methods/{}",
+            "/v1/merchants/{id}/payout-methods/{methodId}",
             parts=(id, method_id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Merchant.from_json)
 
@@ -306,6 +342,8 @@ class AsyncMerchants:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PayoutMethod:
         """Make a payout method the default.
 
@@ -316,11 +354,13 @@ class AsyncMerchants:
         """
         call = Call(
             "POST",
-            "/v1/merchants/{}/payout-methods/{}/default",
+            "/v1/merchants/{id}/payout-methods/{methodId}/default",
             parts=(id, method_id,),
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.PayoutMethod.from_json)
 
@@ -331,6 +371,8 @@ class AsyncMerchants:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.StartVerificationResult:
         """Send the two micro-deposits.
 
@@ -346,11 +388,13 @@ class AsyncMerchants:
         """
         call = Call(
             "POST",
-            "/v1/merchants/{}/payout-methods/{}/verify/start",
+            "/v1/merchants/{id}/payout-methods/{methodId}/verify/start",
             parts=(id, method_id,),
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.StartVerificationResult.from_json)
 
@@ -363,6 +407,8 @@ class AsyncMerchants:
         amount2: Amount,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PayoutMethod:
         """Verify a payout method by the amounts of the micro-deposits.
 
@@ -390,12 +436,14 @@ class AsyncMerchants:
         )
         call = Call(
             "POST",
-            "/v1/merchants/{}/payout-methods/{}/verify",
+            "/v1/merchants/{id}/payout-methods/{methodId}/verify",
             parts=(id, method_id,),
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.PayoutMethod.from_json)
 
@@ -404,6 +452,8 @@ class AsyncMerchants:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.MerchantBalance:
         """Read a merchant's balance.
 
@@ -414,9 +464,11 @@ class AsyncMerchants:
         """
         call = Call(
             "GET",
-            "/v1/merchants/{}/balance",
+            "/v1/merchants/{id}/balance",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.MerchantBalance.from_json)
 
@@ -432,6 +484,8 @@ class AsyncMerchants:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> AsyncPage[models.Movement]:
         """List the movements of a merchant's balance.
 
@@ -448,10 +502,12 @@ class AsyncMerchants:
         """
         call = Call(
             "GET",
-            "/v1/merchants/{}/balance/transactions",
+            "/v1/merchants/{id}/balance/transactions",
             parts=(id,),
             query={"type": type, "paymentId": payment_id, "payoutId": payout_id, "from": None if from_ is None else TIME.encode(from_), "to": None if to is None else TIME.encode(to), "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.page(call, models.Movement.from_json)
 
@@ -463,6 +519,8 @@ class AsyncMerchants:
         from_: date | str,
         to: date | str,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Statement:
         """A merchant's statement by days.
 
@@ -477,9 +535,11 @@ class AsyncMerchants:
         """
         call = Call(
             "GET",
-            "/v1/merchants/{}/statements",
+            "/v1/merchants/{id}/statements",
             parts=(id,),
             query={"currency": currency, "from": DATE.encode(from_), "to": DATE.encode(to)},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Statement.from_json)

@@ -34,6 +34,8 @@ class AsyncPayments:
         ves_amount: Amount | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.C2pPayment | models.C2pIntent:
         """Request a C2P intent.
 
@@ -81,6 +83,8 @@ class AsyncPayments:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         answer: models.C2pPayment | models.C2pIntent = await self._session.model(call, ModelCodec("C2pPayment", "C2pIntent").decode)
         return answer
@@ -100,6 +104,8 @@ class AsyncPayments:
         application_fee_percent: Amount | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payment:
         """Charge a C2P intent.
 
@@ -159,6 +165,8 @@ class AsyncPayments:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Payment.from_json)
 
@@ -176,6 +184,8 @@ class AsyncPayments:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> AsyncPage[models.Payment]:
         """List payments.
 
@@ -196,6 +206,8 @@ class AsyncPayments:
             "/v1/payments",
             query={"status": status, "method": method, "externalRef": external_ref, "bankReference": bank_reference, "reference": reference, "merchantId": merchant_id, "from": None if from_ is None else TIME.encode(from_), "to": None if to is None else TIME.encode(to), "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.page(call, models.Payment.from_json)
 
@@ -204,6 +216,8 @@ class AsyncPayments:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payment:
         """Read a payment.
 
@@ -214,9 +228,11 @@ class AsyncPayments:
         """
         call = Call(
             "GET",
-            "/v1/payments/{}",
+            "/v1/payments/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Payment.from_json)
 
@@ -225,6 +241,8 @@ class AsyncPayments:
         external_ref: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payment:
         """Read the newest payment under a reference.
 
@@ -235,9 +253,11 @@ class AsyncPayments:
         """
         call = Call(
             "GET",
-            "/v1/payments/by-ref/{}",
+            "/v1/payments/by-ref/{externalRef}",
             parts=(external_ref,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Payment.from_json)
 
@@ -246,6 +266,8 @@ class AsyncPayments:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Operation:
         """Read an operation with a bank.
 
@@ -258,9 +280,11 @@ class AsyncPayments:
         """
         call = Call(
             "GET",
-            "/v1/payments/operations/{}",
+            "/v1/payments/operations/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Operation.from_json)
 
@@ -271,6 +295,8 @@ class AsyncPayments:
         lang: Literal["es", "en"] | None = None,
         media: Literal["text/html", "application/pdf"] = "text/html",
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> bytes:
         """The receipt of a payment.
 
@@ -288,11 +314,13 @@ class AsyncPayments:
         """
         call = Call(
             "GET",
-            "/v1/payments/{}/receipt",
+            "/v1/payments/{id}/receipt",
             parts=(id,),
             query={"lang": lang},
             accept=media,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.download(call)
 
@@ -302,6 +330,8 @@ class AsyncPayments:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payment:
         """Reverse a C2P payment.
 
@@ -317,11 +347,13 @@ class AsyncPayments:
         """
         call = Call(
             "POST",
-            "/v1/payments/{}/reverse",
+            "/v1/payments/{id}/reverse",
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Payment.from_json)
 
@@ -337,6 +369,8 @@ class AsyncPayments:
         application_fee_percent: Amount | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payment:
         """Charge a card.
 
@@ -390,6 +424,8 @@ class AsyncPayments:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Payment.from_json)
 
@@ -402,6 +438,8 @@ class AsyncPayments:
         cedula: str,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.DebitOtp:
         """Have the payer's bank send a debit code.
 
@@ -438,6 +476,8 @@ class AsyncPayments:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.DebitOtp.from_json)
 
@@ -454,6 +494,8 @@ class AsyncPayments:
         external_ref: str,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payment:
         """Debit an account with the payer's code.
 
@@ -504,6 +546,8 @@ class AsyncPayments:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Payment.from_json)
 
@@ -520,6 +564,8 @@ class AsyncPayments:
         ves_amount: Amount | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payment:
         """Verify a Pago Móvil transfer.
 
@@ -574,6 +620,8 @@ class AsyncPayments:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.Payment.from_json)
 
@@ -581,6 +629,8 @@ class AsyncPayments:
         self,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PagoMovilAccount:
         """Read the account that buyers send a Pago Móvil to.
 
@@ -592,6 +642,8 @@ class AsyncPayments:
             "GET",
             "/v1/payments/pago-movil/account",
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.PagoMovilAccount.from_json)
 
@@ -599,6 +651,8 @@ class AsyncPayments:
         self,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CollectionMethodList:
         """List the ways in which the account can collect.
 
@@ -608,5 +662,7 @@ class AsyncPayments:
             "GET",
             "/v1/payment-methods",
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CollectionMethodList.from_json)

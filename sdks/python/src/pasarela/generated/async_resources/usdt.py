@@ -25,6 +25,8 @@ class AsyncUsdt:
         self,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CryptoNetworkList:
         """List the networks of USDT.
 
@@ -34,6 +36,8 @@ class AsyncUsdt:
             "GET",
             "/v1/crypto/networks",
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CryptoNetworkList.from_json)
 
@@ -41,6 +45,8 @@ class AsyncUsdt:
         self,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CryptoBalance:
         """Read the balance in USDT.
 
@@ -50,6 +56,8 @@ class AsyncUsdt:
             "GET",
             "/v1/crypto/balance",
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CryptoBalance.from_json)
 
@@ -64,6 +72,8 @@ class AsyncUsdt:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> AsyncPage[models.Movement]:
         """List the movements in USDT.
 
@@ -80,6 +90,8 @@ class AsyncUsdt:
             "/v1/crypto/balance/transactions",
             query={"type": type, "paymentId": payment_id, "payoutId": payout_id, "from": None if from_ is None else TIME.encode(from_), "to": None if to is None else TIME.encode(to), "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.page(call, models.Movement.from_json)
 
@@ -92,6 +104,8 @@ class AsyncUsdt:
         external_ref: str,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CryptoPayout:
         """Send USDT to a wallet.
 
@@ -130,6 +144,8 @@ class AsyncUsdt:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CryptoPayout.from_json)
 
@@ -140,6 +156,8 @@ class AsyncUsdt:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> AsyncPage[models.CryptoPayout]:
         """List USDT payouts.
 
@@ -154,6 +172,8 @@ class AsyncUsdt:
             "/v1/crypto/payouts",
             query={"status": status, "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.page(call, models.CryptoPayout.from_json)
 
@@ -162,6 +182,8 @@ class AsyncUsdt:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CryptoPayout:
         """Read a USDT payout.
 
@@ -172,9 +194,11 @@ class AsyncUsdt:
         """
         call = Call(
             "GET",
-            "/v1/crypto/payouts/{}",
+            "/v1/crypto/payouts/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CryptoPayout.from_json)
 
@@ -183,6 +207,8 @@ class AsyncUsdt:
         external_ref: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CryptoPayout:
         """Read a USDT payout by your reference.
 
@@ -193,9 +219,11 @@ class AsyncUsdt:
         """
         call = Call(
             "GET",
-            "/v1/crypto/payouts/by-ref/{}",
+            "/v1/crypto/payouts/by-ref/{externalRef}",
             parts=(external_ref,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.CryptoPayout.from_json)
 
@@ -207,6 +235,8 @@ class AsyncUsdt:
         asset: Literal["USDT", "USDC"],
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.DepositAddress:
         """Get a customer's deposit address.
 
@@ -237,5 +267,7 @@ class AsyncUsdt:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return await self._session.model(call, models.DepositAddress.from_json)

@@ -31,6 +31,8 @@ class Conversions:
         target_amount_usdt: Amount | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.ConversionQuote:
         """Ask for a price.
 
@@ -69,6 +71,8 @@ class Conversions:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.ConversionQuote.from_json)
 
@@ -79,6 +83,8 @@ class Conversions:
         reference: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Conversion:
         """Accept a quote.
 
@@ -109,6 +115,8 @@ class Conversions:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Conversion.from_json)
 
@@ -120,6 +128,8 @@ class Conversions:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> Page[models.Conversion]:
         """List conversions.
 
@@ -134,6 +144,8 @@ class Conversions:
             "/v1/conversions",
             query={"status": status, "sourceCurrency": source_currency, "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.page(call, models.Conversion.from_json)
 
@@ -141,6 +153,8 @@ class Conversions:
         self,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.ConversionSettings:
         """Read the settings of conversions.
 
@@ -150,6 +164,8 @@ class Conversions:
             "GET",
             "/v1/conversions/settings",
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.ConversionSettings.from_json)
 
@@ -158,6 +174,8 @@ class Conversions:
         *,
         auto_convert: models.ConversionSettingsChangeAutoConvert,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.ConversionSettings:
         """Convert pesos automatically.
 
@@ -179,6 +197,8 @@ class Conversions:
             "/v1/conversions/settings",
             body=body,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.ConversionSettings.from_json)
 
@@ -187,6 +207,8 @@ class Conversions:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Conversion:
         """Read a conversion.
 
@@ -197,9 +219,11 @@ class Conversions:
         """
         call = Call(
             "GET",
-            "/v1/conversions/{}",
+            "/v1/conversions/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Conversion.from_json)
 
@@ -209,6 +233,8 @@ class Conversions:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Conversion:
         """Cancel a pending conversion.
 
@@ -221,10 +247,12 @@ class Conversions:
         """
         call = Call(
             "POST",
-            "/v1/conversions/{}/cancel",
+            "/v1/conversions/{id}/cancel",
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Conversion.from_json)

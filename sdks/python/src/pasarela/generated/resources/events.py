@@ -26,6 +26,8 @@ class Events:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> Page[models.Event]:
         """List events from a number on.
 
@@ -41,6 +43,8 @@ class Events:
             "/v1/events",
             query={"after": after, "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.page(call, models.Event.from_json)
 
@@ -49,6 +53,8 @@ class Events:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Event:
         """Read an event.
 
@@ -59,8 +65,10 @@ class Events:
         """
         call = Call(
             "GET",
-            "/v1/events/{}",
+            "/v1/events/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Event.from_json)

@@ -20,6 +20,8 @@ class Health:
         self,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.GetHealthResult:
         """Whether the process lives."""
         call = Call(
@@ -27,6 +29,8 @@ class Health:
             "/healthz",
             uses_key=False,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.GetHealthResult.from_json)
 
@@ -34,6 +38,8 @@ class Health:
         self,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.GetReadinessResult:
         """Whether requests are served."""
         call = Call(
@@ -41,5 +47,7 @@ class Health:
             "/readyz",
             uses_key=False,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.GetReadinessResult.from_json)

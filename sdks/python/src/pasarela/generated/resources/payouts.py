@@ -35,6 +35,8 @@ class Payouts:
         from_merchant_balance: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payout:
         """Pay a merchant.
 
@@ -81,6 +83,8 @@ class Payouts:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Payout.from_json)
 
@@ -96,6 +100,8 @@ class Payouts:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> Page[models.Payout]:
         """List payouts.
 
@@ -113,6 +119,8 @@ class Payouts:
             "/v1/payouts",
             query={"status": status, "kind": kind, "merchantId": merchant_id, "externalRef": external_ref, "from": None if from_ is None else TIME.encode(from_), "to": None if to is None else TIME.encode(to), "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.page(call, models.Payout.from_json)
 
@@ -121,6 +129,8 @@ class Payouts:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payout:
         """Read a payout.
 
@@ -131,9 +141,11 @@ class Payouts:
         """
         call = Call(
             "GET",
-            "/v1/payouts/{}",
+            "/v1/payouts/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Payout.from_json)
 
@@ -142,6 +154,8 @@ class Payouts:
         external_ref: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payout:
         """Read a payout by your reference.
 
@@ -152,9 +166,11 @@ class Payouts:
         """
         call = Call(
             "GET",
-            "/v1/payouts/by-ref/{}",
+            "/v1/payouts/by-ref/{externalRef}",
             parts=(external_ref,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Payout.from_json)
 
@@ -169,6 +185,8 @@ class Payouts:
         external_ref: str,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payout:
         """Pay a phone.
 
@@ -212,6 +230,8 @@ class Payouts:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Payout.from_json)
 
@@ -226,6 +246,8 @@ class Payouts:
         external_ref: str,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payout:
         """Pay a bank account.
 
@@ -268,6 +290,8 @@ class Payouts:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Payout.from_json)
 
@@ -283,6 +307,8 @@ class Payouts:
         payment_id: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payout:
         """Give change to a customer.
 
@@ -329,6 +355,8 @@ class Payouts:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Payout.from_json)
 
@@ -339,6 +367,8 @@ class Payouts:
         items: Sequence[models.MerchantPayoutItem],
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PayoutBatch:
         """Pay many merchants.
 
@@ -372,6 +402,8 @@ class Payouts:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.PayoutBatch.from_json)
 
@@ -380,6 +412,8 @@ class Payouts:
         batch_id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PayoutBatch:
         """Read a batch.
 
@@ -390,9 +424,11 @@ class Payouts:
         """
         call = Call(
             "GET",
-            "/v1/payouts/batch/{}",
+            "/v1/payouts/batch/{batchId}",
             parts=(batch_id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.PayoutBatch.from_json)
 
@@ -403,6 +439,8 @@ class Payouts:
         items: Sequence[models.PhoneCredit],
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PayoutBatch:
         """Pay many phones.
 
@@ -436,6 +474,8 @@ class Payouts:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.PayoutBatch.from_json)
 
@@ -446,6 +486,8 @@ class Payouts:
         items: Sequence[models.AccountCredit],
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PayoutBatch:
         """Pay many bank accounts.
 
@@ -479,6 +521,8 @@ class Payouts:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.PayoutBatch.from_json)
 
@@ -490,6 +534,8 @@ class Payouts:
         external_ref: str,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Payout:
         """Withdraw to your own account.
 
@@ -524,6 +570,8 @@ class Payouts:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Payout.from_json)
 
@@ -534,6 +582,8 @@ class Payouts:
         phone: str,
         identification: str,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PayoutAccount:
         """Set your own payout account.
 
@@ -563,6 +613,8 @@ class Payouts:
             "/v1/payouts/account",
             body=body,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.PayoutAccount.from_json)
 
@@ -570,6 +622,8 @@ class Payouts:
         self,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PayoutAccount:
         """Read your own payout account.
 
@@ -582,6 +636,8 @@ class Payouts:
             "GET",
             "/v1/payouts/account",
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.PayoutAccount.from_json)
 
@@ -590,6 +646,8 @@ class Payouts:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.StartPayoutAccountVerificationResult:
         """Send the two micro-deposits to your own account.
 
@@ -606,6 +664,8 @@ class Payouts:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.StartPayoutAccountVerificationResult.from_json)
 
@@ -616,6 +676,8 @@ class Payouts:
         amount2: Amount,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PayoutAccount:
         """Verify your own account by the amounts of the micro-deposits.
 
@@ -646,5 +708,7 @@ class Payouts:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.PayoutAccount.from_json)

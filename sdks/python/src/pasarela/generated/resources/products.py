@@ -30,6 +30,8 @@ class Products:
         active: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Product:
         """Create a product.
 
@@ -62,6 +64,8 @@ class Products:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Product.from_json)
 
@@ -72,6 +76,8 @@ class Products:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> Page[models.Product]:
         """List products.
 
@@ -86,6 +92,8 @@ class Products:
             "/v1/products",
             query={"active": active, "limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.page(call, models.Product.from_json)
 
@@ -94,6 +102,8 @@ class Products:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Product:
         """Read a product and its links.
 
@@ -104,9 +114,11 @@ class Products:
         """
         call = Call(
             "GET",
-            "/v1/products/{}",
+            "/v1/products/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Product.from_json)
 
@@ -120,6 +132,8 @@ class Products:
         image_url: str | None = None,
         active: bool | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Product:
         """Change a product.
 
@@ -152,10 +166,12 @@ class Products:
         )
         call = Call(
             "PATCH",
-            "/v1/products/{}",
+            "/v1/products/{id}",
             parts=(id,),
             body=body,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Product.from_json)
 
@@ -164,6 +180,8 @@ class Products:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.DeleteProductResult:
         """Delete a product and its links.
 
@@ -174,9 +192,11 @@ class Products:
         """
         call = Call(
             "DELETE",
-            "/v1/products/{}",
+            "/v1/products/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.DeleteProductResult.from_json)
 
@@ -192,6 +212,8 @@ class Products:
         application_fee_percent: Amount | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PaymentLink:
         """Create a payment link.
 
@@ -227,12 +249,14 @@ class Products:
         )
         call = Call(
             "POST",
-            "/v1/products/{}/links",
+            "/v1/products/{id}/links",
             parts=(id,),
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.PaymentLink.from_json)
 
@@ -241,6 +265,8 @@ class Products:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PaymentLinkList:
         """List a product's links.
 
@@ -251,9 +277,11 @@ class Products:
         """
         call = Call(
             "GET",
-            "/v1/products/{}/links",
+            "/v1/products/{id}/links",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.PaymentLinkList.from_json)
 
@@ -262,6 +290,8 @@ class Products:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PaymentLink:
         """Read a payment link.
 
@@ -272,9 +302,11 @@ class Products:
         """
         call = Call(
             "GET",
-            "/v1/payment-links/{}",
+            "/v1/payment-links/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.PaymentLink.from_json)
 
@@ -287,6 +319,8 @@ class Products:
         max_quantity: int | None = None,
         redirect_url: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PaymentLink:
         """Change a payment link.
 
@@ -314,10 +348,12 @@ class Products:
         )
         call = Call(
             "PATCH",
-            "/v1/payment-links/{}",
+            "/v1/payment-links/{id}",
             parts=(id,),
             body=body,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.PaymentLink.from_json)
 
@@ -326,6 +362,8 @@ class Products:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.DeletePaymentLinkResult:
         """Delete a payment link.
 
@@ -336,8 +374,10 @@ class Products:
         """
         call = Call(
             "DELETE",
-            "/v1/payment-links/{}",
+            "/v1/payment-links/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.DeletePaymentLinkResult.from_json)

@@ -29,6 +29,8 @@ class Rates:
         method: str | None = None,
         side: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Rate:
         """The latest rate of a pair.
 
@@ -49,6 +51,8 @@ class Rates:
             query={"pair": pair, "source": source, "method": method, "side": side},
             uses_key=False,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Rate.from_json)
 
@@ -66,6 +70,8 @@ class Rates:
         sort: Literal["asc", "desc"] | None = None,
         limit: int | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.RateHistory:
         """The history of a pair.
 
@@ -87,6 +93,8 @@ class Rates:
             query={"pair": pair, "source": source, "side": side, "days": days, "startDate": None if start_date is None else TIME.encode(start_date), "endDate": None if end_date is None else TIME.encode(end_date), "interval": interval, "aggregation": aggregation, "sort": sort, "limit": limit},
             uses_key=False,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.RateHistory.from_json)
 
@@ -95,6 +103,8 @@ class Rates:
         *,
         x_tenant_id: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.FeeSchedule:
         """What withdrawals cost.
 
@@ -112,6 +122,8 @@ class Rates:
             headers={"x-tenant-id": x_tenant_id},
             uses_key=False,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.FeeSchedule.from_json)
 
@@ -124,6 +136,8 @@ class Rates:
         asset: Literal["USDT", "USDC"] | None = None,
         x_tenant_id: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.FeeEstimate:
         """What a withdrawal would cost.
 
@@ -144,6 +158,8 @@ class Rates:
             headers={"x-tenant-id": x_tenant_id},
             uses_key=False,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.FeeEstimate.from_json)
 
@@ -154,6 +170,8 @@ class Rates:
         calculator: Literal["1", "true", "0", "false"] | None = None,
         x_tenant_id: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.PagoMovilQuote:
         """What a withdrawal by Pago Móvil would bring.
 
@@ -174,5 +192,7 @@ class Rates:
             headers={"x-tenant-id": x_tenant_id},
             uses_key=False,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.PagoMovilQuote.from_json)

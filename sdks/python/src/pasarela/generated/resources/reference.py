@@ -21,6 +21,8 @@ class Reference:
         self,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> list[models.Bank]:
         """List the banks.
 
@@ -30,6 +32,8 @@ class Reference:
             "GET",
             "/v1/banks",
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, lambda data: [models.Bank.from_json(item) for item in data])
 
@@ -39,6 +43,8 @@ class Reference:
         *,
         path: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.IdempotencyKey:
         """Find out what became of a request.
 
@@ -55,10 +61,12 @@ class Reference:
         """
         call = Call(
             "GET",
-            "/v1/idempotency/{}",
+            "/v1/idempotency/{key}",
             parts=(key,),
             query={"path": path},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.IdempotencyKey.from_json)
 
@@ -67,6 +75,8 @@ class Reference:
         usd_amount: Amount,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Quote:
         """Price dollars in bolívares at the BCV rate.
 
@@ -83,5 +93,7 @@ class Reference:
             "/v1/quote",
             query={"usdAmount": NUMBER.encode(usd_amount)},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Quote.from_json)

@@ -30,6 +30,8 @@ class Statements:
         from_: date | str,
         to: date | str,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Statement:
         """A statement by days.
 
@@ -44,5 +46,7 @@ class Statements:
             "/v1/statements",
             query={"currency": currency, "from": DATE.encode(from_), "to": DATE.encode(to)},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Statement.from_json)

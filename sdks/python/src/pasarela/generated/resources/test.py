@@ -25,6 +25,8 @@ class Test:
         self,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.TestClock:
         """Read the test clock.
 
@@ -37,6 +39,8 @@ class Test:
             "GET",
             "/v1/test/clock",
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.TestClock.from_json)
 
@@ -46,6 +50,8 @@ class Test:
         advance_seconds: int,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.TestClock:
         """Move the test clock forward.
 
@@ -75,6 +81,8 @@ class Test:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.TestClock.from_json)
 
@@ -83,6 +91,8 @@ class Test:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.TestReset:
         """Begin the test data anew.
 
@@ -103,6 +113,8 @@ class Test:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.TestReset.from_json)
 
@@ -116,6 +128,8 @@ class Test:
         take_back: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Movement:
         """Add test money to a balance.
 
@@ -154,6 +168,8 @@ class Test:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Movement.from_json)
 
@@ -167,6 +183,8 @@ class Test:
         bank_debited_at: Instant | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Chargeback:
         """Charge a card payment back, as the bank would.
 
@@ -204,6 +222,8 @@ class Test:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Chargeback.from_json)
 
@@ -214,6 +234,8 @@ class Test:
         outcome: Literal["won", "lost"],
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Chargeback:
         """Decide a dispute, as the bank would.
 
@@ -233,12 +255,14 @@ class Test:
         )
         call = Call(
             "POST",
-            "/v1/test/chargebacks/{}/close",
+            "/v1/test/chargebacks/{id}/close",
             parts=(id,),
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Chargeback.from_json)
 
@@ -248,6 +272,8 @@ class Test:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Conversion:
         """Fulfil a pending conversion.
 
@@ -259,11 +285,13 @@ class Test:
         """
         call = Call(
             "POST",
-            "/v1/test/conversions/{}/fulfil",
+            "/v1/test/conversions/{id}/fulfil",
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Conversion.from_json)
 
@@ -274,6 +302,8 @@ class Test:
         reason: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Conversion:
         """Let a pending conversion fail.
 
@@ -293,12 +323,14 @@ class Test:
         )
         call = Call(
             "POST",
-            "/v1/test/conversions/{}/reject",
+            "/v1/test/conversions/{id}/reject",
             parts=(id,),
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Conversion.from_json)
 
@@ -311,6 +343,8 @@ class Test:
         asset: Literal["USDT", "USDC"],
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CryptoDeposit:
         """Deposit to an address, as a customer would.
 
@@ -344,6 +378,8 @@ class Test:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.CryptoDeposit.from_json)
 
@@ -353,6 +389,8 @@ class Test:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CryptoPayout:
         """Approve a USDT payout, as an operator would.
 
@@ -364,11 +402,13 @@ class Test:
         """
         call = Call(
             "POST",
-            "/v1/test/crypto/payouts/{}/approve",
+            "/v1/test/crypto/payouts/{id}/approve",
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.CryptoPayout.from_json)
 
@@ -379,6 +419,8 @@ class Test:
         reason: str | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CryptoPayout:
         """Reject a USDT payout, as an operator would.
 
@@ -398,12 +440,14 @@ class Test:
         )
         call = Call(
             "POST",
-            "/v1/test/crypto/payouts/{}/reject",
+            "/v1/test/crypto/payouts/{id}/reject",
             parts=(id,),
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.CryptoPayout.from_json)
 
@@ -413,6 +457,8 @@ class Test:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CopPayment:
         """Pay in pesos, as the buyer would.
 
@@ -424,11 +470,13 @@ class Test:
         """
         call = Call(
             "POST",
-            "/v1/test/cop/payments/{}/pay",
+            "/v1/test/cop/payments/{id}/pay",
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.CopPayment.from_json)
 
@@ -438,6 +486,8 @@ class Test:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.CopPayment:
         """Decline to pay, as the buyer would.
 
@@ -449,10 +499,12 @@ class Test:
         """
         call = Call(
             "POST",
-            "/v1/test/cop/payments/{}/decline",
+            "/v1/test/cop/payments/{id}/decline",
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.CopPayment.from_json)

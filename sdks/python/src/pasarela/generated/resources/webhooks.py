@@ -36,6 +36,8 @@ class Webhooks:
         signature: Literal["hex", "timestamped"] | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.NewlySignedWebhook:
         """Register an endpoint.
 
@@ -67,6 +69,8 @@ class Webhooks:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.NewlySignedWebhook.from_json)
 
@@ -74,6 +78,8 @@ class Webhooks:
         self,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.WebhookList:
         """List endpoints.
 
@@ -83,6 +89,8 @@ class Webhooks:
             "GET",
             "/v1/webhooks",
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.WebhookList.from_json)
 
@@ -91,6 +99,8 @@ class Webhooks:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Webhook:
         """Read an endpoint.
 
@@ -101,9 +111,11 @@ class Webhooks:
         """
         call = Call(
             "GET",
-            "/v1/webhooks/{}",
+            "/v1/webhooks/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Webhook.from_json)
 
@@ -117,6 +129,8 @@ class Webhooks:
         retry: Literal["none", "backoff"] | None = None,
         signature: Literal["hex", "timestamped"] | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Webhook:
         """Change an endpoint.
 
@@ -143,10 +157,12 @@ class Webhooks:
         )
         call = Call(
             "PATCH",
-            "/v1/webhooks/{}",
+            "/v1/webhooks/{id}",
             parts=(id,),
             body=body,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Webhook.from_json)
 
@@ -155,6 +171,8 @@ class Webhooks:
         id: str,
         *,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.DeleteWebhookResult:
         """Delete an endpoint.
 
@@ -165,9 +183,11 @@ class Webhooks:
         """
         call = Call(
             "DELETE",
-            "/v1/webhooks/{}",
+            "/v1/webhooks/{id}",
             parts=(id,),
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.DeleteWebhookResult.from_json)
 
@@ -178,6 +198,8 @@ class Webhooks:
         overlap_seconds: int | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.NewlySignedWebhook:
         """Replace an endpoint's secret.
 
@@ -199,12 +221,14 @@ class Webhooks:
         )
         call = Call(
             "POST",
-            "/v1/webhooks/{}/rotate-secret",
+            "/v1/webhooks/{id}/rotate-secret",
             parts=(id,),
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.NewlySignedWebhook.from_json)
 
@@ -215,6 +239,8 @@ class Webhooks:
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> Page[models.Delivery]:
         """List the deliveries of an endpoint.
 
@@ -229,10 +255,12 @@ class Webhooks:
         """
         call = Call(
             "GET",
-            "/v1/webhooks/{}/deliveries",
+            "/v1/webhooks/{id}/deliveries",
             parts=(id,),
             query={"limit": limit, "cursor": cursor},
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.page(call, models.Delivery.from_json)
 
@@ -242,6 +270,8 @@ class Webhooks:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.Deliveries:
         """Send an event again.
 
@@ -255,11 +285,13 @@ class Webhooks:
         """
         call = Call(
             "POST",
-            "/v1/events/{}/resend",
+            "/v1/events/{id}/resend",
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.Deliveries.from_json)
 
@@ -268,6 +300,8 @@ class Webhooks:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
     ) -> models.TestDeliveries:
         """Send a test delivery.
 
@@ -282,5 +316,7 @@ class Webhooks:
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
         )
         return self._session.model(call, models.TestDeliveries.from_json)

@@ -120,7 +120,7 @@ fn checksummed(lower: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::values::address::*;
     use proptest::prelude::*;
 
     const EVM: [Network; 3] = [Network::Erc20, Network::Bep20, Network::Polygon];

@@ -1,9 +1,10 @@
 //! Changes of API keys. Of a tenant that moved away none changes: its keys went with it.
 
-use super::{ApiKey, Mode, PlatformBook, PlatformChange, moves, write};
-use crate::decision::Ruling;
+use crate::decision::{Ruling, write_platform};
+use crate::platform::{ApiKey, PlatformBook, PlatformChange};
 use crate::refusal::{PlatformRefusal, Refusal};
 use crate::values::ids::Id;
+use crate::values::mode::Mode;
 use crate::values::time::{DAY_MS, SECOND_MS, Timestamp};
 use std::sync::Arc;
 
@@ -14,13 +15,13 @@ pub const KEYS_MAX: usize = 20;
 const ROTATIONS_MAX: usize = 50;
 
 pub(super) fn add(book: &PlatformBook, key: ApiKey, now: Timestamp) -> Ruling {
-    if moves::is_moved(book, key.tenant) {
+    if book.is_moved(key.tenant) {
         return Ruling::refuse(Refusal::TenantMoved);
     }
     if working(book, key.tenant, key.mode, now) >= KEYS_MAX {
         return Ruling::refuse(PlatformRefusal::TooManyKeys);
     }
-    write(PlatformChange::Key(Arc::new(ApiKey { created_at: now, ..key })))
+    write_platform(PlatformChange::Key(Arc::new(ApiKey { created_at: now, ..key })))
 }
 
 /// The keys of an account in a mode that work.
@@ -61,8 +62,8 @@ pub(super) fn revoke(book: &PlatformBook, id: Id, with_successors: bool, now: Ti
     let keys: Vec<Arc<ApiKey>> = meant.map(ended).collect();
     match keys.as_slice() {
         [] => Ruling::unchanged(),
-        [key] => write(PlatformChange::Key(Arc::clone(key))),
-        _ => write(PlatformChange::Opened { tenant: Arc::clone(tenant), keys }),
+        [key] => write_platform(PlatformChange::Key(Arc::clone(key))),
+        _ => write_platform(PlatformChange::Opened { tenant: Arc::clone(tenant), keys }),
     }
 }
 
@@ -113,14 +114,14 @@ pub(super) fn rotate(
         replaces: Some(Box::new(id)),
         ..successor
     });
-    write(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })
+    write_platform(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Scopes, Tenant};
-    use super::*;
     use crate::platform::settings::TenantSettings;
+    use crate::platform::{Scopes, Tenant};
+    use crate::resources::tenants::keys::*;
 
     fn at(ms: i64) -> Timestamp {
         Timestamp::from_unix_ms(ms)

@@ -1,10 +1,19 @@
-//! Entities as the index and the agenda see them: the keys by which each resource finds its own,
-//! and their deadlines.
+//! An entity as the index and the agenda see it: the names by which it is found, its lists and its deadline.
 
+use crate::cause::Cause;
+use crate::codec::stored;
 use crate::index::Entries;
-use crate::record::{Cause, Entity, IndexedState};
 use crate::values::ids::EntityId;
 use crate::values::time::Timestamp;
+
+stored! {
+    /// The state of an entity that the index and the agenda know: its facet and its deadline.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct IndexedState {
+        0 pub facet: u8,
+        1 pub deadline: Option<Timestamp>,
+    }
+}
 
 /// A state's place in the lists of its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,57 +77,5 @@ pub trait Resource {
 impl<T: Resource> From<&T> for IndexedState {
     fn from(state: &T) -> IndexedState {
         IndexedState { facet: state.facet(), deadline: state.deadline() }
-    }
-}
-
-/// What is done with an entity's state, of whatever kind it is.
-macro_rules! with_state {
-    ($entity:expr, $state:ident => $do:expr) => {
-        match $entity {
-            $crate::record::Entity::Payment($state) => $do,
-            $crate::record::Entity::Payout($state) => $do,
-            $crate::record::Entity::Merchant($state) => $do,
-            $crate::record::Entity::Batch($state) => $do,
-            $crate::record::Entity::Chargeback($state) => $do,
-            $crate::record::Entity::Otp($state) => $do,
-            $crate::record::Entity::OwnAccount($state) => $do,
-            $crate::record::Entity::Product($state) => $do,
-            $crate::record::Entity::Session($state) => $do,
-            $crate::record::Entity::Conversion($state) => $do,
-            $crate::record::Entity::CryptoPayout($state) => $do,
-            $crate::record::Entity::DepositAddress($state) => $do,
-            $crate::record::Entity::CopPayment($state) => $do,
-            $crate::record::Entity::CopPayout($state) => $do,
-            $crate::record::Entity::Webhook($state) => $do,
-            $crate::record::Entity::Notice($state) => $do,
-            $crate::record::Entity::Approval($state) => $do,
-        }
-    };
-}
-
-pub(crate) use with_state;
-
-impl Entity {
-    pub fn resource(&self) -> &dyn Resource {
-        with_state!(self, state => state)
-    }
-
-    pub fn id(&self) -> EntityId {
-        self.resource().entity_id()
-    }
-
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        self.resource().facet()
-    }
-
-    /// The next deadline of the entity, if it has one.
-    pub fn deadline(&self) -> Option<Timestamp> {
-        self.resource().deadline()
-    }
-
-    /// The tenant's reference, for kinds that have one.
-    pub fn external_ref(&self) -> Option<&str> {
-        self.resource().external_ref()
     }
 }

@@ -2,15 +2,18 @@
 //! have. A new method is a variant here; every match over them is exhaustive, so that nothing is
 //! forgotten.
 
+use crate::bank_names::without_zeros;
 use crate::codec::stored;
+use crate::entities::notice::Traits;
 use crate::rail;
 use crate::resources::banks::Service;
-use crate::resources::crypto::address::Network;
+use crate::values::address::Network;
 use crate::values::bank::BankCode;
 use crate::values::card::Brand;
 use crate::values::date::Date;
 use crate::values::identity::IdentityDocument;
 use crate::values::money::Usdt;
+use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 
 /// A method of payment. The number is part of list facets.
@@ -159,7 +162,7 @@ impl Means {
     }
 
     /// The name of the member that describes a payment by it.
-    pub(super) const fn description_field(&self) -> &'static str {
+    pub(crate) const fn description_field(&self) -> &'static str {
         match self {
             Means::Debit { .. } => "concepto",
             Means::C2p { .. } | Means::Card { .. } | Means::Transfer { .. } | Means::Usdt { .. } => {
@@ -170,7 +173,7 @@ impl Means {
 
     /// Whether a bank is ordered to collect: a transfer is only searched for, and USDT come without
     /// an order.
-    pub(super) const fn is_ordered(&self) -> bool {
+    pub(crate) const fn is_ordered(&self) -> bool {
         match self {
             Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } => true,
             Means::Transfer { .. } | Means::Usdt { .. } => false,
@@ -195,10 +198,38 @@ impl Means {
 
     /// Whether the reference of such a payment is a name of the tenant's. Not for USDT: they are a
     /// payment once they have come, and no request named it.
-    pub(super) const fn is_named(&self) -> bool {
+    pub(crate) const fn is_named(&self) -> bool {
         match self {
             Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => true,
             Means::Usdt { .. } => false,
         }
     }
+}
+
+impl Means {
+    /// The name under which a transfer is searched for: its bank, its day and the digits that the
+    /// payer gave; `None` for means that are no transfer.
+    pub fn transfer(&self) -> Option<String> {
+        match self {
+            Means::Transfer { debtor, date, reference } => {
+                Some(transfer_name(debtor.bank, *date, without_zeros(reference)))
+            }
+            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
+        }
+    }
+
+    /// The data that the notice of a transfer of this amount must share with it.
+    pub(crate) fn notice_traits(&self, amount: Ves) -> Option<Traits> {
+        match self {
+            Means::Transfer { debtor, date, .. } => {
+                Some(Traits { bank: debtor.bank, day: *date, phone: debtor.phone, amount })
+            }
+            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
+        }
+    }
+}
+
+/// The name under which a transfer can pay once.
+pub fn transfer_name(bank: BankCode, date: Date, reference: &str) -> String {
+    format!("{bank} {} {reference}", date.days())
 }

@@ -1,9 +1,9 @@
 //! Totals of conversions: those of a day, for the daily limits, and those of all time, for
 //! `convertedVes`. Part of the book, so a past balance is computed like the current one.
 
-use super::{Conversion, Source, Status, UNLISTED};
 use crate::codec::stored;
-use crate::record::IndexedState;
+use crate::entities::conversion::{Conversion, Source, Status, UNLISTED};
+use crate::entities::resource::IndexedState;
 use crate::values::date::Date;
 use crate::values::time::Timestamp;
 

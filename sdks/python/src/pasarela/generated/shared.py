@@ -1,0 +1,30 @@
+"""Messages, and codes that decide on a retry. Written by sdks/generate from generator/shared.py."""
+
+KEY = "a key is visible ASCII, such as pk_test_…; is there a line feed at its end?"
+BASE_URL = "{name} must be http or https, without user, query or fragment, such as https://pay.example"
+PROXY = "a proxy is http://host:port or http://user:password@host:port"
+PROXY_AND_TRANSPORT = "{name} carries the requests: set the proxy there"
+EMPTY_PART = "an id or a reference is empty"
+PATH = "a path begins with / and has no query and no space, such as /v1/balance"
+NO_CONNECTION = "no connection: {reason}"
+NO_ANSWER = "no answer: {reason}"
+FAILED_CALL = "{method} {path}: {reason}"
+UNREADABLE = "an answer {status} that could not be read"
+AMOUNT_TYPE = "an amount is {accepted} such as \"10.50\", not a {type}"
+AMOUNT_FORM = "an amount is digits, and a point if there are decimals"
+TIME_ZONE = "a datetime needs a time zone: datetime.now(timezone.utc)"
+WEBHOOK_BODY = "the body is what was received, as bytes or text: verify it before anything parses it"
+WEBHOOK_HEADERS = "a delivery has the headers webhook-id, webhook-timestamp and webhook-signature"
+WEBHOOK_SIGNATURE = "no signature of this delivery is right"
+WEBHOOK_TIME = "the delivery was not sent just now; a replay, or a clock that is wrong"
+WEBHOOK_EVENT = "the delivery is signed, and is no event"
+WEBHOOK_SECRET = "a signing secret is whsec_ and base64, as the answer that registered the endpoint showed it"
+LOG_ANSWER = "{method} {path}: {status} in {ms} ms (request {id})"
+LOG_NO_ANSWER = "{method} {path}: {reason} after {ms} ms"
+LOG_RETRY = "{said}; retry {retry} in {ms} ms"
+
+#: Codes that say: nothing was done, ask again.
+NOTHING_DONE = frozenset({"rate_limited", "overloaded", "shutting_down", "rail_unavailable", "request_timeout", "no_leader"})
+
+#: Codes that no short wait makes better, unless the gateway says how long.
+LASTING = frozenset({"account_halted", "clock_stepped", "rail_not_configured", "rate_unavailable", "tenant_moved"})

@@ -1,0 +1,217 @@
+//! USDT payouts and their transactions, as they are stored.
+
+use crate::cause::Cause;
+use crate::codec::stored;
+use crate::entities::resource::{Change, IndexedState, Listing, Resource};
+use crate::index::{Entries, Space, Trait, searched_hash};
+use crate::kept::KeepRef;
+use crate::rail::{Operation, OperationKind, Service, Subject};
+use crate::trace::Trace;
+use crate::values::address::Network;
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Currency, Usdt};
+use crate::values::time::Timestamp;
+use std::sync::Arc;
+
+/// The number of the operation that sends the money.
+pub const SEND: u16 = 1;
+
+stored! {
+    /// The status of a payout. The number is its list facet.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Status {
+        /// The payout is debited; an operator reviews it first.
+        0 PendingReview,
+        /// The payout is debited and sent; its outcome on the network is open.
+        1 Processing,
+        2 Completed,
+        /// The network refused the payout, and the money is back.
+        3 Failed,
+        /// An operator refused the payout, and the money is back.
+        4 Rejected,
+    }
+}
+
+impl Status {
+    pub const ALL: [Status; 5] =
+        [Status::PendingReview, Status::Processing, Status::Completed, Status::Failed, Status::Rejected];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::PendingReview => "pending_review",
+            Status::Processing => "processing",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+            Status::Rejected => "rejected",
+        }
+    }
+
+    /// Whether the money has left the balance and has not arrived.
+    const fn is_pending(self) -> bool {
+        matches!(self, Status::PendingReview | Status::Processing)
+    }
+}
+
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct CryptoPayout {
+        0 pub id: Id,
+        1 pub external_ref: ExternalRef,
+        2 pub status: Status,
+        3 pub amount: Usdt,
+        /// The network's fee, on top of the amount.
+        4 pub fee: Usdt,
+        5 pub network: Network,
+        6 pub address: String,
+        /// The hash of the transfer on the network.
+        7 pub tx_hash: Option<String>,
+        8 pub failure_code: Option<String>,
+        /// The number of times that it was sent: two at most, the second after the network said that it
+        /// never received it.
+        9 pub sends: u32,
+        /// The number of times that the network was asked about it.
+        10 pub looks: u32,
+        /// The instant of the next question to the network: about the outcome, or whether the network
+        /// agrees with an operator who settled the payout.
+        11 pub next_look: Option<Timestamp>,
+        /// The kept answer that the outcome replaces.
+        12 pub kept: Option<Arc<KeepRef>>,
+        /// Whether real money moves; a test payout moves none.
+        13 pub livemode: bool,
+        14 pub created_at: Timestamp,
+        /// The instant at which it arrived, failed or was rejected.
+        15 pub settled_at: Option<Timestamp>,
+        /// The trace of its order at the network.
+        16 pub trace: Trace,
+        /// The transactions, where the gateway itself makes them: in live mode, once one is signed.
+        17 pub transfer: Option<Box<Transfer>>,
+    }
+}
+
+impl CryptoPayout {
+    /// Its operation with the network, as operators see it.
+    pub(crate) fn as_operation(&self) -> Operation {
+        Operation {
+            id: self.id.operation(SEND),
+            kind: OperationKind::CryptoPayout,
+            service: Service::Usdt(self.network),
+            subject: Subject::CryptoPayout(self.id),
+            minor: self.amount.minor(),
+            currency: Currency::Usdt,
+            // The payout may have waited for an operator first.
+            sent_at: self.trace.sent_at.unwrap_or(self.created_at),
+            asked_at: self.trace.asked_at,
+            asks: self.trace.asks.unwrap_or(self.looks),
+            is_queued: self.status == Status::Processing && self.trace.is_queued(),
+            is_operators: false,
+            word: self.trace.said(),
+            code: self.failure_code.clone(),
+            reference: self.tx_hash.clone(),
+        }
+    }
+
+    /// The sum that leaves the balance: amount and fee.
+    pub fn total(&self) -> Usdt {
+        self.amount.plus(self.fee).unwrap_or(self.amount)
+    }
+
+    /// The change, in cents, of the sum of pending payouts by this state, compared with the one
+    /// before.
+    pub fn pending_change(&self, indexed: Option<IndexedState>) -> i64 {
+        let before = indexed.is_some_and(|indexed| {
+            Status::ALL.iter().any(|status| *status as u8 == indexed.facet && status.is_pending())
+        });
+        (i64::from(self.status.is_pending()) - i64::from(before)) * self.total().minor()
+    }
+
+    /// The instants at which it moved money, by which its movements are found.
+    pub fn moved_at(&self) -> Vec<Timestamp> {
+        std::iter::once(self.created_at).chain(self.settled_at).collect()
+    }
+}
+
+impl Resource for CryptoPayout {
+    fn entity_id(&self) -> EntityId {
+        EntityId::crypto_payout(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.next_look
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        // An account's test data begins anew without a look at what there is, so nobody else lists it.
+        if self.livemode { Listing::ForOperatorsToo } else { Listing::ById }
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::CryptoPayout, &self.external_ref);
+            entries.id_among_all(Space::CryptoPayout);
+        }
+        if let Some(transfer) = self.transfer.as_ref().filter(|_| change.cause == Cause::CryptoPayoutSigned) {
+            let nonce = Transfer::nonce_name(transfer.chain_id, &transfer.wallet, transfer.nonce);
+            entries.name_among_all(Space::WalletNonce, &nonce);
+        }
+        if self.status == Status::Completed && change.is_to(self.facet()) {
+            let tx_hash = self.tx_hash.as_deref().map(searched_hash);
+            entries.maybe_found_by(Trait::TxHash, tx_hash.as_deref());
+        }
+    }
+}
+
+/// A hash: of a transaction or a block.
+pub type Hash = [u8; 32];
+
+stored! {
+    /// The transactions of a payout, all of the same nonce.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Transfer {
+        0 pub chain_id: u64,
+        1 pub wallet: [u8; 20],
+        2 pub nonce: u64,
+        /// The newest block when the nonce was taken: none before can have used it.
+        3 pub since_block: u64,
+        /// The signed transactions, oldest first; at least one.
+        4 pub attempts: Vec<Attempt>,
+        5 pub raw: Vec<u8>,
+    }
+
+    /// The price that one transaction pays for a unit of gas, in wei.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Fees {
+        /// The most that a block's maker gets.
+        0 pub tip: u64,
+        /// The most that is paid altogether.
+        1 pub max: u64,
+    }
+
+    /// A signed transaction.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Attempt {
+        0 pub hash: Hash,
+        1 pub fees: Fees,
+        2 pub at: Timestamp,
+    }
+}
+
+impl Transfer {
+    /// The name under which a nonce of a wallet is taken.
+    pub fn nonce_name(chain_id: u64, wallet: &[u8; 20], nonce: u64) -> String {
+        format!("{chain_id} {} {nonce}", hex::encode(wallet))
+    }
+
+    pub fn newest(&self) -> Option<&Attempt> {
+        self.attempts.last()
+    }
+}

@@ -1,0 +1,68 @@
+//! The tenant's own payout account, as they are stored.
+
+use crate::cause::Cause;
+use crate::codec::stored;
+use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::verification::{Attempts, MethodStatus};
+use crate::index::{Entries, Space};
+use crate::values::bank::BankCode;
+use crate::values::identity::IdentityDocument;
+use crate::values::ids::EntityId;
+use crate::values::phone::MobilePhone;
+use crate::values::time::Timestamp;
+
+stored! {
+    /// The phone and bank by which the tenant itself is paid.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct OwnPhone {
+        0 pub bank: BankCode,
+        1 pub phone: MobilePhone,
+        2 pub identification: IdentityDocument,
+    }
+
+    /// The account, and the progress of its verification.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct OwnAccount {
+        0 pub held: OwnPhone,
+        1 pub status: MethodStatus,
+        /// Whether real money may be sent to it; a test account receives none.
+        2 pub livemode: bool,
+        /// The instant at which it was set first.
+        3 pub created_at: Timestamp,
+        /// The instant at which it last changed.
+        4 pub updated_at: Timestamp,
+        5 pub attempts: Attempts,
+    }
+}
+
+impl Resource for OwnAccount {
+    fn entity_id(&self) -> EntityId {
+        EntityId::OWN_ACCOUNT
+    }
+
+    fn facet(&self) -> u8 {
+        0
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.status.deadline()
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some("")
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::OwnAccount, "");
+        }
+        self.status.index(entries);
+        if change.cause == Cause::VerificationStarted {
+            self.status.index_start(self.held.bank, self.held.phone, entries);
+        }
+    }
+}

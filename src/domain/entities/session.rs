@@ -1,0 +1,157 @@
+//! Checkout sessions, as they are stored.
+
+use crate::codec::stored;
+use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::sale::Sale;
+use crate::index::{Entries, Space, Trait, time_bytes};
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Rate, Usd};
+use crate::values::time::Timestamp;
+
+/// The facet of all sessions: what becomes of one is not in it.
+pub const FACET: u8 = 0;
+
+stored! {
+    /// A way to pay that a session can offer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Way {
+        /// A C2P charge at the buyer's Venezuelan bank.
+        0 C2p,
+        1 Cop,
+        2 Usdt,
+        3 Card,
+        /// A Pago Móvil transfer that the buyer made to the shop, and names by its reference.
+        4 PagoMovil,
+    }
+}
+
+impl Way {
+    /// All ways, in the order in which they are shown.
+    pub const ALL: [Way; 5] = [Way::C2p, Way::PagoMovil, Way::Card, Way::Cop, Way::Usdt];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Way::C2p => "c2p",
+            Way::Cop => "cop",
+            Way::Usdt => "usdt",
+            Way::Card => "card",
+            Way::PagoMovil => "pago_movil",
+        }
+    }
+
+    /// The place among all ways, as they are shown.
+    pub fn place(self) -> usize {
+        Way::ALL.iter().position(|way| *way == self).unwrap_or(Way::ALL.len())
+    }
+}
+
+stored! {
+    /// The ways to pay that a session names, in its own order; an empty list means every way.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Offered(pub(crate) Vec<Way>);
+}
+
+impl Offered {
+    pub fn includes(&self, way: Way) -> bool {
+        self.0.is_empty() || self.0.contains(&way)
+    }
+
+    pub fn named(&self) -> impl Iterator<Item = Way> {
+        self.0.iter().copied()
+    }
+}
+
+impl FromIterator<Way> for Offered {
+    fn from_iter<I: IntoIterator<Item = Way>>(ways: I) -> Offered {
+        Offered(ways.into_iter().collect())
+    }
+}
+
+stored! {
+    /// The item that was bought through a payment link.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Bought {
+        0 pub link: Id,
+        1 pub quantity: u16,
+        2 pub chosen: bool,
+        /// The seller, and the percentage that the tenant keeps.
+        3 pub marketplace: Option<(Id, Rate)>,
+    }
+
+    /// A checkout session: an amount to be paid, and how.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Session {
+        0 pub id: Id,
+        1 pub amount: Usd,
+        2 pub description: Option<String>,
+        /// The tenant's reference, which need not be unique.
+        3 pub reference: Option<String>,
+        /// The address to which the buyer goes when it is paid.
+        4 pub success_url: Option<String>,
+        /// The address to which the buyer goes instead of paying.
+        5 pub cancel_url: Option<String>,
+        6 pub offered: Offered,
+        /// A JSON object of the tenant's, as it was sent.
+        7 pub metadata: Option<String>,
+        /// The address of the session's page, as it was given out.
+        8 pub url: String,
+        /// The item that it sells, if it came from a payment link.
+        9 pub bought: Option<Bought>,
+        /// Whether real money is paid; a test session costs none.
+        10 pub livemode: bool,
+        11 pub created_at: Timestamp,
+        12 pub expires_at: Timestamp,
+    }
+}
+
+impl Session {
+    /// The part of the session that its payments store.
+    pub fn sale(&self) -> Sale {
+        Sale {
+            session: self.id,
+            reference: self.reference.clone(),
+            metadata: self.metadata.clone(),
+            link: self.bought.as_ref().map(|bought| bought.link),
+            platform_fee: None,
+        }
+    }
+
+    /// The name under which its payments are found, which is also their `externalRef`.
+    pub fn name(&self) -> ExternalRef {
+        match ExternalRef::parse(&self.id.to_string()) {
+            Ok(name) => name,
+            Err(_) => unreachable!("an id has 36 plain characters"),
+        }
+    }
+}
+
+impl Resource for Session {
+    fn entity_id(&self) -> EntityId {
+        EntityId::session(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        FACET
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        // The id says nothing of the time.
+        Listing::After(time_bytes(self.created_at).to_vec())
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.id_among_all(Space::Session);
+            entries.maybe_found_by(Trait::Reference, self.reference.as_deref());
+        }
+    }
+}

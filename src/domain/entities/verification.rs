@@ -1,0 +1,418 @@
+//! The state of a verification by two micro-deposits, as they are stored.
+
+use crate::codec::stored;
+use crate::index::{Entries, Space};
+use crate::kept::KeepRef;
+use crate::rail::{Operation, OperationKind, Service, Subject};
+use crate::trace;
+use crate::trace::{BankWord, Said, shown};
+use crate::values::bank::BankCode;
+use crate::values::ids::Id;
+use crate::values::money::{Currency, Ves};
+use crate::values::phone::MobilePhone;
+use crate::values::time::Timestamp;
+use std::sync::Arc;
+
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum MethodStatus {
+        /// The verification was not started, or is void.
+        0 Unverified,
+        1 Verifying {
+            0 operation: Id,
+            1 amounts: (Ves, Ves),
+            /// The number of tries left; at 0 the verification is locked.
+            2 tries_left: u8,
+            3 started_at: Timestamp,
+            /// The kept answer that the bank's reply replaces.
+            4 kept: Option<Arc<KeepRef>>,
+            /// The number of times that the bank was asked about the deposits.
+            5 looks: u32,
+            /// The instant at which the bank is asked next; `None` when it has answered, or the answer
+            /// does not matter any more.
+            6 next_look: Option<Timestamp>,
+        },
+        2 Verified { 0 at: Timestamp },
+        /// A status with the bank's reply about the newest deposits beside it.
+        3 Contradicted { 0 word: Word, 1 then: Box<MethodStatus> },
+    }
+
+    /// A bank's reply about deposits. With both a reference and a code the bank contradicts itself: the
+    /// first reply counts.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Word {
+        0 pub operation: Id,
+        1 pub amounts: (Ves, Ves),
+        2 pub sent_at: Timestamp,
+        /// The instant at which the bank was asked about them last.
+        3 pub asked_at: Option<Timestamp>,
+        /// The number of times that the bank was asked about them.
+        4 pub asks: u32,
+        /// The bank's reference, if it made them.
+        5 pub reference: Option<String>,
+        /// The bank's code, if it refused them.
+        6 pub code: Option<String>,
+        /// The instant at which the bank contradicted its first reply.
+        7 pub contradicted_at: Option<Timestamp>,
+        /// The bank's own code and text, the newest ones.
+        8 pub bank: Option<Box<BankWord>>,
+        /// The deposits that its statement showed before it had answered.
+        9 pub booked: Booked,
+    }
+}
+
+/// The mark between the references of two deposits that have one each.
+pub(crate) const BETWEEN_REFERENCES: char = '/';
+
+/// The references of two deposits, as they are kept: one if they are the same.
+pub fn references_of_two(first: Option<String>, second: Option<String>) -> Option<String> {
+    match (first, second) {
+        (Some(first), Some(second)) if first != second => {
+            Some(format!("{first}{BETWEEN_REFERENCES}{second}"))
+        }
+        (first, second) => first.or(second),
+    }
+}
+
+impl Word {
+    /// The bank's reference of each deposit, of what it made and gave one; both are the same where one
+    /// reference stands for them.
+    pub fn references(&self) -> (Option<&str>, Option<&str>) {
+        let all = shown(&self.reference);
+        match all.and_then(|all| all.split_once(BETWEEN_REFERENCES)) {
+            Some((first, second)) => {
+                let given = |reference| Some(reference).filter(|reference: &&str| !reference.is_empty());
+                (given(first), given(second))
+            }
+            None => (all, all),
+        }
+    }
+}
+
+/// Two micro-deposits that a bank is told or asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deposits {
+    pub operation: Id,
+    pub amounts: (Ves, Ves),
+}
+
+impl MethodStatus {
+    /// The status, without the bank's reply about the deposits.
+    pub(crate) fn standing(&self) -> &MethodStatus {
+        if let MethodStatus::Contradicted { then, .. } = self { then.standing() } else { self }
+    }
+
+    /// The status with another standing, and the same reply of the bank.
+    pub(crate) fn now_standing(&self, then: MethodStatus) -> MethodStatus {
+        match self {
+            MethodStatus::Contradicted { word, .. } => {
+                MethodStatus::Contradicted { word: word.clone(), then: Box::new(then) }
+            }
+            _ => then,
+        }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self.standing() {
+            MethodStatus::Verifying { tries_left: 1.., .. } => "verifying",
+            MethodStatus::Verified { .. } => "verified",
+            _ => "unverified",
+        }
+    }
+
+    pub fn is_verified(&self) -> bool {
+        self.verified_at().is_some()
+    }
+
+    pub fn verified_at(&self) -> Option<Timestamp> {
+        if let MethodStatus::Verified { at } = self.standing() { Some(*at) } else { None }
+    }
+
+    /// The bank's reply about the newest deposits.
+    pub const fn word(&self) -> Option<&Word> {
+        if let MethodStatus::Contradicted { word, .. } = self { Some(word) } else { None }
+    }
+
+    /// The entries of the newest deposits: while they are open, and once they are known to be made.
+    pub fn index(&self, entries: &mut Entries<'_>) {
+        if let Some((deposits, ..)) = self.open() {
+            entries.deposit_order(deposits.operation);
+        }
+        if let Some(operation) = self.made() {
+            entries.micro_deposits(operation);
+        }
+    }
+
+    /// The entry of a start that is under way.
+    pub fn index_start(&self, bank: BankCode, phone: MobilePhone, entries: &mut Entries<'_>) {
+        if let Some((deposits, ..)) = self.open() {
+            entries.name_in(Space::DepositStart, &KnownPhone::name(bank, phone, deposits.operation));
+        }
+    }
+
+    /// The operation of the newest deposits, if the bank ever said that it made them, or its statement
+    /// shows one.
+    pub fn made(&self) -> Option<Id> {
+        let is_known = |word: &&Word| word.reference.is_some() || !word.booked.is_empty();
+        self.word().filter(is_known).map(|word| word.operation)
+    }
+
+    /// The deposits that the bank has not answered about: the operation and the amounts, the start,
+    /// the number of questions, and the instant of the next.
+    pub fn open(&self) -> Option<(Deposits, Timestamp, u32, Timestamp)> {
+        match self.standing() {
+            MethodStatus::Verifying {
+                operation, amounts, started_at, looks, next_look: Some(next), ..
+            } => Some((Deposits { operation: *operation, amounts: *amounts }, *started_at, *looks, *next)),
+            _ => None,
+        }
+    }
+
+    /// The status with the bank's first reply about the open deposits.
+    pub(crate) fn with_word(
+        &self,
+        then: MethodStatus,
+        reference: Option<String>,
+        code: Option<String>,
+    ) -> MethodStatus {
+        let Some((Deposits { operation, amounts }, sent_at, looks, next_look)) = self.open() else {
+            return then;
+        };
+        let (asked_at, asks, bank) = match self.word().filter(|word| word.operation == operation) {
+            Some(word) => (word.asked_at, word.asks, word.bank.clone()),
+            None => (trace::asked_at(next_look, looks), looks, None),
+        };
+        let booked = self.booked(operation).cloned().unwrap_or_default();
+        let reference = reference.map(|said| booked.completed_by(said));
+        let contradicted_at = None;
+        let word = Word {
+            operation,
+            amounts,
+            sent_at,
+            asked_at,
+            asks,
+            reference,
+            code,
+            contradicted_at,
+            bank,
+            booked,
+        };
+        MethodStatus::Contradicted { word, then: Box::new(then) }
+    }
+
+    /// The status once the bank was asked about the deposits of this operation, and answered.
+    pub fn asked(self, operation: Id, now: Timestamp) -> MethodStatus {
+        let mut asked = match (&self, self.open()) {
+            // The question is counted among the looks already.
+            (MethodStatus::Verifying { .. }, Some((_, _, looks, _))) => {
+                let mut begun = self.with_word(self.clone(), None, None);
+                if let MethodStatus::Contradicted { word, .. } = &mut begun {
+                    word.asks = looks.saturating_sub(1);
+                }
+                begun
+            }
+            _ => self,
+        };
+        if let MethodStatus::Contradicted { word, .. } = &mut asked
+            && word.operation == operation
+        {
+            word.asks = word.asks.saturating_add(1);
+            word.asked_at = Some(now);
+        }
+        asked
+    }
+
+    /// The status with the bank's own code and text about the newest deposits.
+    pub fn noting(self, said: &Said) -> MethodStatus {
+        let Some(bank) = &said.word else { return self };
+        let mut noted = match &self {
+            MethodStatus::Verifying { .. } => self.with_word(self.clone(), None, None),
+            _ => self,
+        };
+        if let MethodStatus::Contradicted { word, .. } = &mut noted {
+            word.bank = Some(bank.clone());
+        }
+        noted
+    }
+
+    /// The status after the bank refused the open deposits.
+    pub fn refused(&self, code: &str) -> MethodStatus {
+        self.with_word(MethodStatus::Unverified, None, Some(code.to_owned()))
+    }
+
+    /// The deposits of a method that the bank has not answered about, as an operation.
+    pub fn operation(&self, subject: Subject) -> Option<Operation> {
+        let (deposits, sent_at, looks, next_look) = self.open()?;
+        let (one, other) = deposits.amounts;
+        let known = self.word().filter(|word| word.operation == deposits.operation);
+        Some(Operation {
+            id: deposits.operation,
+            kind: OperationKind::MicroDeposit,
+            service: Service::MicroDeposits,
+            subject,
+            minor: one.minor() + other.minor(),
+            currency: Currency::Ves,
+            sent_at,
+            asked_at: match known {
+                Some(word) => word.asked_at,
+                None => trace::asked_at(next_look, looks),
+            },
+            asks: known.map_or(looks, |word| word.asks),
+            is_queued: false,
+            is_operators: false,
+            word: self.word().and_then(|word| word.bank.as_deref().cloned()),
+            code: None,
+            reference: None,
+        })
+    }
+
+    /// The deposits of a method about which the bank contradicted itself at this instant, as an
+    /// operation.
+    pub fn contradiction(&self, subject: Subject, at: Timestamp) -> Option<Operation> {
+        let word = self.word().filter(|word| word.contradicted_at == Some(at))?;
+        let (one, other) = word.amounts;
+        Some(Operation {
+            id: word.operation,
+            kind: OperationKind::MicroDeposit,
+            service: Service::MicroDeposits,
+            subject,
+            minor: one.minor() + other.minor(),
+            currency: Currency::Ves,
+            sent_at: word.sent_at,
+            asked_at: word.asked_at,
+            asks: word.asks,
+            is_queued: false,
+            is_operators: false,
+            word: word.bank.as_deref().cloned(),
+            code: word.code.clone(),
+            reference: word.reference.clone(),
+        })
+    }
+
+    /// Whether operation `sent_by` sent deposits that the bank has not answered about.
+    pub fn waits_for(&self, sent_by: Id) -> bool {
+        self.open().is_some_and(|(deposits, ..)| deposits.operation == sent_by)
+    }
+
+    /// Whether `operation` sent the newest deposits, decided or not.
+    pub fn is_of(&self, sent_by: Id) -> bool {
+        let is_begun =
+            matches!(self.standing(), MethodStatus::Verifying { operation, .. } if *operation == sent_by);
+        is_begun || self.word().is_some_and(|word| word.operation == sent_by)
+    }
+
+    /// The instant at which the bank is to be asked about the deposits.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        self.open().map(|(.., next_look)| next_look)
+    }
+
+    /// The deposits that the bank is to be asked about by now, if there are any.
+    pub fn due(&self, now: Timestamp) -> Option<Deposits> {
+        self.open().filter(|(.., next_look)| *next_look <= now).map(|(deposits, ..)| deposits)
+    }
+
+    /// The kept answer that the bank's reply replaces.
+    pub fn kept(&self) -> Option<Arc<KeepRef>> {
+        if let MethodStatus::Verifying { kept, .. } = self.standing() { kept.clone() } else { None }
+    }
+}
+
+stored! {
+    /// The references of the lines by which each of two deposits is booked.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Booked {
+        /// The reference of the first deposit.
+        0 pub first: Option<String>,
+        1 pub second: Option<String>,
+    }
+}
+
+impl Booked {
+    pub const fn is_empty(&self) -> bool {
+        self.first.is_none() && self.second.is_none()
+    }
+
+    /// Whether a line under this reference has booked a deposit.
+    pub fn has(&self, reference: &str) -> bool {
+        [&self.first, &self.second].into_iter().flatten().any(|known| known == reference)
+    }
+
+    /// Whether a deposit is booked in both.
+    pub(crate) const fn overlaps(&self, other: &Booked) -> bool {
+        self.first.is_some() && other.first.is_some() || self.second.is_some() && other.second.is_some()
+    }
+
+    pub fn with(&self, other: &Booked) -> Booked {
+        Booked {
+            first: self.first.clone().or_else(|| other.first.clone()),
+            second: self.second.clone().or_else(|| other.second.clone()),
+        }
+    }
+
+    /// The references of both, if both are booked.
+    pub fn both(&self) -> Option<String> {
+        let (first, second) = (self.first.clone()?, self.second.clone()?);
+        references_of_two(Some(first), Some(second))
+    }
+
+    /// The references of both, where `said` is the bank's word, or an operator's, for what is not booked.
+    pub(crate) fn completed_by(&self, said: String) -> String {
+        if self.is_empty() {
+            return said;
+        }
+        let halves = said.split_once(BETWEEN_REFERENCES);
+        let (first, second) = halves.unwrap_or((said.as_str(), said.as_str()));
+        let rest = Booked { first: Some(first.to_owned()), second: Some(second.to_owned()) };
+        self.with(&rest).both().unwrap_or_default()
+    }
+}
+
+/// Starts of a method in 24 hours.
+pub const STARTS_MAX: usize = 3;
+
+stored! {
+    /// The starts and the wrong tries of a method that count.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Attempts {
+        /// The instants of the newest starts, oldest first; at most [`STARTS_MAX`].
+        0 pub starts: Vec<Timestamp>,
+        /// The instant of the last of the wrong tries that locked the method.
+        1 pub locked_at: Option<Timestamp>,
+    }
+}
+
+/// A phone at a bank, and when its verification was started lately, by whomever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownPhone {
+    pub bank: BankCode,
+    pub phone: MobilePhone,
+    pub starts: Vec<Timestamp>,
+}
+
+impl KnownPhone {
+    /// The beginning of the names of starts of a phone; that of the operation follows.
+    pub fn prefix(bank: BankCode, phone: MobilePhone) -> String {
+        format!("{bank} {} ", phone.clear())
+    }
+
+    pub fn name(bank: BankCode, phone: MobilePhone, operation: Id) -> String {
+        format!("{}{operation}", KnownPhone::prefix(bank, phone))
+    }
+}
+
+impl Attempts {
+    #[must_use]
+    pub fn started(&self, now: Timestamp) -> Attempts {
+        let skipped = (self.starts.len() + 1).saturating_sub(STARTS_MAX);
+        let starts = self.starts.iter().skip(skipped).copied().chain([now]).collect();
+        Attempts { starts, locked_at: None }
+    }
+
+    /// Without the newest start, of which nothing left this machine.
+    #[must_use]
+    pub fn unsent(&self) -> Attempts {
+        let mut starts = self.starts.clone();
+        starts.pop();
+        Attempts { starts, ..self.clone() }
+    }
+}

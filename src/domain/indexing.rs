@@ -1,0 +1,232 @@
+//! The index entries of a record: those of its entities, as each kind says them, and those of its movements,
+//! events and kept answer.
+
+use crate::cause::Cause;
+use crate::codec;
+use crate::entities::conversion::Source;
+use crate::entities::resource::{Change, Listing};
+use crate::events::Extra;
+use crate::index::{
+    AuditList, Entries, LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, audit, begun_at,
+    contradicted, day_bytes, days, entity, event, found_by, kept_of_operator, kept_on, left, list, movements,
+    name, sampled_at, search, searched_hash, time_bytes, webhook,
+};
+use crate::ledger::{Ledger, MovementKind};
+use crate::platform::PlatformChange;
+use crate::platform::audit::AuditEntry;
+use crate::platform::beside::{Beside, pin_name};
+use crate::record::Record;
+use crate::values::ids::{EntityId, Id, Kind};
+use crate::values::mode::PLATFORM;
+use crate::values::money::Currency;
+use crate::values::time::Timestamp;
+use wal::IndexOps;
+
+pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMarks, ops: &mut IndexOps) {
+    let begins = record.cause == Cause::TestReset;
+    if begins {
+        for (from, to) in left(tenant) {
+            ops.delete_range(&from, &to);
+        }
+        ops.put(&begun_at(tenant), &record.first_event.to_be_bytes());
+    }
+    for written in &record.entities {
+        let state = written.state.resource();
+        let id = state.entity_id();
+        ops.put_seq(&entity(tenant, id));
+        let indexed = written.indexed.filter(|_| !begins);
+        let (before, now) = (indexed.map(|indexed| indexed.facet), state.facet());
+        if before != Some(now) {
+            for key in before.into_iter().flat_map(|facet| listed(tenant, id, state.listing(facet), facet)) {
+                ops.delete(&key);
+            }
+            for key in listed(tenant, id, state.listing(now), now) {
+                ops.put(&key, &[]);
+            }
+        }
+        let change = Change { cause: record.cause, indexed };
+        state.entries(change, &mut Entries { tenant, id, marks, ops });
+    }
+    forget_removed(tenant, record, ops);
+    index_movements(tenant, time, record, ops);
+    for closed in record.closed.iter().flatten() {
+        let mut key = days(tenant, closed.ledger, closed.currency);
+        key.extend_from_slice(&day_bytes(closed.day.date));
+        ops.put(&key, &codec::encode(closed));
+    }
+    index_events(tenant, record, marks, ops);
+    if let Some(PlatformChange::Searched(searched)) = record.platform.as_deref() {
+        ops.put_seq(&name(PLATFORM, Space::SearchedBlocks, &searched.name()));
+    }
+    if let Some(PlatformChange::Beside(entries)) = record.platform.as_deref() {
+        index_besides(entries, ops);
+    }
+    if record.cause == Cause::OperationContradicted {
+        ops.put_at_seq(&contradicted(), &[]);
+    }
+    if let Some(entry) = &record.audit {
+        index_audit(entry, ops);
+    }
+    if let Some(kept) = &record.kept {
+        let place = if kept.of.path.starts_with(OPERATORS) { kept_of_operator } else { kept_on };
+        ops.put_seq(&place(tenant, &kept.of.key, &kept.of.path));
+    }
+}
+
+/// Deletes the entries of entities that are removed, and the names that are free again.
+fn forget_removed(tenant: u64, record: &Record, ops: &mut IndexOps) {
+    for (id, indexed) in &record.removed {
+        ops.delete(&entity(tenant, *id));
+        let mut key = list(tenant, id.kind, indexed.facet);
+        key.extend_from_slice(id.id.as_bytes());
+        ops.delete(&key);
+        if id.kind == Kind::Webhook {
+            ops.delete(&webhook(tenant, id.id));
+        }
+        if record.cause == Cause::CopPaymentUnsent {
+            ops.delete(&name(PLATFORM, Space::CopPayment, &id.id.to_string()));
+        }
+    }
+    // A record whose cause frees no names has none (`ledger/invariants.rs`).
+    let Some(space) = record.cause.freed_space() else { return };
+    let owner = space.owner(tenant);
+    for freed in &record.freed {
+        let key = name(owner, space, freed);
+        match record.freed_to {
+            Some(before) => ops.put(&key, before.as_bytes()),
+            None => ops.delete(&key),
+        }
+    }
+}
+
+/// Writes the place of a record's events, and what deposits are found by, which are no entities.
+fn index_events(tenant: u64, record: &Record, marks: &PersonMarks, ops: &mut IndexOps) {
+    if !record.events.is_empty() {
+        ops.put_seq(&event(tenant, record.first_event));
+    }
+    for event in &record.events {
+        let Extra::Deposit(deposit) = &event.extra else { continue };
+        if let Some(entry) = &deposit.entry {
+            let mut named =
+                |text: String, id: Id| ops.put(&name(tenant, Space::Deposit, &text), id.as_bytes());
+            named(entry.name(&deposit.tx_hash), deposit.id);
+            named(entry.transaction_name(&deposit.tx_hash), entry.block_id());
+        }
+        let texts =
+            [(Trait::PartId, deposit.id.to_string()), (Trait::TxHash, searched_hash(&deposit.tx_hash))];
+        for (by, text) in texts {
+            if let Some(prefix) = found_by(marks, by, &text) {
+                ops.put_seq(&search::of_deposit(&prefix, tenant, deposit.id));
+            }
+        }
+    }
+}
+
+/// The entries of a record with what is kept beside the log.
+fn index_besides(entries: &[Beside], ops: &mut IndexOps) {
+    let mut newest = None;
+    for entry in entries {
+        match entry {
+            Beside::Fate { operation, kind, refusal } => {
+                let text = operation.to_string().replace('-', "");
+                ops.put(&name(PLATFORM, Space::Fate, &text), &[*kind, *refusal]);
+            }
+            Beside::Sample(sample) => newest = newest.max(Some(sample.fetched_at)),
+            Beside::Pinned(_) | Beside::Unpinned(_) => {}
+        }
+        if let Some(place) = entry.place() {
+            ops.put_seq(&name(PLATFORM, Space::Pinned, &pin_name(&place)));
+        }
+    }
+    if let Some(at) = newest {
+        ops.put_at_seq(&name(PLATFORM, Space::Sampled, &sampled_at(at.unix_ms())), &[]);
+    }
+}
+
+fn index_audit(entry: &AuditEntry, ops: &mut IndexOps) {
+    let lists = [
+        Some(AuditList::All),
+        Some(AuditList::Operator(entry.operator.id)),
+        entry.tenant.map(AuditList::Tenant),
+        Some(AuditList::Action(&entry.action)),
+    ];
+    for list in lists.into_iter().flatten() {
+        let mut key = audit(list);
+        key.extend_from_slice(&time_bytes(entry.at));
+        ops.put_at_seq(&key, &[]);
+    }
+    // An approval under which something was done is never used again.
+    if let (Some(approval), Some(_)) = (entry.approval, &entry.consent) {
+        ops.put_seq(&name(PLATFORM, Space::Approved, &approval.to_string()));
+    }
+}
+
+fn listed(tenant: u64, id: EntityId, listing: Listing, facet: u8) -> impl Iterator<Item = Vec<u8>> {
+    let entry = |tenant, order: &[u8]| {
+        let mut key = list(tenant, id.kind, facet);
+        key.extend_from_slice(order);
+        key.extend_from_slice(id.id.as_bytes());
+        key
+    };
+    match listing {
+        Listing::Nowhere => [None, None],
+        Listing::ById => [Some(entry(tenant, &[])), None],
+        Listing::After(order) => [Some(entry(tenant, &order)), None],
+        Listing::ForOperatorsToo => [Some(entry(tenant, &[])), Some(entry(PLATFORM, &[]))],
+    }
+    .into_iter()
+    .flatten()
+}
+
+fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps) {
+    if record.postings.is_empty() && record.tenant_settings.is_none() && record.holds.is_empty() {
+        return;
+    }
+    let mut kinds: Vec<(LedgerKey, MovementKind)> = Vec::with_capacity(record.postings.len());
+    for posting in &record.postings {
+        let Some(row) = &posting.row else { continue };
+        let ledger = match posting.ledger {
+            Ledger::Tenant => LedgerKey::Tenant(posting.currency),
+            Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
+            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => continue,
+        };
+        kinds.push((ledger, row.kind));
+        if let (Some(external_ref), Cause::Adjusted) = (&row.external_ref, record.cause) {
+            ops.put_seq(&name(tenant, Space::Adjustment, external_ref));
+        }
+    }
+    // A record has few kinds of movements, however many rows.
+    kinds.sort_unstable();
+    kinds.dedup();
+    let own_ves = kinds.iter().any(|(ledger, _)| *ledger == LedgerKey::Tenant(Currency::Ves));
+    let paid =
+        |source: Source| kinds.contains(&(LedgerKey::Tenant(source.currency()), MovementKind::Conversion));
+    let bought_here = Source::ALL
+        .into_iter()
+        .any(paid)
+        .then_some((LedgerKey::Tenant(Currency::Usdt), MovementKind::Conversion));
+    let mut put = |ledger, kind| {
+        let mut key = movements(tenant, ledger, kind);
+        key.extend_from_slice(&time_bytes(time));
+        ops.put_at_seq(&key, &[]);
+    };
+    for (ledger, kind) in kinds.iter().filter(|entry| Some(**entry) != bought_here) {
+        put(*ledger, *kind as u8);
+    }
+    if !own_ves {
+        put(LedgerKey::Tenant(Currency::Ves), OTHER);
+    }
+}
+
+/// The prefixes of the lists that together hold the movements of a ledger of a type, and others
+/// too: the USDT of a conversion are in the record of what was paid for them, unless they came
+/// later.
+pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> impl Iterator<Item = Vec<u8>> {
+    let converted = ledger == LedgerKey::Tenant(Currency::Usdt) && kind == MovementKind::Conversion as u8;
+    let paid = converted
+        .then_some(Source::ALL)
+        .into_iter()
+        .flatten()
+        .map(|source| LedgerKey::Tenant(source.currency()));
+    paid.chain([ledger]).map(move |ledger| movements(tenant, ledger, kind))
+}

@@ -1,0 +1,268 @@
+//! What operators decide about tenants, their keys and settings, and about operators: the rules of the
+//! platform's book, and of the copy of the settings in a tenant's.
+
+pub mod keys;
+pub mod moves;
+
+use crate::cause::Cause;
+use crate::decision::{Draft, Ruling, write_platform};
+use crate::events::{EventKind, Extra};
+use crate::ledger::book::Book;
+use crate::platform::acts::Act;
+use crate::platform::beside::Beside;
+use crate::platform::operators::{By, OperatorAccount, OperatorStatus, Role};
+use crate::platform::settings::{Deployment, LiveStatus, Settings, TenantSettings};
+use crate::platform::{ApiKey, PlatformBook, PlatformChange, SearchedBlocks, Tenant};
+use crate::refusal::{PlatformRefusal, Refusal};
+use crate::resources::banks::{Edit, Listed};
+use crate::values::bank::BankCode;
+use crate::values::ids::Id;
+use crate::values::time::Timestamp;
+use std::sync::Arc;
+
+/// A command of an operator to the platform's book.
+pub enum PlatformAsk {
+    /// A new tenant; the number in the keys is filled in.
+    Open {
+        id: Id,
+        name: String,
+        settings: Arc<Settings>,
+        /// The first keys of the tenant.
+        keys: Vec<ApiKey>,
+    },
+    /// A new version of the settings; refused as stale if another was written since `base`.
+    SetTenantSettings {
+        number: u32,
+        /// The version that the new one was made from.
+        base: u64,
+        settings: Arc<Settings>,
+        live_status: LiveStatus,
+        /// The operator's reason for a change of the live status.
+        reason: Option<String>,
+    },
+    /// A tenant moves to another deployment, or stays after all; refused as stale if its settings were
+    /// changed since `base`.
+    Move {
+        number: u32,
+        /// The version of the settings that is in force.
+        base: u64,
+        /// The deployment; `None` lets the tenant go on here.
+        to: Option<Deployment>,
+    },
+    /// A tenant comes from another deployment, with its keys; it gets a number here.
+    Receive {
+        tenant: Arc<Tenant>,
+        keys: Vec<Arc<ApiKey>>,
+    },
+    /// Both books of a tenant have a version of the settings.
+    Pushed {
+        number: u32,
+        version: u64,
+    },
+    /// A new key; `created_at` is filled in.
+    AddKey(ApiKey),
+    /// A key stops working now, with all keys that came in its place if that is asked.
+    RevokeKey {
+        id: Id,
+        with_successors: bool,
+    },
+    /// A tenant asks the operator for live mode; the answer is kept.
+    AskLive {
+        number: u32,
+        body: Vec<u8>,
+    },
+    /// A key gets a successor, and stops working at `ends_at` if not before.
+    RotateKey {
+        id: Id,
+        ends_at: Timestamp,
+        /// The new one; tenant, mode, scopes and expiry are the old one's.
+        successor: ApiKey,
+    },
+    /// A change of a bank, on top of those before.
+    EditBank(BankCode, Edit),
+    RefreshBanks(Vec<Listed>),
+    Searched(SearchedBlocks),
+    Beside(Vec<Beside>),
+    /// A new operator; `created_at` and `makers` are filled in.
+    AddOperator(OperatorAccount, By),
+    /// An operator's role and status change; what is `None` stays.
+    ChangeOperator {
+        id: Id,
+        role: Option<Role>,
+        /// The right to use the token, if it changes.
+        status: Option<OperatorStatus>,
+        by: By,
+    },
+    /// An operator gets a new token; the old one ends.
+    RotateOperator {
+        id: Id,
+        /// SHA-256 of the new token.
+        token_hash: [u8; 32],
+        by: By,
+    },
+    Note(Act),
+    /// Something that is in no other record, to write down with its entry of the audit.
+    Acted,
+    /// The answer to an operator's call that no rule of a book decided, to be kept for its
+    /// Idempotency-Key.
+    Answered {
+        /// The act, unless the call was refused.
+        act: Option<Act>,
+        status: u16,
+        body: Vec<u8>,
+    },
+}
+
+/// Decides on a request of an operator.
+pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
+    match ask {
+        PlatformAsk::Open { id, name, settings, keys } => {
+            let number = book.next_number();
+            let tenant_settings = TenantSettings { version: 1, settings, ..TenantSettings::default() };
+            let (name, first_number) = (name.into(), number);
+            let tenant =
+                Tenant { id, number, first_number, name, tenant_settings, pushed: 0, created_at: now };
+            let own = |key| Arc::new(ApiKey { tenant: number, created_at: now, ..key });
+            let keys = keys.into_iter().map(own).collect();
+            write_platform(PlatformChange::Opened { tenant: Arc::new(tenant), keys })
+        }
+        PlatformAsk::SetTenantSettings { number, base, settings, live_status, reason } => {
+            let next = TenantSettings { version: base + 1, settings, live_status, reason, moved_to: None };
+            set_tenant_settings(book, number, next)
+        }
+        PlatformAsk::Move { number, base, to } => moves::decide(book, number, base, to),
+        PlatformAsk::Receive { tenant, keys } => moves::receive(book, &tenant, &keys),
+        PlatformAsk::Pushed { number, version } => match book.tenants.get(&number) {
+            Some(tenant) if tenant.pushed < version => {
+                write_platform(PlatformChange::Tenant(Arc::new(Tenant {
+                    pushed: version,
+                    ..(**tenant).clone()
+                })))
+            }
+            _ => Ruling::unchanged(),
+        },
+        PlatformAsk::AddKey(key) => keys::add(book, key, now),
+        PlatformAsk::RevokeKey { id, with_successors } => keys::revoke(book, id, with_successors, now),
+        PlatformAsk::AskLive { number, body } => ask_live(book, number, body),
+        PlatformAsk::RotateKey { id, ends_at, successor } => keys::rotate(book, id, ends_at, successor, now),
+        PlatformAsk::EditBank(code, change) => {
+            if !book.banks.listed().knows(code) {
+                return Ruling::refuse(Refusal::NotFound);
+            }
+            let before = book.banks.edits.get(&code).cloned().unwrap_or_default();
+            write_platform(PlatformChange::Bank(code, before.then(change)))
+        }
+        // Written also when the feed lists nothing new: the next weekly refresh is counted from the
+        // last one.
+        PlatformAsk::RefreshBanks(feed) => {
+            write_platform(PlatformChange::Banks(book.banks.listed().refreshed(&feed)))
+        }
+        PlatformAsk::Searched(searched) => write_platform(PlatformChange::Searched(searched)),
+        PlatformAsk::Beside(entries) => write_platform(PlatformChange::Beside(entries)),
+        PlatformAsk::AddOperator(operator, by) => add_operator(book, operator, by, now),
+        PlatformAsk::ChangeOperator { id, role, status, by } => {
+            change_operator(book, id, (role, status), by, now)
+        }
+        PlatformAsk::RotateOperator { id, token_hash, by } => rotate_operator(book, id, token_hash, by, now),
+        PlatformAsk::Note(act) => Ruling::write(noted(act)),
+        PlatformAsk::Acted => Ruling::write(Draft::new(Cause::OperatorActed)),
+        PlatformAsk::Answered { act, status, body } => {
+            let cause = if status < 400 { Cause::OperatorActed } else { Cause::RefusalKept };
+            let mut draft = act.map_or_else(|| Draft::new(cause), noted);
+            draft.answer = Some((status, body));
+            Ruling::write(draft)
+        }
+    }
+}
+
+/// Gives a tenant the settings that follow the ones with the version before.
+fn set_tenant_settings(book: &PlatformBook, number: u32, next: TenantSettings) -> Ruling {
+    let Some(tenant) = book.tenants.get(&number) else { return Ruling::refuse(Refusal::NotFound) };
+    let known = &tenant.tenant_settings;
+    if known.moved_to.is_some() {
+        return Ruling::refuse(Refusal::TenantMoved);
+    }
+    if known.version + 1 != next.version {
+        return Ruling::refuse(PlatformRefusal::StaleSettings);
+    }
+    // An operator's word that leaves the status as it is still answers who asked for live mode.
+    let is_answer = book.live_asked.contains_key(&number) && known.says_otherwise(&next);
+    if known.settings == next.settings && known.live_status == next.live_status && !is_answer {
+        return Ruling::unchanged();
+    }
+    write_platform(PlatformChange::Tenant(Arc::new(Tenant { tenant_settings: next, ..(**tenant).clone() })))
+}
+
+/// The ruling on a tenant's wish for live mode: one is pending at a time.
+fn ask_live(book: &PlatformBook, number: u32, body: Vec<u8>) -> Ruling {
+    let Some(tenant) = book.tenants.get(&number) else { return Ruling::refuse(Refusal::NotFound) };
+    if tenant.tenant_settings.moved_to.is_some() {
+        return Ruling::refuse(Refusal::TenantMoved);
+    }
+    if book.live_asked.contains_key(&number) || tenant.tenant_settings.live_status == LiveStatus::Active {
+        return Ruling::unchanged();
+    }
+    let mut draft = Draft::new(Cause::PlatformChanged);
+    draft.platform = Some(Box::new(PlatformChange::LiveAsked(number)));
+    draft.answer = Some((200, body));
+    Ruling::write(draft)
+}
+
+fn noted(act: Act) -> Draft {
+    let mut draft = Draft::new(Cause::OperatorActed);
+    draft.platform = Some(Box::new(PlatformChange::Acted(act)));
+    draft
+}
+
+fn add_operator(book: &PlatformBook, operator: OperatorAccount, by: By, now: Timestamp) -> Ruling {
+    if book.operators.values().any(|known| known.has_email(&operator.email)) {
+        return Ruling::refuse(PlatformRefusal::OperatorExists);
+    }
+    written(OperatorAccount { created_at: now, ..operator }.made(by, now))
+}
+
+/// The ruling on another role or status; what is `None` stays.
+fn change_operator(
+    book: &PlatformBook,
+    id: Id,
+    (role, status): (Option<Role>, Option<OperatorStatus>),
+    by: By,
+    now: Timestamp,
+) -> Ruling {
+    let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
+    let (role, status) = (role.unwrap_or(known.role), status.unwrap_or(known.status));
+    if (role, status) == (known.role, known.status) {
+        return Ruling::unchanged();
+    }
+    let changed = OperatorAccount { role, status, ..(**known).clone() };
+    written(if known.gains(Some(role), Some(status)) { changed.made(by, now) } else { changed })
+}
+
+fn rotate_operator(book: &PlatformBook, id: Id, token_hash: [u8; 32], by: By, now: Timestamp) -> Ruling {
+    let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
+    written(OperatorAccount { token_hash, ..(**known).clone() }.made(by, now))
+}
+
+fn written(operator: OperatorAccount) -> Ruling {
+    write_platform(PlatformChange::Operator(Arc::new(operator)))
+}
+
+/// Brings a new version of the settings into the tenant's book; one that is not newer changes
+/// nothing.
+pub fn renew(book: &Book, new: TenantSettings) -> Ruling {
+    let known = &book.tenant_settings;
+    if new.version <= known.version {
+        return Ruling::unchanged();
+    }
+    let mut draft = Draft::new(Cause::TenantSettingsChanged);
+    if new.live_status != known.live_status {
+        let extra = Extra::LiveStatus {
+            status: new.live_status.name().to_owned(),
+            previous: known.live_status.name().to_owned(),
+            reason: new.reason.clone(),
+        };
+        draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
+    }
+    draft.tenant_settings = Some(new);
+    Ruling::write(draft)
+}
