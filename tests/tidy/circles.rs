@@ -5,7 +5,7 @@ use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The folders of the crates' root files.
-const ROOTS: [&str; 4] = ["actors/src", "src", "src/api", "src/domain"];
+const ROOTS: [&str; 4] = ["actors/src", "src/admin", "src/api", "src/domain"];
 
 /// A module by its path; a folder's own file has the folder's.
 type Module = Vec<String>;

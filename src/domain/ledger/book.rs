@@ -10,7 +10,7 @@ use crate::entities::payment::Status;
 use crate::entities::product::product_of;
 use crate::entities::resource::IndexedState;
 use crate::entities::sale::Sale;
-use crate::ledger::days::{Counted, Day, counted, zone};
+use crate::ledger::days::{ClosedDay, Counted, Day, Present, counted, zone};
 use crate::ledger::totals::Totals;
 use crate::ledger::{Account, HoldChange, Ledger, Posting, Release};
 use crate::platform::settings::TenantSettings;
@@ -451,5 +451,31 @@ impl Book {
     /// shows it.
     pub fn available(&self) -> Ves {
         Ves::from_minor(self.spendable(Currency::Ves))
+    }
+
+    /// An account at present; `None` for a seller that the book does not have.
+    pub fn present(&self, ledger: Ledger, currency: Currency, now: Timestamp) -> Option<Present> {
+        if let Ledger::Seller(merchant) = ledger {
+            self.sellers.get(&merchant)?;
+        }
+        let day = self.days.get(&(ledger, currency)).cloned();
+        Some(Present { now, counted_from: self.counted_from, day, net: self.net(ledger, currency) })
+    }
+
+    /// The days that a record with these postings ends at `now`: of each account that it moves, the day
+    /// that is counted, if it is an earlier one.
+    pub fn days_closed_by(&self, postings: &[Posting], now: Timestamp) -> Vec<ClosedDay> {
+        let mut closed: Vec<ClosedDay> = Vec::new();
+        for Counted { ledger, currency, .. } in counted(postings) {
+            let today = now.date_in(zone(currency));
+            if let Some(day) = self.days.get(&(ledger, currency))
+                && day.date < today
+                && !closed.iter().any(|known| known.ledger == ledger && known.currency == currency)
+            {
+                let (day, net) = (day.clone(), self.net(ledger, currency));
+                closed.push(ClosedDay { ledger, currency, day, net });
+            }
+        }
+        closed
     }
 }

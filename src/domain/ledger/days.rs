@@ -10,7 +10,6 @@
 //! (`src/store/statements.rs`).
 
 use crate::codec::stored;
-use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind, Posting};
 use crate::values::date::Date;
 use crate::values::money::Currency;
@@ -162,7 +161,7 @@ stored! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Present {
     pub now: Timestamp,
-    /// The instant from which its movements are counted ([`Book::counted_from`]).
+    /// The instant from which its movements are counted (the book's `counted_from`).
     pub counted_from: Option<Timestamp>,
     /// The newest day on which anything moved, of those that are counted.
     pub day: Option<Day>,
@@ -229,32 +228,4 @@ pub fn counted(postings: &[Posting]) -> Vec<Counted> {
         counted.push(Counted { ledger, currency, column, minor });
     }
     counted
-}
-
-impl Book {
-    /// An account at present; `None` for a seller that the book does not have.
-    pub fn present(&self, ledger: Ledger, currency: Currency, now: Timestamp) -> Option<Present> {
-        if let Ledger::Seller(merchant) = ledger {
-            self.sellers.get(&merchant)?;
-        }
-        let day = self.days.get(&(ledger, currency)).cloned();
-        Some(Present { now, counted_from: self.counted_from, day, net: self.net(ledger, currency) })
-    }
-
-    /// The days that a record with these postings ends at `now`: of each account that it moves, the day
-    /// that is counted, if it is an earlier one.
-    pub fn days_closed_by(&self, postings: &[Posting], now: Timestamp) -> Vec<ClosedDay> {
-        let mut closed: Vec<ClosedDay> = Vec::new();
-        for Counted { ledger, currency, .. } in counted(postings) {
-            let today = now.date_in(zone(currency));
-            if let Some(day) = self.days.get(&(ledger, currency))
-                && day.date < today
-                && !closed.iter().any(|known| known.ledger == ledger && known.currency == currency)
-            {
-                let (day, net) = (day.clone(), self.net(ledger, currency));
-                closed.push(ClosedDay { ledger, currency, day, net });
-            }
-        }
-        closed
-    }
 }
