@@ -22,15 +22,40 @@ macro_rules! shown {
     };
 }
 
+/// How a kind of member is described. A kind that is not here does not compile.
 macro_rules! described {
     (constant, $object:ident, $name:literal, $only:expr) => {
         $object.member($name, crate::openapi::schema::text().constant($only))
     };
-    (optional_maybe_plain, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.optional($name, $is.or_null())
+    (boolean, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.member($name, $is)
     };
-    (optional_maybe_text, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.optional($name, $is.or_null())
+    (json, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.member($name, $is)
+    };
+    (list, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.member($name, $is)
+    };
+    (number, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.member($name, $is)
+    };
+    (plain, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.member($name, $is)
+    };
+    (text, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.member($name, $is)
+    };
+    (json_or_null, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.member($name, $is.or_null())
+    };
+    (maybe_number, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.member($name, $is.or_null())
+    };
+    (maybe_plain, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.member($name, $is.or_null())
+    };
+    (maybe_text, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.member($name, $is.or_null())
     };
     (optional_number, $object:ident, $name:literal, $value:expr, $is:expr) => {
         $object.optional($name, $is)
@@ -41,20 +66,11 @@ macro_rules! described {
     (optional_text, $object:ident, $name:literal, $value:expr, $is:expr) => {
         $object.optional($name, $is)
     };
-    (maybe_plain, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is.or_null())
+    (optional_maybe_plain, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.optional($name, $is.or_null())
     };
-    (maybe_text, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is.or_null())
-    };
-    (maybe_number, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is.or_null())
-    };
-    (json_or_null, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is.or_null())
-    };
-    ($kind:ident, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is)
+    (optional_maybe_text, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.optional($name, $is.or_null())
     };
 }
 

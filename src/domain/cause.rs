@@ -101,7 +101,6 @@ stored! {
         68 PaymentUnsent,
         /// A collection of pesos found no connection: nothing is left of it.
         69 CopPaymentUnsent,
-        /// A bank reported unasked that money came.
         /// A transaction of a USDT payout was signed, and is about to be broadcast.
         70 CryptoPayoutSigned,
         71 ApprovalAsked,

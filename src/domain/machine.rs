@@ -208,7 +208,18 @@ impl Rules for Domain {
             (AnyBook::Platform(book), Query::Banks) => View::Banks(Box::new(book.banks.clone())),
             // The platform has no balance and a tenant's book no tenants: the clock is all that
             // both have.
-            _ => View::Clock(Timestamp::from_unix_ms(now_ms)),
+            (AnyBook::Tenant(_) | AnyBook::Platform(_), Query::Clock)
+            | (AnyBook::Tenant(_), Query::Platform | Query::Key(_) | Query::Banks)
+            | (
+                AnyBook::Platform(_),
+                Query::Balance
+                | Query::Crypto
+                | Query::Seller(_)
+                | Query::CopBalance
+                | Query::Agenda
+                | Query::Kept
+                | Query::Days(..),
+            ) => View::Clock(Timestamp::from_unix_ms(now_ms)),
         }
     }
 }

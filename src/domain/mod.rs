@@ -1,6 +1,6 @@
 //! Rules for money. Pure: no clock, no randomness, no input or output; time and ids are inputs.
 //!
-//! In reading order, which is that of the imports: [`values`] (money, names, instants), [`platform`] (tenants,
+//! In reading order: [`values`] (money, names, instants), [`platform`] (tenants,
 //! keys, settings), [`entities`] (what is stored of each kind), [`record`] (what one command writes), [`ledger`]
 //! (double entry, the book of a tenant, what must be true of both) and [`decision`] (how a rule says it), then
 //! the rules in [`resources`]. [`commands`] hands each command to its rule, and [`machine`] shows the whole to

@@ -239,6 +239,13 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         Cause::WebhookProgress | Cause::WebhookDue | Cause::EventResent => ("Se registraron entregas de webhooks", "Deliveries of webhooks were recorded", Plain),
         // No such record changes a payment or a payout, or it changes nothing that its reader would
         // ask for.
-        _ => ("Cambió", "It changed", Plain),
+        Cause::MerchantCreated | Cause::MerchantChanged | Cause::MerchantDeleted | Cause::Funded | Cause::Adjusted
+        | Cause::ClockMoved | Cause::TenantSettingsChanged | Cause::PlatformChanged | Cause::RefusalKept
+        | Cause::AnswerKept | Cause::BatchAnswered | Cause::OwnAccountChanged | Cause::VerificationStarted
+        | Cause::VerificationUnsent | Cause::NoticeGiven | Cause::ProductCreated | Cause::ProductChanged
+        | Cause::ProductDeleted | Cause::LinkCreated | Cause::LinkDeleted | Cause::SessionOpened
+        | Cause::ConversionQuoted | Cause::ConversionCanceled | Cause::ConversionDropped | Cause::DepositAddressMade
+        | Cause::WebhookCreated | Cause::WebhookChanged | Cause::WebhookDeleted | Cause::ApprovalAsked
+        | Cause::TestReset | Cause::ApprovalDecided => ("Cambió", "It changed", Plain),
     }
 }

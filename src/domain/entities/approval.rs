@@ -1,4 +1,4 @@
-//! Calls of operators that wait for a second person, as they are stored.
+//! Calls of operators that wait for a second person.
 
 use crate::codec::stored;
 use crate::entities::resource::{Change, Listing, Resource};

@@ -1,4 +1,4 @@
-//! Batches of payouts, as they are stored.
+//! Batches of payouts.
 
 use crate::codec::stored;
 use crate::entities::resource::{Change, Listing, Resource};

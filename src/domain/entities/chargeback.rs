@@ -1,4 +1,4 @@
-//! Chargebacks, as they are stored.
+//! Chargebacks.
 
 use crate::codec::stored;
 use crate::entities::resource::{Change, Listing, Resource};

@@ -1,4 +1,4 @@
-//! Conversions to USDT, as they are stored.
+//! Conversions to USDT.
 
 use crate::cause::Cause;
 use crate::codec::stored;

@@ -1,4 +1,4 @@
-//! Payments in pesos, as they are stored.
+//! Payments in pesos.
 
 use crate::codec::stored;
 use crate::entities::payment::Status;

@@ -1,4 +1,4 @@
-//! Payouts of pesos, as they are stored.
+//! Payouts of pesos.
 
 use crate::codec::stored;
 use crate::entities::payout::Status;

@@ -1,4 +1,4 @@
-//! USDT payouts and their transactions, as they are stored.
+//! USDT payouts and their transactions.
 
 use crate::cause::Cause;
 use crate::codec::stored;

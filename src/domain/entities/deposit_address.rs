@@ -1,4 +1,4 @@
-//! Deposit addresses, and the deposits to them, as they are stored.
+//! Deposit addresses, and the deposits to them.
 
 use crate::cause::Cause;
 use crate::codec::stored;

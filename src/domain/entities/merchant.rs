@@ -1,4 +1,4 @@
-//! Merchants and their payout methods, as they are stored.
+//! Merchants and their payout methods.
 
 use crate::cause::Cause;
 use crate::codec::stored;

@@ -1,4 +1,4 @@
-//! Notices of banks and processors about money that came, as they are stored.
+//! Notices of banks and processors about money that came.
 
 use crate::bank_names::without_zeros;
 use crate::codec::stored;

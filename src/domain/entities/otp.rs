@@ -1,4 +1,4 @@
-//! Requests for the code of an immediate debit, as they are stored.
+//! Requests for the code of an immediate debit.
 
 use crate::codec::stored;
 use crate::entities::means::Debtor;

@@ -1,4 +1,4 @@
-//! The tenant's own payout account, as they are stored.
+//! The tenant's own payout account.
 
 use crate::cause::Cause;
 use crate::codec::stored;

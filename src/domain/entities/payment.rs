@@ -1,4 +1,4 @@
-//! Payments in bolívares and USDT, as they are stored.
+//! Payments in bolívares and USDT.
 
 use crate::bank_names::{self, Named, without_zeros};
 use crate::codec::stored;

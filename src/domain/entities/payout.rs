@@ -1,4 +1,4 @@
-//! Payouts in bolívares, as they are stored.
+//! Payouts in bolívares.
 
 use crate::bank_names::{self, Named};
 use crate::codec::stored;

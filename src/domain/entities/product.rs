@@ -1,4 +1,4 @@
-//! Products and their payment links, as they are stored.
+//! Products and their payment links.
 
 use crate::cause::Cause;
 use crate::codec::stored;

@@ -1,4 +1,4 @@
-//! What a payment stores of the sale that it is for, as they are stored.
+//! What a payment stores of the sale that it is for.
 
 use crate::codec::stored;
 use crate::values::ids::Id;

@@ -1,4 +1,4 @@
-//! Checkout sessions, as they are stored.
+//! Checkout sessions.
 
 use crate::codec::stored;
 use crate::entities::resource::{Change, Listing, Resource};

@@ -1,4 +1,4 @@
-//! The state of a verification by two micro-deposits, as they are stored.
+//! The state of a verification by two micro-deposits.
 
 use crate::codec::stored;
 use crate::index::{Entries, Space};

@@ -1,4 +1,4 @@
-//! Webhook endpoints and their deliveries, as they are stored.
+//! Webhook endpoints and their deliveries.
 
 use crate::codec::stored;
 use crate::entities::resource::{Change, Listing, Resource};

@@ -348,7 +348,7 @@ impl Book {
             Entity::Merchant(merchant) => self.know_seller(merchant),
             Entity::Payout(payout) if indexed.is_none() => {
                 if let Some(merchant) = payout.merchant {
-                    self.seller(merchant).payouts += 1;
+                    self.seller(merchant, |seller| seller.payouts += 1);
                 }
             }
             Entity::OwnAccount(account) => self.own = Some((account.held, account.status.is_verified())),
@@ -363,7 +363,15 @@ impl Book {
             Entity::Webhook(webhook) => {
                 self.webhooks.insert(webhook.id);
             }
-            _ => {}
+            Entity::Payout(_) | Entity::Payment(_) | Entity::CopPayment(_) | Entity::CopPayout(_) => {}
+            Entity::Batch(_)
+            | Entity::Chargeback(_)
+            | Entity::Otp(_)
+            | Entity::Product(_)
+            | Entity::Session(_)
+            | Entity::DepositAddress(_)
+            | Entity::Notice(_)
+            | Entity::Approval(_) => {}
         }
     }
 
@@ -374,37 +382,37 @@ impl Book {
         }
     }
 
-    /// The balance's copy of a seller, which is made if there is none.
-    fn seller(&mut self, merchant: Id) -> &mut Seller {
-        if !self.sellers.contains_key(&merchant) {
-            self.sellers.insert(merchant, Arc::default());
-        }
-        Arc::make_mut(self.sellers.get_mut(&merchant).expect("it is there now"))
+    /// Changes the balance's copy of a seller, which is made if there is none.
+    fn seller<R>(&mut self, merchant: Id, change: impl FnOnce(&mut Seller) -> R) -> R {
+        self.sellers.with(merchant, Arc::default, |seller| change(Arc::make_mut(seller)))
     }
 
     fn know_seller(&mut self, merchant: &Merchant) {
-        let seller = self.seller(merchant.id);
-        merchant.external_ref.as_str().clone_into(&mut seller.external_ref);
-        seller.active = merchant.active;
-        seller.name.clone_from(&merchant.name);
-        seller.identification = merchant.identification;
-        seller.default_method = merchant.default_method;
-        let methods = merchant.methods.iter().map(|method| SellerMethod {
-            id: method.id,
-            bank: method.bank,
-            phone: method.phone,
-            verified: method.status.is_verified(),
+        self.seller(merchant.id, |seller| {
+            merchant.external_ref.as_str().clone_into(&mut seller.external_ref);
+            seller.active = merchant.active;
+            seller.name.clone_from(&merchant.name);
+            seller.identification = merchant.identification;
+            seller.default_method = merchant.default_method;
+            seller.methods = merchant
+                .methods
+                .iter()
+                .map(|method| SellerMethod {
+                    id: method.id,
+                    bank: method.bank,
+                    phone: method.phone,
+                    verified: method.status.is_verified(),
+                })
+                .collect();
         });
-        seller.methods = methods.collect();
     }
 
     fn post(&mut self, posting: &Posting) {
         match posting.ledger {
             Ledger::Tenant => self.accounts.entry(posting.currency).or_default().net += posting.minor,
-            Ledger::Seller(merchant) => {
-                let seller = self.seller(merchant);
-                seller.accounts.entry(posting.currency).or_default().net += posting.minor;
-            }
+            Ledger::Seller(merchant) => self.seller(merchant, |seller| {
+                seller.accounts.entry(posting.currency).or_default().net += posting.minor
+            }),
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
                 *self.counter.entry((posting.ledger, posting.currency)).or_insert(0) += posting.minor
             }
@@ -415,10 +423,10 @@ impl Book {
         match change.ledger {
             Ledger::Tenant => self.accounts.entry(change.currency).or_default().hold(change),
             Ledger::Seller(merchant) => {
-                let seller = self.seller(merchant);
-                seller.accounts.entry(change.currency).or_default().hold(change);
-                let more_then =
-                    seller.accounts.values().any(|account| account.holds_until(change.release_at));
+                let more_then = self.seller(merchant, |seller| {
+                    seller.accounts.entry(change.currency).or_default().hold(change);
+                    seller.accounts.values().any(|account| account.holds_until(change.release_at))
+                });
                 let Release::At(at) = change.release_at else { return };
                 self.seller_releases.insert((at, merchant));
                 // Releases are announced: the seller is due at every instant at which one of its

@@ -209,23 +209,22 @@ pub struct Counted {
 
 /// The movements of a record that count. The platform's side of a movement is posted right after the
 /// movement, which says what it is.
-pub fn counted(postings: &[Posting]) -> Vec<Counted> {
-    let mut counted = Vec::with_capacity(postings.len());
+pub fn counted(postings: &[Posting]) -> impl Iterator<Item = Counted> {
     let mut before = None;
-    for &Posting { ledger, currency, minor, ref row } in postings {
-        if let Some(row) = row {
-            before = Some(row.kind);
-        }
-        let column = match (ledger, row, before) {
-            (Ledger::Tenant | Ledger::Seller(_), Some(row), _) => Column::of(row.kind),
-            // A payout that failed gives its fee back to where it was taken. Micro-deposits, which the platform
-            // pays by itself, have no movement of a tenant's before them.
-            (Ledger::Fees, _, Some(MovementKind::PayoutReversal) | None) => Column::Payouts,
-            // What the platform earned by the movement, less what it gave back.
-            (Ledger::Fees, _, Some(kind)) => Column::of(kind),
-            _ => continue,
+    postings.iter().filter_map(move |&Posting { ledger, currency, minor, ref row }| {
+        let kind = row.as_ref().map(|row| row.kind);
+        before = kind.or(before);
+        let column = match ledger {
+            Ledger::Tenant | Ledger::Seller(_) => Column::of(kind?),
+            Ledger::Fees => match before {
+                // A payout that failed gives its fee back to where it was taken. Micro-deposits, which the platform
+                // pays by itself, have no movement of a tenant's before them.
+                Some(MovementKind::PayoutReversal) | None => Column::Payouts,
+                // What the platform earned by the movement, less what it gave back.
+                Some(kind) => Column::of(kind),
+            },
+            Ledger::Rail | Ledger::Operator | Ledger::Exchange => return None,
         };
-        counted.push(Counted { ledger, currency, column, minor });
-    }
-    counted
+        Some(Counted { ledger, currency, column, minor })
+    })
 }
