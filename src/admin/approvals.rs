@@ -100,6 +100,7 @@ pub enum Begun {
 /// Begins the take-over of a copy that `made_by` made with the records up to `seq`: it is done at once or,
 /// where that is configured, when a second person approves.
 pub async fn begin_take_over(services: &Services, made_by: &str, seq: u64) -> Result<Begun, Problem> {
+    // The last run may have ended before the marker went.
     if take_over::recorded_after(services, seq)? {
         return Ok(Begun::Recorded);
     }
@@ -422,8 +423,6 @@ async fn settle_one(services: &Services, id: Id) -> Result<(), Problem> {
     tracing::warn!(approval = %id, "what was approved was done before the last run ended; its approval says so now");
     Ok(())
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{anything, object, one_of, text};

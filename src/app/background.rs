@@ -14,6 +14,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use wal::Retention;
 
+/// The time that deliveries under way have to end; the others are sent again after the next start.
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 
 pub(super) struct Background {

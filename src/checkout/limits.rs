@@ -68,6 +68,7 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// `misses_per_minute` 0 is no limit of misses.
     pub fn new(proxies: TrustedProxies, misses_per_minute: u32, misses_burst: u32) -> Limits {
         Limits {
             proxies,

@@ -221,6 +221,7 @@ impl Visit<'_> {
             received: Usdt::ZERO,
             seller_received: Usdt::ZERO,
             paid: None,
+            // The decision fills it in.
             generation: 0,
         };
         let mut new = NewDepositAddress {

@@ -4,6 +4,7 @@
 
 use super::checking::Finding;
 use super::{BoxFuture, Call, Order, RailAnswer};
+/// Refused without a call: a rail could not carry the order.
 pub use domain::entities::cop_payment::UNFIT;
 use domain::rail::Service;
 pub use domain::trace::{BankWord, RailId, folded, visible};
@@ -12,7 +13,6 @@ use domain::values::money::Ves;
 use domain::values::token::StepToken;
 use std::time::Duration;
 
-/// Refused without a call: a rail could not carry the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recall {
     Asked(AskedBy),

@@ -9,7 +9,6 @@ use crate::pieces::{Writing, Written};
 use crate::record::{self, RECORD_OVERHEAD_BYTES, Tip};
 use crate::snapshot::{self, Snapshot};
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -175,10 +174,13 @@ pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
         ops.push(op);
     }
     if !removes_range {
-        places.sort_unstable_by(|a, b| match a.0.cmp(&b.0) {
-            Ordering::Equal => (ops[a.1].key, a.1).cmp(&(ops[b.1].key, b.1)),
-            other => other,
-        });
+        places.sort_unstable();
+        // Lists that grow in order begin alike and are in order already.
+        for alike in places.chunk_by_mut(|a, b| a.0 == b.0) {
+            if !alike.is_sorted_by_key(|place| ops[place.1].key) {
+                alike.sort_by_key(|place| ops[place.1].key);
+            }
+        }
     }
     places.into_iter().map(move |place| ops[place.1])
 }

@@ -1,4 +1,4 @@
-//! The bounds of the log. They are derived from each other: what waits is bounded by `pending_*`,
+//! The bounds of the log, and whether it closes its store. The bounds are derived from each other: what waits is bounded by `pending_*`,
 //! and a batch takes a part of what waits.
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -53,3 +53,18 @@ async fn nothing_is_written_after_a_record_that_could_not_be_applied() {
     assert!(matches!(refused, Err(FollowError::Diverged(_))), "a book may be halfway through a record");
     follower.close();
 }
+
+#[tokio::test]
+async fn the_store_of_who_leads_next_stays_open() {
+    for (leads, closed) in [(true, false), (false, true)] {
+        let store = Arc::new(MemoryStore::new());
+        let opened = Follower::open(Purses, store.clone(), wal::Config::default(), BTreeMap::new());
+        let follower = opened.expect("an empty store opens");
+        if leads {
+            drop(follower.finish());
+        } else {
+            follower.close();
+        }
+        assert_eq!(store.is_closed(), closed, "leads: {leads}");
+    }
+}

@@ -1,5 +1,6 @@
-//! A value of a body or a query, and the ways to read it; numbers and amounts are read exactly. In JSON types are strict: a number in quotes is
-//! no number, a bare number is no text. A parameter of a query has no quotes: it is what it is read as.
+//! A value of a body or a query, and the ways to read it; numbers and amounts are read exactly. In JSON types are
+//! strict: a number in quotes is no number, a bare number is no text. A parameter of a query has no quotes: it is what
+//! it is read as.
 //!
 //! Numbers are read as the exact decimal that was written; no float is involved. Messages never
 //! quote the value. Rules of money and of particular fields are plugged in by the handler, as
