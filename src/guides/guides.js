@@ -13,7 +13,7 @@ const WORDS = {
   python: 'import|from|def|class|return|for|in|if|not|raise|try|except|as|with|async|await|and|or|lambda|None|True|False',
   json: 'true|false|null',
 };
-const REMARKS = { sh: '(?<=^|\\s)#.*', python: '#.*', php: '//.*', js: '//.*' };
+const REMARKS = { sh: '(?:^|\\s)#.*', python: '#.*', php: '//.*', js: '//.*' };
 
 function colour(code, language) {
   const strings = language === 'sh' ? `"(?:\\\\.|[^"\\\\])*"|'[^']*'` : STRING;
