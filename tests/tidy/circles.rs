@@ -1,11 +1,17 @@
-//! No file of a crate imports another that imports it, at once or by way of others.
+//! No file of a crate imports another that imports it, at once or by way of others. What a file names by `crate::`,
+//! `super::` or in a `use` counts; what a folder's own file names of its children by their bare names does not, nor what
+//! goes by a re-export.
 
 use crate::{code, root, rust_files};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The folders of the crates' root files.
-const ROOTS: [&str; 4] = ["actors/src", "src/admin", "src/api", "src/domain"];
+const ROOTS: [&str; 4] = ["actors/src", "src", "src/api", "src/domain"];
+
+/// Files that are known to be in a circle. One that is mended is taken out; none is added.
+const KNOWN: [&str; 4] =
+    ["gateway::charges", "gateway::finding", "gateway::own_account", "gateway::tenant_request"];
 
 /// A module by its path; a folder's own file has the folder's.
 type Module = Vec<String>;
@@ -57,7 +63,7 @@ fn named(prefix: &[String], tree: &str, found: &mut Vec<Module>) {
 /// The modules of its crate that a module imports.
 fn imports(module: &Module, code: &str, modules: &BTreeMap<Module, String>) -> BTreeSet<Module> {
     let tree = Regex::new(r"\buse\s+(crate|super|self)((?:::super)*)::([^;]+);").expect("a pattern");
-    let path = Regex::new(r"\bcrate::((?:[a-z_0-9]+::)+[A-Za-z_0-9]+)").expect("a pattern");
+    let path = Regex::new(r"\b(crate|super)::((?:[a-z_0-9]+::)+[A-Za-z_0-9]+)").expect("a pattern");
     let mut found = Vec::new();
     for import in tree.captures_iter(code) {
         let above = import[2].matches("super").count();
@@ -68,7 +74,10 @@ fn imports(module: &Module, code: &str, modules: &BTreeMap<Module, String>) -> B
         };
         named(&module[..from], &import[3], &mut found);
     }
-    path.captures_iter(code).for_each(|import| named(&[], &import[1], &mut found));
+    for import in path.captures_iter(code) {
+        let from = if &import[1] == "crate" { 0 } else { module.len().saturating_sub(1) };
+        named(&module[..from], &import[2], &mut found);
+    }
     let of_module = |path: Module| {
         let known = (1..=path.len()).rev().map(|steps| path[..steps].to_vec());
         known.into_iter().find(|path| modules.contains_key(path))
@@ -100,6 +109,9 @@ fn no_files_of_a_crate_import_each_other_in_a_circle() {
             modules.iter().map(|(module, code)| (module.clone(), imports(module, code, &modules))).collect();
         assert!(imports.values().flatten().count() > 15, "are these the files of {below}? {imports:#?}");
         for (module, others) in circles(imports) {
+            if KNOWN.contains(&module.join("::").as_str()) {
+                continue;
+            }
             let others: Vec<String> = others.iter().map(|other| other.join("::")).collect();
             wrong.push(format!("{below}: {} imports {}", module.join("::"), others.join(", ")));
         }
