@@ -156,8 +156,6 @@ impl Known {
         movement.map(Done::ok).ok_or_else(|| ask::defect("an adjustment is no movement"))
     }
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     Chapter {

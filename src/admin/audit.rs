@@ -102,8 +102,6 @@ fn items(services: &Services, wanted: &Wanted, page: &Page, budget: &ReadBudget)
         Ok(entry.map(|entry| show_entry(entry, &read.record)))
     })
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{anything, object, text};
@@ -111,22 +109,35 @@ pub fn chapter() -> Chapter {
     let members = || anything().about("The changed members; null where there is none.");
     Chapter {
         tag: "Audit",
-        about: "One entry for every call that changed something, and for every look at unmasked personal \
-            data, in the record of the change itself. Refused calls and repeats leave none, and secrets are \
-            never in one.",
+        about: "One entry for every call that changed something, and for every look at unmasked \
+             personal data, in the record of the change itself. Refused calls and repeats leave \
+             none, and secrets are never in one.",
         operations: vec![operation("listAudit", "List who changed what").list(asked).answers(
             200,
             "AuditPage",
             "Newest first",
         )],
         schemas: vec![
-            ("AuditEntry", object()
-                .member("id", uuid()).member("at", instant()).member("operator", who_schema())
-                .member("peer", text().or_null().about("The address that the call came from."))
-                .member("action", text() .about("Noun and verb, as on the command line.") .example(r#""tenant.settings""#))
-                .member("tenantId", uuid().or_null()).member("target", text().or_null().about("The id of what it is about."))
-                .member("before", members()).member("after", members()).member("approvalId", uuid().or_null())
-                .member("requestId", text().or_null())),
+            (
+                "AuditEntry",
+                object()
+                    .member("id", uuid())
+                    .member("at", instant())
+                    .member("operator", who_schema())
+                    .member("peer", text().or_null().about("The address that the call came from."))
+                    .member(
+                        "action",
+                        text()
+                            .about("Noun and verb, as on the command line.")
+                            .example(r#""tenant.settings""#),
+                    )
+                    .member("tenantId", uuid().or_null())
+                    .member("target", text().or_null().about("The id of what it is about."))
+                    .member("before", members())
+                    .member("after", members())
+                    .member("approvalId", uuid().or_null())
+                    .member("requestId", text().or_null()),
+            ),
             ("AuditPage", page("AuditEntry")),
         ],
         ..Chapter::default()

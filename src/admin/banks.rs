@@ -138,25 +138,32 @@ fn show_all(banks: &Catalogue) -> Vec<u8> {
     let shown: Vec<Vec<u8>> = banks.all().iter().map(show_whole_bank).collect();
     [b"[".as_slice(), &shown.join(&b','), b"]"].concat()
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{boolean, list, named};
     Chapter {
         tag: "Rates and banks",
         operations: vec![
-            operation("listAllBanks", "List the banks, hidden ones too")
-                .answers_with(200, list(named("BankEntry")), "Sorted by code; a bare array"),
+            operation("listAllBanks", "List the banks, hidden ones too").answers_with(
+                200,
+                list(named("BankEntry")),
+                "Sorted by code; a bare array",
+            ),
             operation("refreshBanks", "Refresh the banks from their feed now")
                 .answers_with(200, list(named("BankEntry")), "The banks as they are now")
                 .refuses(503, &["bank_feed_unavailable"]),
             operation("updateBank", "Change the facts about a bank")
-                .about("A change outlives every refresh.").body("BankChange").example("hide it", r#"{"hidden":true}"#)
+                .about("A change outlives every refresh.")
+                .body("BankChange")
+                .example("hide it", r#"{"hidden":true}"#)
                 .answers(200, "BankEntry", "The bank"),
         ],
         schemas: vec![
-            ("BankEntry", reference::description::bank() .member("hidden", boolean().about("Whether tenants do not see it."))),
+            (
+                "BankEntry",
+                reference::description::bank()
+                    .member("hidden", boolean().about("Whether tenants do not see it.")),
+            ),
             ("BankChange", body(read_change)),
         ],
         ..Chapter::default()

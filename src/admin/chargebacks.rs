@@ -47,23 +47,34 @@ pub async fn close(call: Call) -> CallResult {
     let payment = payment_of(&Stored::of(reader, tenant_key), id)?;
     call.decide(tenant_key, payment, chargebacks::Command::Close(id, verdict).into(), id).await
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     Chapter {
         tag: "Money",
         operations: vec![
             operation("openChargeback", "Record a chargeback")
-                .refuses(503, &["clock_stepped"]).body("NewChargeback")
-                .example("the whole payment", r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#)
+                .refuses(503, &["clock_stepped"])
+                .body("NewChargeback")
+                .example(
+                    "the whole payment",
+                    r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
+                )
                 .answers(201, "Chargeback", "The chargeback")
-                .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
-                .about("A `feeVes` beyond the account's `chargebackFeeMax` takes an approval of `adjustments`; 400 without.")
+                .refuses(
+                    409,
+                    &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"],
+                )
+                .about(
+                    "A `feeVes` beyond the account's `chargebackFeeMax` takes an approval of \
+                     `adjustments`; 400 without.",
+                )
                 .answers(202, "AskedApproval", "The fee waits for a second person"),
             operation("closeChargeback", "Decide a dispute")
-                .refuses(503, &["clock_stepped"]).body("ChargebackOutcome").example("won", r#"{"outcome":"won"}"#)
-                .answers(200, "Chargeback", "The chargeback, closed").refuses(409, &["chargeback_closed"]),
+                .refuses(503, &["clock_stepped"])
+                .body("ChargebackOutcome")
+                .example("won", r#"{"outcome":"won"}"#)
+                .answers(200, "Chargeback", "The chargeback, closed")
+                .refuses(409, &["chargeback_closed"]),
         ],
         schemas: api::chargebacks::description::schemas(),
         ..Chapter::default()

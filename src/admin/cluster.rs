@@ -62,8 +62,6 @@ pub async fn hand_over(call: Call) -> CallResult {
     drop(held);
     Ok(Done::ok(Object::new().text("leader", &done.leader).number("epoch", done.epoch).end()))
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{integer, list, named, object, one_of, text};
@@ -76,7 +74,8 @@ pub fn chapter() -> Chapter {
                 .about("The view of the node that is asked, also while nobody leads. 404 where there is one machine.")
                 .answers(200, "ClusterView", "The nodes").refuses(404, &["not_found"]),
             operation("handOver", "Have another node lead")
-                .about("A planned switch; nothing is refused for longer than a second. The node that leads already changes nothing.")
+                .about("A planned switch; nothing is refused for longer than a second. The node that leads \
+                     already changes nothing.")
                 .body("NewLeader").example("another node", r#"{"to":"node-2"}"#)
                 .answers_with(200, object().member("leader", text()).member("epoch", count()), "The new leader, which serves")
                 .refuses(404, &["not_found"]).refuses(409, &["not_a_candidate"]),

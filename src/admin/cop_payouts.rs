@@ -114,8 +114,6 @@ async fn settle(call: &Call, end: PayoutEnd) -> CallResult {
     }
     call.decide(tenant_key, EntityId::cop_payout(id), cop_payouts::Command::Settle(end).into(), id).await
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::{Operation, operation};
     let settle = |operation: Operation| {

@@ -89,8 +89,6 @@ async fn review(call: &Call, verdict: Verdict) -> CallResult {
     let command = crypto::payouts::Command::Review(verdict).into();
     call.decide(tenant_key, EntityId::crypto_payout(id), command, id).await
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::{Operation, operation};
     use api::openapi::schema::{any_of, named};
@@ -102,14 +100,24 @@ pub fn chapter() -> Chapter {
         tag: "USDT payouts",
         about: "Payouts in USDT above the limit of their account wait for a review.",
         operations: vec![
-            operation("listAllCryptoPayouts", "List the USDT payouts of all accounts")
-                .list(asked).answers(200, "CryptoPayoutPage", "Newest first"),
-            review(operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]))
-                .answers_with(202, any_of([named("CryptoPayout"), named("AskedApproval")]), "The network has not answered yet, or it waits for a \
-                     second person"),
+            operation("listAllCryptoPayouts", "List the USDT payouts of all accounts").list(asked).answers(
+                200,
+                "CryptoPayoutPage",
+                "Newest first",
+            ),
+            review(
+                operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]),
+            )
+            .answers_with(
+                202,
+                any_of([named("CryptoPayout"), named("AskedApproval")]),
+                "The network has not answered yet, or it waits for a \
+                     second person",
+            ),
             review(operation("rejectCryptoPayout", "Reject a USDT payout").refuses(503, &["clock_stepped"]))
                 .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
-                .body_optional("Rejection").example("why", r#"{"reason":"unknown wallet"}"#)
+                .body_optional("Rejection")
+                .example("why", r#"{"reason":"unknown wallet"}"#)
                 .answers(202, "AskedApproval", "It waits for a second person"),
         ],
         schemas: vec![

@@ -364,15 +364,13 @@ fn found(
     }
     Ok(hits)
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::{Operation, operation};
     use api::openapi::values::page;
     let whose = |operation: Operation| {
         operation.about(
-            "Newest first whichever the tenant; both modes unless `mode` is given. What is personal \
-             is masked.",
+            "Newest first whichever the tenant; both modes unless `mode` is given. What is \
+                 personal is masked.",
         )
     };
     Chapter {

@@ -153,8 +153,6 @@ pub async fn rotate(call: Call) -> CallResult {
     )
     .await
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{list, named, object, one_of, text};
@@ -179,23 +177,34 @@ pub fn chapter() -> Chapter {
         about: "API keys. A key is shown once, in the answer that makes it; what is kept is its SHA-256.",
         operations: vec![
             operation("createKey", "Make a key")
-                .body("NewKey").example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#)
-                .answers(201, "MadeKey", "The key: the only time it is shown").refuses(409, &["too_many_keys"]),
+                .body("NewKey")
+                .example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#)
+                .answers(201, "MadeKey", "The key: the only time it is shown")
+                .refuses(409, &["too_many_keys"]),
             operation("listKeys", "List an account's keys").answers(200, "KeyList", "Without their secrets"),
             operation("revokeKey", "Revoke a key at once")
-                .about("Keys that came in its place work on, unless they are revoked too.").query(asked_revocation)
+                .about("Keys that came in its place work on, unless they are revoked too.")
+                .query(asked_revocation)
                 .answers(200, "RevokedKey", "The key, revoked, with those that came in its place"),
             operation("rotateKey", "Replace a key")
-                .body_optional("KeyRotation").example("with an hour to change over", r#"{"overlapSeconds":3600}"#)
+                .body_optional("KeyRotation")
+                .example("with an hour to change over", r#"{"overlapSeconds":3600}"#)
                 .answers(201, "MadeKey", "The new key; the old one works until the overlap is over")
-                .refuses(409, &["key_retiring", "too_many_keys"]).refuses(429, &["too_many_attempts"]),
+                .refuses(409, &["key_retiring", "too_many_keys"])
+                .refuses(429, &["too_many_attempts"]),
         ],
         schemas: vec![
             ("NewKey", body(|fields| read_new(fields, Timestamp::EPOCH))),
             ("KeyRotation", body(tenants::read_rotation)),
             ("MadeKey", known(object().member("keyId", uuid()).member("key", text()))),
             ("Key", key()),
-            ("RevokedKey", key().member("successors", list(named("Key")).about("The keys that came in its place, and in theirs; oldest first."))),
+            (
+                "RevokedKey",
+                key().member(
+                    "successors",
+                    list(named("Key")).about("The keys that came in its place, and in theirs; oldest first."),
+                ),
+            ),
             ("KeyList", items("Key")),
         ],
         ..Chapter::default()

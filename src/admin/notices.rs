@@ -136,23 +136,23 @@ shown! {
         maybe_plain "givenTo" uuid().or_null().about("Whose the transfer is, as an operator said.") => notice.given_to.and_then(tenant);
     ]
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::values::page;
     Chapter {
         tag: "Notices",
-        about: "What banks and processors said by themselves of money that came. A notice of a transfer verifies one Pago Móvil payment of whatever account; a transaction of Wompi is listed if no payment is known by it.",
+        about: "What banks and processors said by themselves of money that came. A notice of a \
+             transfer verifies one Pago Móvil payment of whatever account; a transaction of Wompi \
+             is listed if no payment is known by it.",
         operations: vec![
             operation("listNotices", "List what banks said by themselves")
                 .list(asked).answers(200, "NoticePage", "Newest first; with `unmatched=true` those that nobody claimed"),
             operation("giveNotice", "Say whose a transfer is whose reference was guessed at")
-                .about("After 20 wrong references for a phone, bank and day nobody's payment is verified by its transfers until it is known whose \
-                     they are. The account's next payment with the whole reference is verified then, and nobody else's.")
+                .about("After 20 wrong references for a phone, bank and day nobody's payment is verified by \
+                     its transfers until it is known whose they are. The account's next payment with the \
+                     whole reference is verified then, and nobody else's.")
                 .body("NoticeGift")
-                .example("the buyer showed the bank's \
-                     receipt", r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#)
+                .example("the buyer showed the bank's receipt", r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#)
                 .answers(200, "Notice", "The notice").refuses(409, &["notice_claimed"]),
         ],
         schemas: vec![

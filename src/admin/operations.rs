@@ -430,23 +430,25 @@ fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
         _ => return None,
     })
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::any_of;
     use api::openapi::values::page;
     Chapter {
         tag: "Operations",
-        about: "Orders to banks that may need an operator. A pending one has no answer; an unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A contradicted one was done and not done, as the bank says: what it said first counts, and its second word moved no money.",
+        about: "Orders to banks that may need an operator. A pending one has no answer; an \
+             unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A \
+             contradicted one was done and not done, as the bank says: what it said first counts, \
+             and its second word moved no money.",
         operations: vec![
             operation("listOperations", "List the orders to banks that may need an operator")
-                .about("All of them, each with its status, unless `status` names one. A rail that there is not is refused with the names of those \
-                     that there are.")
+                .about("All of them, each with its status, unless `status` names one. A rail that there is \
+                     not is refused with the names of those that there are.")
                 .list(|query, list| asked(query, list, &[])).answers(200, "OperationPage", "Newest first"),
             operation("resolveOperation", "Say what became of an order that no bank has answered")
-                .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank is asked on for seven days, \
-                     and if it says the opposite that is a contradiction, which moves no money.")
+                .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said \
+                     so; the bank is asked on for seven days, and if it says the opposite that is a \
+                     contradiction, which moves no money.")
                 .body("OperationResolution")
                 .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
                 .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
@@ -462,8 +464,8 @@ pub fn chapter() -> Chapter {
             ("Merchant", merchants::description::merchant()),
             ("PayoutAccount", payouts::description::account()),
             ("ResolvedOperation", any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"].map(schema::named))
-                .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or \
-                     not; as the tenants' API has them.")),
+                .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own \
+                     account whose payout method was proved or not; as the tenants' API has them.")),
         ],
         ..Chapter::default()
     }

@@ -150,8 +150,6 @@ pub async fn rotate(call: Call) -> CallResult {
     let ask = PlatformAsk::RotateOperator { id, token_hash: token.hash(), by: call.people() };
     give(&call, id, &token, ask).await
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{object, one_of, text};

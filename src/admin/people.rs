@@ -197,8 +197,6 @@ async fn tenant_of_event(call: &Call, id: Id) -> Result<Option<u64>, Problem> {
     };
     call.services.read_pool.read(&call.services, PLATFORM, read).await
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::{Operation, operation};
     use api::openapi::schema::{any_of, integer, list, named, object, text};
@@ -213,10 +211,16 @@ pub fn chapter() -> Chapter {
         about: "Payments and sellers one at a time, across accounts, with the people in them masked unless \
             they are asked for unmasked.",
         operations: vec![
-            read(operation("getAnyPayment", "Read a payment of any account"))
-                .answers(200, "AnyPayment", "As its account reads it, with `tenantId` and `mode`; of one by SMS code also `wrongCodes`"),
-            read(operation("getAnyMerchant", "Read a seller of any account"))
-                .answers(200, "AnyMerchant", "As its account reads it, with `tenantId` and `mode`"),
+            read(operation("getAnyPayment", "Read a payment of any account")).answers(
+                200,
+                "AnyPayment",
+                "As its account reads it, with `tenantId` and `mode`; of one by SMS code also `wrongCodes`",
+            ),
+            read(operation("getAnyMerchant", "Read a seller of any account")).answers(
+                200,
+                "AnyMerchant",
+                "As its account reads it, with `tenantId` and `mode`",
+            ),
             operation("cancelAnyPayment", "Cancel a payment that waits for its payer")
                 .about("An intent by C2P, or a payment in pesos.")
                 .answers_with(200, named("CanceledPayment"), "The payment")
@@ -228,22 +232,43 @@ pub fn chapter() -> Chapter {
                 .answers(202, "AnyDeliveries", "The deliveries that wait"),
         ],
         schemas: vec![
-            ("AnyPayment", owned_schema(api::payments::description::payment())
-                .optional("wrongCodes", integer().at_least("0").or_null().about("Of a payment in pesos by SMS code: the wrong codes that were \
-                     typed, or null where its first records are too old to be looked at."))
-                .about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`.")),
+            (
+                "AnyPayment",
+                owned_schema(api::payments::description::payment())
+                    .optional(
+                        "wrongCodes",
+                        integer().at_least("0").or_null().about(
+                            "Of a payment in pesos by SMS code: the wrong codes that were \
+                     typed, or null where its first records are too old to be looked at.",
+                        ),
+                    )
+                    .about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`."),
+            ),
             ("PayoutMethod", merchants::description::method()),
             ("Payment", api::payments::description::payment()),
             ("CopPayment", api::cop_payments::description::payment()),
             ("SeenPayoutMethod", merchants::description::method().instead("phone", text())),
-            ("AnyMerchant", owned_schema(merchants::description::merchant())
-                .instead("identification", text()).instead("contactEmail", text()).instead("contactPhone", text())
-                .instead("payoutMethods", list(named("SeenPayoutMethod")))
-                .about("A seller, with `tenantId` and `mode`; masked unless it is asked for unmasked.")),
-            ("CanceledPayment", any_of([named("Payment"), named("CopPayment")]).about("The payment, as its account reads it.")),
-            ("AnyDeliveries", object()
-                .member("eventId", uuid()).member("deliveries", list(api::webhooks::description::delivery()))
-                .about("As the account's own call answers.")),
+            (
+                "AnyMerchant",
+                owned_schema(merchants::description::merchant())
+                    .instead("identification", text())
+                    .instead("contactEmail", text())
+                    .instead("contactPhone", text())
+                    .instead("payoutMethods", list(named("SeenPayoutMethod")))
+                    .about("A seller, with `tenantId` and `mode`; masked unless it is asked for unmasked."),
+            ),
+            (
+                "CanceledPayment",
+                any_of([named("Payment"), named("CopPayment")])
+                    .about("The payment, as its account reads it."),
+            ),
+            (
+                "AnyDeliveries",
+                object()
+                    .member("eventId", uuid())
+                    .member("deliveries", list(api::webhooks::description::delivery()))
+                    .about("As the account's own call answers."),
+            ),
         ],
         ..Chapter::default()
     }

@@ -272,8 +272,6 @@ shown! {
         json "operator" object().member("operatorId", text()).member("name", text()) => &Object::new().text("operatorId", &pin.operator_id).text("name", &pin.operator_name).end();
     ]
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{list, named, object};
@@ -285,13 +283,12 @@ pub fn chapter() -> Chapter {
             operation("recordRate", "Enter a sample of a rate")
                 .body("NewRate")
                 .example("the BCV's", r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#)
-                .example("one that no feed \
-                     replaces", r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#)
+                .example("one that no feed replaces", r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#)
                 .answers(202, "AskedApproval", "It waits for a second person").answers(201, "RateSample", "The sample")
                 .refuses(409, &["rate_pinned"]),
             operation("listRates", "List the newest sample of every rate")
-                .about("One for each pair, source, side and method; where one is pinned, until when and why. After them, the suspect ones that are \
-                     the last word of their series.")
+                .about("One for each pair, source, side and method; where one is pinned, until when and why. \
+                     After them, the suspect ones that are the last word of their series.")
                 .answers_with(200, object().member("items", list(named("RateSample"))), "By pair, source and side"),
             operation("unpinRate", "End the pin of a rate")
                 .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")

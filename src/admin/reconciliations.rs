@@ -572,41 +572,64 @@ fn entry(
         })
     })
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{list, object, one_of, text};
     use api::openapi::values::{count, page, uuid};
-    let refused = object().member("id", uuid()).member("error", text().about("A code: `operation_resolved`, `not_found`, or `deposit_booked`, where a line has booked this one of two micro-deposits before."));
+    let refused = object().member("id", uuid()).member(
+        "error",
+        text().about(
+            "A code: `operation_resolved`, `not_found`, or `deposit_booked`, where a line has \
+         booked this one of two micro-deposits before.",
+        ),
+    );
     Chapter {
         tag: "Reconciliation",
-        about: "A bank's statement beside what went over its rail in live mode, of all tenants: what is on \
-            both sides, on one alone, and what answers an operation without an outcome.",
+        about: "A bank's statement beside what went over its rail in live mode, of all tenants: what \
+             is on both sides, on one alone, and what answers an operation without an outcome.",
         operations: vec![
             operation("createReconciliation", "Upload a bank's statement")
-                .about("At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), `reference` (digits), `amount` \
-                     (`0.00`), `kind` (`credit` or `debit`), and may name `phone` and `bank`, in any order, divided by commas or semicolons. The \
-                     same statement of the same rail, account and days again is the first one, with 200, unless that failed.")
-                .query(asked).body_in("text/csv", text()).answers(202, "ReconciliationBegun", "It runs")
+                .about(
+                    "At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), \
+                     `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name \
+                     `phone` and `bank`, in any order, divided by commas or semicolons. The same \
+                     statement of the same rail, account and days again is the first one, with 200, \
+                     unless that failed.",
+                )
+                .query(asked)
+                .body_in("text/csv", text())
+                .answers(202, "ReconciliationBegun", "It runs")
                 .answers(200, "ReconciliationBegun", "The same statement was uploaded before"),
-            operation("listReconciliations", "List reconciliations")
-                .list(asked_all).answers(200, "ReconciliationPage", "Newest first"),
-            operation("getReconciliation", "Read how far a reconciliation is")
-                .answers(200, "Reconciliation", "The reconciliation"),
+            operation("listReconciliations", "List reconciliations").list(asked_all).answers(
+                200,
+                "ReconciliationPage",
+                "Newest first",
+            ),
+            operation("getReconciliation", "Read how far a reconciliation is").answers(
+                200,
+                "Reconciliation",
+                "The reconciliation",
+            ),
             operation("listReconciliationItems", "List what came of each line")
                 .about("In the order of the statement, then what is missing there. None before it is done.")
-                .list(asked_items).answers(200, "ReconciliationItemPage", "Items"),
+                .list(asked_items)
+                .answers(200, "ReconciliationItemPage", "Items"),
             operation("acceptReconciliation", "Resolve the operations that lines answer")
-                .about("Each in a record of its own, as an operator's own word would: done, with the line's reference. The line of one of two \
-                     micro-deposits books that one alone: their operation is resolved when both are. What is resolved already is not accepted \
-                     again.")
-                .body("ReconciliationAcceptance").example("all proposals", r#"{"all":true}"#)
+                .about(
+                    "Each in a record of its own, as an operator's own word would: done, with the line's \
+                     reference. The line of one of two micro-deposits books that one alone: their \
+                     operation is resolved when both are. What is resolved already is not accepted again.",
+                )
+                .body("ReconciliationAcceptance")
+                .example("all proposals", r#"{"all":true}"#)
                 .answers(200, "ReconciliationAccepted", "How many, and which not")
                 .answers(202, "AskedApproval", "It waits for a second person"),
         ],
         schemas: vec![
-            ("ReconciliationBegun", object().member("id", uuid()).member("status", one_of(Status::ALL.map(Status::name)))),
+            (
+                "ReconciliationBegun",
+                object().member("id", uuid()).member("status", one_of(Status::ALL.map(Status::name))),
+            ),
             ("Reconciliation", reconciliation_schema()),
             ("ReconciliationPage", page("Reconciliation")),
             ("ReconciliationItem", item_schema()),

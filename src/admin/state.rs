@@ -195,8 +195,6 @@ pub async fn backup(call: Call) -> CallResult {
     let trace = ask::done_and_answered(&call.services, done, keep, (200, &shown)).await?;
     Ok(Done::ok(shown).traced(trace))
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{integer, object};
@@ -206,10 +204,16 @@ pub fn chapter() -> Chapter {
         operations: vec![
             operation("getStatus", "How the server is").answers(200, "Status", "Its figures"),
             operation("confirmClock", "Believe the machine's clock after it was set")
-                .about("A step of more than a minute that the clock since boot does not explain is not believed: live money waits (503 \
-                     `clock_stepped`) until the step is undone or confirmed here.")
-                .answers_with(200, object().member("stepMs", integer()).member("now", instant()), "How far the clock had been set; 0 when it was \
-                     believed already"),
+                .about(
+                    "A step of more than a minute that the clock since boot does not explain is not \
+                     believed: live money waits (503 `clock_stepped`) until the step is undone or \
+                     confirmed here.",
+                )
+                .answers_with(
+                    200,
+                    object().member("stepMs", integer()).member("now", instant()),
+                    "How far the clock had been set; 0 when it was believed already",
+                ),
         ],
         schemas: vec![
             ("Status", status_schema()),
@@ -220,20 +224,27 @@ pub fn chapter() -> Chapter {
         ..Chapter::default()
     }
 }
-
-#[rustfmt::skip]
 pub fn copies() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{object, text};
     Chapter {
         tag: "Server",
         operations: vec![
-            operation("takeSnapshot", "Write a snapshot now")
-                .answers_with(200, object().member("walSeq", count()), "It holds everything up to here"),
+            operation("takeSnapshot", "Write a snapshot now").answers_with(
+                200,
+                object().member("walSeq", count()),
+                "It holds everything up to here",
+            ),
             operation("makeBackup", "Copy everything without stopping")
-                .body("NewBackup").example("a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#)
-                .answers_with(200, object().member("path", text()).member("walSeq", count()), "The copy holds at least everything up to here")
-                .refuses(409, &["directory_exists"]).refuses(500, &["backup_failed"]),
+                .body("NewBackup")
+                .example("a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#)
+                .answers_with(
+                    200,
+                    object().member("path", text()).member("walSeq", count()),
+                    "The copy holds at least everything up to here",
+                )
+                .refuses(409, &["directory_exists"])
+                .refuses(500, &["backup_failed"]),
         ],
         schemas: vec![("NewBackup", body(backups::wanted))],
         ..Chapter::default()

@@ -30,8 +30,6 @@ fn asked(mut query: Query<'_>, ledger: Ledger) -> Result<(Mode, Ask), Invalid> {
     let sound = query.finish()?;
     Ok((mode.get(&sound).unwrap_or(Mode::Live), asked.of(ledger, &sound)))
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::{Operation, operation};
     let of_mode =
@@ -41,9 +39,11 @@ pub fn chapter() -> Chapter {
         about: "What moved on each day, by columns. Days are those of Caracas, of pesos those of Bogotá.",
         operations: vec![
             of_mode(operation("getTenantStatement", "An account's statement by days")),
-            of_mode(operation("getPlatformStatement", "The platform's own statement by days"))
-                .about("What it earned over all accounts, less what it gave back: `fees` and `platformFees` of sales, `chargebacks` the fees of \
-                     those, `payouts` the fees of payouts and networks. The other columns are 0."),
+            of_mode(operation("getPlatformStatement", "The platform's own statement by days")).about(
+                "What it earned over all accounts, less what it gave back: `fees` and `platformFees` \
+                     of sales, `chargebacks` the fees of those, `payouts` the fees of payouts and \
+                     networks. The other columns are 0.",
+            ),
         ],
         schemas: schemas(),
         ..Chapter::default()

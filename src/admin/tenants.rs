@@ -282,8 +282,6 @@ async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
         .map_err(failure)?;
     Ok(derived)
 }
-
-#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{list, named, object, text};
@@ -293,9 +291,17 @@ pub fn chapter() -> Chapter {
     let defaults = Settings::default();
     let tenant = || {
         begin()
-            .member("liveAskedAt", instant().or_null().about("When it asked for live mode, if that was not answered yet."))
+            .member(
+                "liveAskedAt",
+                instant().or_null().about("When it asked for live mode, if that was not answered yet."),
+            )
             .member("liveStatusReason", text().or_null())
-            .member("movedTo", text().or_null().about("The deployment that the account moves to; then nothing is decided for it here."))
+            .member(
+                "movedTo",
+                text()
+                    .or_null()
+                    .about("The deployment that the account moves to; then nothing is decided for it here."),
+            )
             .member("settings", named("Settings"))
             .member("createdAt", instant())
     };
@@ -347,23 +353,30 @@ pub fn chapter() -> Chapter {
         ..Chapter::default()
     }
 }
-
-#[rustfmt::skip]
 fn settings_schema() -> Schema {
     use api::openapi::schema::{boolean, integer, list, object, one_of, text};
     use api::openapi::values::{four_decimals, pesos, ves};
     let fee = || object().member("percent", four_decimals()).member("fixedVes", ves());
     let by_currency = |ves: Schema, cop: Schema| object().member("VES", ves).member("COP", cop);
     let fees = object()
-        .member("c2p", fee()).member("vpos", fee()).member("debit", fee()).member("pagoMovil", fee())
-        .member("linkPercent", four_decimals().about("The operator's share of sales through payment links, in percent."))
+        .member("c2p", fee())
+        .member("vpos", fee())
+        .member("debit", fee())
+        .member("pagoMovil", fee())
+        .member(
+            "linkPercent",
+            four_decimals().about("The operator's share of sales through payment links, in percent."),
+        )
         .member("chargebackVes", ves())
         .member("payoutVes", ves());
     let conversions = object()
         .member("enabled", list(one_of(["VES", "COP"])).distinct())
         .member("spreadPercent", by_currency(four_decimals(), four_decimals()))
         .member("minimumUsdt", ves())
-        .member("dailyLimit", by_currency(ves().or_null().about("Null: none."), pesos().or_null().about("Null: none.")));
+        .member(
+            "dailyLimit",
+            by_currency(ves().or_null().about("Null: none."), pesos().or_null().about("Null: none.")),
+        );
     let origins = list(text().about("An https origin; http to loopback.")).count(0..=100).distinct();
     let pago_movil = object()
         .member("bankCode", text().pattern("^[0-9]{4}$"))
@@ -387,6 +400,14 @@ fn settings_schema() -> Schema {
         .member("withdrawFeePolicy", one_of(["legacy_flat", "tiered_v1", "tiered_v2"]))
         .member("checkout", object().member("allowedOrigins", origins))
         .member("shop", shop)
-        .member("chargebackFeeMax", ves().or_null().about("The largest `feeVes` of a chargeback without an approval; null: `fees.chargebackVes`."))
-        .member("microDepositsDailyMax", integer().range("0", "10000").about("Verifications that may be started in 24 hours."))
+        .member(
+            "chargebackFeeMax",
+            ves().or_null().about(
+                "The largest `feeVes` of a chargeback without an approval; null: `fees.chargebackVes`.",
+            ),
+        )
+        .member(
+            "microDepositsDailyMax",
+            integer().range("0", "10000").about("Verifications that may be started in 24 hours."),
+        )
 }

@@ -29,11 +29,30 @@ pub async fn rails(visit: &Here<'_>) -> Made {
         row.cells[2] = Cell::state(circuit, words);
         row
     };
-    #[rustfmt::skip]
     let table = visit.table(
         ["Bancos y redes", "Rails"],
-        ["Banco o red", "Sirve", "Circuito", "Llamadas", "Errores", "p50 ms", "p99 ms", "Última respuesta buena", "Sin respuesta"],
-        ["Rail", "Serves", "Circuit", "Calls", "Errors", "p50 ms", "p99 ms", "Last good answer", "Unresolved"],
+        [
+            "Banco o red",
+            "Sirve",
+            "Circuito",
+            "Llamadas",
+            "Errores",
+            "p50 ms",
+            "p99 ms",
+            "Última respuesta buena",
+            "Sin respuesta",
+        ],
+        [
+            "Rail",
+            "Serves",
+            "Circuit",
+            "Calls",
+            "Errors",
+            "p50 ms",
+            "p99 ms",
+            "Last good answer",
+            "Unresolved",
+        ],
     );
     let none = visit.say(
         "No hay bancos ni redes reales configurados; en prueba responde el simulador.",

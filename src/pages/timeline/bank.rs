@@ -80,25 +80,48 @@ fn asks(trace: &Trace) -> u32 {
     let earlier = trace.earlier.iter().filter_map(|order| order.trace.asks).sum::<u32>();
     trace.asks.unwrap_or(0).saturating_add(earlier)
 }
-
-#[rustfmt::skip]
 fn undecided(state: &Entity, which: Which) -> Said {
     if state.rules().unanswered().is_empty() {
         return after_the_end(which);
     }
     match (state, which) {
-        (Entity::Payment(payment), _) if matches!(payment.means, Means::Transfer { .. }) => ("Se buscó el pago en el banco; todavía no estaba", "The payment was looked for at the bank; it was not there yet"),
-        (Entity::CryptoPayout(_), _) => ("Se miró en la red; todavía no está decidido", "The network was looked at; it is not decided yet"),
-        (_, Which::Question) => ("Se le preguntó al banco; todavía no sabía el resultado", "The bank was asked; it did not know the outcome yet"),
-        (Entity::CopPayment(payment), _) if !matches!(payment.phase, cop_payment::Phase::Refunding { .. }) => ("El cobro sigue pendiente en el procesador", "The payment is still pending at the processor"),
-        (Entity::CopPayment(_), _) => ("El reintegro espera a un operador", "The refund waits for an operator"),
-        (_, Which::Nothing) => ("No se le pudo preguntar al banco; se intenta de nuevo", "The bank could not be asked; it is tried again"),
+        (Entity::Payment(payment), _) if matches!(payment.means, Means::Transfer { .. }) => (
+            "Se buscó el pago en el banco; todavía no estaba",
+            "The payment was looked for at the bank; it was not there yet",
+        ),
+        (Entity::CryptoPayout(_), _) => (
+            "Se miró en la red; todavía no está decidido",
+            "The network was looked at; it is not decided yet",
+        ),
+        (_, Which::Question) => (
+            "Se le preguntó al banco; todavía no sabía el resultado",
+            "The bank was asked; it did not know the outcome yet",
+        ),
+        (Entity::CopPayment(payment), _)
+            if !matches!(payment.phase, cop_payment::Phase::Refunding { .. }) =>
+        {
+            ("El cobro sigue pendiente en el procesador", "The payment is still pending at the processor")
+        }
+        (Entity::CopPayment(_), _) => {
+            ("El reintegro espera a un operador", "The refund waits for an operator")
+        }
+        (_, Which::Nothing) => (
+            "No se le pudo preguntar al banco; se intenta de nuevo",
+            "The bank could not be asked; it is tried again",
+        ),
         (_, Which::Silence) => ("El banco no respondió", "The bank did not answer"),
-        (Entity::Payment(payment), Which::Answer) if payment.reversals > 0 => ("El banco respondió al reverso, pero no dijo si lo hizo", "The bank answered the reversal, but did not say whether it was made"),
-        (Entity::Payment(_), Which::Answer) => ("El banco respondió al cobro, pero no dijo si cobró",
-            "The bank answered the charge, but did not say whether it was made"),
-        (_, Which::Answer) => ("El banco respondió al pago, pero no dijo si lo hizo",
-            "The bank answered the payout, but did not say whether it was made"),
+        (Entity::Payment(payment), Which::Answer) if payment.reversals > 0 => (
+            "El banco respondió al reverso, pero no dijo si lo hizo",
+            "The bank answered the reversal, but did not say whether it was made",
+        ),
+        (Entity::Payment(_), Which::Answer) => (
+            "El banco respondió al cobro, pero no dijo si cobró",
+            "The bank answered the charge, but did not say whether it was made",
+        ),
+        (_, Which::Answer) => (
+            "El banco respondió al pago, pero no dijo si lo hizo",
+            "The bank answered the payout, but did not say whether it was made",
+        ),
     }
 }
 
