@@ -12,7 +12,8 @@ signature, by hand, and one marked `signed` by the SDK: they have to take a deli
 that is not. A block marked `setup` is what a
 reader does once.
 
-The quick start is besides one program per language: all of its blocks, in their order and as they stand.
+The quick start is besides one program per language: all of its blocks, in their order and as they stand. So is a
+block that makes a client of its own, which a reader would paste alone.
 """
 
 import base64
@@ -186,7 +187,7 @@ MARKERS = {
     "sh": 'curl -s "$PASARELA/__block/{}"\n',
     "php": "\nfile_get_contents(getenv('PASARELA') . '/__block/{}');\n",
     "js": "await fetch(process.env.PASARELA + '/__block/{}');\n",
-    "python": "urllib.request.urlopen(os.environ['PASARELA'] + '/__block/{}')\n",
+    "python": "__import__('urllib.request').request.urlopen(__import__('os').environ['PASARELA'] + '/__block/{}')\n",
 }
 
 
@@ -211,7 +212,7 @@ def run(page, language, helper, servers):
     for folder in ("vendor", "node_modules"):
         Path(directory, folder).symlink_to(Path(os.environ["GUIDES_SDKS"], folder))
     address = f"http://127.0.0.1:{proxy.server_port}"
-    beginning = {"php": "" if helper.startswith("<?php") else "<?php\n", "python": "import os\nimport urllib.request\n"}
+    beginning = {"php": "" if helper.startswith("<?php") else "<?php\n"}
     program = beginning.get(language, "") + helper
     for n, kind, code, _, kept in examples:
         program += "\n" + MARKERS[language].format(n)
@@ -326,22 +327,46 @@ def as_json(value):
     return re.sub(r'"decimal:([-0-9.]+)"', r"\1", text)
 
 
-def whole(page, language, servers):
-    """What is wrong with the blocks of a page as one program, which a reader may run twice."""
+def as_program(page, language, code, servers, times=1):
+    """Runs code as a program of its own, on an account of its own; the last run, and what was in the balance after each."""
     api, admin, token = servers
-    code = "\n".join(code for kind, _, code, _ in page.blocks if kind == language)
     tenant = call(f"{admin}/admin/tenants", {"authorization": f"Bearer {token}"}, {"name": page.path.stem})
-    environment = {**os.environ, "PASARELA": api, "KEY": tenant["testKey"]["key"]}
+    key = tenant["testKey"]["key"]
     command, ending = RUNNERS[language]
+    balances = []
     with tempfile.TemporaryDirectory() as directory:
         for folder in ("vendor", "node_modules"):
             Path(directory, folder).symlink_to(Path(os.environ["GUIDES_SDKS"], folder))
         Path(directory, f"first.{ending}").write_text(code)
-        for _ in range(2):
+        environment = {**os.environ, "PASARELA": api, "KEY": key}
+        for _ in range(times):
             ran = subprocess.run([*command, f"first.{ending}"], cwd=directory, env=environment, capture_output=True, text=True, timeout=120)
-            if ran.returncode or not ran.stdout or "invalid_data" not in ran.stdout:
-                return [f"{page.path} in {language}, as one program: it ended with {ran.returncode}\n{ran.stdout[-1500:]}{ran.stderr[-1500:]}"]
+            balances.append(call(f"{api}/v1/balance", {"x-api-key": key})["ledgerNetVes"])
+            if ran.returncode:
+                break
+    return ran, balances
+
+
+def whole(page, language, servers):
+    """What is wrong with the blocks of a page as one program, which a reader may run twice: nothing is charged or paid twice."""
+    code = "\n".join(code for kind, _, code, _ in page.blocks if kind == language)
+    ran, balances = as_program(page, language, code, servers, times=2)
+    if ran.returncode or "invalid_data" not in ran.stdout:
+        return [f"{page.path} in {language}, as one program: it ended with {ran.returncode}\n{ran.stdout[-1500:]}{ran.stderr[-1500:]}"]
+    if balances != ["1920.00", "1920.00"]:
+        return [f"{page.path} in {language}, run twice: {balances} are in the balance, not 1,970.00 less 50.00 each time"]
     return []
+
+
+def alone(page, language, servers):
+    """What is wrong with the blocks that make a client of their own, each as a program."""
+    found = []
+    for kind, mark, code, _ in page.blocks:
+        if (kind, mark) == (language, "") and language != "sh" and re.search(r"Pasarela\(", code):
+            ran, _ = as_program(page, language, code, servers)
+            if ran.returncode:
+                found.append(f"{page.path} in {language}, a block alone: it ended with {ran.returncode}\n{ran.stderr[-1500:]}")
+    return found
 
 
 def lacking(page):
@@ -384,7 +409,7 @@ def main():
                     skipped.add(f"skipped: the examples in {language}: {missing} is not here")
                     continue
                 found += verified(page, language, "verify") + verified(page, language, "signed")
-                found += whole(page, language, servers) if is_start else []
+                found += whole(page, language, servers) if is_start else alone(page, language, servers)
                 differ, answers = run(page, language, start.helper(language), servers)
                 ran += sum(kind == language for _, kind, *_ in page.examples(language))
                 if write and language == "sh" and answers:
