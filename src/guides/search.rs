@@ -231,7 +231,7 @@ mod tests {
     }
 
     /// What people type who come from another gateway. Each is typed in the other language too, and without accents.
-    const TYPED: [(&str, &str, &str); 50] = [
+    const TYPED: [(&str, &str, &str); 58] = [
         ("sdks", "install", "instalar"),
         ("sdks", "pip", "pip"),
         ("sdks", "npm", "npm"),
@@ -282,6 +282,14 @@ mod tests {
         ("", "CSV export", "exportar CSV"),
         ("", "batch", "lote"),
         ("", "OpenAPI", "OpenAPI"),
+        ("sdks", "proxy", "proxy"),
+        ("sdks", "logging", "logging"),
+        ("statements", "reconciliation", "conciliación"),
+        ("authentication", "apikey", "apikey"),
+        ("idempotency", "double charge", "cobro doble"),
+        ("idempotency", "duplicate", "duplicado"),
+        ("", "header", "encabezado"),
+        ("", "headers", "cabecera"),
     ];
 
     #[test]
