@@ -27,9 +27,9 @@ pub(super) const CODES: &[Code] = &[
         ["the request line and the headers are longer than 64 KiB, or there are more than 100 headers; \
             nothing was done",
          "send fewer and shorter headers; what is long goes into the body"],
-        ["la primera línea de la solicitud y las cabeceras superan 64 KiB, o hay más de 100 cabeceras; no se \
+        ["la primera línea de la solicitud y los encabezados superan 64 KiB, o hay más de 100 encabezados; no se \
             hizo nada",
-         "envía menos cabeceras y más cortas; lo que es largo va en el cuerpo"]),
+         "envía menos encabezados y más cortos; lo que es largo va en el cuerpo"]),
     code("idempotency_in_progress", &[409],
         ["a request with this Idempotency-Key is still under way",
          "wait for its answer, or send the same request again shortly"],
@@ -64,7 +64,7 @@ pub(super) const CODES: &[Code] = &[
          "usa la llave de prueba hasta que tenant.live_status_changed diga `active`"]),
     code("method_not_allowed", &[405],
         ["the path takes other methods; the header `Allow` names them", "send one of those methods"],
-        ["la ruta acepta otros métodos; la cabecera `Allow` los nombra", "usa uno de esos métodos"]),
+        ["la ruta acepta otros métodos; el encabezado `Allow` los nombra", "usa uno de esos métodos"]),
     code("misdirected", &[421],
         ["the `Host` is neither loopback nor in `[admin] hosts`",
          "call by a name that the operators' listener answers to, or add this one to `[admin] hosts`"],
@@ -140,5 +140,5 @@ pub(super) const CODES: &[Code] = &[
         ["the body is not JSON, or not CSV where a file is expected",
          "send the header `content-type: application/json`, or `text/csv` for a file"],
         ["el cuerpo no es JSON, o no es CSV donde se recibe un archivo",
-         "envía la cabecera `content-type: application/json`, o `text/csv` para un archivo"]),
+         "envía el encabezado `content-type: application/json`, o `text/csv` para un archivo"]),
 ];
