@@ -117,7 +117,11 @@ def comment(text: str, indent: str) -> list[str]:
         return []
     lines = []
     for line in text.split("\n"):
-        lines += textwrap.wrap(line, 114 - len(indent), subsequent_indent="    " if line.startswith("@") else "") or [""]
+        # Analysers read a type on the line of its tag: neither is broken, however long it is.
+        whole = re.sub(r"^@\w+ (?:[^ ,]|, )+( \$\w+)?", lambda tag: tag[0].replace(" ", "\0"), line)
+        deeper = "    " if line.startswith("@") else ""
+        wrapped = textwrap.wrap(whole, 114 - len(indent), subsequent_indent=deeper, break_on_hyphens=False, break_long_words=False)
+        lines += [one.replace("\0", " ") for one in wrapped] or [""]
     if len(lines) == 1:
         return [f"{indent}/** {lines[0]} */"]
     return [f"{indent}/**", *(f"{indent} * {line}".rstrip() for line in lines), f"{indent} */"]
