@@ -55,8 +55,13 @@ def package(written: dict) -> str:
 
 def constants() -> str:
     """Messages as `sprintf` takes them: what is filled in comes in the order of the message."""
-    lines = ["/**", " * Messages, and codes that decide on a retry.", " *", " * @internal", " */", "final class Shared", "{"]
-    lines += [f"    public const {name} = {literal(re.sub(r'{.*?}', '%s', message))};" for name, message in shared.messages("php").items()]
+    lines = ["/**", " * Messages, forms, limits, and codes that decide on a retry.", " *", " * @internal", " */", "final class Shared", "{"]
+    for name, message in shared.messages("php").items():
+        text = re.sub(r"{.*?}", "%s", message) if shared.blanks(message) else shared.plain(message)
+        lines.append(f"    public const {name} = {literal(text)};")
+    lines += ["    /** What a whole text has to match, as preg_match takes it. */"]
+    lines += [f"    public const {name} = {literal(f'#^(?:{form})$#D')};" for name, form in shared.FORMS.items()]
+    lines += [f"    public const {name} = {limit};" for name, limit in shared.LIMITS.items()]
     for name, (about, codes) in shared.CODES.items():
         lines += [f"    /** {about} */", f"    public const {name} = [{', '.join(map(literal, codes))}];"]
     head = HEAD.format("").replace("the server's description: change that, not this", "generator/shared.py")
@@ -117,7 +122,11 @@ def comment(text: str, indent: str) -> list[str]:
         return []
     lines = []
     for line in text.split("\n"):
-        lines += textwrap.wrap(line, 114 - len(indent), subsequent_indent="    " if line.startswith("@") else "") or [""]
+        # Analysers read a type on the line of its tag: neither is broken, however long it is.
+        whole = re.sub(r"^@\w+ (?:[^ ,]|, )+( \$\w+)?", lambda tag: tag[0].replace(" ", "\0"), line)
+        deeper = "    " if line.startswith("@") else ""
+        wrapped = textwrap.wrap(whole, 114 - len(indent), subsequent_indent=deeper, break_on_hyphens=False, break_long_words=False)
+        lines += [one.replace("\0", " ") for one in wrapped] or [""]
     if len(lines) == 1:
         return [f"{indent}/** {lines[0]} */"]
     return [f"{indent}/**", *(f"{indent} * {line}".rstrip() for line in lines), f"{indent} */"]

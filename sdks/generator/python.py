@@ -55,8 +55,10 @@ def files(api: Api) -> dict[str, str]:
 
 
 def constants() -> str:
-    lines = ['"""Messages, and codes that decide on a retry. Written by sdks/generate from generator/shared.py."""', ""]
-    lines += [f"{name} = {quoted(message)}" for name, message in shared.messages("python").items()]
+    lines = ['"""Messages, forms, limits, and codes that decide on a retry. Written by sdks/generate from generator/shared.py."""', ""]
+    lines += [f"{name} = {quoted(message if shared.blanks(message) else shared.plain(message))}" for name, message in shared.messages("python").items()]
+    lines += ["", "#: What a whole text has to match."] + [f"{name} = {quoted(form)}" for name, form in shared.FORMS.items()]
+    lines += [""] + [f"{name} = {limit}" for name, limit in shared.LIMITS.items()]
     for name, (about, codes) in shared.CODES.items():
         lines += ["", f"#: {about}", f"{name} = frozenset({{{', '.join(map(quoted, codes))}}})"]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,5 @@
-"""What the three SDKs have in common and the server's description does not say: messages, codes that decide on a retry, and what the packages say of themselves."""
+"""What the three SDKs have in common and the server's description does not say: messages, forms and limits of what a
+caller sets, codes that decide on a retry, and what the packages say of themselves."""
 
 import re
 import tomllib
@@ -6,7 +7,7 @@ from pathlib import Path
 
 CARGO = Path(__file__).resolve().parent.parent.parent / "Cargo.toml"
 
-# Messages of errors and of the log, by the name of their constant; what stands in braces is filled in.
+# Messages of errors and of the log, by the name of their constant; what stands in braces is filled in, doubled ones are braces.
 MESSAGES = {
     "KEY": "a key is visible ASCII, such as pk_test_…; is there a line feed at its end?",
     "BASE_URL": "{name} must be http or https, without user, query or fragment, such as https://pay.example",
@@ -14,11 +15,23 @@ MESSAGES = {
     "PROXY_AND_TRANSPORT": "{name} carries the requests: set the proxy there",
     "LOGGER": "a logger has the methods info and warning, as PSR-3 has them",
     "EMPTY_PART": "an id or a reference is empty",
+    "DOT_PART": "an id, a reference or a part of a path is . or ..: addresses take that for another path",
+    "METHOD": "a method is letters, such as GET",
     "PATH": "a path begins with / and has no query and no space, such as /v1/balance",
-    "LINE_FEED": "a header has a line feed in it",
+    "PARTS": "a path has a name in braces for each of its parts, such as /v1/payments/{{id}}",
+    "HEADER": "the header {name} is not printable ASCII; is there a line feed in it?",
+    "TIMEOUT": "a timeout is a number of {unit} above 0, at most {max}",
+    "RETRIES": "the number of retries is a whole number from 0 to {max}",
+    "WAIT": "{name} of a policy is a number of {unit} from 0 to {max}",
+    "REQUEST_ID": "a request id is 1 to 64 visible ASCII characters",
+    "IDEMPOTENCY_KEY": "an Idempotency-Key is 1 to 255 characters of printable ASCII, without spaces at its ends",
+    "NO_IDEMPOTENCY_KEY": "{method} {path} takes no Idempotency-Key: a POST under /v1/ does",
     "NO_CONNECTION": "no connection: {reason}",
     "NO_ANSWER": "no answer: {reason}",
     "BROKE_OFF": "it broke off, or took too long",
+    "TOOK_TOO_LONG": "it took too long",
+    "NO_TUNNEL": "the proxy opened no tunnel: {reason}",
+    "NO_THREAD": "every thread was busy until the timeout: raise max_connections",
     "FAILED_CALL": "{method} {path}: {reason}",
     "UNREADABLE": "an answer {status} that could not be read",
     "AMOUNT_TYPE": 'an amount is {accepted} such as "10.50", not a {type}',
@@ -36,7 +49,29 @@ MESSAGES = {
     "LOG_RETRY": "{said}; retry {retry} in {ms} ms",
 }
 # Messages that only one language has a use for.
-ONLY = {"LOGGER": "php", "LINE_FEED": "php", "BROKE_OFF": "php", "AMOUNT_DIGITS": "php", "TIME_ZONE": "python", "NO_CONNECTION": "python"}
+ONLY = {
+    "LOGGER": "php",
+    "BROKE_OFF": "php",
+    "AMOUNT_DIGITS": "php",
+    "TIME_ZONE": "python",
+    "NO_CONNECTION": "python",
+    "NO_THREAD": "python",
+    "TOOK_TOO_LONG": "typescript",
+    "NO_TUNNEL": "typescript",
+}
+
+# What a whole text has to match, in the syntax that the three languages have in common.
+FORMS = {
+    "KEY_FORM": "[!-~]+",
+    "METHOD_FORM": "[A-Z]+",
+    "PATH_FORM": r'/[!"$->@-\[\]-~]*',  # without ?, # and the \ that some take for /
+    "HEADER_FORM": "[ -~]*",
+    "REQUEST_ID_FORM": "[!-~]{1,64}",
+    "IDEMPOTENCY_KEY_FORM": "[!-~]([ -~]{0,253}[!-~])?",
+}
+
+# More is a mistake of units or no number at all; what has no end here would hold a caller for ever.
+LIMITS = {"RETRIES_MAX": 100, "TIMEOUT_MAX_SECONDS": 86_400}
 
 CODES = {
     "NOTHING_DONE": ("Codes that say: nothing was done, ask again.", ["rate_limited", "overloaded", "shutting_down", "rail_unavailable", "request_timeout", "no_leader"]),
@@ -50,13 +85,18 @@ DESCRIPTION = "Client of the payments gateway Pasarela: bolívares, pesos and US
 KEYWORDS = ["payments", "venezuela", "colombia", "c2p", "pago-movil"]
 
 
+def plain(message: str) -> str:
+    """A message in which nothing is filled in: doubled braces are braces."""
+    return message.replace("{{", "{").replace("}}", "}")
+
+
 def messages(language: str) -> dict[str, str]:
     return {name: text for name, text in MESSAGES.items() if ONLY.get(name, language) == language}
 
 
 def blanks(message: str) -> list[str]:
     """The names of what is filled in, in order."""
-    return re.findall(r"\{(\w+)\}", message)
+    return re.findall(r"(?<!\{)\{(\w+)\}", message)
 
 
 def package() -> dict[str, str]:

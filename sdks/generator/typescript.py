@@ -50,10 +50,13 @@ def constants() -> str:
             filled = message.replace("{", "${")
             lines.append(f"export const {name} = ({', '.join(f'{blank}: string | number' for blank in blanks)}): string => `{filled}`;")
         else:
-            lines.append(f"export const {name} = {literal(message)};")
+            lines.append(f"export const {name} = {literal(shared.plain(message))};")
+    lines += ["", "/** What a whole text has to match. */"]
+    lines += [f"export const {name} = /^(?:{form.replace('/', chr(92) + '/')})$/;" for name, form in shared.FORMS.items()]
+    lines += [""] + [f"export const {name} = {limit};" for name, limit in shared.LIMITS.items()]
     for name, (about, codes) in shared.CODES.items():
         lines += ["", f"/** {about} */", f"export const {name}: ReadonlySet<string> = new Set([{', '.join(map(literal, codes))}]);"]
-    return "// Messages, and codes that decide on a retry. Written by sdks/generate from generator/shared.py.\n\n" + "\n".join(lines) + "\n"
+    return "// Messages, forms, limits, and codes that decide on a retry. Written by sdks/generate from generator/shared.py.\n\n" + "\n".join(lines) + "\n"
 
 
 def inputs(api: Api) -> set[str]:

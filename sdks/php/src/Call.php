@@ -26,10 +26,10 @@ final class Call
         public readonly array $parts = [],
         public readonly array $query = [],
         public readonly array $headers = [],
-        public readonly ?array $body = null,
+        #[\SensitiveParameter] public readonly ?array $body = null,
         public readonly bool $keyed = false,
         public readonly ?string $idempotencyKey = null,
-        public readonly ?string $secret = null,
+        #[\SensitiveParameter] public readonly ?string $secret = null,
         public readonly bool $usesKey = true,
         public readonly string $accept = 'application/json',
         public readonly ?float $timeout = null,
@@ -41,30 +41,40 @@ final class Call
     /**
      * A call that no generated method makes. Every POST under /v1 takes an Idempotency-Key.
      *
+     * @param list<string> $parts
      * @param ?array<string, mixed> $body
      * @param array<string, mixed> $query
      */
-    public static function raw(string $method, string $path, ?array $body, array $query, string $accept, ?string $idempotencyKey, ?float $timeout, ?int $maxRetries, ?string $requestId): self
-    {
-        if (preg_match('#^/[!-~]*$#D', $path) !== 1 || strpbrk($path, '?#') !== false) {
-            throw new \InvalidArgumentException(Shared::PATH);
-        }
+    public static function raw(
+        string $method,
+        string $path,
+        array $parts,
+        #[\SensitiveParameter] ?array $body,
+        array $query,
+        string $accept,
+        ?string $idempotencyKey,
+        ?float $timeout,
+        ?int $maxRetries,
+        ?string $requestId,
+    ): self {
         $method = strtoupper($method);
+        Checks::require(preg_match(Shared::METHOD_FORM, $method) === 1, Shared::METHOD);
+        Checks::require(preg_match(Shared::PATH_FORM, $path) === 1, Shared::PATH);
         $members = $body === null ? null : array_map(static fn (mixed $value): array => ['', $value], $body);
         $keyed = $method === 'POST' && str_starts_with($path, '/v1/');
-        return new self($method, $path, [], $query, [], $members, $keyed, $idempotencyKey, null, true, $accept, $timeout, $maxRetries, $requestId);
+        return new self($method, $path, $parts, $query, [], $members, $keyed, $idempotencyKey, null, true, $accept, $timeout, $maxRetries, $requestId);
     }
 
     /** The path with its parts and its query. */
     public function target(string $cursor = ''): string
     {
-        if (in_array('', $this->parts, true)) {
-            throw new \InvalidArgumentException(Shared::EMPTY_PART);
-        }
+        Checks::require(!in_array('', $this->parts, true), Shared::EMPTY_PART);
         $path = $this->path;
         foreach ($this->parts as $part) {
-            $path = preg_replace('/\{\w+\}/', rawurlencode($part), $path, 1);
+            $path = preg_replace('/\{\w+\}/', rawurlencode($part), $path, 1, $count);
+            Checks::require($count === 1, Shared::PARTS);
         }
+        Checks::path($path);
         $given = array_filter($this->query, static fn (mixed $value): bool => $value !== null);
         $texts = array_map(static fn (mixed $value): string => match (true) {
             is_bool($value) => $value ? 'true' : 'false',
@@ -74,5 +84,11 @@ final class Call
         }, $given);
         $query = http_build_query($cursor === '' ? $texts : ['cursor' => $cursor] + $texts, '', '&', PHP_QUERY_RFC3986);
         return $query === '' ? $path : $path . '?' . $query;
+    }
+
+    /** @return array<string, mixed> never the body, the query or a secret */
+    public function __debugInfo(): array
+    {
+        return ['method' => $this->method, 'path' => $this->path];
     }
 }

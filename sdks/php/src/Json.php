@@ -58,7 +58,7 @@ final class Json
      *
      * @param array<string, array{string, mixed}> $members kinds and values
      */
-    public static function body(array $members): string
+    public static function body(#[\SensitiveParameter] array $members): string
     {
         $given = array_filter($members, static fn (array $member): bool => $member[1] !== null);
         $written = array_map(static fn (array $member): string => self::member($member[0], $member[1]), $given);
@@ -66,7 +66,7 @@ final class Json
         return '{' . implode(',', $named) . '}';
     }
 
-    private static function member(string $kind, mixed $value): string
+    private static function member(string $kind, #[\SensitiveParameter] mixed $value): string
     {
         if ($value instanceof Model) {
             return self::body($value->members());
@@ -87,7 +87,7 @@ final class Json
         return \DateTimeImmutable::createFromInterface($time)->setTimezone(new \DateTimeZone('UTC'))->format('Y-m-d\TH:i:s.v\Z');
     }
 
-    private static function scalar(mixed $value): string
+    private static function scalar(#[\SensitiveParameter] mixed $value): string
     {
         return json_encode($value, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
     }

@@ -60,10 +60,12 @@ final class Pasarela extends Resources
     }
 
     /**
-     * A call by its method and path, such as `request('GET', '/v1/balance')`, with the same key, retries and exceptions as
-     * every other: for what this version of the library has no method for. Answers JSON, in which numbers with decimals
-     * are strings; null where there is no body; a string if `$accept` is no JSON.
+     * A call by its method and path, such as `request('GET', '/v1/payments/{id}', parts: [$paymentId])`, with the same key,
+     * retries and exceptions as every other: for what this version of the library has no method for. The path is logged as
+     * it stands here: ids and references belong in `$parts`. An Idempotency-Key goes with a POST under /v1/. Answers JSON,
+     * in which numbers with decimals are strings; null where there is no body; a string if `$accept` is no JSON.
      *
+     * @param list<string> $parts what stands for the names in braces of the path
      * @param ?array<string, mixed> $body
      * @param array<string, mixed> $query
      * @return array<mixed>|string|null
@@ -71,15 +73,16 @@ final class Pasarela extends Resources
     public function request(
         string $method,
         string $path,
-        ?array $body = null,
+        #[\SensitiveParameter] ?array $body = null,
         array $query = [],
         string $accept = 'application/json',
         ?string $idempotencyKey = null,
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
+        array $parts = [],
     ): array|string|null {
-        return $this->session->raw(Call::raw($method, $path, $body, $query, $accept, $idempotencyKey, $timeout, $maxRetries, $requestId));
+        return $this->session->raw(Call::raw($method, $path, $parts, $body, $query, $accept, $idempotencyKey, $timeout, $maxRetries, $requestId));
     }
 
     /** What the last answer said besides its body. */

@@ -27,9 +27,9 @@ final class Session
         private readonly \Closure $sleep,
         private readonly ?object $logger = null,
     ) {
-        if (preg_match('/^[!-~]+$/D', $key) !== 1) {
-            throw new \InvalidArgumentException(Shared::KEY);
-        }
+        Checks::key($key);
+        Checks::policy($policy);
+        Checks::timeout($timeout);
     }
 
     public function last(): ?ResponseInfo
@@ -89,6 +89,7 @@ final class Session
 
     private function send(Call $call, ?string $key, string $target): Answer
     {
+        Checks::call($call);
         $body = $call->body === null ? null : Json::body($call->body);
         $headers = $this->headers($call, $body, $key);
         // What may be done twice without being two things.
@@ -121,7 +122,7 @@ final class Session
         }
     }
 
-    /** A line per try. The path has names in the place of ids and references, and no query; there is no key and no body. */
+    /** A line per try. The path has names in the place of `$parts`, and no query; there is no key and no body. */
     private function log(Call $call, int $tries, int $began, ?Answer $answer, string $error = '', ?float $wait = null): void
     {
         if ($this->logger === null) {
@@ -145,11 +146,15 @@ final class Session
             $said = sprintf(Shared::LOG_RETRY, $said, $tries, (int) round($wait * 1000));
         }
         $level = $answer === null || $wait !== null ? 'warning' : 'info';
-        $this->logger->{$level}($said, $context);
+        try {
+            $this->logger->{$level}($said, $context);
+        } catch (\Throwable) {
+            // A full disk of the log's: the payment was made all the same.
+        }
     }
 
     /** @return array<string, string> */
-    private function headers(Call $call, ?string $body, ?string $key): array
+    private function headers(Call $call, #[\SensitiveParameter] ?string $body, ?string $key): array
     {
         $headers = ['accept' => $call->accept, 'user-agent' => 'pasarela-php/' . Version::VERSION];
         if ($call->secret !== null) {
@@ -167,11 +172,7 @@ final class Session
             $headers['x-request-id'] = $call->requestId;
         }
         $headers += array_filter($call->headers, static fn (?string $value): bool => $value !== null);
-        foreach ($headers as $value) {
-            if (preg_match('/[\r\n\0]/', $value) === 1) {
-                throw new \InvalidArgumentException(Shared::LINE_FEED);
-            }
-        }
+        Checks::headers($headers);
         return $headers;
     }
 

@@ -7,7 +7,7 @@ declare(strict_types=1);
 namespace Pasarela;
 
 /**
- * Messages, and codes that decide on a retry.
+ * Messages, forms, limits, and codes that decide on a retry.
  *
  * @internal
  */
@@ -19,8 +19,17 @@ final class Shared
     public const PROXY_AND_TRANSPORT = '%s carries the requests: set the proxy there';
     public const LOGGER = 'a logger has the methods info and warning, as PSR-3 has them';
     public const EMPTY_PART = 'an id or a reference is empty';
+    public const DOT_PART = 'an id, a reference or a part of a path is . or ..: addresses take that for another path';
+    public const METHOD = 'a method is letters, such as GET';
     public const PATH = 'a path begins with / and has no query and no space, such as /v1/balance';
-    public const LINE_FEED = 'a header has a line feed in it';
+    public const PARTS = 'a path has a name in braces for each of its parts, such as /v1/payments/{id}';
+    public const HEADER = 'the header %s is not printable ASCII; is there a line feed in it?';
+    public const TIMEOUT = 'a timeout is a number of %s above 0, at most %s';
+    public const RETRIES = 'the number of retries is a whole number from 0 to %s';
+    public const WAIT = '%s of a policy is a number of %s from 0 to %s';
+    public const REQUEST_ID = 'a request id is 1 to 64 visible ASCII characters';
+    public const IDEMPOTENCY_KEY = 'an Idempotency-Key is 1 to 255 characters of printable ASCII, without spaces at its ends';
+    public const NO_IDEMPOTENCY_KEY = '%s %s takes no Idempotency-Key: a POST under /v1/ does';
     public const NO_ANSWER = 'no answer: %s';
     public const BROKE_OFF = 'it broke off, or took too long';
     public const FAILED_CALL = '%s %s: %s';
@@ -37,6 +46,15 @@ final class Shared
     public const LOG_ANSWER = '%s %s: %s in %s ms (request %s)';
     public const LOG_NO_ANSWER = '%s %s: %s after %s ms';
     public const LOG_RETRY = '%s; retry %s in %s ms';
+    /** What a whole text has to match, as preg_match takes it. */
+    public const KEY_FORM = '#^(?:[!-~]+)$#D';
+    public const METHOD_FORM = '#^(?:[A-Z]+)$#D';
+    public const PATH_FORM = '#^(?:/[!"$->@-\\[\\]-~]*)$#D';
+    public const HEADER_FORM = '#^(?:[ -~]*)$#D';
+    public const REQUEST_ID_FORM = '#^(?:[!-~]{1,64})$#D';
+    public const IDEMPOTENCY_KEY_FORM = '#^(?:[!-~]([ -~]{0,253}[!-~])?)$#D';
+    public const RETRIES_MAX = 100;
+    public const TIMEOUT_MAX_SECONDS = 86400;
     /** Codes that say: nothing was done, ask again. */
     public const NOTHING_DONE = ['rate_limited', 'overloaded', 'shutting_down', 'rail_unavailable', 'request_timeout', 'no_leader'];
     /** Codes that no short wait makes better, unless the gateway says how long. */

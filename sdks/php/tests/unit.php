@@ -174,9 +174,44 @@ test('raw calls have the key, the retries and the exceptions of every call', fun
     [$client, $script] = client(new NoAnswer('reset', true));
     throws(ConnectionFailed::class, fn () => $client->request('POST', '/pay/link/sessions', body: []));
     same(count($script->sent), 1);
-    foreach (['', 'v1/balance', '/v1/balance?at=1', '/v1/a b', '/v1/é', "/v1/a\r\n", 'http://other.example/'] as $wrong) {
+    $paths = ['', 'v1/balance', '/v1/balance?at=1', '/v1/a b', '/v1/é', "/v1/a\r\n", 'http://other.example/', '/v1/../pay', '/v1/.', '/v1/%2E%2e/x', '/v1\\..\\pay', '/v1/{id}'];
+    foreach ($paths as $wrong) {
         throws(InvalidArgumentException::class, fn () => $client->request('GET', $wrong), $wrong);
     }
+    foreach (["GET / HTTP/1.1\r\nx-evil: 1", '', 'G T'] as $wrong) {
+        throws(InvalidArgumentException::class, fn () => $client->request($wrong, '/v1/balance'), $wrong);
+    }
+    foreach ([[], ['a', 'b'], ['..'], ['']] as $wrong) {
+        throws(InvalidArgumentException::class, fn () => $client->request('GET', '/v1/payments/{id}', parts: $wrong), json_encode($wrong));
+    }
+    same(count($script->sent), 1);
+});
+
+test('a key is refused where the gateway keeps none', function (): void {
+    [$client, $script] = client();
+    foreach ([['PATCH', '/v1/merchants/m-1'], ['DELETE', '/v1/webhooks/w-1'], ['POST', '/pay/link/sessions'], ['GET', '/v1/balance']] as [$method, $path]) {
+        throws(InvalidArgumentException::class, fn () => $client->request($method, $path, idempotencyKey: 'mine'), $method);
+    }
+    same($script->sent, []);
+});
+
+test('what is no option is refused before the first try', function (): void {
+    [$client, $script] = client();
+    $options = [...array_map(static fn (float $value): array => ['timeout' => $value], [0.0, -1.0, NAN, INF, 86_401.0]), ['maxRetries' => -1], ['maxRetries' => 101]];
+    foreach ([...$options, ...array_map(static fn (string $value): array => ['requestId' => $value], ['', 'a b', "a\r\nx-evil: 1", 'é', str_repeat('a', 65)])] as $wrong) {
+        throws(InvalidArgumentException::class, fn () => $client->balance->get(...$wrong), print_r($wrong, true));
+    }
+    foreach (['', "a\nb", ' a', 'a ', 'é', str_repeat('a', 256)] as $wrong) {
+        throws(InvalidArgumentException::class, fn () => $client->test->moveClock(advanceSeconds: 1, idempotencyKey: $wrong), $wrong);
+    }
+    $policies = array_map(static fn (array $policy): array => ['policy' => new Policy(...$policy)], [['maxRetries' => -1], ['firstWait' => NAN], ['longestWait' => -1.0], ['longestRetryAfter' => -1]]);
+    foreach ([...$options, ...$policies] as $wrong) {
+        throws(InvalidArgumentException::class, fn () => new Pasarela('pk_test_x', 'http://localhost:1', ...$wrong), print_r($wrong, true));
+    }
+    $failure = throws(InvalidArgumentException::class, fn () => $client->checkoutPage->getState('s-1', "cs_SECRET\n"));
+    same(str_contains($failure->getMessage(), 'cs_SECRET'), false);
+    throws(InvalidArgumentException::class, fn () => $client->request('GET', '/v1/payments', accept: "text/csv\r\nx-evil: 1"));
+    same($script->sent, []);
 });
 
 /** As PSR-3 has it, as far as the client needs it. */
@@ -216,6 +251,60 @@ test('each try is a line without keys, cards, codes and bodies', function (): vo
     throws(InvalidArgumentException::class, fn () => logged(new stdClass()));
 });
 
+test('a line has no OTP and no client secret', function (): void {
+    $logger = new Lines();
+    [$client] = logged($logger, answer(200, ['paymentId' => 'p']), new NoAnswer('reset', true), answer(200, '{"id": "s"}'));
+    $payer = ['debtorId' => 'V12345678', 'debtorCellPhone' => '04141234567', 'debtorBankCode' => 134, 'usdAmount' => '1', 'externalRef' => 'order-1'];
+    $client->payments->executeC2p(...$payer, intentId: 'i', token: 'OTP987654');
+    $failure = throws(ConnectionFailed::class, fn () => $client->checkoutPage->submitOtp('s-1', 'cs_SECRET', otp: 'OTP987654'));
+    $client->checkoutPage->getState('s-1', 'cs_SECRET');
+    same(count($logger->lines), 3);
+    same(preg_match('/OTP987654|cs_SECRET|s-1|V12345678/', json_encode($logger->lines) . $failure->getMessage()), 0);
+});
+
+/** A logger whose disk is full, as Monolog says it. */
+final class Full
+{
+    public function info(string $message, array $context = []): void
+    {
+        throw new UnexpectedValueException('no space left on device');
+    }
+
+    public function warning(string $message, array $context = []): void
+    {
+        throw new Error('no space left on device');
+    }
+}
+
+test('a logger that throws changes nothing', function (): void {
+    [$client, $script] = logged(new Full(), new NoAnswer('reset', true), answer(200, CLOCK));
+    same($client->test->moveClock(advanceSeconds: 1)->livemode, false);
+    same(count($script->sent), 2);
+});
+
+test('the path of a raw call is logged as it was given, without its parts', function (): void {
+    $logger = new Lines();
+    [$client, $script] = logged($logger, answer(200, []), answer(200, []));
+    $client->request('GET', '/v1/payments/by-ref/{externalRef}', parts: ['order 1/{x}']);
+    $client->request('PATCH', '/v1/merchants/m-1', body: []);
+    same(array_column(array_column($logger->lines, 2), 'path'), ['/v1/payments/by-ref/{externalRef}', '/v1/merchants/m-1']);
+    same($script->sent[0][1], '/v1/payments/by-ref/order%201%2F%7Bx%7D');
+});
+
+test('types of documentation are whole, on the line of their tag', function (): void {
+    $src = dirname((new ReflectionClass(Pasarela::class))->getFileName());
+    $tags = 0;
+    foreach (new RegexIterator(new RecursiveIteratorIterator(new RecursiveDirectoryIterator($src)), '/\.php$/') as $file) {
+        foreach (preg_grep('/@(param|var|return)\b/', file($file->getPathname())) as $line) {
+            same(preg_match('/@(?:var|return|param) ((?:[^ ,:]|[,:] )+)/', $line, $found), 1, $line);
+            $type = $found[1];
+            same([substr_count($type, "'") % 2, substr_count($type, '<'), preg_match('/[|<]$/', $type)], [0, substr_count($type, '>'), 0], $line);
+            $tags++;
+        }
+    }
+    same($tags > 100, true);
+});
+
 test('a message says nothing twice', function (): void {
     $one = ['error' => 'invalid_data', 'message' => 'limit: must be whole', 'requestId' => 'r', 'fields' => [['field' => 'limit', 'message' => 'must be whole']]];
     $other = ['error' => 'external_ref_conflict', 'message' => 'used before with another monto', 'requestId' => 'r', 'differs' => ['monto', 'concepto']];
@@ -250,7 +339,10 @@ test('nothing shows a key or a card, and what is no key or no id is refused here
     same(preg_match('/4111|\b123\b/', print_r(card(), true)), 0);
     throws(InvalidArgumentException::class, fn () => new Pasarela("pk_test_x\n", baseUrl: 'http://localhost'));
     throws(InvalidArgumentException::class, fn () => new Pasarela('pk_test_x', baseUrl: 'ftp://localhost'));
-    throws(InvalidArgumentException::class, fn () => $client->payments->get(''));
+    foreach (['', '.', '..'] as $wrong) {
+        throws(InvalidArgumentException::class, fn () => $client->payments->get($wrong), $wrong);
+        throws(InvalidArgumentException::class, fn () => $client->merchants->getBalance($wrong), $wrong);
+    }
     throws(InvalidArgumentException::class, fn () => $client->test->moveClock(advanceSeconds: 1, idempotencyKey: "a\r\nx-api-key: b"));
     same($script->sent, []);
 });
@@ -387,7 +479,7 @@ test('what is no signature, no secret or no event is refused', function (): void
         refused(BODY, ['webhook-timestamp' => $wrong] + signed());
     }
     refused(BODY, []);
-    foreach (['', 'whsec_', 'whsec_*'] as $wrong) {
+    foreach (['', 'whsec_', 'whsec_*', 'whsec_A'] as $wrong) {
         throws(InvalidArgumentException::class, fn () => Webhook::verify(BODY, signed(), $wrong, now: 1000));
     }
     foreach (['[]', '{}', 'null', '{', "\xff"] as $body) {

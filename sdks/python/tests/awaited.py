@@ -106,6 +106,33 @@ class Tries(unittest.IsolatedAsyncioTestCase):
         with self.assertRaises(ValueError):
             AsyncPasarela("k", base_url=URL, proxy="http://proxy:3128", transport=script)
 
+    async def test_a_timeout_counts_the_wait_for_a_thread(self):
+        free, sent = threading.Event(), []
+
+        class Slow:
+            def send(self, method, target, headers, body, timeout):
+                sent.append(timeout)
+                free.wait(10)
+                return answer(200, CLOCK)
+
+            def close(self):
+                pass
+
+        transport = ThreadTransport(Slow(), 1)
+        first = asyncio.create_task(transport.send("GET", "/", {}, None, 10))
+        await asyncio.sleep(0.05)
+        began = time.monotonic()
+        with self.assertRaises(NoAnswer) as raised:
+            await transport.send("GET", "/", {}, None, 0.2)
+        self.assertEqual((raised.exception.was_sent, len(sent)), (False, 1))
+        self.assertLess(time.monotonic() - began, 2)
+        queued = asyncio.create_task(transport.send("GET", "/", {}, None, 10))
+        await asyncio.sleep(0.1)
+        free.set()
+        await asyncio.gather(first, queued)
+        self.assertLess(sent[1], 9.95)
+        await transport.close()
+
     async def test_an_answer_that_is_not_the_gateways_is_an_error_too(self):
         with self.assertRaises(ApiError) as raised:
             await client(Answer(413, {}, b"<html>too large"))[0].balance.get()

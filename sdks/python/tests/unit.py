@@ -153,6 +153,26 @@ class Options(unittest.TestCase):
         made.test.get_clock(max_retries=4)
         self.assertEqual((len(script.sent), len(waits), script.timeout), (5, 4, 60))
 
+    def test_what_is_no_option_is_refused_before_the_first_try(self):
+        nan, infinite = float("nan"), float("inf")
+        made, script, _ = client(NoAnswer("reset", was_sent=True))
+        wrong = [{"timeout": value} for value in (0, -1, nan, infinite, 86_401, "5")] + [{"max_retries": value} for value in (-1, nan, 1.5, 101)]
+        for options in [*wrong, *({"request_id": value} for value in ("", "a b", "a\r\n x-evil: 1", "é", "a" * 65))]:
+            with self.assertRaises(ValueError, msg=options):
+                made.balance.get(**options)
+        for value in ("", "a\nb", " a", "a ", "é", "a" * 256):
+            with self.assertRaises(ValueError, msg=value):
+                made.test.move_clock(advance_seconds=1, idempotency_key=value)
+        for options in [*wrong, *({"policy": Policy(**{name: value})} for name in ("max_retries", "first_wait", "longest_wait", "longest_retry_after") for value in (-1, nan))]:
+            with self.assertRaises(ValueError, msg=options):
+                client(**options)
+        with self.assertRaises(ValueError) as raised:
+            made.checkout_page.get_state("s-1", client_secret="cs_SECRET\n")
+        self.assertNotIn("cs_SECRET", str(raised.exception))
+        with self.assertRaises(ValueError):
+            made.request("GET", "/v1/payments", accept="text/csv\r\nx-evil: 1")
+        self.assertEqual(script.sent, [])
+
     def test_an_unknown_option_is_refused(self):
         made, *_ = client()
         with self.assertRaises(TypeError):
@@ -182,11 +202,24 @@ class RawCalls(unittest.TestCase):
             made.request("POST", "/pay/link/sessions", body={})
         self.assertEqual(len(script.sent), 1)
 
+    def test_a_key_is_refused_where_the_gateway_keeps_none(self):
+        made, script, _ = client(NoAnswer("reset", was_sent=True))
+        for method, path in (("PATCH", "/v1/merchants/m-1"), ("DELETE", "/v1/webhooks/w-1"), ("POST", "/pay/link/sessions"), ("GET", "/v1/balance")):
+            with self.assertRaisesRegex(ValueError, "Idempotency-Key"):
+                made.request(method, path, idempotency_key="mine")
+        self.assertEqual(script.sent, [])
+
     def test_what_is_no_path_is_refused(self):
         made, script, _ = client()
-        for wrong in ("", "v1/balance", "/v1/balance?at=1", "/v1/a b", "/v1/é", "/v1/a\r\n", "http://other.example/"):
-            with self.assertRaises(ValueError):
+        for wrong in ("", "v1/balance", "/v1/balance?at=1", "/v1/a b", "/v1/é", "/v1/a\r\n", "http://other.example/", "/v1/../pay", "/v1/.", "/v1/%2E%2e/x", "/v1\\..\\pay", "/v1/{id}"):
+            with self.assertRaises(ValueError, msg=wrong):
                 made.request("GET", wrong)
+        for method in ("GET / HTTP/1.1\r\nx-evil: 1", "", "G T"):
+            with self.assertRaises(ValueError):
+                made.request(method, "/v1/balance")
+        for parts in ((), ("a", "b"), ("..",), ("",)):
+            with self.assertRaises(ValueError):
+                made.request("GET", "/v1/payments/{id}", parts=parts)
         self.assertEqual(script.sent, [])
 
 
@@ -204,6 +237,36 @@ class Logs(unittest.TestCase):
         self.assertGreaterEqual(third.duration_ms, 0)
         for record in logs.records:
             self.assertNotRegex(repr(vars(record)), "pk_test_x|4111|123'|order-1|idem-1|Ana")
+
+    def test_a_line_has_no_otp_and_no_client_secret(self):
+        made, *_ = client(answer(200, {"paymentId": "p"}), NoAnswer("reset", was_sent=True), answer(200, {}))
+        payer = dict(debtor_id="V12345678", debtor_cell_phone="04141234567", debtor_bank_code=134, usd_amount=1, external_ref="order-1")
+        with self.assertLogs("pasarela", logging.INFO) as logs:
+            made.payments.execute_c2p(intent_id="i", token="OTP987654", **payer)
+            with self.assertRaises(ConnectionFailed) as raised:
+                made.checkout_page.submit_otp("s-1", client_secret="cs_SECRET", otp="OTP987654")
+            made.checkout_page.get_state("s-1", client_secret="cs_SECRET")
+        self.assertEqual(len(logs.records), 3)
+        self.assertNotRegex(repr([vars(record) for record in logs.records]) + repr(raised.exception), "OTP987654|cs_SECRET|s-1|V12345678")
+
+    def test_a_logger_that_raises_changes_nothing(self):
+        class Full(logging.Handler):
+            def emit(self, record):
+                raise OSError("no space left on device")
+
+        logger = logging.Logger("full")
+        logger.addHandler(Full())
+        made, script, _ = client(NoAnswer("reset", was_sent=True), answer(200, CLOCK), logger=logger)
+        self.assertFalse(made.test.move_clock(advance_seconds=1).livemode)
+        self.assertEqual(len(script.sent), 2)
+
+    def test_the_path_of_a_raw_call_is_logged_as_it_was_given_without_its_parts(self):
+        made, script, _ = client(answer(200, {}), answer(200, {}))
+        with self.assertLogs("pasarela", logging.INFO) as logs:
+            made.request("GET", "/v1/payments/by-ref/{externalRef}", parts=["order 1/{x}"])
+            made.request("PATCH", "/v1/merchants/m-1", body={})
+        self.assertEqual([record.path for record in logs.records], ["/v1/payments/by-ref/{externalRef}", "/v1/merchants/m-1"])
+        self.assertEqual(script.sent[0][1], "/v1/payments/by-ref/order%201%2F%7Bx%7D")
 
     def test_a_path_has_names_in_the_place_of_ids_and_no_query(self):
         logger = logging.getLogger("shop.payments")
@@ -301,9 +364,13 @@ class Errors(unittest.TestCase):
     def test_a_key_with_a_line_feed_and_an_empty_id_are_refused_here(self):
         with self.assertRaises(ValueError):
             Pasarela("pk_test_x\n", base_url="http://localhost")
-        made, *_ = client()
-        with self.assertRaises(ValueError):
-            made.payments.get("")
+        made, script, _ = client()
+        for wrong in ("", ".", ".."):
+            with self.assertRaises(ValueError, msg=wrong):
+                made.payments.get(wrong)
+            with self.assertRaises(ValueError, msg=wrong):
+                made.merchants.get_balance(wrong)
+        self.assertEqual(script.sent, [])
 
 
 class Money(unittest.TestCase):
@@ -451,7 +518,7 @@ class Webhooks(unittest.TestCase):
         self.refused({})
 
     def test_a_secret_that_is_none_is_not_taken_for_one(self):
-        for wrong in ("", "whsec_", "whsec_*"):
+        for wrong in ("", "whsec_", "whsec_*", "whsec_A"):
             with self.assertRaises(ValueError):
                 verify_webhook(self.body, self.headers(), wrong, now=1000)
 

@@ -50,9 +50,10 @@ export class Pasarela extends Resources {
   }
 
   /**
-   * A call by its method and path, such as `request('GET', '/v1/balance')`, with the same key, retries and errors as
-   * every other: for what this version of the library has no method for. Answers JSON as it came: its numbers are
-   * numbers. Null where there is no body; bytes if `accept` is no JSON.
+   * A call by its method and path, such as `request('GET', '/v1/payments/{id}', { parts: [paymentId] })`, with the same
+   * key, retries and errors as every other: for what this version of the library has no method for. The path is logged as
+   * it stands here: ids and references belong in `parts`. An Idempotency-Key goes with a POST under /v1/. Answers JSON as
+   * it came: its numbers are numbers. Null where there is no body; bytes if `accept` is no JSON.
    */
   request<T = unknown>(method: string, path: string, options: RawOptions = {}): Promise<T> {
     return this.#session.raw(method, path, options) as Promise<T>;

@@ -3,7 +3,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import tls from 'node:tls';
-import { PROXY } from './generated/shared.js';
+import * as shared from './generated/shared.js';
 
 /** The code of an error that says: the proxy opened no tunnel, so nothing was sent. */
 export const NO_TUNNEL = 'PROXY_NO_TUNNEL';
@@ -20,9 +20,12 @@ export function proxied(address: string): typeof fetch {
     if (init.body === undefined && method !== 'GET') headers['content-length'] = '0';
     const options = { method, headers, ...(init.signal ? { signal: init.signal } : {}) };
     return new Promise((resolve, reject) => {
+      // A request without a connection yet is not ended by its signal: nobody would wait for the tunnel any less.
+      const give = () => reject(request.socket ? init.signal?.reason : noTunnel(shared.TOOK_TOO_LONG));
+      init.signal?.addEventListener('abort', give, { once: true });
       const request =
         url.protocol === 'https:'
-          ? https.request(url, { ...options, agent: secure })
+          ? https.request(url, { ...options, agent: secure, opening: init.signal } as https.RequestOptions)
           : http.request({ ...options, agent: plain, host: proxy.host, port: proxy.port, path: url.href, headers: { ...headers, host: url.host, ...proxy.headers } });
       request.on('error', reject).on('response', (response) => {
         const parts: Uint8Array[] = [];
@@ -43,10 +46,29 @@ interface Proxy {
 }
 
 function proxyOf(address: string): Proxy {
-  const { protocol, hostname, port, username, password, pathname, search, hash } = URL.canParse(address) ? new URL(address) : ({} as URL);
-  if (protocol !== 'http:' || !hostname || pathname !== '/' || search || hash) throw new TypeError(PROXY);
+  const { protocol, hostname, port, username, password, pathname, search, hash } = parsed(address);
+  if (protocol !== 'http:' || !hostname || pathname !== '/' || search || hash) throw new TypeError(shared.PROXY);
   const user = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 80), headers: username ? { 'proxy-authorization': `Basic ${user}` } : {} };
+}
+
+/** Node 18 has no `URL.canParse` at first, and what `new URL` throws quotes the address with its password. */
+function parsed(address: string): URL {
+  try {
+    return new URL(address);
+  } catch {
+    return {} as URL;
+  }
+}
+
+/** The error that says that nothing was sent. */
+function noTunnel(reason: unknown): Error {
+  return Object.assign(new Error(shared.NO_TUNNEL(String(reason))), { code: NO_TUNNEL });
+}
+
+/** What ends the opening of a tunnel: an agent is not told of a request's own `signal`. */
+interface Opening {
+  opening?: AbortSignal | null;
 }
 
 /** Connections through tunnels of a proxy. */
@@ -58,9 +80,10 @@ class TunnelAgent extends https.Agent {
   override createConnection(options: https.RequestOptions, done?: (error: Error | null, socket: tls.TLSSocket) => void): undefined {
     const { host, port, headers } = this.proxy;
     const target = `${options.host?.includes(':') ? `[${options.host}]` : options.host}:${options.port}`;
-    const fail = (reason: unknown) => done?.(Object.assign(new Error(`the proxy opened no tunnel: ${reason}`), { code: NO_TUNNEL }), undefined as never);
+    const fail = (reason: unknown) => done?.(noTunnel(reason), undefined as never);
+    const { opening } = options as Opening;
     http
-      .request({ host, port, method: 'CONNECT', path: target, headers: { ...headers, host: target }, agent: false })
+      .request({ host, port, method: 'CONNECT', path: target, headers: { ...headers, host: target }, agent: false, ...(opening ? { signal: opening } : {}) })
       .on('connect', (response, socket) => {
         if (response.statusCode === 200) done?.(null, tls.connect({ ...(options as tls.ConnectionOptions), socket }));
         else { socket.destroy(); fail(response.statusCode); }

@@ -1,6 +1,7 @@
 /** The way of a call: path and body, key, Idempotency-Key, tries, answer or error. */
 
 import { randomUUID } from 'node:crypto';
+import { checkCall, checkHeaders, checkKey, checkPath, checkPolicy, checkTimeout } from './checks.js';
 import { ApiError, ConnectionFailed } from './errors.js';
 import * as shared from './generated/shared.js';
 import { VERSION } from './generated/version.js';
@@ -29,6 +30,8 @@ export interface KeyedOptions extends CallOptions {
 
 /** What a call says for which this version of the library has no method. */
 export interface RawOptions extends KeyedOptions {
+  /** What stands for the names in braces of the path, such as an id: it is encoded, and in no log. */
+  parts?: readonly string[];
   /** Written as JSON. */
   body?: object;
   query?: object;
@@ -42,7 +45,7 @@ export interface Logger {
   warn(message: string, fields: LogFields): void;
 }
 
-/** A try of a call. There is no key, no query and no body in it, and in the path names stand for ids and references. */
+/** A try of a call. There is no key, no query and no body in it, and in the path names stand for ids and references (of `request`: for `parts`). */
 export interface LogFields {
   method: string;
   path: string;
@@ -108,7 +111,9 @@ export class Session {
   readonly #settings: Settings;
 
   constructor(settings: Settings) {
-    if (!/^[!-~]+$/.test(settings.key)) throw new TypeError(shared.KEY);
+    checkKey(settings.key);
+    checkPolicy(settings.policy);
+    checkTimeout(settings.timeoutMs);
     const { protocol, search, hash, username } = new URL(settings.baseUrl);
     if (!['http:', 'https:'].includes(protocol) || search || hash || username) {
       throw new TypeError(shared.BASE_URL('baseUrl'));
@@ -122,10 +127,11 @@ export class Session {
   }
 
   /** A call that no generated method makes. Every POST under /v1 takes an Idempotency-Key. */
-  async raw(method: string, path: string, { body, query, accept, ...options }: RawOptions): Promise<unknown> {
-    if (!/^\/[!-~]*$/.test(path) || /[?#]/.test(path)) throw new TypeError(shared.PATH);
+  async raw(method: string, path: string, { parts, body, query, accept, ...options }: RawOptions): Promise<unknown> {
     method = method.toUpperCase();
-    const call: Call = { method, path, keyed: method === 'POST' && path.startsWith('/v1/') };
+    if (!shared.METHOD_FORM.test(method)) throw new TypeError(shared.METHOD);
+    if (!shared.PATH_FORM.test(path)) throw new TypeError(shared.PATH);
+    const call: Call = { method, path, parts: parts ?? [], keyed: method === 'POST' && path.startsWith('/v1/') };
     if (body !== undefined) call.body = { model: '', value: body };
     if (query !== undefined) call.query = query;
     if (accept === undefined || accept === 'application/json') return this.model(call, '', options);
@@ -159,6 +165,7 @@ export class Session {
   }
 
   async #send(call: Call, options: KeyedOptions): Promise<Answer> {
+    checkCall(call, options);
     const url = this.#settings.baseUrl + target(call);
     const body = call.body && writeJson(encode(call.body.model, call.body.value));
     const key = call.keyed ? options.idempotencyKey : undefined;
@@ -188,9 +195,13 @@ export class Session {
     const requestId = answer?.headers.get('x-request-id') ?? refusal?.requestId ?? asked ?? null;
     const fields: LogFields = { method, path, status, durationMs, requestId, retry: tries - 1, error: refusal?.code ?? reason ?? null };
     const said = status === null ? shared.LOG_NO_ANSWER(method, path, reason ?? '', durationMs) : shared.LOG_ANSWER(method, path, `${status} ${refusal?.code ?? ''}`.trim(), durationMs, String(requestId));
-    if (wait !== null) this.#settings.logger.warn(shared.LOG_RETRY(said, tries, Math.round(wait)), fields);
-    else if (status === null) this.#settings.logger.warn(said, fields);
-    else this.#settings.logger.info(said, fields);
+    const level = wait !== null || status === null ? 'warn' : 'info';
+    try {
+      const logged: unknown = this.#settings.logger[level](wait === null ? said : shared.LOG_RETRY(said, tries, Math.round(wait)), fields);
+      if (logged instanceof Promise) logged.catch(() => undefined);
+    } catch {
+      // A full disk of the log's: the payment was made all the same.
+    }
   }
 
   async #try(call: Call, url: string, headers: Record<string, string>, body: string | undefined, options: KeyedOptions): Promise<Tried> {
@@ -207,7 +218,7 @@ export class Session {
       options.signal?.throwIfAborted();
       const wasSent = !NOT_SENT.has(codeOf(cause));
       const about = { outcomeUnknown: wasSent && call.method !== 'GET', idempotencyKey: headers['idempotency-key'], cause };
-      const reason = shared.NO_ANSWER(signal.aborted ? 'it took too long' : codeOf(cause) || String(cause));
+      const reason = shared.NO_ANSWER(signal.aborted ? shared.TOOK_TOO_LONG : codeOf(cause) || nameOf(cause));
       return { failure: new ConnectionFailed(shared.FAILED_CALL(call.method, call.path, reason), { ...about, reason }), outcome: { wasSent } };
     } finally {
       release();
@@ -222,6 +233,7 @@ export class Session {
     if (key !== undefined) headers['idempotency-key'] = key;
     if (requestId !== undefined) headers['x-request-id'] = requestId;
     for (const [name, value] of Object.entries(call.headers ?? {})) if (value !== undefined) headers[name] = value;
+    checkHeaders(headers);
     return headers;
   }
 }
@@ -237,12 +249,21 @@ interface Tried {
   outcome: Outcome;
 }
 
-/** Codes of Node of what failed before anything was sent. */
-const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', NO_TUNNEL]);
+/** Codes of Node of what failed before anything was sent: the name, the connection, the tunnel, the certificate. */
+const NOT_SENT = new Set([
+  'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', NO_TUNNEL,
+  'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID', 'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
 
 function codeOf(failure: unknown): string {
   const { cause, code } = (failure ?? {}) as { cause?: { code?: string; errors?: { code?: string }[] }; code?: string };
   return cause?.code ?? cause?.errors?.[0]?.code ?? (typeof code === 'string' ? code : '');
+}
+
+/** What is logged of a failure without a code: not its message, which may quote what was sent. */
+function nameOf(failure: unknown): string {
+  return failure instanceof Error ? failure.name : typeof failure;
 }
 
 /** A signal of the caller's and of a time-out; Node 18 has no `AbortSignal.any`. */
@@ -257,7 +278,9 @@ function until(timeoutMs: number, signal: AbortSignal | undefined): [AbortSignal
 function target(call: Call): string {
   const parts = call.parts ?? [];
   if (parts.some((part) => part === '')) throw new TypeError(shared.EMPTY_PART);
+  if (parts.length > (call.path.match(/\{\w+\}/g) ?? []).length) throw new TypeError(shared.PARTS);
   const path = parts.reduce((path, part) => path.replace(/\{\w+\}/, () => encodeURIComponent(part)), call.path);
+  checkPath(path);
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(call.query ?? {})) {
     if (value !== undefined && value !== null) query.set(name, value instanceof Date ? value.toISOString() : String(value));

@@ -139,7 +139,70 @@ test('raw calls have the key, the retries and the errors of every call', async (
   const keyless = client([reset()]);
   await assert.rejects(keyless.made.request('POST', '/pay/link/sessions', { body: {} }), ConnectionFailed);
   assert.equal(keyless.sent.length, 1);
-  for (const wrong of ['', 'v1/balance', '/v1/balance?at=1', '/v1/a b', '/v1/é', '/v1/a\r\n', 'http://other.example/']) await assert.rejects(made.request('GET', wrong), TypeError);
+  const wrong = ['', 'v1/balance', '/v1/balance?at=1', '/v1/a b', '/v1/é', '/v1/a\r\n', 'http://other.example/', '/v1/../pay', '/v1/.', '/v1/%2E%2e/x', '/v1\\..\\pay', '/v1/{id}'];
+  for (const path of wrong) await assert.rejects(made.request('GET', path), TypeError, path);
+  for (const method of ['GET / HTTP/1.1\r\nx-evil: 1', '', 'G T']) await assert.rejects(made.request(method, '/v1/balance'), TypeError, method);
+  for (const parts of [[], ['a', 'b'], ['..'], ['']]) await assert.rejects(made.request('GET', '/v1/payments/{id}', { parts }), TypeError, String(parts));
+  assert.equal(sent.length, 2);
+});
+
+test('a key is refused where the gateway keeps none', async () => {
+  const { made, sent } = client([reset()]);
+  for (const [method, path] of [['PATCH', '/v1/merchants/m-1'], ['DELETE', '/v1/webhooks/w-1'], ['POST', '/pay/link/sessions'], ['GET', '/v1/balance']] as const) {
+    await assert.rejects(made.request(method, path, { idempotencyKey: 'mine' }), /Idempotency-Key/);
+  }
+  assert.deepEqual(sent, []);
+});
+
+test('what is no option is refused before the first try', async () => {
+  const { made, sent } = client([reset()]);
+  const timeouts = [0, -1, NaN, Infinity, 2 ** 31].map((timeoutMs) => ({ timeoutMs }));
+  const retries = [-1, NaN, 1.5, 101, Infinity].map((maxRetries) => ({ maxRetries }));
+  const names = ['', 'a b', 'a\r\nx-evil: 1', 'é', 'a'.repeat(65)].map((requestId) => ({ requestId }));
+  for (const options of [...timeouts, ...retries, ...names]) await assert.rejects(made.balance.get({}, options), TypeError, JSON.stringify(options));
+  for (const idempotencyKey of ['', 'a\nb', ' a', 'a ', 'é', 'a'.repeat(256)]) await assert.rejects(made.test.moveClock({ advanceSeconds: 1 }, { idempotencyKey }), TypeError);
+  for (const options of [...timeouts, ...retries]) assert.throws(() => client([], options), TypeError, JSON.stringify(options));
+  for (const name of ['maxRetries', 'firstWaitMs', 'longestWaitMs', 'longestRetryAfter']) for (const value of [-1, NaN]) assert.throws(() => client([], { policy: { [name]: value } }), TypeError, name);
+  await assert.rejects(made.checkoutPage.getState('s-1', 'cs_SECRET\n'), (error: unknown) => error instanceof TypeError && !error.message.includes('cs_SECRET'));
+  await assert.rejects(made.request('GET', '/v1/payments', { accept: 'text/csv\r\nx-evil: 1' }), TypeError);
+  assert.deepEqual(sent, []);
+});
+
+/** A logger that keeps its lines. */
+function kept(): [LogFields[], { info: (text: string, fields: LogFields) => void; warn: (text: string, fields: LogFields) => void }] {
+  const lines: LogFields[] = [];
+  const log = (text: string, fields: LogFields) => void lines.push(Object.assign({ text }, fields));
+  return [lines, { info: log, warn: log }];
+}
+
+test('a line has no OTP, no client secret, and no words of a failure', async () => {
+  const [lines, logger] = kept();
+  const { made } = client([{ status: 200, body: {} }, new TypeError('Headers.append: "Bearer cs_SECRET" is invalid'), { status: 200, body: {} }], { logger });
+  const payer = { debtorId: 'V12345678', debtorCellPhone: '04141234567', debtorBankCode: 134, usdAmount: '1', externalRef: 'order-1' };
+  await made.payments.executeC2p({ ...payer, intentId: 'i', token: 'OTP987654' });
+  await assert.rejects(made.checkoutPage.submitOtp('s-1', 'cs_SECRET', { otp: 'OTP987654' }), (error: unknown) => error instanceof ConnectionFailed && !error.message.includes('cs_SECRET'));
+  await made.checkoutPage.getState('s-1', 'cs_SECRET');
+  assert.deepEqual([lines.length, lines[1]!.error], [3, 'no answer: TypeError']);
+  assert.doesNotMatch(JSON.stringify(lines), /OTP987654|cs_SECRET|s-1|V12345678/);
+});
+
+test('a logger that throws changes nothing', async () => {
+  const full = () => { throw new Error('no space left on device'); };
+  const later = async () => full();
+  for (const logger of [{ info: full, warn: full }, { info: later, warn: later }]) {
+    const { made, sent } = client([reset(), { status: 200, body: CLOCK }], { logger });
+    assert.equal((await made.test.moveClock({ advanceSeconds: 1 })).livemode, false);
+    assert.equal(sent.length, 2);
+  }
+});
+
+test('the path of a raw call is logged as it was given, without its parts', async () => {
+  const [lines, logger] = kept();
+  const { made, sent } = client([{ status: 200, body: {} }, { status: 200, body: {} }], { logger });
+  await made.request('GET', '/v1/payments/by-ref/{externalRef}', { parts: ['order 1/{x}'] });
+  await made.request('PATCH', '/v1/merchants/m-1', { body: {} });
+  assert.deepEqual(lines.map(({ path }) => path), ['/v1/payments/by-ref/{externalRef}', '/v1/merchants/m-1']);
+  assert.equal(sent[0]!.url, 'http://localhost:1/v1/payments/by-ref/order%201%2F%7Bx%7D');
 });
 
 test('each try is a line without keys, cards, codes and bodies', async () => {
@@ -201,7 +264,10 @@ test('nothing shows a key, and what is no key or no id is refused here', async (
   const { made, sent } = client([]);
   assert.ok(!JSON.stringify(made).includes('pk_test_x'));
   assert.throws(() => new Pasarela('pk_test_x\n', { baseUrl: 'http://localhost' }), TypeError);
-  await assert.rejects(made.payments.get(''), TypeError);
+  for (const wrong of ['', '.', '..']) {
+    await assert.rejects(made.payments.get(wrong), TypeError, wrong);
+    await assert.rejects(made.merchants.getBalance(wrong), TypeError, wrong);
+  }
   assert.deepEqual(sent, []);
 });
 
@@ -317,7 +383,7 @@ test('what is no signature, no secret or no event is refused', () => {
   for (const wrong of ['', 'v1,', right.slice(3), `v2${right.slice(2)}`, right.slice(0, -1), 'v1,é']) isRefused(BODY, { ...headers(), 'webhook-signature': wrong });
   for (const wrong of ['', 'x', '-1', '1e3', '９９９']) isRefused(BODY, { ...headers(), 'webhook-timestamp': wrong });
   isRefused(BODY, {});
-  for (const secret of ['', 'whsec_', 'whsec_*']) assert.throws(() => verifyWebhook(BODY, headers(), secret, AT), TypeError);
+  for (const secret of ['', 'whsec_', 'whsec_*', 'whsec_A']) assert.throws(() => verifyWebhook(BODY, headers(), secret, AT), TypeError);
   for (const body of ['[]', '{}', 'null', '{']) isRefused(body, headers(Buffer.from(body)));
   isRefused(Buffer.from([0xff]), headers(Buffer.from([0xff])));
   assert.throws(() => verifyWebhook({} as string, headers(), SECRET, AT), /before anything parses it/);

@@ -17,13 +17,7 @@ final class Event extends Model
     /** `Svc-Event-Id` of its deliveries. */
     public readonly string $id;
     public readonly int $sequence;
-    /**
-     * @var 'payment.completed'|'payment.failed'|'payment.canceled'|'payment.reversed'|'payment.chargeback'|'payment.
-     *     chargeback_closed'|'payout.completed'|'payout.failed'|'merchant.verified'|'merchant.rejected'|'merchant.de
-     *     activated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.completed'|'
-     *     conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|'crypto
-     *     _deposit.completed'|'test.reset'
-     */
+    /** @var 'payment.completed'|'payment.failed'|'payment.canceled'|'payment.reversed'|'payment.chargeback'|'payment.chargeback_closed'|'payout.completed'|'payout.failed'|'merchant.verified'|'merchant.rejected'|'merchant.deactivated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.completed'|'conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|'crypto_deposit.completed'|'test.reset' */
     public readonly string $event;
     /** @var array<string, mixed> What the event says; its members are under `webhooks`. */
     public readonly array $data;

@@ -15,11 +15,7 @@ final class Movement extends Model
     public const REQUIRED = ['id', 'type', 'currency', 'paymentId', 'payoutId', 'chargebackId', 'externalRef', 'description', 'livemode', 'createdAt'];
 
     public readonly string $id;
-    /**
-     * @var 'payment'|'fee'|'fee_reversal'|'reversal'|'chargeback'|'chargeback_fee'|'chargeback_reversal'|'payout'|'p
-     *     ayout_fee'|'payout_reversal'|'adjustment'|'seller_transfer'|'seller_transfer_reversal'|'conversion'|'conve
-     *     rsion_reversal'|'PLATFORM_FEE'|'deposit'
-     */
+    /** @var 'payment'|'fee'|'fee_reversal'|'reversal'|'chargeback'|'chargeback_fee'|'chargeback_reversal'|'payout'|'payout_fee'|'payout_reversal'|'adjustment'|'seller_transfer'|'seller_transfer_reversal'|'conversion'|'conversion_reversal'|'PLATFORM_FEE'|'deposit' */
     public readonly string $type;
     /** Signed; negative is money out. In bolívares. */
     public readonly ?string $amountVes;

@@ -52,9 +52,7 @@ final class Balance
      *
      * Needs the scope `read`.
      *
-     * @param list<'payment'|'fee'|'fee_reversal'|'reversal'|'chargeback'|'chargeback_fee'|'chargeback_reversal'|'pay
-     *     out'|'payout_fee'|'payout_reversal'|'adjustment'|'seller_transfer'|'seller_transfer_reversal'|'conversion'
-     *     |'conversion_reversal'|'PLATFORM_FEE'|'deposit'> $type
+     * @param list<'payment'|'fee'|'fee_reversal'|'reversal'|'chargeback'|'chargeback_fee'|'chargeback_reversal'|'payout'|'payout_fee'|'payout_reversal'|'adjustment'|'seller_transfer'|'seller_transfer_reversal'|'conversion'|'conversion_reversal'|'PLATFORM_FEE'|'deposit'> $type
      * @param string|\DateTimeInterface $from Inclusive.
      * @param string|\DateTimeInterface $to Exclusive.
      * @param int $limit Items on a page.

@@ -76,10 +76,10 @@ abstract class Resources
     /**
      * Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer
      * 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. With `retry` `backoff` what was
-     * not answered 2xx is tried again, 8 times over a day, and `Svc-Attempt` counts the tries. Verify `webhook-
-     * signature` (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers
-     * the body alone, so a replay passes it, unless the endpoint's `signature` is `timestamped`. What was missed is
-     * in `GET /v1/events`.
+     * not answered 2xx is tried again, 8 times over a day, and `Svc-Attempt` counts the tries. Verify
+     * `webhook-signature` (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature`
+     * covers the body alone, so a replay passes it, unless the endpoint's `signature` is `timestamped`. What was
+     * missed is in `GET /v1/events`.
      */
     public readonly Webhooks $webhooks;
     /** Banks, and what became of a request whose answer was lost. */

@@ -32,11 +32,7 @@ final class Webhooks
      *
      * Needs the scope `manage`.
      *
-     * @param list<'payment.completed'|'payment.failed'|'payment.canceled'|'payment.reversed'|'payment.chargeback'|'p
-     *     ayment.chargeback_closed'|'payout.completed'|'payout.failed'|'merchant.verified'|'merchant.rejected'|'merc
-     *     hant.deactivated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.compl
-     *     eted'|'conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|
-     *     'crypto_deposit.completed'|'test.reset'> $events
+     * @param list<'payment.completed'|'payment.failed'|'payment.canceled'|'payment.reversed'|'payment.chargeback'|'payment.chargeback_closed'|'payout.completed'|'payout.failed'|'merchant.verified'|'merchant.rejected'|'merchant.deactivated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.completed'|'conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|'crypto_deposit.completed'|'test.reset'> $events
      * @param 'none'|'backoff'|null $retry
      * @param 'hex'|'timestamped'|null $signature
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
@@ -114,11 +110,7 @@ final class Webhooks
      *
      * Needs the scope `manage`.
      *
-     * @param list<'payment.completed'|'payment.failed'|'payment.canceled'|'payment.reversed'|'payment.chargeback'|'p
-     *     ayment.chargeback_closed'|'payout.completed'|'payout.failed'|'merchant.verified'|'merchant.rejected'|'merc
-     *     hant.deactivated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.compl
-     *     eted'|'conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|
-     *     'crypto_deposit.completed'|'test.reset'>|null $events
+     * @param list<'payment.completed'|'payment.failed'|'payment.canceled'|'payment.reversed'|'payment.chargeback'|'payment.chargeback_closed'|'payout.completed'|'payout.failed'|'merchant.verified'|'merchant.rejected'|'merchant.deactivated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.completed'|'conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|'crypto_deposit.completed'|'test.reset'>|null $events
      * @param 'enabled'|'disabled'|null $status
      * @param 'none'|'backoff'|null $retry
      * @param 'hex'|'timestamped'|null $signature

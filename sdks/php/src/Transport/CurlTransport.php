@@ -22,7 +22,7 @@ final class CurlTransport implements Transport
         $this->proxy = Proxy::of($proxy);
     }
 
-    public function send(string $method, string $target, array $headers, ?string $body, float $timeout): Answer
+    public function send(string $method, string $target, #[\SensitiveParameter] array $headers, #[\SensitiveParameter] ?string $body, float $timeout): Answer
     {
         $headers += ['content-type' => '', 'expect' => '']; // what curl would add by itself
         $this->handle ??= curl_init();
@@ -35,7 +35,8 @@ final class CurlTransport implements Transport
             CURLOPT_RETURNTRANSFER => true,
             CURLOPT_FOLLOWLOCATION => false,
             CURLOPT_PROTOCOLS => CURLPROTO_HTTP | CURLPROTO_HTTPS,
-            CURLOPT_TIMEOUT_MS => (int) ($timeout * 1000),
+            CURLOPT_PATH_AS_IS => true,
+            CURLOPT_TIMEOUT_MS => max(1, (int) ($timeout * 1000)), // 0 would wait for ever
             CURLOPT_MAXAGE_CONN => 45, // the server closes idle ones after 75 s
             CURLOPT_HEADERFUNCTION => static function (\CurlHandle $_, string $line) use (&$found): int {
                 $parts = explode(':', $line, 2);
@@ -56,6 +57,7 @@ final class CurlTransport implements Transport
         if (!is_string($answered)) {
             $code = curl_errno($this->handle);
             $hasConnected = $code !== CURLE_OPERATION_TIMEDOUT || curl_getinfo($this->handle, CURLINFO_PRETRANSFER_TIME) > 0;
+            $hasConnected = $hasConnected && in_array(curl_getinfo($this->handle, CURLINFO_HTTP_CONNECTCODE), [0, 200], true); // a proxy that opened no tunnel
             throw new NoAnswer(sprintf(Shared::NO_ANSWER, curl_error($this->handle)), !in_array($code, self::NOT_SENT, true) && $hasConnected);
         }
         return new Answer(curl_getinfo($this->handle, CURLINFO_RESPONSE_CODE), $found, $answered);

@@ -17,7 +17,7 @@ final class StreamTransport implements Transport
         $this->proxy = Proxy::of($proxy);
     }
 
-    public function send(string $method, string $target, array $headers, ?string $body, float $timeout): Answer
+    public function send(string $method, string $target, #[\SensitiveParameter] array $headers, #[\SensitiveParameter] ?string $body, float $timeout): Answer
     {
         $lines = array_map(static fn (string $name, string $value): string => "{$name}: {$value}", array_keys($headers), $headers);
         $http = ['method' => $method, 'header' => [...$lines, 'connection: close'], 'timeout' => $timeout, 'protocol_version' => 1.1, 'ignore_errors' => true, 'follow_location' => 0];
@@ -41,14 +41,20 @@ final class StreamTransport implements Transport
             $reason .= $message . '; ';
             return true;
         });
+        // PHP says so when the connection stands, with TLS and through a proxy's tunnel: after that the request is written.
+        $wasSent = false;
+        $notify = static function (int $code) use (&$wasSent): void {
+            $wasSent = $wasSent || $code === STREAM_NOTIFY_CONNECT;
+        };
         try {
-            $stream = fopen($this->baseUrl . $target, 'rb', false, stream_context_create(['http' => $http, 'ssl' => $this->ssl]));
+            $context = stream_context_create(['http' => $http, 'ssl' => $this->ssl], ['notification' => $notify]);
+            $stream = fopen($this->baseUrl . $target, 'rb', false, $context);
         } finally {
             restore_error_handler();
         }
         if ($stream === false) {
             $reason = rtrim($reason, '; ');
-            throw new NoAnswer(sprintf(Shared::NO_ANSWER, preg_replace('/^.*: /s', '', $reason)), preg_match('/refused|getaddrinfo|getaddresses|unreachable|SSL|through proxy/i', $reason) !== 1);
+            throw new NoAnswer(sprintf(Shared::NO_ANSWER, preg_replace('/^.*: /s', '', $reason)), $wasSent);
         }
         $answered = stream_get_contents($stream);
         $about = stream_get_meta_data($stream);

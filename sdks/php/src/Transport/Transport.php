@@ -14,5 +14,5 @@ interface Transport
      * @param array<string, string> $headers
      * @throws NoAnswer
      */
-    public function send(string $method, string $target, array $headers, ?string $body, float $timeout): Answer;
+    public function send(string $method, string $target, #[\SensitiveParameter] array $headers, #[\SensitiveParameter] ?string $body, float $timeout): Answer;
 }

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
-from .transport import Answer, Transport
+from .generated import shared
+from .transport import Answer, NoAnswer, Transport
 
 
 class AsyncTransport(Protocol):
@@ -35,7 +37,25 @@ class ThreadTransport:
         self._threads = self._made()
 
     async def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, timeout: float) -> Answer:
-        return await asyncio.get_running_loop().run_in_executor(self._pool(), self._inner.send, method, target, headers, body, timeout)
+        """The answer. The timeout counts from here: what waits for a thread until then is never sent."""
+        asked = time.monotonic()
+
+        def sent() -> Answer:
+            left = timeout - (time.monotonic() - asked)
+            if left <= 0:
+                raise NoAnswer(shared.NO_CONNECTION.format(reason=shared.NO_THREAD), was_sent=False)
+            return self._inner.send(method, target, headers, body, left)
+
+        queued = self._pool().submit(sent)
+        answered = asyncio.wrap_future(queued)
+        try:
+            done, _ = await asyncio.wait({answered}, timeout=timeout)
+            if not done and queued.cancel():
+                raise NoAnswer(shared.NO_CONNECTION.format(reason=shared.NO_THREAD), was_sent=False)
+            return await answered  # a request under way has its own timeout
+        except asyncio.CancelledError:
+            answered.cancel()  # what still waits for a thread is not sent
+            raise
 
     async def close(self) -> None:
         """Closes the connections that rest. A request under way comes to its end, and its thread too."""

@@ -6,11 +6,12 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, Union
 from urllib.parse import quote, urlencode
 
+from .checks import check_call, check_headers, check_key, check_path, check_policy, check_timeout
 from .errors import ApiError, ConnectionFailed, class_of
 from .generated import shared
 from .generated.version import VERSION
@@ -67,16 +68,18 @@ class Caller:
     """What all calls of a client share."""
 
     def __init__(self, key: str, policy: Policy, timeout: float, logger: Logger | None = None) -> None:
-        if not re.fullmatch(r"[!-~]+", key):
-            raise ValueError(shared.KEY)
+        check_key(key)
+        check_policy(policy)
+        check_timeout(timeout)
         self._key, self._policy, self._timeout, self._logger = key, policy, timeout, logger or LOGGER
 
     def steps(self, call: Call) -> Steps:
         """The way of a call to its answer: requests and waits, or the error that it ends with."""
+        check_call(call)
         target = path_of(call)
         body = None if call.body is None else write_json(call.body).encode()
         key = call.idempotency_key
-        request = Request(call.method, target, self._headers(call, body, key), body, call.timeout or self._timeout)
+        request = Request(call.method, target, self._headers(call, body, key), body, self._timeout if call.timeout is None else call.timeout)
         # What may be done twice without being two things.
         repeatable = key is not None or call.method in ("GET", "PUT")
         policy = self._policy if call.max_retries is None else replace(self._policy, max_retries=call.max_retries)
@@ -105,7 +108,7 @@ class Caller:
             yield wait
 
     def _log(self, call: Call, tries: int, took: float, said: Answer | NoAnswer | None, error: str = "", wait: float | None = None) -> None:
-        """A line per try. The path has names in the place of ids and references, and no query; there is no key and no body."""
+        """A line per try. The path has names in the place of `parts`, and no query; there is no key and no body."""
         said_what = {"method": call.method, "path": call.path, "ms": round(took * 1000)}
         extra: dict[str, Any] = {"method": call.method, "path": call.path, "duration_ms": round(took * 1000), "retry": tries - 1}
         level = logging.INFO if isinstance(said, Answer) and wait is None else logging.WARNING
@@ -117,7 +120,10 @@ class Caller:
             text = shared.LOG_NO_ANSWER.format(**said_what, reason=said)
         if wait is not None:
             text = shared.LOG_RETRY.format(said=text, retry=tries, ms=round(wait * 1000))
-        self._logger.log(level, "%s", text, extra=extra)
+        try:
+            self._logger.log(level, "%s", text, extra=extra)
+        except Exception:  # a full disk of the log's: the payment was made all the same
+            pass
 
     def _headers(self, call: Call, body: bytes | None, key: str | None) -> dict[str, str]:
         headers = {"accept": call.accept, "user-agent": f"pasarela-python/{VERSION}"}
@@ -134,15 +140,18 @@ class Caller:
         if call.request_id is not None:
             headers["x-request-id"] = call.request_id
         headers.update({name: value for name, value in (call.headers or {}).items() if value is not None})
+        check_headers(headers)
         return headers
 
 
-def raw_call(method: str, path: str, **options: Any) -> Call:
+def raw_call(method: str, path: str, parts: Sequence[str], **options: Any) -> Call:
     """A call that no generated method makes. Every POST under /v1 takes an Idempotency-Key."""
-    if not re.fullmatch(r"/[!-~]*", path) or re.search("[?#]", path):
-        raise ValueError(shared.PATH)
     method = method.upper()
-    return Call(method, path, keyed=method == "POST" and path.startswith("/v1/"), **options)
+    if not re.fullmatch(shared.METHOD_FORM, method):
+        raise ValueError(shared.METHOD)
+    if not re.fullmatch(shared.PATH_FORM, path):
+        raise ValueError(shared.PATH)
+    return Call(method, path, tuple(parts), keyed=method == "POST" and path.startswith("/v1/"), **options)
 
 
 def raw_result(call: Call, answer: Answer) -> Any:
@@ -179,7 +188,10 @@ def path_of(call: Call) -> str:
         raise ValueError(shared.EMPTY_PART)
     path = call.path
     for part in call.parts:  # what stands for a part is quoted: it has no braces
-        path = re.sub(r"\{\w+\}", quote(part, safe=""), path, count=1)
+        path, count = re.subn(r"\{\w+\}", quote(part, safe=""), path, count=1)
+        if count == 0:
+            raise ValueError(shared.PARTS)
+    check_path(path)
     query = {name: texts(value) for name, value in (call.query or {}).items() if value is not None}
     return path + ("?" + urlencode(query) if query else "")
 

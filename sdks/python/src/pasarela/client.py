@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from .async_transport import AsyncTransport, ThreadTransport
 from .calls import Logger, raw_call
@@ -17,7 +17,28 @@ from .session import AsyncSession, Session
 from .transport import HttpTransport, Transport
 
 
-class Pasarela(Resources):
+T = TypeVar("T")
+
+
+def chosen(transport: T | None, proxy: str | None, own: Callable[[], T]) -> T:
+    """The caller's transport, or our own, which a proxy is set of."""
+    if transport is None:
+        return own()
+    if proxy is not None:
+        raise ValueError(shared.PROXY_AND_TRANSPORT.format(name="transport"))
+    return transport
+
+
+class Shown:
+    """What is shown of a client: never the key."""
+
+    _address: str
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(base_url={self._address!r})"
+
+
+class Pasarela(Shown, Resources):
     """A client of one account in one mode: the key says which. May be used by many threads.
 
         client = Pasarela("pk_test_demo", base_url="http://127.0.0.1:8080")
@@ -41,10 +62,9 @@ class Pasarela(Resources):
         ssl_context: ssl.SSLContext | None = None,
         transport: Transport | None = None,
     ) -> None:
-        if proxy and transport:
-            raise ValueError(shared.PROXY_AND_TRANSPORT.format(name="transport"))
         self._address = base_url
-        self._session = Session(key, transport or HttpTransport(base_url, ssl_context, proxy), policy or Policy(max_retries=max_retries), timeout, logger)
+        carrier = chosen(transport, proxy, lambda: HttpTransport(base_url, ssl_context, proxy))
+        self._session = Session(key, carrier, policy or Policy(max_retries=max_retries), timeout, logger)
         super().__init__(self._session)
 
     def request(
@@ -52,6 +72,7 @@ class Pasarela(Resources):
         method: str,
         path: str,
         *,
+        parts: Sequence[str] = (),
         body: Any = None,
         query: Mapping[str, Any] | None = None,
         accept: str = "application/json",
@@ -60,12 +81,13 @@ class Pasarela(Resources):
         max_retries: int | None = None,
         request_id: str | None = None,
     ) -> Any:
-        """A call by its method and path, such as `request("GET", "/v1/balance")`, with the same key, retries and errors as every
-        other: for what this version of the library has no method for. Answers JSON with exact numbers, as dict or list;
-        None where there is no body; bytes if `accept` is no JSON.
+        """A call by its method and path, such as `request("GET", "/v1/payments/{id}", parts=[payment_id])`, with the same key,
+        retries and errors as every other: for what this version of the library has no method for. The path is logged as it
+        stands here: ids and references belong in `parts`. An Idempotency-Key goes with a POST under /v1/. Answers JSON with
+        exact numbers, as dict or list; None where there is no body; bytes if `accept` is no JSON.
         """
-        options = dict(accept=accept, idempotency_key=idempotency_key, timeout=timeout, max_retries=max_retries, request_id=request_id)
-        return self._session.raw(raw_call(method, path, body=body, query=query, **options))
+        options = dict(idempotency_key=idempotency_key, timeout=timeout, max_retries=max_retries, request_id=request_id)
+        return self._session.raw(raw_call(method, path, parts, body=body, query=query, accept=accept, **options))
 
     def __enter__(self) -> Pasarela:
         return self
@@ -77,18 +99,16 @@ class Pasarela(Resources):
         """Closes the connections that are kept."""
         self._session.close()
 
-    def __repr__(self) -> str:
-        return f"Pasarela(base_url={self._address!r})"  # never the key
 
-
-class AsyncPasarela(AsyncResources):
+class AsyncPasarela(Shown, AsyncResources):
     """The same client for programs with an event loop: every method is awaited.
 
         async with AsyncPasarela("pk_test_demo", base_url="http://127.0.0.1:8080") as client:
             (await client.balance.get()).available_ves
 
-    Up to `max_connections` requests are under way at once, each in a thread of the client's own; the others wait. Who
-    cancels a task takes back nothing that was sent: a call that must not be lost says its `idempotency_key` itself.
+    Up to `max_connections` requests are under way at once, each in a thread of the client's own; the others wait, which
+    counts towards their timeout. Cancelling a task takes back nothing that was sent: set the `idempotency_key` of a call
+    that must not be lost.
     """
 
     def __init__(
@@ -105,11 +125,9 @@ class AsyncPasarela(AsyncResources):
         max_connections: int = 100,
         transport: AsyncTransport | None = None,
     ) -> None:
-        if proxy and transport:
-            raise ValueError(shared.PROXY_AND_TRANSPORT.format(name="transport"))
         self._address = base_url
-        transport = transport or ThreadTransport(HttpTransport(base_url, ssl_context, proxy), max_connections)
-        self._session = AsyncSession(key, transport, policy or Policy(max_retries=max_retries), timeout, logger)
+        carrier = chosen(transport, proxy, lambda: ThreadTransport(HttpTransport(base_url, ssl_context, proxy), max_connections))
+        self._session = AsyncSession(key, carrier, policy or Policy(max_retries=max_retries), timeout, logger)
         super().__init__(self._session)
 
     async def request(
@@ -117,6 +135,7 @@ class AsyncPasarela(AsyncResources):
         method: str,
         path: str,
         *,
+        parts: Sequence[str] = (),
         body: Any = None,
         query: Mapping[str, Any] | None = None,
         accept: str = "application/json",
@@ -126,8 +145,8 @@ class AsyncPasarela(AsyncResources):
         request_id: str | None = None,
     ) -> Any:
         """The same as `Pasarela.request`, awaited."""
-        options = dict(accept=accept, idempotency_key=idempotency_key, timeout=timeout, max_retries=max_retries, request_id=request_id)
-        return await self._session.raw(raw_call(method, path, body=body, query=query, **options))
+        options = dict(idempotency_key=idempotency_key, timeout=timeout, max_retries=max_retries, request_id=request_id)
+        return await self._session.raw(raw_call(method, path, parts, body=body, query=query, accept=accept, **options))
 
     async def __aenter__(self) -> AsyncPasarela:
         return self
@@ -138,6 +157,3 @@ class AsyncPasarela(AsyncResources):
     async def close(self) -> None:
         """Closes the connections that are kept."""
         await self._session.close()
-
-    def __repr__(self) -> str:
-        return f"AsyncPasarela(base_url={self._address!r})"  # never the key

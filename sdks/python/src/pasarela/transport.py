@@ -71,7 +71,7 @@ class HttpTransport:
                     connection.connect()
                 connection.sock.settimeout(timeout)
             except (OSError, http.client.HTTPException) as failure:
-                raise NoAnswer(shared.NO_CONNECTION.format(reason=failure), was_sent=False) from failure
+                raise NoAnswer(shared.NO_CONNECTION.format(reason=reason_of(failure)), was_sent=False) from failure
             try:
                 if self._proxy and self._context is None:  # the proxy itself is asked, and told for whom
                     target, headers = self._origin + self._prefix + target, {**headers, **self._proxy.headers}
@@ -81,7 +81,7 @@ class HttpTransport:
                 response = connection.getresponse()
                 answer = Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
             except (OSError, http.client.HTTPException) as failure:
-                raise NoAnswer(shared.NO_ANSWER.format(reason=str(failure) or type(failure).__name__), was_sent=True) from failure
+                raise NoAnswer(shared.NO_ANSWER.format(reason=reason_of(failure)), was_sent=True) from failure
         except BaseException:
             connection.close()
             self.close()  # the others may be as dead: a server that was started anew knows none of them
@@ -115,6 +115,11 @@ class HttpTransport:
         if self._proxy:
             secure.set_tunnel(self._host, self._port or 443, self._proxy.headers)
         return secure
+
+
+def reason_of(failure: Exception) -> str:
+    """What is logged of a lost answer: the system's words, never what was sent or received, which http.client may quote."""
+    return (str(failure) if isinstance(failure, OSError) else "") or type(failure).__name__
 
 
 @dataclass(frozen=True)
