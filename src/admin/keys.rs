@@ -3,7 +3,7 @@
 
 use super::call::{Call, CallResult, Done};
 use crate::gateway::ask::{self, failure};
-use crate::gateway::key_secrets::{Secret, stem};
+use crate::gateway::keys::{Secret, stem};
 use api::fields::{Bad, Fields, Invalid};
 use api::kind::{Kind, body, kind};
 use api::openapi::document::Chapter;

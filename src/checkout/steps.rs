@@ -10,8 +10,8 @@ mod charges;
 
 use crate::checkout::visit::Visit;
 use crate::gateway::ask::failure;
+use crate::gateway::names::NameHeld;
 use crate::gateway::otp;
-use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
 use crate::gateway::usdt_addresses;
 use crate::store::history;

@@ -324,9 +324,6 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadField> {
 
 /// What is meant for the body must not be overlooked in the query.
 pub fn unexpected_parameters(query: Option<&str>) -> Vec<BadField> {
-    if query.is_none() {
-        return Vec::new();
-    }
     query::read(query, |query| query.finish())
         .err()
         .map_or_else(Vec::new, |invalid| Problem::from(invalid).fields)

@@ -3,8 +3,8 @@
 //! beyond it is as bad as what it says.
 
 use super::{Due, READS_MAX, due, unanswered};
+use crate::gateway::business::{Line, Seen};
 use crate::gateway::services::Services;
-use crate::gateway::waiting::{Line, Seen};
 use crate::store::history::Unreadable;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::webhooks::backlog;
