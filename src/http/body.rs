@@ -145,8 +145,9 @@ impl Inbound {
         self.bytes_max = bytes_max;
     }
 
-    pub fn hold_card(&mut self) {
-        self.has_card = true;
+    /// Whether the memory of what is read from now on is zeroed, as a card may be in it.
+    pub fn has_card(&mut self, has_card: bool) {
+        self.has_card = has_card;
     }
 
     pub fn charge_to(&mut self, caller: Arc<dyn Room>) {

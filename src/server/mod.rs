@@ -87,11 +87,6 @@ fn is_below(path: &str, prefix: &str) -> bool {
     rest.is_some_and(|rest| prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether a path of the public listener is for anybody, whose problems have a form of their own.
-fn is_for_visitors(path: &str) -> bool {
-    is_below(path, api::public::routes::PREFIX)
-}
-
 struct Row {
     policy: Policy,
     endpoint: Endpoint,
@@ -279,6 +274,9 @@ impl Server {
         // left.
         let work = {
             let head = &arrival.head;
+            // Whatever comes of the call: what is read of one that is refused, to be discarded, has the card too. Of
+            // a path that is no row nobody knows what was meant for it.
+            inbound.has_card(true);
             let found = match self.table.lookup(&head.method, head.uri.path()) {
                 Lookup::Found(found) => found,
                 Lookup::WrongMethod { .. } if audience == Audience::Visitor => {
@@ -292,10 +290,7 @@ impl Server {
             };
             let Row { policy, endpoint, meter } = found.value;
             measuring.meter = meter;
-            // Whatever comes of the call: what is read of a refused one, to be discarded, has the card too.
-            if policy.has_card {
-                inbound.hold_card();
-            }
+            inbound.has_card(policy.has_card);
 
             let caller = self.caller(endpoint, &found.parameters, arrival)?;
             let tenant = match &caller {
@@ -643,11 +638,13 @@ pub struct StartupGate {
     why_closed: RwLock<&'static str>,
     /// Whether another machine may lead meanwhile: then a request is not this one's to do.
     is_node: AtomicBool,
+    is_operators: bool,
 }
 
-impl Default for StartupGate {
-    fn default() -> StartupGate {
+impl StartupGate {
+    pub fn new(is_operators: bool) -> StartupGate {
         StartupGate {
+            is_operators,
             inside: OnceLock::new(),
             standby: OnceLock::new(),
             why_closed: RwLock::new("recovering: the log is being replayed"),
@@ -695,6 +692,8 @@ impl Answer for StartupGate {
         {
             return reply;
         }
+        // A card may be in it, though nobody reads it.
+        body.has_card(self.inside.get().is_none());
         match self.inside.get() {
             Some(inside) => inside.answer(arrival, body).await,
             None if let Some(front) = self.standby.get() => front.answer(arrival, body).await,
@@ -705,10 +704,43 @@ impl Answer for StartupGate {
                 let why = *self.why_closed.read().unwrap_or_else(PoisonError::into_inner);
                 Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
             }
-            None if is_for_visitors(arrival.head.uri.path()) => {
-                Reply::public_problem(&self.closed(), &arrival.request_id)
-            }
-            None => Reply::problem(&self.closed(), &arrival.request_id),
+            None => match audience(self.is_operators, arrival.head.uri.path()) {
+                Audience::Visitor => Reply::public_problem(&self.closed(), &arrival.request_id),
+                Audience::Merchant => portal::SITE.refused(&self.closed(), arrival),
+                Audience::ConsoleOperator => console::SITE.refused(&self.closed(), arrival),
+                Audience::Tenant | Audience::Bank | Audience::Buyer | Audience::Operator => {
+                    Reply::problem(&self.closed(), &arrival.request_id)
+                }
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::respond::RequestId;
+    use hyper::header::CONTENT_TYPE;
+
+    #[tokio::test]
+    async fn before_the_start_people_are_answered_pages_and_programs_json() {
+        for (is_operators, path, form) in [
+            (false, "/portal", "text/html"),
+            (false, "/portal/home", "text/html"),
+            (false, "/v1/payments", "application/json"),
+            (true, "/console", "text/html"),
+            (true, "/admin/tenants", "application/json"),
+        ] {
+            let request = hyper::Request::get(path).body(()).expect("a request");
+            let (head, ()) = request.into_parts();
+            let request_id = RequestId::generate();
+            let arrival = Arrival { head, request_id, peer: ([127, 0, 0, 1], 9).into() };
+            let gate = StartupGate::new(is_operators);
+            let reply = gate.answer(&arrival, &mut Inbound::made(Bytes::new())).await;
+            let response = reply.into_response(&arrival.request_id, hyper::Version::HTTP_11);
+            assert_eq!(response.status(), 503, "{path}");
+            let sent = response.headers()[CONTENT_TYPE].to_str().expect("text");
+            assert!(sent.starts_with(form), "{path}: {sent}");
         }
     }
 }
