@@ -80,11 +80,23 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
 
     fn remove(this: &mut Arc<Self>, key: &K) -> Option<V> {
         match Arc::make_mut(this) {
-            Node::Leaf(pairs) => Some(pairs.remove(find(pairs, key).ok()?).1),
+            Node::Leaf(pairs) => Some(pairs.remove(search(pairs, key).ok()?).1),
             Node::Branch(children) => {
                 let at = place(children, key);
                 let removed = Node::remove(&mut children[at].1, key)?;
                 narrow(children, at);
+                Some(removed)
+            }
+        }
+    }
+
+    /// Without a search: it is done for every hold that ends.
+    fn pop_first(this: &mut Arc<Self>) -> Option<(K, V)> {
+        match Arc::make_mut(this) {
+            Node::Leaf(pairs) => (!pairs.is_empty()).then(|| pairs.remove(0)),
+            Node::Branch(children) => {
+                let removed = Node::pop_first(&mut children.first_mut()?.1)?;
+                narrow(children, 0);
                 Some(removed)
             }
         }
@@ -96,8 +108,12 @@ fn find<K: Ord, V>(pairs: &[(K, V)], key: &K) -> Result<usize, usize> {
     match pairs.last() {
         // The last key is compared first, as in `place`.
         Some((last, _)) if last < key => Err(pairs.len()),
-        _ => pairs.binary_search_by(|(found, _)| found.cmp(key)),
+        _ => search(pairs, key),
     }
+}
+
+fn search<K: Ord, V>(pairs: &[(K, V)], key: &K) -> Result<usize, usize> {
+    pairs.binary_search_by(|(found, _)| found.cmp(key))
 }
 
 fn place<K: Ord, V>(children: &[Child<K, V>], key: &K) -> usize {
@@ -207,7 +223,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         let mut node = self.root.as_deref()?;
         loop {
             match node {
-                Node::Leaf(pairs) => return Some(&pairs[find(pairs, key).ok()?].1),
+                Node::Leaf(pairs) => return Some(&pairs[search(pairs, key).ok()?].1),
                 Node::Branch(children) => node = &children[place(children, key)].1,
             }
         }
@@ -273,7 +289,7 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         loop {
             match node {
                 Node::Leaf(pairs) => {
-                    let at = find(pairs, key).ok()?;
+                    let at = search(pairs, key).ok()?;
                     return Some(&mut pairs[at].1);
                 }
                 Node::Branch(children) => {
@@ -286,6 +302,17 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
 
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let removed = Node::remove(self.root.as_mut()?, key)?;
+        self.lower();
+        Some(removed)
+    }
+
+    pub fn pop_first(&mut self) -> Option<(K, V)> {
+        let removed = Node::pop_first(self.root.as_mut()?)?;
+        self.lower();
+        Some(removed)
+    }
+
+    fn lower(&mut self) {
         self.len -= 1;
         if self.len == 0 {
             self.root = None;
@@ -296,13 +323,6 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         {
             self.root = Some(Arc::clone(only));
         }
-        Some(removed)
-    }
-
-    pub fn pop_first(&mut self) -> Option<(K, V)> {
-        let first = self.first_key_value()?.0.clone();
-        let removed = self.remove(&first)?;
-        Some((first, removed))
     }
 }
 
