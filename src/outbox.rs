@@ -143,7 +143,8 @@ impl Effects<Domain> for Outbox {
         }
         let Registered { rail, outcomes } = self.rails.test.clone();
         let services = Arc::clone(&self.services);
-        let outbound = self.rails.outbound.clone();
+        // Only where others may lead is it asked whether this machine does.
+        let outbound = self.rails.outbound.is_led().then(|| self.rails.outbound.clone());
         let Effect { entity, operation, rail_id: _, at, how, order } = effect;
         // Known before anything waits: what is asked next waits for it.
         let is_question = how == How::Ask;
@@ -157,7 +158,9 @@ impl Effects<Domain> for Outbox {
                 if let Some(sent) = sent {
                     sent.await;
                 }
-                outbound.until_it_leads().await;
+                if let Some(outbound) = &outbound {
+                    outbound.until_it_leads().await;
+                }
                 match how {
                     How::Send | How::Offer => rail.send(&call).await,
                     How::Ask => rail.ask(&call).await,

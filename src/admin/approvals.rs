@@ -8,10 +8,10 @@
 use super::audit::who_schema;
 use super::call::{Body, Call, CallResult, Done, Route, Signature, listed_id, walk};
 use super::take_over;
-use crate::gateway::answer::Shows;
 use crate::gateway::ask::{defect, entity_patiently, failure};
 use crate::gateway::idempotency::mode_in;
 use crate::gateway::services::Services;
+use crate::gateway::tenant_request::Shows;
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};

@@ -1,10 +1,10 @@
 //! A row of the operators' table, and what its handler gets and gives.
 
-use crate::gateway::answer::Shows;
 use crate::gateway::ask::{self, failure};
 use crate::gateway::idempotency::KeyUse;
 use crate::gateway::operators::Operator;
 use crate::gateway::services::{Callers, Services, Turns};
+use crate::gateway::tenant_request::Shows;
 use crate::http::body::without_unexpected;
 use crate::http::respond::Trace;
 use crate::store::history::Unreadable;

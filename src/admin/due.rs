@@ -4,8 +4,8 @@
 //! They are in the agendas of books: an order that has no answer is one that is looked at again.
 
 use crate::gateway::ask::failure;
+use crate::gateway::business::{Line, Seen};
 use crate::gateway::services::Services;
-use crate::gateway::waiting::{Line, Seen};
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::webhooks::backlog;

@@ -3,7 +3,7 @@
 
 use super::call::{Call, CallResult, Done};
 use crate::gateway::ask::{self, failure};
-use crate::gateway::key_secrets::{Secret, stem};
+use crate::gateway::keys::{Secret, stem};
 use api::fields::{Fields, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::schema::Schema;

@@ -5,7 +5,7 @@ use super::approvals::end_all;
 use super::audit::operator_id;
 use super::call::{Call, CallResult, Done, page_of, token_salt};
 use crate::gateway::ask;
-use crate::gateway::key_secrets::{OPERATOR, Secret};
+use crate::gateway::keys::{OPERATOR, Secret};
 use api::fields::{Fields, Got, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::kinds::email;

@@ -9,15 +9,15 @@
 
 use super::call::{Body, Call, CallResult, Done, Handler, PendingKey, Route, Signature, token_salt};
 use super::routes::{least_role, rows};
-use crate::gateway::answer::Shows;
 use crate::gateway::ask;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, KeptAnswer, Looked, Owner, Reserved, Sent};
-use crate::gateway::key_secrets::{OPERATOR, Secret};
+use crate::gateway::keys::{OPERATOR, Secret};
 use crate::gateway::operators::{Operator, TokenDigest};
 use crate::gateway::request::OnBehalf;
 use crate::gateway::request::Request;
 use crate::gateway::services::Services;
+use crate::gateway::tenant_request::Shows;
 use crate::gateway::tenant_settings::push_tenant_settings;
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, Trace};

@@ -3,7 +3,7 @@
 
 use super::tenants;
 use crate::gateway::ask::{self, failure};
-use crate::gateway::key_secrets::{Secret, stem};
+use crate::gateway::keys::{Secret, stem};
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::push_tenant_settings;
 use api::problem::Problem;

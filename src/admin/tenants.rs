@@ -2,7 +2,7 @@
 
 use super::call::{Call, CallResult, Done, page_of, shown, tenant_of};
 use crate::gateway::ask::{self, Changed, failure};
-use crate::gateway::key_secrets::{Secret, stem};
+use crate::gateway::keys::{Secret, stem};
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::rails::registry::Registry;

@@ -41,11 +41,11 @@ impl Listeners {
         let renewing = tokio::spawn(tls::keep_fresh(certificates.clone()));
         let traffic = [("api", api.traffic()), ("admin", admin.traffic())];
         let (stop, stopped) = watch::channel(false);
-        let api_gate = Arc::new(StartupGate::default());
+        let api_gate = Arc::new(StartupGate::new(false));
         let api = tokio::spawn(api.serve(Arc::clone(&api_gate), limits.clone(), until(stopped)));
         Ok(Listeners {
             api_gate,
-            admin_gate: Arc::new(StartupGate::default()),
+            admin_gate: Arc::new(StartupGate::new(true)),
             traffic,
             certificates,
             api,

@@ -13,19 +13,19 @@ use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config};
 use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
-use crate::gateway::banks::Banks;
 use crate::gateway::beside::{self, Agreed, Handed};
 use crate::gateway::business::Business;
-use crate::gateway::directory::Directory;
+use crate::gateway::business::Waiting;
+use crate::gateway::keys::Directory;
+use crate::gateway::keys::ServerKeys;
 use crate::gateway::limits::{self, Failures, Rate, Shares};
 use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
-use crate::gateway::server_keys::ServerKeys;
+use crate::gateway::services::Banks;
 use crate::gateway::services::{
     Callers, Files, Names, Observed, OutsideWaits, Services, Site, Unresolved, system_now,
 };
 use crate::gateway::tenant_settings;
-use crate::gateway::waiting::Waiting;
 use crate::outbound::{Leads, Outbound};
 use crate::outbox::{self, Observers, Outbox};
 use crate::rails::registry::{Pace, Registry};

@@ -4,10 +4,10 @@
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::steps;
 use crate::checkout::visit::{Call, Shop, Tried, Visit, secret_of, shop_of};
-use crate::gateway::answer::{Shows, reply};
-use crate::gateway::ids::random_id;
-use crate::gateway::server_keys::ServerKeys;
+use crate::gateway::keys::ServerKeys;
+use crate::gateway::names::random_id;
 use crate::gateway::services::Services;
+use crate::gateway::tenant_request::{Shows, reply};
 use crate::gateway::{ask, card_vault};
 use crate::http::respond::Reply;
 use crate::network::Client;

@@ -8,8 +8,8 @@
 
 use crate::checkout::visit::Visit;
 use crate::gateway::ask::{self, failure};
+use crate::gateway::names::NameHeld;
 use crate::gateway::otp;
-use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
 use crate::gateway::transfers;
 use crate::gateway::usdt_addresses;

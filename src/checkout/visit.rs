@@ -3,8 +3,8 @@
 use crate::checkout::limits::Limits;
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
-use crate::gateway::limits::Pass;
-use crate::gateway::server_keys::ServerKeys;
+use crate::gateway::keys::ServerKeys;
+use crate::gateway::names::Pass;
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;

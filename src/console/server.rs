@@ -202,7 +202,10 @@ async fn statements_page(visit: &Here<'_>) -> Made {
 /// GET /console/statements, and with `format=csv` the file.
 pub async fn statements(visit: &Here<'_>) -> Result<Shown, Problem> {
     if visit.query.get("format") == Some("csv") {
-        return Ok(Shown::Raw(visit.inside.download(&asked(visit).await.1, "text/csv").await));
+        return match visit.inside.download(&asked(visit).await.1, "text/csv").await {
+            Ok(file) => Ok(Shown::Raw(file)),
+            Err(refused) => visit.shown(Err(refused)),
+        };
     }
     visit.shown(statements_page(visit).await)
 }

@@ -2,8 +2,8 @@
 //! problems, and the directory of callers learns what is durable before anybody is answered.
 
 use crate::gateway::services::{Callers, Services};
-pub use crate::gateway::services::{defect, failure};
-use crate::http::respond::{Timing, Trace};
+pub use crate::gateway::services::{defect, failure, timing};
+use crate::http::respond::Trace;
 use crate::store::history;
 use actors::{CommandReply, Engine, Failure, Settled};
 use api::problem::Problem;
@@ -103,17 +103,6 @@ pub async fn entity_patiently(
             }
             outcome => return outcome,
         }
-    }
-}
-
-/// The times of a command, for `Server-Timing`.
-pub fn timing(timing: actors::Timing) -> Timing {
-    let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-    Timing {
-        queue_us: micros(timing.queue),
-        apply_us: micros(timing.apply),
-        wal_us: micros(timing.wal),
-        agree_us: timing.agree.map(micros),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Carrying out a batch: the names of its items are reserved, its record debits them, and its
 //! answer waits until the bank has spoken about each of them, but not for long.
 
-use crate::gateway::answer::{Shows, reply};
 use crate::gateway::ask::{failure, timing};
 use crate::gateway::idempotency;
 use crate::gateway::services::Services;
+use crate::gateway::tenant_request::{PATIENCE, Shows, reply};
 use crate::http::respond::{Reply, RequestId, Trace};
 use crate::store::history::{self, Entities, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -24,11 +24,6 @@ use domain::values::mode::is_live;
 use domain::values::time::Timestamp;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// The longest time that an answer waits for the bank; an item that is settled later is seen when
-/// the batch is read again.
-pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Carries out a batch. It runs as a task of its own, so that a caller who goes away leaves no key
 /// half answered.

@@ -9,11 +9,11 @@
 
 use domain::entities::Entity;
 use domain::entities::means::{Means, Method};
-use domain::events::{Event, EventKind};
+use domain::events::EventKind;
 use domain::record::Record;
 use domain::values::money::Currency;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The outcomes of a payment, in the order of [`Outcome`].
 pub const OUTCOMES: [&str; 4] = ["completed", "failed", "canceled", "reversed"];
@@ -88,38 +88,35 @@ impl Business {
     }
 
     pub fn note(&self, is_live: bool, record: &Record) {
-        let counts = self.of(is_live);
+        use EventKind as Kind;
+        let counts = if is_live { &self.live } else { &self.test };
         for event in &record.events {
-            counts.note(event, record);
+            for written in &record.entities {
+                let subject = &*written.state;
+                if Some(subject.id()) != event.subject {
+                    continue;
+                }
+                match event.kind {
+                    Kind::PaymentCompleted => counts.payment(subject, Outcome::Completed),
+                    Kind::PaymentFailed => counts.payment(subject, Outcome::Failed),
+                    Kind::PaymentCanceled => counts.payment(subject, Outcome::Canceled),
+                    Kind::PaymentReversed => counts.payment(subject, Outcome::Reversed),
+                    Kind::PayoutCompleted => counts.payout(subject, PaidOut::Completed),
+                    Kind::PayoutFailed => counts.payout(subject, PaidOut::Failed),
+                    Kind::ConversionCompleted => add(&counts.conversions[0], 1),
+                    Kind::ConversionCanceled => add(&counts.conversions[1], 1),
+                    Kind::PaymentChargeback => add(&counts.chargebacks[0], 1),
+                    Kind::PaymentChargebackClosed => add(&counts.chargebacks[1], 1),
+                    // The events of USDT payouts alone come beside that of all payouts, which was counted.
+                    _ => {}
+                }
+                break;
+            }
         }
     }
 }
 
 impl Counts {
-    fn note(&self, event: &Event, record: &Record) {
-        use EventKind as Kind;
-        let subject = record
-            .entities
-            .iter()
-            .map(|written| &*written.state)
-            .find(|state| Some(state.id()) == event.subject);
-        let Some(subject) = subject else { return };
-        match event.kind {
-            Kind::PaymentCompleted => self.payment(subject, Outcome::Completed),
-            Kind::PaymentFailed => self.payment(subject, Outcome::Failed),
-            Kind::PaymentCanceled => self.payment(subject, Outcome::Canceled),
-            Kind::PaymentReversed => self.payment(subject, Outcome::Reversed),
-            Kind::PayoutCompleted => self.payout(subject, PaidOut::Completed),
-            Kind::PayoutFailed => self.payout(subject, PaidOut::Failed),
-            Kind::ConversionCompleted => add(&self.conversions[0], 1),
-            Kind::ConversionCanceled => add(&self.conversions[1], 1),
-            Kind::PaymentChargeback => add(&self.chargebacks[0], 1),
-            Kind::PaymentChargebackClosed => add(&self.chargebacks[1], 1),
-            // The events of USDT payouts alone come beside that of all payouts, which was counted.
-            _ => {}
-        }
-    }
-
     fn payment(&self, subject: &Entity, outcome: Outcome) {
         let (method, bank, minor, failure) = match subject {
             Entity::Payment(payment) => {
@@ -138,7 +135,10 @@ impl Counts {
             _ => return,
         };
         let counts = &self.payments[method as usize];
-        let slot = bank.map_or(BANKS, |bank| self.banks.of(bank));
+        let slot = match bank {
+            Some(bank) => self.banks.of(bank),
+            None => BANKS,
+        };
         add(&counts.by_bank[slot][outcome as usize], 1);
         match outcome {
             Outcome::Completed => add(&counts.volume_minor, minor.unsigned_abs()),
@@ -155,9 +155,11 @@ impl Counts {
             _ => return,
         };
         let counts = &self.payouts[currency];
-        add(&counts.outcomes[outcome as usize], 1);
+        counts.outcomes[outcome as usize].fetch_add(1, Ordering::Relaxed);
         match outcome {
-            PaidOut::Completed => add(&counts.volume_minor, minor.unsigned_abs()),
+            PaidOut::Completed => {
+                counts.volume_minor.fetch_add(minor.unsigned_abs(), Ordering::Relaxed);
+            }
             PaidOut::Failed => counts.failures.note(clean(failure)),
         }
     }
@@ -318,6 +320,62 @@ fn clean(code: Option<&str>) -> &str {
     }
 }
 
+// Counts of what waits, as they were taken last: payments and payouts by their age, payouts for an operator's
+// review, notices that nobody has claimed, events for webhook endpoints. A task counts now and then
+// (`admin/operations/count.rs`), so that a scrape of the metrics walks no books.
+
+/// The ages that are told apart: each is below so many seconds, the last one older than all.
+pub const AGES: [(&str, i64); 4] = [("5m", 300), ("1h", 3_600), ("1d", 86_400), ("older", i64::MAX)];
+pub const KINDS: [&str; 4] = ["payment", "cop_payment", "payout", "usdt_payout"];
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    pub count: u64,
+    pub oldest_seconds: u64,
+}
+
+impl Line {
+    /// Adds one that has waited so long.
+    pub fn add(&mut self, seconds: i64) {
+        self.count += 1;
+        self.oldest_seconds = self.oldest_seconds.max(u64::try_from(seconds).unwrap_or(0));
+    }
+}
+
+/// The figures of one count; of each pair the first is live mode's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The number of things that wait, by mode, kind and age.
+    pub pending: [[[u64; AGES.len()]; KINDS.len()]; 2],
+    pub reviews: [Line; 2],
+    /// Notices of banks that no payment has claimed.
+    pub notices: Line,
+    /// Seconds since the oldest event of live mode that an endpoint was not sent yet.
+    pub webhook_lag_seconds: u64,
+}
+
+impl Seen {
+    /// Adds something of the `kind`-th kind that has waited so long.
+    pub fn add(&mut self, is_live: bool, kind: usize, seconds: i64) {
+        let age = AGES.iter().position(|(_, below)| seconds < *below).unwrap_or(AGES.len() - 1);
+        self.pending[usize::from(!is_live)][kind][age] += 1;
+    }
+}
+
+#[derive(Default)]
+pub struct Waiting(Mutex<Seen>);
+
+impl Waiting {
+    pub fn counted(&self, seen: Seen) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = seen;
+    }
+
+    /// The newest count; zeros before the first.
+    pub fn seen(&self) -> Seen {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -375,5 +433,19 @@ mod tests {
         let slots_of: std::collections::BTreeSet<usize> = (1..=40).map(|bank| slots.of(bank)).collect();
         assert_eq!(slots_of, (0..40).collect());
         assert!(codes.counts().len() == 40 && codes.counts().iter().all(|(_, count)| *count == 4));
+    }
+
+    #[test]
+    fn what_waits_is_counted_by_its_age() {
+        let mut seen = Seen::default();
+        for seconds in [-1, 0, 299, 300, 86_399, 86_400, i64::MAX] {
+            seen.add(false, 2, seconds);
+        }
+        assert_eq!(seen.pending[1][2], [3, 1, 1, 2]);
+        assert_eq!(seen.pending[0], Seen::default().pending[0]);
+        let mut line = Line::default();
+        line.add(7);
+        line.add(-3);
+        assert_eq!(line, Line { count: 2, oldest_seconds: 7 });
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! The rule for whom a token is good belongs to `src/api/payments/card_tokens.rs`.
 
-use crate::gateway::ids::random_id;
+use crate::gateway::names::random_id;
 use api::problem::Problem;
 use domain::values::card::Card;
 use std::collections::HashMap;

@@ -57,7 +57,8 @@ async fn newest(
         return Ok((payment_on(reader, tenant, name)?, false));
     }
     let before = payment_on(reader, tenant, name)?;
-    request.hold_name(tenant, Space::Payment, name).await;
+    request.slot = None;
+    request.names.push(request.services.names.reservations.hold_name(tenant, Space::Payment, name).await);
     let payment = payment_on(reader, tenant, name)?;
     let was_over = |now: &Payment| {
         before.as_ref().is_some_and(|then| then.id == now.id && then.status != Status::Pending)

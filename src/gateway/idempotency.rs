@@ -7,7 +7,7 @@
 
 use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, defect};
-use crate::gateway::reservations::KeyHeld;
+use crate::gateway::names::KeyHeld;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -53,8 +53,8 @@ pub struct Sent<'a> {
 
 /// A key that a request works under.
 pub struct KeyUse {
-    keep: KeepRef,
-    held: KeyHeld,
+    pub(super) keep: KeepRef,
+    pub(super) held: KeyHeld,
     sent: String,
 }
 

@@ -12,7 +12,6 @@
 //!   keep processors busy with refusals. (What a tenant may have of the engine is in
 //!   `actors/src/admission.rs`.)
 //! - Failures ([`Failures`]): who guesses secrets or people has to wait.
-//! - The gates of test mode ([`TestGates`]): while an account's test data begins anew its calls wait.
 
 use crate::http::body::Room;
 use crate::http::listen::BODY_BYTES_MAX;
@@ -27,7 +26,7 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedRwLockReadGuard, RwLock, Semaphore};
+use tokio::sync::Semaphore;
 
 /// The time for which a tenant counts as one that asks: up to twice this.
 const LATELY: Duration = Duration::from_secs(1);
@@ -58,8 +57,9 @@ pub struct Counters {
     pub waiting: AtomicUsize,
 }
 
+/// Whose a share is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Owner {
+pub enum Owner {
     Tenant(u64),
     /// A person without a key: a buyer, who is apart from the shop's own requests.
     Client(Client),
@@ -142,21 +142,12 @@ impl Shares {
         self.owners_count.load(Ordering::Relaxed)
     }
 
-    /// The share of a tenant, which asks now.
-    pub fn of(&self, tenant: u64) -> Arc<Share> {
-        self.find(Owner::Tenant(tenant))
-    }
-
-    /// The share of a buyer, who asks now.
-    pub fn of_client(&self, client: Client) -> Arc<Share> {
-        self.find(Owner::Client(client))
-    }
-
-    fn find(&self, owner: Owner) -> Arc<Share> {
-        let known = self.owners.get(&owner).map(|share| Arc::clone(&share));
-        let share = known.unwrap_or_else(|| {
-            Arc::clone(&self.owners.entry(owner).or_insert_with(|| self.new_share(owner)))
-        });
+    /// The share of an owner, who asks now.
+    pub fn of(&self, owner: Owner) -> Arc<Share> {
+        let share = match self.owners.get(&owner) {
+            Some(known) => Arc::clone(&known),
+            None => Arc::clone(&self.owners.entry(owner).or_insert_with(|| self.new_share(owner))),
+        };
         // Read first: to write what is there already would take it from other processors' caches.
         if !share.is_used.load(Ordering::Relaxed) {
             share.is_used.store(true, Ordering::Relaxed);
@@ -188,7 +179,9 @@ impl Shares {
     /// Refuses a request whose owner has too many that wait for a slot, before any work is put into
     /// it. One that passes may still be refused when it comes to wait.
     pub async fn admit(&self, share: &Share) -> Result<(), Problem> {
-        if self.owners_count() < 2 || share.waiting.load(Ordering::Relaxed) < share.waiting_max {
+        if self.owners_count.load(Ordering::Relaxed) < 2
+            || share.waiting.load(Ordering::Relaxed) < share.waiting_max
+        {
             return Ok(());
         }
         Box::pin(share.refuse()).await
@@ -196,7 +189,10 @@ impl Shares {
 
     /// Waits for a slot; `None` when none is needed. Whoever stops waiting leaves its place.
     pub async fn slot(&self, share: &Arc<Share>) -> Result<Option<WorkSlot>, Problem> {
-        self.take(share, |share| &share.slots).await
+        if self.owners_count.load(Ordering::Relaxed) < 2 {
+            return Ok(None);
+        }
+        take(share, |share| &share.slots).await.map(Some)
     }
 
     /// Waits for the right to read a page of a list, instead of the slot that its request has.
@@ -205,33 +201,14 @@ impl Shares {
     /// else the pages of one owner would stand in the runtime's queue, one behind the other and none
     /// waiting for the right, and everybody else's steps behind them.
     pub async fn page(&self, share: &Arc<Share>) -> Result<Option<WorkSlot>, Problem> {
-        let slot = self.take(share, |share| &share.pages).await?;
-        if slot.as_ref().is_some_and(|slot| !slot.has_waited) {
-            tokio::task::yield_now().await;
-        }
-        Ok(slot)
-    }
-
-    async fn take(
-        &self,
-        share: &Arc<Share>,
-        semaphore: fn(&Share) -> &Semaphore,
-    ) -> Result<Option<WorkSlot>, Problem> {
-        if self.owners_count() < 2 {
+        if self.owners_count.load(Ordering::Relaxed) < 2 {
             return Ok(None);
         }
-        let has_waited = match semaphore(share).try_acquire() {
-            Ok(slot) => {
-                slot.forget();
-                false
-            }
-            // Boxed: every request has room for this future, and few wait.
-            Err(_) => {
-                Box::pin(share.wait(semaphore(share))).await?;
-                true
-            }
-        };
-        Ok(Some(WorkSlot { share: Arc::clone(share), has_waited, semaphore }))
+        let slot = take(share, |share| &share.pages).await?;
+        if !slot.has_waited {
+            tokio::task::yield_now().await;
+        }
+        Ok(Some(slot))
     }
 
     /// Forgets owners that did not ask lately, again and again.
@@ -250,6 +227,21 @@ impl Shares {
             stays
         });
     }
+}
+
+async fn take(share: &Arc<Share>, semaphore: fn(&Share) -> &Semaphore) -> Result<WorkSlot, Problem> {
+    let has_waited = match semaphore(share).try_acquire() {
+        Ok(slot) => {
+            slot.forget();
+            false
+        }
+        // Boxed: every request has room for this future, and few wait.
+        Err(_) => {
+            Box::pin(share.wait(semaphore(share))).await?;
+            true
+        }
+    };
+    Ok(WorkSlot { share: Arc::clone(share), has_waited, semaphore })
 }
 
 impl Share {
@@ -308,18 +300,14 @@ impl Room for Share {
 
 /// The rate of each account's requests, each mode by itself: more keys are no more requests.
 pub struct Rate {
-    throttle: Throttle<u64>,
-    per_second: u32,
+    pub throttle: Throttle<u64>,
+    pub per_second: u32,
 }
 
 impl Rate {
     /// `per_second` 0 = no limit; `burst` 0 = as many as come in a second.
     pub fn new(per_second: u32, burst: u32) -> Rate {
         Rate { throttle: Throttle::new(per_second, burst), per_second }
-    }
-
-    pub fn check(&self, tenant: u64) -> Result<(), Problem> {
-        self.throttle.check(tenant).map_err(|seconds| Problem::rate_limited(self.per_second, seconds))
     }
 }
 
@@ -478,35 +466,6 @@ fn seconds(wait: Duration) -> u32 {
     u32::try_from(seconds).unwrap_or(u32::MAX).max(1)
 }
 
-/// The gates before the data of test mode, by tenant key.
-#[derive(Default)]
-pub struct TestGates(DashMap<u64, Arc<RwLock<()>>, RandomState>);
-
-/// The right of a call to what it reads of test mode: until it is dropped, that does not begin anew.
-pub type Pass = OwnedRwLockReadGuard<()>;
-
-impl TestGates {
-    /// The right of a call, which waits while the data begins anew; live mode needs none.
-    pub async fn pass(&self, tenant: u64) -> Option<Pass> {
-        if is_live(tenant) {
-            return None;
-        }
-        let gate = self.of(tenant);
-        match Arc::clone(&gate).try_read_owned() {
-            Ok(pass) => Some(pass),
-            // Boxed: every request has room for this future, and few wait.
-            Err(_) => Some(Box::pin(gate.read_owned()).await),
-        }
-    }
-
-    pub fn of(&self, tenant: u64) -> Arc<RwLock<()>> {
-        if let Some(gate) = self.0.get(&tenant) {
-            return Arc::clone(&gate);
-        }
-        Arc::clone(&self.0.entry(tenant).or_default())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -537,9 +496,9 @@ mod tests {
     #[tokio::test]
     async fn who_is_alone_needs_no_slot_and_who_is_not_waits_for_itself() {
         let shares = shares();
-        let test = shares.of(TEST);
+        let test = shares.of(Owner::Tenant(TEST));
         assert!(shares.slot(&test).await.is_ok_and(|slot| slot.is_none()));
-        let live = shares.of(LIVE);
+        let live = shares.of(Owner::Tenant(LIVE));
         let slots = [now(shares.slot(&test)).await, now(shares.slot(&test)).await];
         assert!(slots.iter().all(|slot| matches!(slot, Some(Ok(Some(_))))));
         let mut third = pin!(shares.slot(&test));
@@ -554,7 +513,7 @@ mod tests {
     #[tokio::test]
     async fn a_second_page_waits_for_the_first_though_nothing_else_keeps_a_processor_busy() {
         let shares = shares();
-        let (test, _live) = (shares.of(TEST), shares.of(LIVE));
+        let (test, _live) = (shares.of(Owner::Tenant(TEST)), shares.of(Owner::Tenant(LIVE)));
         let mut first = pin!(shares.page(&test));
         let mut second = pin!(shares.page(&test));
         assert!(now(first.as_mut()).await.is_none(), "whoever else can go now goes first");
@@ -568,7 +527,7 @@ mod tests {
     #[tokio::test]
     async fn one_too_many_is_refused_and_who_goes_away_leaves_its_place() {
         let shares = shares();
-        let (test, _live) = (shares.of(TEST), shares.of(LIVE));
+        let (test, _live) = (shares.of(Owner::Tenant(TEST)), shares.of(Owner::Tenant(LIVE)));
         let _slots = [shares.slot(&test).await, shares.slot(&test).await];
         {
             let mut waiting = pin!(shares.slot(&test));
@@ -591,7 +550,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_waits_too_long_is_told_so() {
         let shares = shares();
-        let (test, _live) = (shares.of(TEST), shares.of(LIVE));
+        let (test, _live) = (shares.of(Owner::Tenant(TEST)), shares.of(Owner::Tenant(LIVE)));
         let _slots = [shares.slot(&test).await, shares.slot(&test).await];
         let began = tokio::time::Instant::now();
         let refused = shares.slot(&test).await.expect_err("no slot comes free");
@@ -602,14 +561,14 @@ mod tests {
     #[test]
     fn one_tenant_gathers_a_part_and_leaves_the_reserve() {
         let shares = shares();
-        let (test, live) = (shares.of(TEST), shares.of(LIVE));
+        let (test, live) = (shares.of(Owner::Tenant(TEST)), shares.of(Owner::Tenant(LIVE)));
         let mib = |n: usize| n * BODY_BYTES_MAX;
         assert!(test.gather(mib(5), mib(10), mib(10)).is_ok());
         let refused = test.gather(mib(1), mib(4), mib(10)).expect_err("its share");
         assert_eq!(refused.status, 429);
         assert!(live.gather(mib(1), mib(4), mib(10)).is_ok());
-        assert!(shares.of(5).gather(mib(1), mib(3), mib(10)).is_ok(), "one body");
-        let refused = shares.of(7).gather(1, mib(10) / 4, mib(10)).expect_err("the reserve");
+        assert!(shares.of(Owner::Tenant(5)).gather(mib(1), mib(3), mib(10)).is_ok(), "one body");
+        let refused = shares.of(Owner::Tenant(7)).gather(1, mib(10) / 4, mib(10)).expect_err("the reserve");
         assert_eq!((refused.status, refused.code), (503, "overloaded"));
         test.release(mib(5));
         assert!(test.gather(mib(1), mib(9), mib(10)).is_ok());
@@ -618,7 +577,7 @@ mod tests {
     #[test]
     fn buyers_gather_a_part_and_leave_the_reserve() {
         let shares = shares();
-        let client = |last| shares.of_client(Client::of(Ipv4Addr::new(192, 0, 2, last).into()));
+        let client = |last| shares.of(Owner::Client(Client::of(Ipv4Addr::new(192, 0, 2, last).into())));
         let mib = |n: usize| n * BODY_BYTES_MAX;
         let one = client(1);
         assert!(one.gather(mib(5), mib(10), mib(10)).is_ok());
@@ -626,14 +585,14 @@ mod tests {
         // However many they are, and each with one body.
         let refused = client(2).gather(1, mib(10) / 4, mib(10)).expect_err("the reserve");
         assert_eq!((refused.status, refused.code), (503, "overloaded"));
-        assert!(shares.of(LIVE).gather(mib(1), mib(10) / 4, mib(10)).is_ok());
+        assert!(shares.of(Owner::Tenant(LIVE)).gather(mib(1), mib(10) / 4, mib(10)).is_ok());
     }
 
     #[test]
     fn only_who_asks_counts() {
         let shares = shares();
-        drop(shares.of(LIVE));
-        let _asking = shares.of(TEST);
+        drop(shares.of(Owner::Tenant(LIVE)));
+        let _asking = shares.of(Owner::Tenant(TEST));
         shares.sweep_once();
         assert_eq!(shares.owners_count(), 2);
         shares.sweep_once();

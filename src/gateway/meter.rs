@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use wal::{Counted, Histogram};
 
-/// The statuses that are counted one by one; any other is counted as 0.
+/// The statuses that are counted one by one, in their order; any other is counted as 0.
 const STATUSES: [u16; 24] = [
     200, 201, 202, 204, 302, 303, 304, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 499, 500,
     502, 503, 504,
@@ -46,12 +46,6 @@ impl Meter {
             statuses: [const { AtomicU64::new(0) }; STATUSES.len() + 1],
             latency_us: Histogram::new(&LATENCY_US),
         }
-    }
-
-    fn note(&self, status: u16, began: Instant) {
-        let place = STATUSES.iter().position(|known| *known == status).unwrap_or(STATUSES.len());
-        self.statuses[place].fetch_add(1, Ordering::Relaxed);
-        self.latency_us.note(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
     }
 
     /// The number of answers by status, without statuses that were never sent; 0 stands for all
@@ -100,41 +94,21 @@ impl Meters {
 /// A request that is being answered. It counts when it ends, whichever way.
 #[must_use]
 pub struct Measuring<'m> {
-    meter: &'m Meter,
+    /// That of its row, once it is found.
+    pub meter: &'m Meter,
+    pub tenant: Option<Id>,
+    /// The tenant key and the key that the request is asked with.
+    pub caller: Option<(u64, Id)>,
     began: Instant,
     status: Option<u16>,
-    tenant: Option<Id>,
-    caller: Option<(u64, Id)>,
     trace: Option<Trace<'m>>,
 }
 
 impl<'m> Measuring<'m> {
     /// Begins now, for this meter until a better one is found.
-    pub fn begin(meter: &'m Meter) -> Measuring<'m> {
-        Measuring { meter, began: Instant::now(), status: None, tenant: None, caller: None, trace: None }
-    }
-
-    pub fn traced(mut self, spans: Option<&'m Spans>, headers: &HeaderMap) -> Measuring<'m> {
-        self.trace = spans.map(|spans| spans.begin(headers));
-        self
-    }
-
-    /// Counts the request for this meter from now on, as its row is found.
-    pub fn found(&mut self, meter: &'m Meter) {
-        self.meter = meter;
-    }
-
-    pub fn of(&mut self, tenant: Id) {
-        self.tenant = Some(tenant);
-    }
-
-    /// Notes the tenant key and the key that the request is asked with.
-    pub fn by(&mut self, caller: Option<(u64, Id)>) {
-        self.caller = caller.or(self.caller);
-    }
-
-    pub const fn is_known(&self) -> bool {
-        self.caller.is_some()
+    pub fn begin(meter: &'m Meter, spans: Option<&'m Spans>, headers: &HeaderMap) -> Measuring<'m> {
+        let trace = spans.map(|spans| spans.begin(headers));
+        Measuring { meter, tenant: None, caller: None, began: Instant::now(), status: None, trace }
     }
 
     /// The line for the log of requests, if a key asked; `now` is the server's clock. Its
@@ -148,13 +122,19 @@ impl<'m> Measuring<'m> {
     ) -> Option<Answered> {
         let (tenant, key) = self.caller?;
         let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut verb = "OTHER";
+        for known in VERBS {
+            if method == known {
+                verb = known;
+            }
+        }
         Some(Answered {
             request_id: request_id.clone(),
             tenant,
             key,
             at: now.plus_ms(-i64::try_from(ms).unwrap_or(0)),
             ms,
-            method: VERBS.into_iter().find(|verb| method == verb).unwrap_or("OTHER"),
+            method: verb,
             route: self.meter.route,
             status: reply.status(),
             error: if reply.status() >= 400 { Code::of(reply.body()) } else { None },
@@ -182,7 +162,9 @@ impl Drop for Measuring<'_> {
     fn drop(&mut self) {
         // The listener answers for a panic.
         let unanswered = if std::thread::panicking() { 500 } else { GONE };
-        self.meter.note(self.status.unwrap_or(unanswered), self.began);
+        let place = STATUSES.binary_search(&self.status.unwrap_or(unanswered)).unwrap_or(STATUSES.len());
+        self.meter.statuses[place].fetch_add(1, Ordering::Relaxed);
+        self.meter.latency_us.note(u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX));
     }
 }
 
@@ -197,8 +179,8 @@ mod tests {
         let meters = Meters::default();
         let (none, row) = (meters.of_none(), meters.of(&Method::GET, "/v1/payments/:id"));
         let begin = || {
-            let mut measuring = Measuring::begin(&none);
-            measuring.found(&row);
+            let mut measuring = Measuring::begin(&none, None, &HeaderMap::new());
+            measuring.meter = &row;
             measuring
         };
         let id = RequestId::generate();
@@ -222,8 +204,8 @@ mod tests {
         let body = [br#"{"error":"invalid_data","message":""#.as_slice(), &[b'x'; 100_000]].concat();
         let (body, id) = (Bytes::from(body), RequestId::generate());
         let line = |_| {
-            let mut measuring = Measuring::begin(&meter);
-            measuring.by(Some((2, Id::random(1, 1))));
+            let mut measuring = Measuring::begin(&meter, None, &HeaderMap::new());
+            measuring.caller = Some((2, Id::random(1, 1)));
             let reply = Reply::json(400, body.clone());
             let now = Timestamp::from_unix_ms(1_000);
             measuring.answered(&Method::POST, &reply, &id, now).expect("a key asked")

@@ -1,37 +1,29 @@
 //! The way that every request takes: authentication, limits, the answer that was kept for it, and
 //! what its endpoint works with.
 //!
-//! `dispatch.rs` calls the endpoints of tenants, with what they work with (`tenant_request.rs`);
-//! `public.rs` has those of everybody, `rail_calls/` those of banks; the steps of a request before them are
-//! in `src/server/mod.rs`. `directory.rs` knows who may call, `limits.rs` is what each may take,
-//! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
-//! `business.rs` counts what became of money,
-//! `waiting.rs` what waits, `transfers.rs` whether a transfer has paid, `ask.rs` asks the engine,
-//! `answer.rs` makes an answer of its reply, `beside.rs` has the log of a cluster keep what is
-//! beside it, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to
-//! both books of a tenant.
+//! `dispatch.rs` calls the endpoints of tenants, with what they work with (`tenant_request.rs`); `public.rs` has those
+//! of everybody, `rail_calls/` those of banks; the steps of a request before them are in `src/server/mod.rs`. `keys.rs`
+//! knows who may call, `limits.rs` is what each may take, `names.rs` keeps names that are in use, `idempotency.rs` finds
+//! what was answered before, `business.rs` counts what became of money, `ask.rs` asks the engine.
 //!
 //! Questions, reservations and waits on behalf of a request belong here. Rules about money do not,
 //! nor do the forms of bodies (`src/api/`) or sockets (`src/http/`).
 
-pub mod answer;
 pub mod ask;
 pub mod bank_feed;
-pub mod banks;
 pub mod batches;
 pub mod beside;
 pub mod business;
 pub mod card_vault;
 mod charges;
-pub mod directory;
 pub mod dispatch;
 pub mod exports;
 pub mod finding;
 pub mod idempotency;
-pub mod ids;
-pub mod key_secrets;
+pub mod keys;
 pub mod limits;
 pub mod meter;
+pub mod names;
 pub mod notices;
 pub mod operators;
 pub mod otp;
@@ -41,15 +33,12 @@ pub mod public;
 pub mod rail_calls;
 pub mod receipts;
 pub mod request;
-pub mod reservations;
 pub mod secrets;
-pub mod server_keys;
 pub mod services;
 pub mod statements;
-mod tenant_request;
+pub mod tenant_request;
 pub mod tenant_settings;
 pub mod test_reset;
 pub mod transfers;
 pub mod usdt_addresses;
-pub mod waiting;
 pub mod webhooks;

@@ -6,7 +6,7 @@
 
 use crate::gateway::ask;
 use crate::gateway::ask::{failure, look_now};
-use crate::gateway::reservations::NameHeld;
+use crate::gateway::names::NameHeld;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use api::problem::Problem;

@@ -2,7 +2,7 @@
 //! record says in the audit who it was.
 
 use crate::gateway::ask;
-use crate::gateway::key_secrets::{Secret, stem};
+use crate::gateway::keys::{Secret, stem};
 use crate::gateway::tenant_request::{TenantRequest, in_a_task};
 use crate::http::respond::Reply;
 use api::problem::Problem;

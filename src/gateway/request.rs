@@ -1,5 +1,4 @@
-//! A request on its way to its endpoint, and what the row of an endpoint asks of it before it gets there. The
-//! steps in their order are in `src/server/mod.rs`.
+//! A request as its endpoint gets it. The steps before, in their order, are in `src/server/mod.rs`.
 
 use crate::gateway::limits::WorkSlot;
 use crate::http::body::Inbound;
@@ -7,32 +6,6 @@ use crate::http::listen::Arrival;
 use crate::http::router::Parameters;
 use api::problem::BadField;
 use bytes::Bytes;
-
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Policy {
-    /// Work is refused while there is no room for it: on the disk, in the engine.
-    pub needs_room: bool,
-    /// A body of JSON is read before the endpoint runs.
-    pub takes_json: bool,
-    pub has_card: bool,
-    pub takes_key: bool,
-    /// The parameters after the question mark are the endpoint's; if not, any is unexpected.
-    pub takes_query: bool,
-    /// The share that a work slot is had in.
-    pub works_in: Whose,
-    /// The share that a body is gathered in.
-    pub gathers_in: Whose,
-}
-
-/// Whose share of the server a request is counted in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Whose {
-    #[default]
-    Nobody,
-    Tenant,
-    /// The address that calls, as far as limits tell people apart.
-    Client,
-}
 
 pub struct Request<'a> {
     pub parameters: Parameters<'a>,

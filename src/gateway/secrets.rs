@@ -2,7 +2,7 @@
 //! from the server's secret, so none is in a record; it joins an answer here, the repeated one too, and
 //! nowhere else.
 
-use crate::gateway::key_secrets::Secret;
+use crate::gateway::keys::Secret;
 use crate::gateway::services::Services;
 use api::answer::Secrets;
 use api::checkout::sessions;

@@ -3,18 +3,16 @@
 
 use crate::cluster::Cluster;
 use crate::disk::Disk;
-use crate::gateway::banks::Banks;
-use crate::gateway::business::Business;
+use crate::gateway::bank_feed::BankFeed;
+use crate::gateway::business::{Business, Waiting};
 use crate::gateway::card_vault::CardVault;
-use crate::gateway::directory::Directory;
-use crate::gateway::ids::Ids;
-use crate::gateway::limits::{Failures, Rate, Share, Shares, TestGates};
+use crate::gateway::keys::{Directory, ServerKeys};
+use crate::gateway::limits::{Failures, Rate, Share, Shares};
 use crate::gateway::meter::Meters;
+use crate::gateway::names::{Ids, Reservations, TestGates};
 use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
-use crate::gateway::reservations::Reservations;
-use crate::gateway::server_keys::ServerKeys;
-use crate::gateway::waiting::Waiting;
+use crate::http::respond::Timing;
 use crate::outbound::Outbound;
 use crate::rails::registry::Registry;
 use crate::reconciliation::shelf::Shelf;
@@ -29,13 +27,14 @@ use api::events::TenantMode;
 use api::problem::Problem;
 use domain::machine::Domain;
 use domain::platform::settings::Settings;
+use domain::resources::banks::{BankBook, Catalogue};
 use domain::resources::operations::Operation;
 use domain::values::ids::Id;
 use domain::values::mode::{PLATFORM, is_live};
 use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The parts of a running server. Each is a handle on one subject; what needs one subject takes its
@@ -162,6 +161,54 @@ impl Unresolved {
     }
 }
 
+/// The banks that are in force, in memory, because every request asks for them. The platform's book owns them; this
+/// copy follows it once a change is durable.
+pub struct Banks {
+    shown: RwLock<ShownBanks>,
+    turn: tokio::sync::Mutex<()>,
+    feed: Option<BankFeed>,
+}
+
+struct ShownBanks {
+    catalogue: Arc<Catalogue>,
+    refreshed_at: Option<Timestamp>,
+}
+
+impl Banks {
+    /// The catalogue that the program brings along, refreshed from this feed.
+    pub fn new(feed: Option<BankFeed>) -> Banks {
+        let shown = ShownBanks { catalogue: Arc::new(Catalogue::embedded()), refreshed_at: None };
+        Banks { shown: RwLock::new(shown), turn: tokio::sync::Mutex::default(), feed }
+    }
+
+    /// The feed that the catalogue is refreshed from, if one is configured.
+    pub const fn feed(&self) -> Option<&BankFeed> {
+        self.feed.as_ref()
+    }
+
+    pub fn now(&self) -> Arc<Catalogue> {
+        Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).catalogue)
+    }
+
+    /// The instant of the last refresh from a feed, on the server's clock.
+    pub fn refreshed_at(&self) -> Option<Timestamp> {
+        self.shown.read().unwrap_or_else(PoisonError::into_inner).refreshed_at
+    }
+
+    /// Waits until no other change of the catalogue is under way: what the book says next must not
+    /// be overtaken by what it said before.
+    pub async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+
+    /// Replaces the catalogue by that of the platform's book. To be called under the lock of
+    /// [`Banks::turn`].
+    pub fn learn(&self, book: &BankBook) {
+        let shown = ShownBanks { catalogue: Arc::new(book.catalogue()), refreshed_at: book.refreshed_at };
+        *self.shown.write().unwrap_or_else(PoisonError::into_inner) = shown;
+    }
+}
+
 pub struct Observed {
     pub meters: Arc<Meters>,
     pub business: Arc<Business>,
@@ -218,8 +265,10 @@ impl Services {
         writes: bool,
         share: Option<&Share>,
     ) -> Result<(), Problem> {
-        if let Some(tenant) = tenant {
-            self.rate.check(tenant)?;
+        if let Some(tenant) = tenant
+            && let Err(seconds) = self.rate.throttle.check(tenant)
+        {
+            return Err(Problem::rate_limited(self.rate.per_second, seconds));
         }
         self.admit(tenant, writes)?;
         match share {
@@ -232,13 +281,17 @@ impl Services {
     /// disk, the window of a cluster, a stepped clock. Reads of a halted book are refused too: a list that is
     /// right beside a balance that cannot be shown would be taken for all there is.
     pub fn admit(&self, tenant: Option<u64>, writes: bool) -> Result<(), Problem> {
-        if tenant.is_some_and(|tenant| self.engine.is_halted(tenant)) {
+        if let Some(tenant) = tenant
+            && self.engine.is_halted(tenant)
+        {
             return Err(Problem::account_halted());
         }
         if !writes {
             return Ok(());
         }
-        if let Some(refused) = tenant.and_then(|tenant| self.engine.refuses(tenant)) {
+        if let Some(tenant) = tenant
+            && let Some(refused) = self.engine.refuses(tenant)
+        {
             return Err(failure(refused));
         }
         if !self.site.disk.has_room(tenant.unwrap_or(PLATFORM)) {
@@ -247,7 +300,10 @@ impl Services {
         if self.cluster.as_ref().is_some_and(Cluster::is_window_full) {
             return Err(Problem::window_full());
         }
-        tenant.map_or(Ok(()), |tenant| self.may_decide(tenant))
+        match tenant {
+            Some(tenant) => self.may_decide(tenant),
+            None => Ok(()),
+        }
     }
 
     /// The problem of a decision about live money while the clock is in doubt.
@@ -285,6 +341,16 @@ pub fn failure(failure: Failure) -> Problem {
         Failure::TooLarge => Problem::record_too_large(),
         Failure::Storage(why) => Problem::storage_unavailable().because(why),
         Failure::Defect(why) => Problem::internal_error(why),
+    }
+}
+
+/// The times of a command, for `Server-Timing`.
+pub fn timing(timing: actors::Timing) -> Timing {
+    Timing {
+        queue_us: timing.queue.as_micros() as u64,
+        apply_us: timing.apply.as_micros() as u64,
+        wal_us: timing.wal.as_micros() as u64,
+        agree_us: timing.agree.map(|agree| agree.as_micros() as u64),
     }
 }
 

@@ -1,59 +1,37 @@
-//! What the functions of tenants' endpoints work with (`src/api/endpoint.rs`): the engine, the durable records,
-//! and the parts of the server that do more. An endpoint has one [`TenantRequest`], with its Idempotency-Key and its
-//! work slot.
+//! What a tenant's call works with: the engine, the durable records, the prices in force, and what is held for it.
+//! An endpoint has one [`TenantRequest`], with its Idempotency-Key and its work slot. And how what the engine replies
+//! becomes the answer.
 
-use crate::gateway::answer::{Shows, reply};
-use crate::gateway::ask::{defect, failure};
-use crate::gateway::idempotency::{self, KeyUse};
-use crate::gateway::ids::random_id;
-use crate::gateway::limits::WorkSlot;
-use crate::gateway::reservations::NameHeld;
+use crate::gateway::ask::{defect, failure, timing};
+use crate::gateway::idempotency::KeyUse;
+use crate::gateway::limits::{Owner, WorkSlot};
+use crate::gateway::names::{NameHeld, random_id};
+use crate::gateway::secrets::TenantSecrets;
 use crate::gateway::services::Services;
-use crate::gateway::{
-    batches, charges, finding, otp, own_account, receipts, statements, tenant_settings, test_reset,
-    usdt_addresses, webhooks,
-};
-use crate::http::accept;
 use crate::http::listen::Arrival;
-use crate::http::respond::{Reply, RequestId};
-use crate::http::router::{Found, Lookup, Router};
-use crate::store::history;
-use crate::store::past_balance;
+use crate::http::respond::{Reply, RequestId, Trace};
+use crate::http::router::Router;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use crate::store::stored::Stored;
-use actors::{CommandReply, Failure, Guard};
-use api::answer::Show;
-use api::conversions;
-use api::endpoint::{Caller, Environment, Later, LongRead, Official, Server, Target};
-use api::page::Page;
-use api::payments::card_tokens::CardToken;
-use api::payments::receipt::{FORMS, PAGE};
+use actors::{CommandReply, Guard, Settled};
+use api::answer::{Facts, Show};
+use api::endpoint::{Caller, Environment, Later, Official, Target};
 use api::problem::Problem;
-use api::records::{Records, Unread};
-use api::search::sought::Sought;
-use api::statements::Ask;
+use api::refusals::problem;
 use domain::commands::{Command, KeyedCommand};
-use domain::index::Space;
 use domain::kept::KeepRef;
-use domain::ledger::Ledger;
-use domain::ledger::days::Line;
 use domain::machine::Domain;
 use domain::rail::Service;
-use domain::resources::crypto::deposits::NewDepositAddress;
-use domain::resources::payments::c2p::NewIntent;
-use domain::resources::payments::charge::NewCharge;
-use domain::resources::payments::otp::NewOtp;
-use domain::resources::payouts::batch::NewBatch;
-use domain::values::date::Date;
+use domain::record::Record;
+use domain::refusal::Refusal;
 use domain::values::ids::Id;
-use domain::values::mode::{Mode, PLATFORM};
+use domain::values::mode::{Mode, is_live};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
-use domain::view::{self, Balance, View};
-use hyper::Method;
+use domain::view::{self, View};
+use hyper::header::RETRY_AFTER;
 use std::mem;
 use std::sync::Arc;
-use url::Url;
+use std::time::Duration;
 
 /// The server, at the moment of a tenant's call.
 pub struct TenantEnvironment<'a> {
@@ -120,6 +98,10 @@ impl Environment for TenantEnvironment<'_> {
     }
 }
 
+/// The longest that an answer waits for what follows of its command by itself, or for the bank; what is settled
+/// later is seen when it is read again.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
 /// What shows the answer that was kept for a POST to a path.
 pub type Kept = Router<Option<Show>>;
 
@@ -144,10 +126,10 @@ impl TenantRequest<'_> {
     /// request is answered.
     pub fn keep(&mut self) -> (Option<KeepRef>, Option<Guard>, Option<Guard>) {
         let (names, slot) = (mem::take(&mut self.names), self.slot.take());
-        let is_held = !names.is_empty() || slot.is_some();
-        let until_record = is_held.then(|| Box::new((names, slot)) as Guard);
-        match self.used.take().map(KeyUse::keep) {
-            Some((keep, held)) => (Some(keep), until_record, Some(held)),
+        let until_record: Option<Guard> =
+            if names.is_empty() && slot.is_none() { None } else { Some(Box::new((names, slot))) };
+        match self.used.take() {
+            Some(KeyUse { keep, held, .. }) => (Some(keep), until_record, Some(Box::new(held))),
             None => (None, until_record, None),
         }
     }
@@ -178,7 +160,7 @@ impl TenantRequest<'_> {
                 {
                     // A caller who completes a payment sees the conversion that follows by itself. A timeout is no
                     // failure: the effect is durable, and goes on by itself.
-                    let _ = Box::pin(tokio::time::timeout(batches::PATIENCE, performed.wait())).await;
+                    let _ = Box::pin(tokio::time::timeout(PATIENCE, performed.wait())).await;
                 }
                 outcome
             }
@@ -188,21 +170,6 @@ impl TenantRequest<'_> {
 
     pub fn answer(&self, outcome: CommandReply<Domain>) -> Result<Reply, Problem> {
         reply(self.services, self.caller.tenant_key, self.shows, outcome, self.request_id)
-    }
-
-    /// Reserves a name. Who has to wait for it gives its work slot back: a bank may be asked under the
-    /// name, and repeats would keep the tenant's other requests from working. It takes none again, since
-    /// who waits for a slot under a name stands in the way of those who wait for the name in a slot.
-    pub async fn hold_name(&mut self, owner: u64, space: Space, name: &str) {
-        let reservations = &self.services.names.reservations;
-        let held = match reservations.try_hold_name(owner, space, name) {
-            Some(held) => held,
-            None => {
-                self.slot = None;
-                reservations.hold_name(owner, space, name).await
-            }
-        };
-        self.names.push(held);
     }
 
     /// The tenant's clock.
@@ -221,7 +188,7 @@ impl TenantRequest<'_> {
     ) -> Result<T, Problem> {
         self.slot = None;
         let (services, tenant) = (self.services, self.caller.tenant_key);
-        let share = services.shares.of(tenant);
+        let share = services.shares.of(Owner::Tenant(tenant));
         self.slot = services.shares.page(&share).await?;
         if self.slot.as_ref().is_some_and(WorkSlot::has_waited) {
             services.read_pool.read_long(services, tenant, read).await
@@ -231,267 +198,76 @@ impl TenantRequest<'_> {
     }
 }
 
-impl Server for TenantRequest<'_> {
-    fn ask(&mut self, target: Target, command: Command) -> Later<'_, Reply> {
-        Box::pin(async move {
-            let outcome = self.send(target, command, None).await;
-            self.answer(outcome)
-        })
+/// How an operation answers: the function that shows what was decided, and the last id in the path.
+#[derive(Clone, Copy, Default)]
+pub struct Shows {
+    pub show: Option<Show>,
+    pub about: Option<Id>,
+}
+
+impl Shows {
+    /// What a row shows, with the parameters of a path to it.
+    pub fn of<'p>(show: Option<Show>, parameters: impl Iterator<Item = &'p str>) -> Shows {
+        Shows { show, about: parameters.filter_map(Id::parse).last() }
     }
 
-    fn view(&mut self, query: view::Query) -> Later<'_, View> {
-        Box::pin(
-            async move { self.services.engine.view(self.caller.tenant_key, query).await.map_err(failure) },
-        )
-    }
-
-    fn records(&self) -> Box<dyn Records + '_> {
-        Box::new(Stored::of(self.services.engine.reader(), self.caller.tenant_key))
-    }
-
-    fn read_long(&mut self, read: LongRead) -> Later<'_, Vec<u8>> {
-        let tenant = self.caller.tenant_key;
-        Box::pin(async move {
-            let answered = self.read_any(move |services, budget| {
-                match read(&Stored::of(services.engine.reader(), tenant).within(budget)) {
-                    Err(Unread::Stopped(stopped)) => Err(stopped.into()),
-                    Err(Unread::Problem(problem)) => Ok(Err(*problem)),
-                    Ok(body) => Ok(Ok(body)),
-                }
-            });
-            answered.await?
-        })
-    }
-
-    fn release_slot(&mut self) {
-        self.slot = None;
-    }
-
-    fn hold<'s>(&'s mut self, owner: u64, space: Space, name: &'s str) -> Later<'s, ()> {
-        Box::pin(async move {
-            self.hold_name(owner, space, name).await;
-            Ok(())
-        })
-    }
-
-    fn free_slug(&mut self, slugs: Vec<String>) -> Later<'_, Option<String>> {
-        Box::pin(async move {
-            for slug in slugs {
-                let held = self.services.names.reservations.hold_name(PLATFORM, Space::Slug, &slug).await;
-                if history::on_slug(self.services.engine.reader(), &slug)?.is_none() {
-                    self.names.push(held);
-                    return Ok(Some(slug));
-                }
-            }
-            Ok(None)
-        })
-    }
-
-    fn may_reach<'s>(&'s mut self, url: &'s Url) -> Later<'s, ()> {
-        // A name's look-up takes as long as its name server.
-        self.slot = None;
-        Box::pin(async move {
-            let aimed = self.services.webhooks.aim(self.caller.tenant_key, url).await;
-            aimed.map(drop).map_err(|why| Problem::invalid_field("url", why))
-        })
-    }
-
-    fn send_c2p_code<'s>(&'s mut self, new: &'s mut NewIntent, known: Option<Id>) -> Later<'s, ()> {
-        // A bank takes its time.
-        self.slot = None;
-        Box::pin(otp::before_next_intent(self.services, self.caller.tenant_key, new, known))
-    }
-
-    fn send_debit_code<'s>(&'s mut self, new: &'s mut NewOtp) -> Later<'s, ()> {
-        self.slot = None;
-        Box::pin(otp::before_debit(self.services, self.caller.tenant_key, new))
-    }
-
-    fn charge(&mut self, new: NewCharge, token: Option<CardToken>) -> Later<'_, Reply> {
-        Box::pin(charges::charge(self, new, token))
-    }
-
-    fn derive_address<'s>(&'s mut self, new: &'s mut NewDepositAddress) -> Later<'s, ()> {
-        let (services, tenant) = (self.services, self.caller.tenant_key);
-        Box::pin(async move {
-            self.names.extend(usdt_addresses::derive_in_live(services, tenant, new).await?);
-            Ok(())
-        })
-    }
-
-    fn pay_batch(&mut self, batch: Box<NewBatch>) -> Later<'_, Reply> {
-        let (services, request_id) = (Arc::clone(self.services), self.request_id.clone());
-        let (keep, slot, held) = self.keep();
-        let tenant = self.caller.tenant_key;
-        in_a_task(batches::carry_out(services, tenant, batch, keep, (slot, held), request_id))
-    }
-
-    fn batch(&mut self, id: Id) -> Later<'_, Reply> {
-        let tenant = self.caller.tenant_key;
-        Box::pin(async move {
-            let read = self.read_any(move |services, budget| batches::read(services, tenant, id, budget));
-            found(read.await?)
-        })
-    }
-
-    fn advance(&mut self, ms: i64) -> Later<'_, Reply> {
-        // An advance takes as long as the deadlines on the way.
-        self.slot = None;
-        let (tenant, engine) = (self.caller.tenant_key, self.services.engine.clone());
-        let (keep, _, held) = self.keep();
-        Box::pin(async move {
-            let advancing = tokio::spawn(async move {
-                let _held = held;
-                loop {
-                    let command = KeyedCommand::from(Command::MoveClock).keeping(keep.clone());
-                    match engine.advance(tenant, ms, command, None).await {
-                        // It is the clock of after that moves.
-                        Err(Failure::Reset) => {}
-                        outcome => return outcome,
-                    }
-                }
-            });
-            let outcome = advancing.await.map_err(Problem::internal_error)?;
-            self.answer(outcome)
-        })
-    }
-
-    fn begin_anew(&mut self) -> Later<'_, Reply> {
-        self.slot = None;
-        let (services, tenant) = (Arc::clone(self.services), self.caller.tenant_key);
-        let (keep, _, held) = self.keep();
-        let beginning = async move { test_reset::begin_anew(&services, tenant, keep, held).await };
-        let beginning = in_a_task(beginning);
-        Box::pin(async move {
-            let outcome = beginning.await?;
-            self.answer(outcome)
-        })
-    }
-
-    fn balance_at(&mut self, at: Timestamp) -> Later<'_, Balance> {
-        self.slot = None;
-        Box::pin(async move {
-            let tenant = self.caller.tenant_key;
-            if at > self.clock().await? {
-                return Err(Problem::invalid_field("at", "must not be in the future"));
-            }
-            let reader = self.services.engine.reader();
-            if let Some(begun) = history::begun_at(reader, tenant)?
-                && at < history::record(reader, begun)?.time
-            {
-                return Err(Problem::not_found());
-            }
-            let then = self.services.read_pool.read_long(self.services, tenant, move |services, budget| {
-                let engine = &services.engine;
-                past_balance::balance_at(engine.machine(), engine.reader(), tenant, at, budget)
-            });
-            then.await
-        })
-    }
-
-    fn statement(
-        &mut self,
-        ledger: Ledger,
-        currency: Currency,
-        (from, to): (Date, Date),
-    ) -> Later<'_, Vec<Line>> {
-        self.slot = None;
-        Box::pin(async move {
-            let share = self.services.shares.of(self.caller.tenant_key);
-            self.slot = self.services.shares.page(&share).await?;
-            let ask = Ask { ledger, currency, from, to };
-            statements::lines(self.services, self.caller.tenant_key, ask).await
-        })
-    }
-
-    fn receipt(&mut self, id: Id, lang: Option<&'static str>) -> Result<Reply, Problem> {
-        let headers = self.arrival.map(|arrival| &arrival.head.headers);
-        let form = headers.and_then(|headers| accept::wanted(headers, &FORMS)).unwrap_or(PAGE);
-        receipts::read(self.services, self.caller, id, lang, form)
-    }
-
-    fn set_auto_convert(&mut self, percent: u8) -> Later<'_, Reply> {
-        let (services, number) = (Arc::clone(self.services), self.caller.tenant.number);
-        // A caller who goes away must not leave settings that were not taken to the books.
-        in_a_task(async move {
-            let changing = tenant_settings::change_settings(&services, number, |settings| {
-                settings.conversions.auto_cop_percent = percent;
-            });
-            let (tenant, trace) = changing.await?;
-            Ok(Reply::json(200, conversions::show_settings(&tenant.tenant_settings.settings)).trace(trace))
-        })
-    }
-
-    fn key_use(&mut self, key: String, path: Option<String>) -> Later<'_, Reply> {
-        Box::pin(async move {
-            let (services, tenant) = (self.services, self.caller.tenant_key);
-            let now = self.clock().await?;
-            if let Some(body) = idempotency::under_way(services, tenant, &key, path.as_deref(), now) {
-                return Ok(Reply::json(200, body));
-            }
-            let done = self.read_any(move |services, budget| {
-                idempotency::done(services, tenant, &key, path.as_deref(), now, budget)
-            });
-            let done = done.await?.ok_or_else(Problem::not_found)?;
-            let shows = match self.kept.lookup(&Method::POST, &done.kept.of.path) {
-                Lookup::Found(Found { value: show, parameters, .. }) => {
-                    Shows::of(*show, parameters.iter().map(|(_, text)| text))
-                }
-                Lookup::NotFound | Lookup::WrongMethod { .. } => Shows::default(),
-            };
-            Ok(Reply::json(200, idempotency::show_done(&done, shows.show, shows.about)?))
-        })
-    }
-
-    fn search(&mut self, sought: Sought) -> Later<'_, Reply> {
-        Box::pin(finding::of_tenant(self, sought))
-    }
-
-    fn request(&mut self, id: String) -> Later<'_, Reply> {
-        Box::pin(async move {
-            Ok(Reply::json(200, finding::request(self.services, self.caller.tenant_key, &id).await?))
-        })
-    }
-
-    fn deliveries(&mut self, webhook: Id, page: Page) -> Later<'_, Reply> {
-        let tenant = self.caller.tenant_key;
-        Box::pin(async move {
-            let after = webhooks::last_delivery(&page)?;
-            let read = self.read_any(move |services, budget| {
-                webhooks::deliveries(services, tenant, webhook, &page, after, budget)
-            });
-            found(read.await?)
-        })
-    }
-
-    fn resend(&mut self, event: Id) -> Later<'_, Reply> {
-        let (services, tenant) = (Arc::clone(self.services), self.caller.tenant_key);
-        let (keep, slot, held) = self.keep();
-        in_a_task(async move {
-            let _slot = slot;
-            webhooks::resend(services, tenant, event, keep, held).await
-        })
-    }
-
-    fn test_notification(&mut self) -> Later<'_, Reply> {
-        // A test takes as long as the slowest endpoint.
-        self.slot = None;
-        let (keep, _, held) = self.keep();
-        in_a_task(webhooks::test(Arc::clone(self.services), self.caller.tenant_key, keep, held))
-    }
-
-    fn rotate_own_key(&mut self, overlap: i64) -> Later<'_, Reply> {
-        Box::pin(own_account::rotate_key(self, overlap))
-    }
-
-    fn ask_live(&mut self) -> Later<'_, Reply> {
-        Box::pin(own_account::ask_live(self))
+    /// An operation whose answer needs nothing of the path.
+    pub fn by(show: Show) -> Shows {
+        Shows { show: Some(show), about: None }
     }
 }
 
-/// The answer to a read: 200 with the body, or 404 if there is none.
-fn found(body: Option<Vec<u8>>) -> Result<Reply, Problem> {
-    body.map(|body| Reply::json(200, body)).ok_or_else(Problem::not_found)
+/// The answer to a tenant's command.
+pub fn reply(
+    services: &Services,
+    tenant: u64,
+    shows: Shows,
+    outcome: CommandReply<Domain>,
+    request_id: &RequestId,
+) -> Result<Reply, Problem> {
+    let settled: Box<Settled<Domain>> = outcome.map_err(failure)?;
+    if settled.record.is_none() && settled.refusal == Some(Refusal::NotFound) {
+        // Nothing is kept of it, and what was not found is named where the request is known.
+        return Err(Problem::not_found());
+    }
+    let record = settled.record.as_deref();
+    let written = match record {
+        Some(Record { entities, .. }) if let [written, ..] = &entities[..] => Some(&*written.state),
+        _ => None,
+    };
+    // Another command may have changed it since, such as the word of an event: that is how it stands.
+    let now = settled.entity.as_deref();
+    let entity = match (written, now) {
+        (Some(written), Some(now)) if written.id() == now.id() => Some(now),
+        (written, now) => written.or(now),
+    };
+    // What an operator said meanwhile is in the record of it, for the request that waits.
+    let said = match record {
+        Some(Record { kept: Some(kept), .. }) if kept.of.request_id == request_id.as_str() => kept.refusal(),
+        _ => None,
+    };
+    let refusal = settled.refusal.as_ref().or(said);
+    let facts = Facts {
+        livemode: is_live(tenant),
+        record: match record {
+            Some(record) if !record.only_keeps() => Some(record),
+            _ => None,
+        },
+        time: Timestamp::from_unix_ms(settled.time_ms),
+        entity,
+        refusal,
+        request_id: request_id.as_str(),
+        related: &[],
+        about: shows.about,
+        secrets: &TenantSecrets { services, tenant, sent: None },
+    };
+    let (status, body) = facts.shown_by(shows.show)?;
+    let reply =
+        Reply::json(status, body).trace(Trace { seq: settled.seq, timing: Some(timing(settled.timing)) });
+    Ok(match refusal.and_then(|refusal| problem(refusal).retry_after) {
+        Some(seconds) => reply.header(RETRY_AFTER, seconds.get().into()),
+        None => reply,
+    })
 }
 
 /// Does something in a task that goes on when the caller goes away.

@@ -2,8 +2,8 @@
 //! (`docs/contract.md, 5.8, 18.6`).
 
 use crate::gateway::ask;
+use crate::gateway::names::NameHeld;
 use crate::gateway::notices::{self, payment};
-use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
 use api::problem::Problem;
 use domain::entities::means::Means;

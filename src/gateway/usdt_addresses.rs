@@ -3,7 +3,7 @@
 //! wallet with the seed finds them all.
 
 use crate::gateway::ask;
-use crate::gateway::reservations::NameHeld;
+use crate::gateway::names::NameHeld;
 use crate::gateway::services::Services;
 use crate::rails::evm::{Account, TenantKeys};
 use crate::store::history;

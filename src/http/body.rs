@@ -145,8 +145,9 @@ impl Inbound {
         self.bytes_max = bytes_max;
     }
 
-    pub fn hold_card(&mut self) {
-        self.has_card = true;
+    /// Whether the memory of what is read from now on is zeroed, as a card may be in it.
+    pub fn has_card(&mut self, has_card: bool) {
+        self.has_card = has_card;
     }
 
     pub fn charge_to(&mut self, caller: Arc<dyn Room>) {
@@ -324,9 +325,6 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadField> {
 
 /// What is meant for the body must not be overlooked in the query.
 pub fn unexpected_parameters(query: Option<&str>) -> Vec<BadField> {
-    if query.is_none() {
-        return Vec::new();
-    }
     query::read(query, |query| query.finish())
         .err()
         .map_or_else(Vec::new, |invalid| Problem::from(invalid).fields)

@@ -1,8 +1,8 @@
 //! What became of money, and what waits. Labels are bounded; no tenant is one.
 
 use super::text::{Page, Value};
+use crate::gateway::business::{AGES, KINDS, Line, Seen};
 use crate::gateway::business::{Business, CONVERTED, CURRENCIES, Counts, DISPUTED, PAID_OUT, currency_of};
-use crate::gateway::waiting::{AGES, KINDS, Line, Seen};
 use domain::entities::means::Method;
 
 const MODES: [(&str, bool); 2] = [("live", true), ("test", false)];

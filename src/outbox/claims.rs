@@ -1,7 +1,7 @@
 //! The names under which a bank speaks of an order, taken for it before its word counts: a name
 //! that is another operation's already decides nothing about either (`docs/contract.md, 18.3`).
 
-use crate::gateway::reservations::NameHeld;
+use crate::gateway::names::NameHeld;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use actors::Failure;

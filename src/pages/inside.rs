@@ -108,9 +108,14 @@ impl<'a> Inside<'a> {
         read(self.call(Method::POST, path, (body, Some(content_type)), once, JSON).await)
     }
 
-    /// In another form than JSON; the answer as it is.
-    pub async fn download(&self, path: &str, form: &'static str) -> Reply {
-        self.send(Method::GET, path, None, None, form).await
+    /// In another form than JSON; the answer as it is, unless it is refused.
+    pub async fn download(&self, path: &str, form: &'static str) -> Result<Reply, Refused> {
+        let reply = self.send(Method::GET, path, None, None, form).await;
+        if reply.status() < 400 {
+            return Ok(reply);
+        }
+        let body = serde_json::from_slice(reply.body()).unwrap_or_default();
+        Err(Refused::of(reply.status(), &body))
     }
 
     async fn send(

@@ -40,7 +40,10 @@ async fn page(visit: &Here<'_>) -> Made {
 
 pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
     if visit.query.get("format") == Some("csv") {
-        return Ok(Shown::Raw(visit.inside.download(&asked(visit).await.1, "text/csv").await));
+        return match visit.inside.download(&asked(visit).await.1, "text/csv").await {
+            Ok(file) => Ok(Shown::Raw(file)),
+            Err(refused) => visit.shown(Err(refused)),
+        };
     }
     visit.shown(page(visit).await)
 }

@@ -13,11 +13,12 @@ use crate::cluster::front::StandbyFront;
 use crate::cluster::{Confirming, front};
 use crate::console;
 use crate::gateway::dispatch::{Gateway, sent_key};
+use crate::gateway::limits;
 use crate::gateway::meter::{Measuring, Meter, Meters};
 use crate::gateway::operators::Operator;
 use crate::gateway::public::Public;
 use crate::gateway::rail_calls::RailCalls;
-use crate::gateway::request::{OnBehalf, Policy, Request, Whose};
+use crate::gateway::request::{OnBehalf, Request};
 use crate::gateway::services::Services;
 use crate::guides::Guides;
 use crate::http::body::{Inbound, idempotency_key, unexpected_parameters};
@@ -42,8 +43,10 @@ use std::ops::ControlFlow;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use table::{Endpoint, policy};
+use table::{Endpoint, Policy, Whose, policy};
 
+/// The beginning of the paths of the tenants' API, known or not.
+const API: &str = "/v1/";
 const HEALTH: &str = "/healthz";
 const READY: &str = "/readyz";
 /// The tenant key of what anybody may ask for: no tenant has it.
@@ -82,11 +85,6 @@ const OPERATORS: [(&str, Audience); 2] =
 fn is_below(path: &str, prefix: &str) -> bool {
     let rest = path.strip_prefix(prefix);
     rest.is_some_and(|rest| prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/'))
-}
-
-/// Whether a path of the public listener is for anybody, whose problems have a form of their own.
-fn is_for_visitors(path: &str) -> bool {
-    is_below(path, api::public::routes::PREFIX)
 }
 
 struct Row {
@@ -143,16 +141,11 @@ fn audience(is_operators: bool, path: &str) -> Audience {
         return found.map_or(Audience::Operator, |(_, audience)| *audience);
     }
     // Most requests are below it.
-    if is_api(path) {
+    if path.starts_with(API) {
         return Audience::Tenant;
     }
     let found = PUBLIC.iter().find(|(prefix, _)| is_below(path, prefix));
     found.map_or(Audience::Tenant, |(_, audience)| *audience)
-}
-
-/// Whether a path is below those of the tenants' API, known or not.
-fn is_api(path: &str) -> bool {
-    path.starts_with("/v1/")
 }
 
 impl Server {
@@ -236,11 +229,6 @@ impl Server {
         })
     }
 
-    /// The audience of a path, known or not.
-    fn audience(&self, path: &str) -> Audience {
-        audience(self.operators.is_some(), path)
-    }
-
     async fn steps<'a>(
         &'a self,
         audience: Audience,
@@ -252,7 +240,8 @@ impl Server {
         if let Some(operators) = &self.operators {
             operators.origin.check(&arrival.head)?;
         }
-        if let Some(answer) = self.open_to_all(audience, arrival, measuring).await {
+        let is_api = audience == Audience::Tenant && arrival.head.uri.path().starts_with(API);
+        if !is_api && let Some(answer) = self.open_to_all(audience, arrival, measuring).await {
             return answer;
         }
         // The question of a request that only reads is sent before anything is read: it is on its way
@@ -285,6 +274,9 @@ impl Server {
         // left.
         let work = {
             let head = &arrival.head;
+            // Whatever comes of the call: what is read of one that is refused, to be discarded, has the card too. Of
+            // a path that is no row nobody knows what was meant for it.
+            inbound.has_card(true);
             let found = match self.table.lookup(&head.method, head.uri.path()) {
                 Lookup::Found(found) => found,
                 Lookup::WrongMethod { .. } if audience == Audience::Visitor => {
@@ -297,27 +289,24 @@ impl Server {
                 Lookup::NotFound => return Err(self.not_found(audience, arrival)),
             };
             let Row { policy, endpoint, meter } = found.value;
-            measuring.found(meter);
-            // Whatever comes of the call: what is read of a refused one, to be discarded, has the card too.
-            if policy.has_card {
-                inbound.hold_card();
-            }
+            measuring.meter = meter;
+            inbound.has_card(policy.has_card);
 
             let caller = self.caller(endpoint, &found.parameters, arrival)?;
             let tenant = match &caller {
                 Caller::Tenant(caller) => {
-                    measuring.of(caller.tenant.id);
-                    measuring.by(Some((caller.tenant_key, caller.key.id)));
+                    measuring.tenant = Some(caller.tenant.id);
+                    measuring.caller = Some((caller.tenant_key, caller.key.id));
                     Some(caller.tenant_key)
                 }
                 Caller::Operator(_) | Caller::Anybody => None,
             };
 
             let share = |whose: Whose| match (whose, tenant) {
-                (Whose::Tenant, Some(tenant)) => Some(self.services.shares.of(tenant)),
+                (Whose::Tenant, Some(tenant)) => Some(self.services.shares.of(limits::Owner::Tenant(tenant))),
                 (Whose::Client, _) => {
                     let client = self.proxies.client(arrival.peer.ip(), &head.headers);
-                    Some(self.services.shares.of_client(client))
+                    Some(self.services.shares.of(limits::Owner::Client(client)))
                 }
                 (Whose::Tenant, None) | (Whose::Nobody, _) => None,
             };
@@ -342,8 +331,10 @@ impl Server {
             };
 
             let key = if policy.takes_key { idempotency_key(&head.headers) } else { Ok(None) };
-            let unexpected =
-                if policy.takes_query { Vec::new() } else { unexpected_parameters(head.uri.query()) };
+            let unexpected = match head.uri.query() {
+                query @ Some(_) if !policy.takes_query => unexpected_parameters(query),
+                _ => Vec::new(),
+            };
             let parameters = found.parameters;
             let mut request = Request { parameters, arrival, body, inbound, key, unexpected, slot };
 
@@ -419,12 +410,11 @@ impl Server {
     ) -> Option<Result<Reply, Problem>> {
         let (head, path) = (&arrival.head, arrival.head.uri.path());
         match audience {
-            Audience::Tenant if is_api(path) => None,
             // The description of the API is no secret: a page must be there before a token can be typed into
             // it.
             Audience::Tenant | Audience::Operator => {
                 if let Some(answer) = health(&self.services, &head.method, path) {
-                    measuring.found(if path == READY { &self.ready } else { &self.health });
+                    measuring.meter = if path == READY { &self.ready } else { &self.health };
                     return Some(answer);
                 }
                 if let Some(answer) = self.guide(arrival, measuring).await {
@@ -432,12 +422,12 @@ impl Server {
                 }
                 if let Some(answer) = self.documents.answer(&head.method, path, &head.headers) {
                     return Some(answer.map(|(meter, reply)| {
-                        measuring.found(meter);
+                        measuring.meter = meter;
                         reply
                     }));
                 }
                 let operators = self.operators.as_ref().filter(|_| path == metrics::PATH)?;
-                measuring.found(&operators.scrapes);
+                measuring.meter = &operators.scrapes;
                 if !operators.metrics.is_open()
                     && let Err(refused) = self.services.callers.operators.authenticate(&head.headers)
                 {
@@ -474,7 +464,7 @@ impl Server {
             guides.answer(&head.method, &head.uri, &head.headers)?
         };
         Some(answer.map(|(route, reply)| {
-            measuring.found(guides.value(route));
+            measuring.meter = guides.value(route);
             reply
         }))
     }
@@ -548,36 +538,31 @@ impl Server {
             },
         }
     }
-
-    /// Completes an answer, whatever it is, before it is sent.
-    fn finished(&self, audience: Audience, reply: Reply, arrival: &Arrival) -> Reply {
-        match audience {
-            // What the API says is the caller's alone, refusals too.
-            Audience::Tenant if is_api(arrival.head.uri.path()) => reply.no_store(),
-            Audience::Operator => reply.no_store(),
-            Audience::Visitor => self.audiences.visitors.for_browsers(reply, arrival),
-            _ => reply,
-        }
-    }
 }
 
 impl Answer for Server {
     /// Answers a request, and counts it.
     async fn answer(&self, arrival: &Arrival, inbound: &mut Inbound) -> Reply {
         let services = &*self.services;
-        let audience = self.audience(arrival.head.uri.path());
-        let mut measuring = Measuring::begin(&self.unrouted)
-            .traced(services.observed.spans.as_deref(), &arrival.head.headers);
+        let audience = audience(self.operators.is_some(), arrival.head.uri.path());
+        let spans = services.observed.spans.as_deref();
+        let mut measuring = Measuring::begin(&self.unrouted, spans, &arrival.head.headers);
         let reply = match self.steps(audience, arrival, inbound, &mut measuring).await {
             Ok(reply) => reply,
             Err(problem) => self.refused(audience, problem, arrival),
         };
-        let reply = self.finished(audience, reply, arrival);
+        let reply = match audience {
+            // What the API says is the caller's alone, refusals too.
+            Audience::Tenant if arrival.head.uri.path().starts_with(API) => reply.no_store(),
+            Audience::Operator => reply.no_store(),
+            Audience::Visitor => self.audiences.visitors.for_browsers(reply, arrival),
+            _ => reply,
+        };
         // Who was refused, or asked for what is not there, may have a key all the same.
-        if audience == Audience::Tenant && !measuring.is_known() {
-            measuring.by(self.audiences.tenants.key_of(arrival));
+        if audience == Audience::Tenant && measuring.caller.is_none() {
+            measuring.caller = self.audiences.tenants.key_of(arrival);
         }
-        if measuring.is_known()
+        if measuring.caller.is_some()
             && services.files.requests.takes(reply.status())
             && let Some(answered) =
                 measuring.answered(&arrival.head.method, &reply, &arrival.request_id, services.now())
@@ -653,11 +638,13 @@ pub struct StartupGate {
     why_closed: RwLock<&'static str>,
     /// Whether another machine may lead meanwhile: then a request is not this one's to do.
     is_node: AtomicBool,
+    is_operators: bool,
 }
 
-impl Default for StartupGate {
-    fn default() -> StartupGate {
+impl StartupGate {
+    pub fn new(is_operators: bool) -> StartupGate {
         StartupGate {
+            is_operators,
             inside: OnceLock::new(),
             standby: OnceLock::new(),
             why_closed: RwLock::new("recovering: the log is being replayed"),
@@ -705,6 +692,8 @@ impl Answer for StartupGate {
         {
             return reply;
         }
+        // A card may be in it, though nobody reads it.
+        body.has_card(self.inside.get().is_none());
         match self.inside.get() {
             Some(inside) => inside.answer(arrival, body).await,
             None if let Some(front) = self.standby.get() => front.answer(arrival, body).await,
@@ -715,10 +704,43 @@ impl Answer for StartupGate {
                 let why = *self.why_closed.read().unwrap_or_else(PoisonError::into_inner);
                 Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
             }
-            None if is_for_visitors(arrival.head.uri.path()) => {
-                Reply::public_problem(&self.closed(), &arrival.request_id)
-            }
-            None => Reply::problem(&self.closed(), &arrival.request_id),
+            None => match audience(self.is_operators, arrival.head.uri.path()) {
+                Audience::Visitor => Reply::public_problem(&self.closed(), &arrival.request_id),
+                Audience::Merchant => portal::SITE.refused(&self.closed(), arrival),
+                Audience::ConsoleOperator => console::SITE.refused(&self.closed(), arrival),
+                Audience::Tenant | Audience::Bank | Audience::Buyer | Audience::Operator => {
+                    Reply::problem(&self.closed(), &arrival.request_id)
+                }
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::respond::RequestId;
+    use hyper::header::CONTENT_TYPE;
+
+    #[tokio::test]
+    async fn before_the_start_people_are_answered_pages_and_programs_json() {
+        for (is_operators, path, form) in [
+            (false, "/portal", "text/html"),
+            (false, "/portal/home", "text/html"),
+            (false, "/v1/payments", "application/json"),
+            (true, "/console", "text/html"),
+            (true, "/admin/tenants", "application/json"),
+        ] {
+            let request = hyper::Request::get(path).body(()).expect("a request");
+            let (head, ()) = request.into_parts();
+            let request_id = RequestId::generate();
+            let arrival = Arrival { head, request_id, peer: ([127, 0, 0, 1], 9).into() };
+            let gate = StartupGate::new(is_operators);
+            let reply = gate.answer(&arrival, &mut Inbound::made(Bytes::new())).await;
+            let response = reply.into_response(&arrival.request_id, hyper::Version::HTTP_11);
+            assert_eq!(response.status(), 503, "{path}");
+            let sent = response.headers()[CONTENT_TYPE].to_str().expect("text");
+            assert!(sent.starts_with(form), "{path}: {sent}");
         }
     }
 }

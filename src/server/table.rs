@@ -5,7 +5,6 @@ use crate::checkout::{self, BuyerRow};
 use crate::console;
 use crate::gateway::operators::Operator;
 use crate::gateway::rail_calls::{RailCall, RailCalls};
-use crate::gateway::request::{Policy, Whose};
 use crate::pages::site::PageRow;
 use crate::portal;
 use api::endpoint::Caller;
@@ -24,6 +23,33 @@ pub enum Endpoint {
     Merchant(PageRow<Caller>),
     Operator(OperatorRoute),
     ConsoleOperator(PageRow<Operator>),
+}
+
+/// What the row of an endpoint asks of a request before it gets there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Policy {
+    /// Work is refused while there is no room for it: on the disk, in the engine.
+    pub needs_room: bool,
+    /// A body of JSON is read before the endpoint runs.
+    pub takes_json: bool,
+    pub has_card: bool,
+    pub takes_key: bool,
+    /// The parameters after the question mark are the endpoint's; if not, any is unexpected.
+    pub takes_query: bool,
+    /// The share that a work slot is had in.
+    pub works_in: Whose,
+    /// The share that a body is gathered in.
+    pub gathers_in: Whose,
+}
+
+/// Whose share of the server a request is counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Whose {
+    #[default]
+    Nobody,
+    Tenant,
+    /// The address that calls, as far as limits tell people apart.
+    Client,
 }
 
 /// The rows of tenants, visitors, banks, buyers and merchants.
@@ -66,7 +92,6 @@ fn operator_rows() -> impl Iterator<Item = OperatorRoute> {
     })
 }
 
-/// What the row of an endpoint asks of a request before it gets there.
 pub fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
     match endpoint {
         Endpoint::Tenant(route) => {

@@ -93,6 +93,8 @@ fn a_card_of_a_refused_charge_leaves_memory_too() {
         server.api("nope").post("/v1/payments/vpos", &body).refused(401, "unauthorized");
         let inactive = server.api(tenant.created["liveKey"]["key"].as_str().expect("a key"));
         inactive.post("/v1/payments/vpos", &body).refused(403, "live_mode_not_activated");
+        tenant.test.post("/v1/payment/vpos", &body).refused(404, "not_found");
+        tenant.test.post("/v1/payments", &body).refused(405, "method_not_allowed");
     }
     leaves_memory(&server, number);
 }

@@ -35,6 +35,9 @@ fn a_key_that_may_not_read_is_told_so_on_every_page() {
         assert!(answer.text().contains("Tu llave no tiene permiso"), "{page}: {}", answer.text());
         assert_eq!(answer.status, 403, "{page}");
     }
+    let file = visitor.get("/portal/statements?format=csv");
+    assert!(file.text().contains("Tu llave no tiene permiso"), "{}", file.text());
+    assert_eq!(file.status, 403);
     let keys = visitor.get("/portal/keys");
     assert!(!keys.text().contains("pk_test_…") && !keys.text().contains("<td>"), "{}", keys.text());
 }

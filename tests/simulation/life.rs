@@ -15,7 +15,7 @@ use domain::values::money::{Currency, Rate};
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
-use pasarela::gateway::reservations::{NameHeld, Reservations};
+use pasarela::gateway::names::{NameHeld, Reservations};
 use pasarela::rates::{Market, RateBoard};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};

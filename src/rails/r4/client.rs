@@ -189,7 +189,12 @@ impl LiveRail for R4 {
             },
             // The bank's notices say it.
             Order::FindTransfer { .. } => Some(Recall::Reports),
-            _ => None,
+            Order::ChargeCard { .. }
+            | Order::SendUsdt { .. }
+            | Order::PriceUsdt { .. }
+            | Order::CollectCop { .. }
+            | Order::TellCop { .. }
+            | Order::RefundCop { .. } => None,
         }
     }
 

@@ -1,0 +1,461 @@
+//! Keys: those of tenants, whose directory is in memory in the shape that every request needs (the platform's book
+//! owns them; the directory repeats what that book says, once it is durable); how new ones are made; and the
+//! server's own, under which something is hashed to be recognised and not known, and from which secrets derive that
+//! need not be stored.
+
+use crate::gateway::operators::STEM;
+use crate::webhooks::secret::Secret as WebhookSecret;
+use api::endpoint::Caller;
+use api::problem::Problem;
+use dashmap::{DashMap, Entry};
+use domain::index::PersonMarks;
+use domain::platform::{ApiKey, PlatformChange, Scopes, Tenant};
+use domain::values::ids::Id;
+use domain::values::mode::{Mode, tenant_key};
+use domain::values::time::Timestamp;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use zeroize::Zeroize;
+
+/// The time, in ms, to which the last use of a key is noted; more precision would cost every
+/// request a write to shared memory.
+const USE_GRAIN_MS: i64 = 60_000;
+
+/// A key as it is found: by its hash, which is in it and need not be beside it once more.
+struct Hashed(Arc<ApiKey>);
+
+impl Borrow<[u8; 32]> for Hashed {
+    fn borrow(&self) -> &[u8; 32] {
+        &self.0.hash
+    }
+}
+
+impl Hash for Hashed {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash.hash(state);
+    }
+}
+
+impl PartialEq for Hashed {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.hash == other.0.hash
+    }
+}
+
+impl Eq for Hashed {}
+
+#[derive(Default)]
+pub struct Directory {
+    /// The keys, each with the time of its last use, in ms.
+    keys: DashMap<Hashed, AtomicI64>,
+    tenants: DashMap<u32, Arc<Tenant>>,
+    number_of: DashMap<Id, u32>,
+    /// When tenants asked for live mode that the operator has not answered.
+    live_asked: DashMap<u32, Timestamp>,
+}
+
+/// SHA-256 of a key, which is all that is kept of it.
+pub fn hash_key(key: &str) -> [u8; 32] {
+    Sha256::digest(key.as_bytes()).into()
+}
+
+impl Directory {
+    pub fn learn_tenant(&self, tenant: &Arc<Tenant>) {
+        self.number_of.insert(tenant.id, tenant.number);
+        let known = self.tenants.insert(tenant.number, Arc::clone(tenant));
+        if known.is_none_or(|known| known.tenant_settings.says_otherwise(&tenant.tenant_settings)) {
+            self.live_asked.remove(&tenant.number);
+        }
+    }
+
+    pub fn learn_key(&self, key: &Arc<ApiKey>) {
+        match self.keys.entry(Hashed(Arc::clone(key))) {
+            Entry::Vacant(vacant) => drop(vacant.insert(AtomicI64::new(0))),
+            Entry::Occupied(known) => {
+                let last_used_ms = known.get().load(Ordering::Relaxed);
+                known.replace_entry(AtomicI64::new(last_used_ms));
+            }
+        }
+    }
+
+    pub fn learn_live_asked(&self, number: u32, at: Timestamp) {
+        self.live_asked.insert(number, at);
+    }
+
+    /// The instant at which a tenant asked for live mode, if the operator has not answered.
+    pub fn live_asked_at(&self, number: u32) -> Option<Timestamp> {
+        self.live_asked.get(&number).map(|at| *at)
+    }
+
+    /// The number of tenants that asked for live mode and were not answered.
+    pub fn live_asked_count(&self) -> usize {
+        self.live_asked.len()
+    }
+
+    /// Learns what a durable record of the platform's book changed, at `at`.
+    pub fn learn(&self, change: &PlatformChange, at: Timestamp) {
+        match change {
+            PlatformChange::Tenant(tenant) => self.learn_tenant(tenant),
+            PlatformChange::Key(key) => self.learn_key(key),
+            PlatformChange::LiveAsked(number) => self.learn_live_asked(*number, at),
+            // Operators have a directory of their own.
+            PlatformChange::Acted(_)
+            | PlatformChange::Searched(_)
+            | PlatformChange::Beside(_)
+            | PlatformChange::Operator(_) => {}
+            PlatformChange::Opened { tenant, keys } => {
+                self.learn_tenant(tenant);
+                keys.iter().for_each(|key| self.learn_key(key));
+            }
+            // Banks are not callers: the directory does not change.
+            PlatformChange::Bank(..) | PlatformChange::Banks(_) => {}
+        }
+    }
+
+    /// Authenticates whoever brings the key with this hash, or brought it before, and returns the proof.
+    pub fn recognise(&self, hash: &[u8; 32], now: Timestamp) -> Option<Caller> {
+        let known = self.keys.get(hash)?;
+        let (Hashed(key), last_used_ms) = known.pair();
+        if !key.works_at(now) {
+            return None;
+        }
+        if now.unix_ms() - last_used_ms.load(Ordering::Relaxed) >= USE_GRAIN_MS {
+            last_used_ms.store(now.unix_ms(), Ordering::Relaxed);
+        }
+        let tenant = Arc::clone(self.tenants.get(&key.tenant)?.value());
+        Some(Caller { tenant_key: tenant_key(tenant.number, key.mode), tenant, key: Arc::clone(key) })
+    }
+
+    pub fn tenant(&self, id: Id) -> Option<Arc<Tenant>> {
+        let number = *self.number_of.get(&id)?;
+        self.tenants.get(&number).map(|tenant| Arc::clone(&tenant))
+    }
+
+    pub fn tenant_numbered(&self, number: u32) -> Option<Arc<Tenant>> {
+        self.tenants.get(&number).map(|tenant| Arc::clone(&tenant))
+    }
+
+    /// The tenant key under which the secrets of a tenant key derive: the first that it had.
+    pub fn first_key(&self, tenant_key: u64) -> u64 {
+        let tenant = u32::try_from(tenant_key / 2).ok().and_then(|number| self.tenant_numbered(number));
+        tenant.map_or(tenant_key, |tenant| u64::from(tenant.first_number) * 2 + tenant_key % 2)
+    }
+
+    /// Every tenant, newest first.
+    pub fn tenants(&self) -> Vec<Arc<Tenant>> {
+        let mut tenants: Vec<_> = self.tenants.iter().map(|tenant| Arc::clone(&tenant)).collect();
+        tenants.sort_by_key(|tenant| std::cmp::Reverse(tenant.number));
+        tenants
+    }
+
+    /// The keys of a tenant, newest first, with the minute of their last use (on the server's
+    /// clock).
+    pub fn keys_of(&self, number: u32) -> Vec<(Arc<ApiKey>, Option<Timestamp>)> {
+        let used = |last_used_ms: &AtomicI64| {
+            Some(last_used_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0).map(Timestamp::from_unix_ms)
+        };
+        let of_tenant = self.keys.iter().filter(|known| known.key().0.tenant == number);
+        let mut keys: Vec<_> =
+            of_tenant.map(|known| (Arc::clone(&known.key().0), used(known.value()))).collect();
+        keys.sort_by_key(|(key, _)| std::cmp::Reverse(key.id));
+        keys
+    }
+}
+
+/// The number of digits: 0 to 9, A to Z and a to z.
+const BASE: u16 = 62;
+/// The digits, as characters.
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// Digits of a key: 62^27 is more than 2^160.
+const DIGITS: usize = 27;
+/// Characters of a key that are kept in plain text, to recognise it by.
+const PREFIX_CHARACTERS: usize = 12;
+/// Characters of a shorter key, which the configuration may fix, that are kept in plain text:
+/// `pk_test_`.
+const SHORT_PREFIX_CHARACTERS: usize = 8;
+
+pub const OPERATOR: &str = STEM;
+
+/// A key in plain text. It has no way into a log: neither `Debug` nor `Display` shows it.
+pub struct Secret(String);
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+pub const fn stem(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Live => "pk_live_",
+        Mode::Test => "pk_test_",
+    }
+}
+
+impl Secret {
+    /// The secret of a new key with this id. It can be made again for whoever sends the same
+    /// Idempotency-Key, which is nowhere on the disk; without one it comes from the randomness of
+    /// the operating system, and never again.
+    pub fn new(
+        keys: &ServerKeys,
+        id: Id,
+        stem: &'static str,
+        idempotency_key: Option<&str>,
+    ) -> Result<Secret, Problem> {
+        if let Some(sent) = idempotency_key {
+            return Ok(Secret::written(stem, keys.api_key(id, sent.as_bytes())));
+        }
+        let mut random = [0; 32];
+        getrandom::fill(&mut random).map_err(|error| {
+            Problem::internal_error(format!("the system gave no randomness for a key: {error}"))
+        })?;
+        Ok(Secret::written(stem, random))
+    }
+
+    /// The secret of a key that was made under this Idempotency-Key; `None` if it was not.
+    pub fn again(keys: &ServerKeys, key: &ApiKey, idempotency_key: &str) -> Option<Secret> {
+        Secret::with_hash(keys, key.id, stem(key.mode), idempotency_key, key.hash)
+    }
+
+    /// The secret that was made for this id under this Idempotency-Key, if it has this hash.
+    pub fn with_hash(
+        keys: &ServerKeys,
+        id: Id,
+        stem: &'static str,
+        idempotency_key: &str,
+        hash: [u8; 32],
+    ) -> Option<Secret> {
+        let secret = Secret::written(stem, keys.api_key(id, idempotency_key.as_bytes()));
+        (secret.hash() == hash).then_some(secret)
+    }
+
+    /// The lowest digits of a number of 256 bits: each is as likely as any other, to one part in
+    /// 2^95.
+    fn written(stem: &'static str, mut number: [u8; 32]) -> Secret {
+        let mut key = String::with_capacity(stem.len() + DIGITS);
+        key.push_str(stem);
+        for _ in 0..DIGITS {
+            let mut rest = 0_u16;
+            for byte in &mut number {
+                let value = (rest << 8) | u16::from(*byte);
+                // Less than 256, as the rest before was less than 62.
+                *byte = (value / BASE) as u8;
+                rest = value % BASE;
+            }
+            key.push(char::from(ALPHABET[usize::from(rest)]));
+        }
+        Secret(key)
+    }
+
+    pub fn fixed(key: &str) -> Secret {
+        Secret(key.to_owned())
+    }
+
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// SHA-256 of the key.
+    pub fn hash(&self) -> [u8; 32] {
+        hash_key(&self.0)
+    }
+
+    /// The record of the key under this id: its hash and prefix, never the key. The caller fills in
+    /// whose key it is and when it was made.
+    pub fn key(&self, id: Id, mode: Mode) -> ApiKey {
+        ApiKey {
+            id,
+            tenant: 0,
+            mode,
+            hash: self.hash(),
+            prefix: self.prefix(),
+            scopes: Scopes::ALL,
+            created_at: Timestamp::EPOCH,
+            expires_at: None,
+            revoked_at: None,
+            retires_at: None,
+            replaces: None,
+        }
+    }
+
+    fn prefix(&self) -> Box<str> {
+        // A short key shows fewer characters: the prefix must not be the key.
+        let characters = if self.0.len() >= DIGITS { PREFIX_CHARACTERS } else { SHORT_PREFIX_CHARACTERS };
+        self.0.chars().take(characters).collect()
+    }
+}
+
+pub struct ServerKeys {
+    mark: [u8; 32],
+    /// The key for cards: no backup, checkpoint or export has it.
+    card: [u8; 32],
+    /// The first key, for what the index knows of people.
+    person_marks: PersonMarks,
+}
+
+impl ServerKeys {
+    /// Builds the server's keys from 32 secret bytes each.
+    pub fn new(mark: [u8; 32], card: [u8; 32]) -> ServerKeys {
+        ServerKeys { mark, card, person_marks: PersonMarks::under(&mark) }
+    }
+
+    /// The signing secret of a webhook endpoint: it derives from the server's key, so that it need
+    /// not be stored.
+    pub fn webhook_secret(&self, tenant: u64, webhook: Id, version: u32) -> WebhookSecret {
+        WebhookSecret::new(keyed_hash(
+            &self.mark,
+            &[b"webhook", &tenant.to_be_bytes(), webhook.as_bytes(), &version.to_be_bytes()],
+        ))
+    }
+
+    /// The secret bytes of a new API key, derived from the server's key, its id and `salt`: they
+    /// need not be stored to be shown again to a caller who sends the same.
+    pub fn api_key(&self, id: Id, salt: &[u8]) -> [u8; 32] {
+        keyed_hash(&self.mark, &[b"api key", id.as_bytes(), salt])
+    }
+
+    /// The key under which the index knows documents and phones.
+    pub const fn person_marks(&self) -> &PersonMarks {
+        &self.person_marks
+    }
+
+    /// The first half of a keyed hash over `parts`.
+    pub fn mark(&self, parts: &[&[u8]]) -> [u8; 16] {
+        keyed_hash(&self.mark, parts)
+    }
+
+    /// The first half of a keyed hash over `parts`, for data with a card in it, which whoever has
+    /// the key could try out.
+    pub fn card_mark(&self, parts: &[&[u8]]) -> [u8; 16] {
+        keyed_hash(&self.card, parts)
+    }
+}
+
+/// The first bytes of a keyed hash over `parts`, each with its length before it.
+fn keyed_hash<const BYTES: usize>(key: &[u8; 32], parts: &[&[u8]]) -> [u8; BYTES] {
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
+        unreachable!("HMAC takes keys of any length")
+    };
+    for part in parts {
+        mac.update(&(part.len() as u64).to_be_bytes());
+        mac.update(part);
+    }
+    let hash: [u8; 32] = mac.finalize().into_bytes().into();
+    let mut first = [0; BYTES];
+    first.copy_from_slice(&hash[..BYTES]);
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::platform::settings::TenantSettings;
+    use std::collections::HashSet;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_unix_ms(ms)
+    }
+
+    #[test]
+    fn a_newer_state_of_a_key_takes_the_place_of_the_one_before_and_its_use_is_not_forgotten() {
+        let id = |n| Id::derived(1, 1, n);
+        let directory = Directory::default();
+        let tenant = Tenant {
+            id: id(1),
+            number: 7,
+            first_number: 7,
+            name: "shop".into(),
+            tenant_settings: TenantSettings::default(),
+            pushed: 0,
+            created_at: at(0),
+        };
+        directory.learn_tenant(&Arc::new(tenant));
+        let key = ApiKey {
+            id: id(2),
+            tenant: 7,
+            mode: Mode::Test,
+            hash: hash_key("pk_test_a"),
+            prefix: "pk_test_".into(),
+            scopes: Scopes::ALL,
+            created_at: at(0),
+            expires_at: None,
+            revoked_at: None,
+            retires_at: None,
+            replaces: None,
+        };
+        directory.learn_key(&Arc::new(key.clone()));
+        directory.learn_key(&Arc::new(ApiKey { id: id(3), hash: hash_key("pk_test_b"), ..key.clone() }));
+        let caller = directory.recognise(&hash_key("pk_test_a"), at(100_000)).expect("a caller");
+        assert_eq!(
+            (caller.tenant.number, caller.tenant_key, caller.key.id),
+            (7, tenant_key(7, Mode::Test), id(2))
+        );
+        assert!(directory.recognise(&hash_key("pk_test_c"), at(100_000)).is_none());
+
+        directory.learn_key(&Arc::new(ApiKey { revoked_at: Some(at(200_000)), ..key }));
+        assert!(directory.recognise(&hash_key("pk_test_a"), at(200_000)).is_none());
+        assert!(directory.recognise(&hash_key("pk_test_b"), at(300_000)).is_some());
+        let keys: Vec<_> =
+            directory.keys_of(7).into_iter().map(|(key, used)| (key.id, key.revoked_at, used)).collect();
+        assert_eq!(keys, [(id(3), None, Some(at(300_000))), (id(2), Some(at(200_000)), Some(at(100_000)))]);
+    }
+
+    #[test]
+    fn an_idle_tenant_takes_little() {
+        // Two counts of an `Arc` are added: together at most 128 bytes, which is one of the
+        // allocator's sizes; the next is 160.
+        assert!(size_of::<ApiKey>() <= 112, "{}", size_of::<ApiKey>());
+        assert!(size_of::<Tenant>() <= 112, "{}", size_of::<Tenant>());
+        assert_eq!(size_of::<Hashed>(), 8);
+    }
+
+    #[test]
+    fn keys_are_long_distinct_and_of_their_mode() {
+        let mut seen = HashSet::new();
+        let mut letters = HashSet::new();
+        for mode in Mode::ALL {
+            for _ in 0..500 {
+                let mut random = [0; 32];
+                getrandom::fill(&mut random).expect("randomness");
+                let secret = Secret::written(stem(mode), random);
+                let digits = secret.reveal().strip_prefix(stem(mode)).expect("its stem").to_owned();
+                assert!(
+                    digits.len() == DIGITS && digits.bytes().all(|byte| ALPHABET.contains(&byte)),
+                    "{digits}"
+                );
+                assert_eq!(*secret.prefix(), secret.reveal()[..12]);
+                letters.extend(digits.bytes());
+                assert!(seen.insert(digits));
+            }
+        }
+        assert_eq!(letters.len(), ALPHABET.len(), "every digit occurs");
+    }
+
+    #[test]
+    fn the_digits_are_those_of_the_number() {
+        let digits = |number: u128| {
+            let bytes = [[0; 16], number.to_be_bytes()].concat().try_into().expect("32 bytes");
+            Secret::written(stem(Mode::Test), bytes).0.clone()
+        };
+        assert_eq!(digits(0), format!("pk_test_{}", "0".repeat(27)));
+        assert_eq!(digits(62 * 62 * 62 + 61 * 62 + 10), format!("pk_test_Az01{}", "0".repeat(23)));
+    }
+
+    #[test]
+    fn a_key_shows_itself_to_nobody() {
+        let secret = Secret::fixed("pk_test_demo");
+        assert_eq!(format!("{secret:?}"), "Secret");
+        assert_eq!(&*secret.prefix(), "pk_test_", "the prefix is not the key");
+    }
+}
