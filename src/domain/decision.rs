@@ -106,19 +106,27 @@ impl Draft {
         }
     }
 
-    pub fn create(&mut self, entity: Entity) {
-        self.entities.push(Written { state: Arc::new(entity), indexed: None });
+    /// The draft that writes a new entity.
+    pub fn created(cause: Cause, entity: impl Into<Entity>) -> Draft {
+        let mut draft = Draft::new(cause);
+        draft.create(entity);
+        draft
     }
 
-    /// Writes a new entity before those that came with it: the first is the one that the command
-    /// was for.
-    pub fn create_first(&mut self, entity: Entity) {
-        self.entities.insert(0, Written { state: Arc::new(entity), indexed: None });
+    /// The draft that writes a new state of an entity.
+    pub fn changed(cause: Cause, before: impl Into<IndexedState>, after: impl Into<Entity>) -> Draft {
+        let mut draft = Draft::new(cause);
+        draft.change(before, after);
+        draft
+    }
+
+    pub fn create(&mut self, entity: impl Into<Entity>) {
+        self.entities.push(Written { state: Arc::new(entity.into()), indexed: None });
     }
 
     /// Writes a new state of an entity that is indexed as `indexed`.
-    pub fn change(&mut self, indexed: impl Into<IndexedState>, entity: Entity) {
-        self.entities.push(Written { state: Arc::new(entity), indexed: Some(indexed.into()) });
+    pub fn change(&mut self, indexed: impl Into<IndexedState>, entity: impl Into<Entity>) {
+        self.entities.push(Written { state: Arc::new(entity.into()), indexed: Some(indexed.into()) });
     }
 
     /// Removes an entity that is indexed as `indexed`.

@@ -142,7 +142,7 @@ impl Sought {
         engine.continue_view(self.tenant, Query::Clock).await.map_err(failure)?;
         let found = history::entity(engine.reader(), self.tenant, EntityId::payment(self.payment))?;
         let Some(Entity::Payment(payment)) = found.as_deref() else { return Ok((RailAnswer::Silent, None)) };
-        let (Phase::Charging { .. }, Means::Transfer { reference, .. }, Some(traits)) =
+        let (Phase::Charging, Means::Transfer { reference, .. }, Some(traits)) =
             (&payment.phase, &payment.means, payment.notice_traits())
         else {
             return Ok((RailAnswer::Silent, None));

@@ -6,7 +6,7 @@ use crate::entities::resource::{Change, IndexedState, Listing, Resource};
 use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
 use crate::rail::{Operation, OperationKind, Service, Subject};
-use crate::trace::Trace;
+use crate::trace::OrderState;
 use crate::values::address::Network;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -68,25 +68,17 @@ stored! {
         /// The hash of the transfer on the network.
         7 pub tx_hash: Option<String>,
         8 pub failure_code: Option<String>,
-        /// The number of times that it was sent: two at most, the second after the network said that it
-        /// never received it.
-        9 pub sends: u32,
-        /// The number of times that the network was asked about it.
-        10 pub looks: u32,
-        /// The instant of the next question to the network: about the outcome, or whether the network
-        /// agrees with an operator who settled the payout.
-        11 pub next_look: Option<Timestamp>,
         /// The kept answer that the outcome replaces.
-        12 pub kept: Option<Arc<KeepRef>>,
+        9 pub kept: Option<Arc<KeepRef>>,
         /// Whether real money moves; a test payout moves none.
-        13 pub livemode: bool,
-        14 pub created_at: Timestamp,
+        10 pub livemode: bool,
+        11 pub created_at: Timestamp,
         /// The instant at which it arrived, failed or was rejected.
-        15 pub settled_at: Option<Timestamp>,
-        /// The trace of its order at the network.
-        16 pub trace: Trace,
+        12 pub settled_at: Option<Timestamp>,
+        /// Its order at the network.
+        13 pub order: OrderState,
         /// The transactions, where the gateway itself makes them: in live mode, once one is signed.
-        17 pub transfer: Option<Box<Transfer>>,
+        14 pub transfer: Option<Box<Transfer>>,
     }
 }
 
@@ -101,12 +93,12 @@ impl CryptoPayout {
             minor: self.amount.minor(),
             currency: Currency::Usdt,
             // The payout may have waited for an operator first.
-            sent_at: self.trace.sent_at.unwrap_or(self.created_at),
-            asked_at: self.trace.asked_at,
-            asks: self.trace.asks.unwrap_or(self.looks),
-            is_queued: self.status == Status::Processing && self.trace.is_queued(),
+            sent_at: self.order.trace.sent_at.unwrap_or(self.created_at),
+            asked_at: self.order.trace.asked_at,
+            asks: self.order.trace.asks,
+            is_queued: self.status == Status::Processing && self.order.trace.is_queued(),
             is_operators: false,
-            word: self.trace.said(),
+            word: self.order.trace.word.as_deref().cloned(),
             code: self.failure_code.clone(),
             reference: self.tx_hash.clone(),
         }
@@ -142,7 +134,7 @@ impl Resource for CryptoPayout {
     }
 
     fn deadline(&self) -> Option<Timestamp> {
-        self.next_look
+        self.order.next_look
     }
 
     fn external_ref(&self) -> Option<&str> {

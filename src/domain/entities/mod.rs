@@ -67,6 +67,12 @@ macro_rules! entity {
             }
         }
 
+        $(impl From<$file::$State> for Entity {
+            fn from(state: $file::$State) -> Entity {
+                Entity::$Kind(state)
+            }
+        })+
+
         impl Entity {
             pub fn resource(&self) -> &dyn Resource {
                 match self {

@@ -9,7 +9,7 @@ use crate::entities::resource::{Change, Listing, Resource};
 use crate::entities::sale::Sale;
 use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
-use crate::trace::{Said, Trace, shown};
+use crate::trace::{OrderState, Said, shown};
 use crate::values::card::Brand;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -71,39 +71,18 @@ stored! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum Phase {
         0 Idle,
-        1 Charging {
-            /// The number of times that the bank was asked about it.
-            0 looks: u32,
-            /// The instant at which it is asked next.
-            1 next_look: Timestamp,
-        },
+        1 Charging,
         /// A reversal is on its way, and the money for it is set aside.
-        2 Reversing {
-            /// The number of times that the bank was asked about it.
-            0 looks: u32,
-            /// The instant at which it is asked next.
-            1 next_look: Timestamp,
-            2 resent: bool,
-            3 aside: Aside,
-        },
-        /// An operator has settled this operation; the bank is still asked whether it agrees.
-        3 AskedOn {
-            0 operation: u16,
-            /// The number of times that the bank was asked since.
-            1 looks: u32,
-            2 next_look: Timestamp,
-            /// The instant from which it is not asked any more.
-            3 until: Timestamp,
-        },
+        2 Reversing { 0 aside: Aside },
         /// No bank works on it: the bank made the reversal, and then said that it refused it.
-        4 ReversalDenied { 0 code: String },
+        3 ReversalDenied { 0 code: String },
     }
 }
 
 impl Phase {
     /// Whether the bank is to decide about money.
     pub const fn is_deciding(&self) -> bool {
-        matches!(self, Phase::Charging { .. } | Phase::Reversing { .. })
+        matches!(self, Phase::Charging | Phase::Reversing { .. })
     }
 }
 
@@ -151,8 +130,8 @@ stored! {
         25 pub reversals: u16,
         /// A reversal before the newest, if the bank made it after it had refused it.
         26 pub earlier_reversal: Option<Box<EarlierReversal>>,
-        /// The trace of the newest order at its rail.
-        27 pub trace: Trace,
+        /// Its newest order at its rail.
+        27 pub order: OrderState,
         /// The number of this attempt among those on its reference, from 1.
         28 pub attempt: u32,
         29 pub failed_at: Option<Timestamp>,
@@ -215,23 +194,12 @@ impl Payment {
         }
     }
 
-    /// The number of the newest operation that was ordered, whose trace it has.
-    pub const fn newest_order(&self) -> u16 {
-        if self.reversals > 0 { self.reversal() } else { CHARGE }
-    }
-
-    /// The trace of its `n`-th operation.
-    pub fn order(&self, n: u16) -> Option<&Trace> {
-        self.trace.of(n, self.newest_order())
-    }
-
     /// With what the rail said besides its answer, about its `n`-th operation.
     pub(crate) fn noting(&self, n: u16, said: &Said) -> Cow<'_, Payment> {
         if said.is_empty() {
             return Cow::Borrowed(self);
         }
-        let trace = self.trace.noting_of(n, self.newest_order(), said);
-        Cow::Owned(Payment { trace, ..self.clone() })
+        Cow::Owned(Payment { order: self.order.noting(n, said), ..self.clone() })
     }
 
     /// Whether its `n`-th operation is a reversal before the newest.
@@ -293,11 +261,7 @@ impl Payment {
 
     /// The operation that a bank is working on, if any.
     pub fn operation(&self) -> Option<Id> {
-        match self.phase {
-            Phase::Idle | Phase::AskedOn { .. } | Phase::ReversalDenied { .. } => None,
-            Phase::Charging { .. } => Some(self.id.operation(CHARGE)),
-            Phase::Reversing { .. } => Some(self.id.operation(self.reversal())),
-        }
+        self.phase.is_deciding().then(|| self.id.operation(self.order.operation))
     }
 
     /// The number of the operation about which the bank contradicted itself, if any.
@@ -305,9 +269,7 @@ impl Payment {
         match (self.status, &self.phase) {
             (Status::Failed, _) => self.bank_reference.is_some().then_some(CHARGE),
             (Status::Reversed, Phase::ReversalDenied { .. }) => Some(self.reversal()),
-            (Status::Completed, Phase::Idle | Phase::AskedOn { .. }) if self.reversal_ref.is_some() => {
-                Some(self.reversal())
-            }
+            (Status::Completed, Phase::Idle) if self.reversal_ref.is_some() => Some(self.reversal()),
             (Status::Completed | Status::Reversed, _) => match &self.earlier_reversal {
                 Some(earlier) => Some(earlier.operation),
                 None => self.failure_code.is_some().then_some(CHARGE),
@@ -340,17 +302,8 @@ impl Resource for Payment {
     }
 
     fn deadline(&self) -> Option<Timestamp> {
-        let of_phase = match (&self.phase, self.status) {
-            (
-                Phase::Charging { next_look, .. }
-                | Phase::Reversing { next_look, .. }
-                | Phase::AskedOn { next_look, .. },
-                _,
-            ) => Some(*next_look),
-            (Phase::Idle, Status::Pending) => self.expires_at,
-            (Phase::Idle | Phase::ReversalDenied { .. }, _) => None,
-        };
-        of_phase.into_iter().chain(self.disputed_at()).min()
+        let unpaid = self.expires_at.filter(|_| self.is_idle_intent());
+        self.order.next_look.or(unpaid).into_iter().chain(self.disputed_at()).min()
     }
 
     fn external_ref(&self) -> Option<&str> {
@@ -502,7 +455,7 @@ impl Payment {
         let order = |n: u16, kind, reference| Named {
             operation: self.id.operation(n),
             kind,
-            trace: self.order(n),
+            trace: self.order.of(n),
             since: self.created_at,
             reference,
         };

@@ -7,7 +7,7 @@ use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::rail::{Operation, OperationKind, Order, Service, Subject};
-use crate::trace::{Trace, shown};
+use crate::trace::{OrderState, shown};
 use crate::values::account::AccountNumber;
 use crate::values::bank::BankCode;
 use crate::values::external_ref::ExternalRef;
@@ -122,23 +122,15 @@ stored! {
         15 pub reference: Option<String>,
         /// The bank's code when it failed. On a completed payout it contradicts the completion.
         16 pub failure_code: Option<String>,
-        /// The number of times that it was sent: two at most, the second after the bank said that it
-        /// never received it.
-        17 pub sends: u32,
-        /// The number of times that the bank was asked about it.
-        18 pub looks: u32,
-        /// The instant of the next question to the bank: about the outcome, or whether it agrees with
-        /// an operator who settled the payout.
-        19 pub next_look: Option<Timestamp>,
         /// The kept answer that the outcome replaces.
-        20 pub kept: Option<Arc<KeepRef>>,
+        17 pub kept: Option<Arc<KeepRef>>,
         /// Whether real money moves; a test payout moves none.
-        21 pub livemode: bool,
-        22 pub created_at: Timestamp,
+        18 pub livemode: bool,
+        19 pub created_at: Timestamp,
         /// The instant at which the payout completed or failed.
-        23 pub settled_at: Option<Timestamp>,
-        /// The trace of its order at the bank.
-        24 pub trace: Trace,
+        20 pub settled_at: Option<Timestamp>,
+        /// Its order at the bank.
+        21 pub order: OrderState,
     }
 }
 
@@ -155,7 +147,7 @@ impl Payout {
 
     /// Whether the first order to the bank is still to be sent.
     pub fn is_unsent(&self) -> bool {
-        self.status == Status::Pending && self.sends == 1 && self.looks == 0
+        self.status == Status::Pending && self.order.sends == 1 && self.order.looks == 0
     }
 
     /// The instants at which it moved money, by which its movements are found.
@@ -179,13 +171,13 @@ impl Payout {
             subject: Subject::Payout(self.id),
             minor: self.amount.minor(),
             currency: Currency::Ves,
-            sent_at: self.trace.sent_at.unwrap_or(self.created_at),
-            asked_at: self.trace.asked_at,
-            asks: self.trace.asks.unwrap_or(self.looks),
-            is_queued: self.status == Status::Pending && self.trace.is_queued(),
-            is_operators: self.trace.is_ambiguous(),
+            sent_at: self.order.trace.sent_at.unwrap_or(self.created_at),
+            asked_at: self.order.trace.asked_at,
+            asks: self.order.trace.asks,
+            is_queued: self.status == Status::Pending && self.order.trace.is_queued(),
+            is_operators: self.order.trace.is_ambiguous(),
             code: self.failure_code.clone(),
-            word: self.trace.said(),
+            word: self.order.trace.word.as_deref().cloned(),
             reference: self.reference.clone(),
         }
     }
@@ -217,7 +209,7 @@ impl Resource for Payout {
     }
 
     fn deadline(&self) -> Option<Timestamp> {
-        self.next_look
+        self.order.next_look
     }
 
     fn external_ref(&self) -> Option<&str> {
@@ -247,7 +239,7 @@ impl Payout {
         Named {
             operation: self.id.operation(CREDIT),
             kind: self.instruction().kind(),
-            trace: Some(&self.trace),
+            trace: Some(&self.order.trace),
             since: self.created_at,
             reference: self.reference.as_deref(),
         }

@@ -4,7 +4,6 @@ use crate::codec::stored;
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::rail::{Operation, OperationKind, Service, Subject};
-use crate::trace;
 use crate::trace::{BankWord, Said, shown};
 use crate::values::bank::BankCode;
 use crate::values::ids::Id;
@@ -175,12 +174,12 @@ impl MethodStatus {
         reference: Option<String>,
         code: Option<String>,
     ) -> MethodStatus {
-        let Some((Deposits { operation, amounts }, sent_at, looks, next_look)) = self.open() else {
+        let Some((Deposits { operation, amounts }, sent_at, looks, _)) = self.open() else {
             return then;
         };
         let (asked_at, asks, bank) = match self.word().filter(|word| word.operation == operation) {
             Some(word) => (word.asked_at, word.asks, word.bank.clone()),
-            None => (trace::asked_at(next_look, looks), looks, None),
+            None => (None, looks, None),
         };
         let booked = self.booked(operation).cloned().unwrap_or_default();
         let reference = reference.map(|said| booked.completed_by(said));
@@ -242,7 +241,7 @@ impl MethodStatus {
 
     /// The deposits of a method that the bank has not answered about, as an operation.
     pub fn operation(&self, subject: Subject) -> Option<Operation> {
-        let (deposits, sent_at, looks, next_look) = self.open()?;
+        let (deposits, sent_at, looks, _) = self.open()?;
         let (one, other) = deposits.amounts;
         let known = self.word().filter(|word| word.operation == deposits.operation);
         Some(Operation {
@@ -253,10 +252,7 @@ impl MethodStatus {
             minor: one.minor() + other.minor(),
             currency: Currency::Ves,
             sent_at,
-            asked_at: match known {
-                Some(word) => word.asked_at,
-                None => trace::asked_at(next_look, looks),
-            },
+            asked_at: known.and_then(|word| word.asked_at),
             asks: known.map_or(looks, |word| word.asks),
             is_queued: false,
             is_operators: false,

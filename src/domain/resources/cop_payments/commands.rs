@@ -4,12 +4,12 @@
 use super::collect::{self, NewCopPayment};
 use super::{instructions, refund};
 use crate::decision::{Rules, Ruling, Turn};
-use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, Phase, TELL};
+use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, TELL};
 use crate::ledger::book::Book;
 use crate::platform::audit::AuditEntry;
 use crate::rail::{How, Operation, OperationKind, RailReply, Service, Subject};
 use crate::refusal::{ChargebackRefusal, PaymentRefusal, Refusal};
-use crate::resources::{chargebacks, payments, polling};
+use crate::resources::{chargebacks, payments};
 use crate::trace::Trace;
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
@@ -71,12 +71,10 @@ impl Rules for CopPayment {
     }
 
     fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
-        match self.phase {
-            Phase::Collecting { .. } | Phase::Tried { .. } => collect::deadline(self, turn),
-            Phase::Refunding { .. } => refund::deadline(self, turn),
-            Phase::AskedOn { operation: COLLECT, .. } => collect::deadline(self, turn),
-            Phase::AskedOn { .. } => refund::deadline(self, turn),
-            Phase::Idle => Ruling::unchanged(),
+        match (self.order.next_look, self.order.operation) {
+            (None, _) => Ruling::unchanged(),
+            (_, COLLECT) => collect::deadline(self, turn),
+            _ => refund::deadline(self, turn),
         }
     }
 
@@ -87,36 +85,32 @@ impl Rules for CopPayment {
     }
 
     fn unanswered(&self) -> Vec<Operation> {
-        let looks = match &self.phase {
-            Phase::Refunding { looks, .. } => Some(*looks),
-            phase => phase.waiting().map(|waiting| waiting.looks),
-        };
-        let n = self.operation().map(|id| id.entity_and_operation().1);
-        n.map(|n| of_cop_payment(self, n, looks)).into_iter().collect()
+        let n = self.phase.is_deciding().then_some(self.order.operation);
+        n.map(|n| of_cop_payment(self, n)).into_iter().collect()
     }
 
     fn contradiction(&self, _: Timestamp) -> Option<Operation> {
-        Some(of_cop_payment(self, self.contradicted()?, None))
+        Some(of_cop_payment(self, self.contradicted()?))
     }
 
     fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
-        let newest = self.newest_order();
         // An instruction is about the collection.
-        self.trace.of_mut(if operation == TELL { COLLECT } else { operation }, newest)
+        self.order.of_mut(if operation == TELL { COLLECT } else { operation })
     }
 
     /// But for a refund that the processor cannot be asked about: that phase would stand in the way of another.
     fn ask_on(&mut self, operation: u16, turn: &Turn<'_>) {
-        if operation == COLLECT || !self.order(operation).is_some_and(Trace::is_unaskable) {
-            self.phase = polling::ask_on(operation, turn);
+        if operation == COLLECT || !self.order.of(operation).is_some_and(Trace::is_unaskable) {
+            self.order.looks = 0;
+            self.order.ask_on(turn);
         }
     }
 }
 
-fn of_cop_payment(payment: &CopPayment, n: u16, looks: Option<u32>) -> Operation {
+fn of_cop_payment(payment: &CopPayment, n: u16) -> Operation {
     let is_refund = n != COLLECT;
     let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
-    let order = payment.order(n);
+    let order = payment.order.of(n);
     // A contradiction of a refund is about the newest.
     let is_of_it = |failure: &Failure| match failure.is_of_refund() {
         true => payment.is_refund(n),
@@ -134,7 +128,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Option<u32>) -> Operation
         asked_at: order.and_then(|trace| trace.asked_at),
         asks: match payment.live {
             Some(live) if !is_refund => live.asks,
-            _ => order.and_then(|trace| trace.asks).or(looks).unwrap_or(0),
+            _ => order.map_or(0, |trace| trace.asks),
         },
         is_queued: false,
         is_operators: match (is_refund, payment.live) {
@@ -142,7 +136,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Option<u32>) -> Operation
             (true, Some(_)) => true,
             (false, Some(live)) => live.misfit,
         },
-        word: order.and_then(Trace::said),
+        word: order.and_then(|trace| trace.word.as_deref().cloned()),
         code: code.map(str::to_owned),
         reference: if is_refund {
             payment.reference_of_refund(n).map(str::to_owned)

@@ -17,10 +17,8 @@ pub mod sale;
 
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
 use crate::entities::cop_payment::CopPayment;
 use crate::rail::RailReply;
-use crate::resources::polling;
 use crate::values::money::{Cop, Currency};
 pub use commands::{Command, decide, refuse_chargeback, refuse_payments_command};
 
@@ -33,12 +31,8 @@ impl CopPayment {
     /// The processor's words about an operation that an operator has settled, if they are not the
     /// opposite.
     fn agreed(&self, operation: u16, reply: &RailReply, turn: &Turn) -> Ruling {
-        let Some(phase) = polling::agreed(&self.phase, operation, reply, turn) else {
-            return Ruling::unchanged();
-        };
-        let mut draft = Draft::new(Cause::BankAsked);
-        draft.change(self, Entity::CopPayment(CopPayment { phase, ..self.clone() }));
-        Ruling::write(draft)
+        let Some(order) = self.order.agreed(operation, reply, turn) else { return Ruling::unchanged() };
+        Ruling::write(Draft::changed(Cause::BankAsked, self, CopPayment { order, ..self.clone() }))
     }
 }
 

@@ -2,18 +2,17 @@
 //! expired).
 
 use super::charge::{self, Figured, Price, Secret};
-use super::repeat;
+use super::{otp, repeat};
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
 use crate::entities::means::{Debtor, Means, Method};
-use crate::entities::payment::{CancelReason, Payment, Phase, REQUEST_OTP, Status};
+use crate::entities::payment::{CancelReason, Payment, Phase, Status};
 use crate::entities::resource::Resource;
 use crate::entities::sale::Sale;
 use crate::events::EventKind;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Effect, How, Order, Service};
+use crate::rail::{Effect, How, Service};
 use crate::refusal::{CheckoutRefusal, PaymentRefusal, Refusal};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -58,9 +57,7 @@ pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Rulin
         return Ruling::refuse(refusal);
     }
     let (payment, effect) = intent(new, previous, turn);
-    let mut draft = Draft::new(Cause::PaymentRequested);
-    draft.create(Entity::Payment(payment));
-    Ruling::write_then(draft, effect.into_iter().collect())
+    Ruling::write_then(Draft::created(Cause::PaymentRequested, payment), effect.into_iter().collect())
 }
 
 /// The refusal of an intent whose charge no rail could carry. One that cannot be called for a while
@@ -80,8 +77,7 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Ruling {
                 return Ruling::refuse(refusal);
             }
             let (payment, effect) = intent(new, Some(old), turn);
-            let mut draft = Draft::new(Cause::PaymentRequested);
-            draft.create(Entity::Payment(payment));
+            let mut draft = Draft::created(Cause::PaymentRequested, payment);
             cancel(&mut draft, old, CancelReason::Superseded);
             Ruling::write_then(draft, effect.into_iter().collect())
         }
@@ -111,19 +107,8 @@ fn intent(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> (Payment, 
     let NewIntent { id, external_ref, price: _, figured, debtor, bank_sends_otp, is_known: _, checkout } =
         new;
     // In live mode the bank has been told before: without a code there is no intent.
-    let effect = (bank_sends_otp && !turn.livemode).then_some(Effect {
-        entity: EntityId::payment(id),
-        operation: id.operation(REQUEST_OTP),
-        rail_id: None,
-        at: turn.now,
-        how: How::Send,
-        order: Order::RequestOtp {
-            bank: debtor.bank,
-            debtor: debtor.id,
-            phone: debtor.phone,
-            amount: figured.ves,
-        },
-    });
+    let effect = (bank_sends_otp && !turn.livemode)
+        .then(|| otp::order(EntityId::payment(id), &debtor, figured.ves, turn));
     let means = Means::C2p { debtor, otp_requested: bank_sends_otp, token_mark: None };
     let payment = Payment {
         expires_at: Some(turn.now.plus_ms(INTENT_MS)),
@@ -140,7 +125,7 @@ fn cancel(draft: &mut Draft, payment: &Payment, reason: CancelReason) {
         cancel_reason: Some(reason),
         ..payment.clone()
     };
-    draft.change(payment, Entity::Payment(canceled));
+    draft.change(payment, canceled);
     draft.event(EventKind::PaymentCanceled, EntityId::payment(payment.id));
 }
 
@@ -199,29 +184,15 @@ pub fn execute(book: &Book, payment: &Payment, ask: Execute, turn: &Turn) -> Rul
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let effect = charge::order(&charging, How::Send, Secret::Token(ask.token), turn);
-    let mut draft = Draft::new(Cause::PaymentCharging);
-    draft.change(payment, Entity::Payment(charging));
-    Ruling::write_then(draft, vec![effect])
+    Ruling::write_then(Draft::changed(Cause::PaymentCharging, payment, charging), vec![effect])
 }
 
-/// Ends an intent that has expired.
+/// Ends an intent that has expired; others are over, or their instant has not come.
 pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
-    match (&payment.phase, payment.status) {
-        (Phase::Idle, Status::Pending) if payment.deadline().is_some_and(|at| at <= turn.now) => {
-            let mut draft = Draft::new(Cause::PaymentCanceled);
-            cancel(&mut draft, payment, CancelReason::Expired);
-            Ruling::write(draft)
-        }
-        // An intent whose instant has not come, a payment that is over, and one at a bank, about
-        // which the bank is asked instead.
-        (Phase::Idle, Status::Pending)
-        | (Phase::Idle, Status::Completed | Status::Failed | Status::Canceled | Status::Reversed)
-        | (
-            Phase::Charging { .. }
-            | Phase::Reversing { .. }
-            | Phase::AskedOn { .. }
-            | Phase::ReversalDenied { .. },
-            _,
-        ) => Ruling::unchanged(),
+    if !payment.is_idle_intent() || payment.deadline().is_none_or(|at| at > turn.now) {
+        return Ruling::unchanged();
     }
+    let mut draft = Draft::new(Cause::PaymentCanceled);
+    cancel(&mut draft, payment, CancelReason::Expired);
+    Ruling::write(draft)
 }

@@ -7,10 +7,9 @@ use crate::entities::means::Means;
 use crate::entities::payment::{CHARGE, Payment, Phase, Status, is_reversal};
 use crate::entities::resource::Resource;
 use crate::ledger::book::Book;
-use crate::rail::{Operation, OperationKind, Order, RailReply, Subject};
+use crate::rail::{How, Operation, OperationKind, Order, RailReply, Subject};
 use crate::refusal::Refusal;
 use crate::resources::chargebacks;
-use crate::resources::polling;
 use crate::trace::Trace;
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
@@ -64,13 +63,13 @@ impl Rules for Payment {
         if self.disputed_at().is_some_and(|at| at <= turn.now) {
             return chargebacks::dispute(book, self, turn);
         }
-        match self.phase {
-            Phase::Reversing { .. } => reversal::deadline(self, turn),
-            Phase::Charging { .. } => charge::deadline(self, turn),
-            Phase::AskedOn { operation, .. } if is_reversal(operation) => reversal::deadline(self, turn),
-            Phase::AskedOn { .. } => charge::deadline(self, turn),
-            Phase::Idle | Phase::ReversalDenied { .. } => c2p::deadline(self, turn),
+        if self.order.next_look.is_none() {
+            return c2p::deadline(self, turn);
         }
+        if is_reversal(self.order.operation) {
+            return reversal::deadline(self, turn);
+        }
+        Ruling::effects(vec![charge::order(self, How::Ask, charge::Secret::None, turn)])
     }
 
     /// Nobody is asked about what is not at a bank.
@@ -89,36 +88,32 @@ impl Rules for Payment {
     }
 
     fn unanswered(&self) -> Vec<Operation> {
-        let operation = match self.phase {
-            Phase::Charging { looks, .. } => of_payment(self, CHARGE, Some(looks)),
-            Phase::Reversing { looks, .. } => of_payment(self, self.reversal(), Some(looks)),
-            Phase::Idle | Phase::AskedOn { .. } | Phase::ReversalDenied { .. } => None,
-        };
-        operation.into_iter().collect()
+        let is_open = self.phase.is_deciding();
+        of_payment(self, self.order.operation).filter(|_| is_open).into_iter().collect()
     }
 
     fn contradiction(&self, _: Timestamp) -> Option<Operation> {
-        let operation = of_payment(self, self.contradicted()?, None)?;
+        let operation = of_payment(self, self.contradicted()?)?;
         // Operators refuse charges too, and their code is not the bank's word.
         Some(Operation { code: operation.code.filter(|_| self.status != Status::Failed), ..operation })
     }
 
     fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
-        let newest = self.newest_order();
-        self.trace.of_mut(operation, newest)
+        self.order.of_mut(operation)
     }
 
     /// But for what no bank can be asked about: that phase would stand in the way of another reversal, and
     /// protect from nothing.
     fn ask_on(&mut self, operation: u16, turn: &Turn<'_>) {
-        if !self.order(operation).is_some_and(Trace::is_unaskable) {
-            self.phase = polling::ask_on(operation, turn);
+        if !self.order.of(operation).is_some_and(Trace::is_unaskable) {
+            self.order.looks = 0;
+            self.order.ask_on(turn);
         }
     }
 }
 
 /// An operation of a payment in bolívares; `None` for one that no bank was ordered to carry out.
-fn of_payment(payment: &Payment, n: u16, looks: Option<u32>) -> Option<Operation> {
+fn of_payment(payment: &Payment, n: u16) -> Option<Operation> {
     let kind = match (&payment.means, n) {
         (Means::C2p { .. }, n) if is_reversal(n) => OperationKind::C2pReversal,
         (Means::C2p { .. }, _) => OperationKind::C2p,
@@ -129,7 +124,7 @@ fn of_payment(payment: &Payment, n: u16, looks: Option<u32>) -> Option<Operation
     let is_reversal = kind == OperationKind::C2pReversal;
     let earlier = payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n);
     let is_newest = is_reversal && n == payment.reversal();
-    let order = payment.order(n);
+    let order = payment.order.of(n);
     let since = payment.completed_at.filter(|_| is_reversal).unwrap_or(payment.created_at);
     let denied = if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None };
     Some(Operation {
@@ -142,10 +137,10 @@ fn of_payment(payment: &Payment, n: u16, looks: Option<u32>) -> Option<Operation
         // An intent is older than its charge, and a payment than its reversal.
         sent_at: order.and_then(|trace| trace.sent_at).unwrap_or(since),
         asked_at: order.and_then(|trace| trace.asked_at),
-        asks: order.and_then(|trace| trace.asks).or(looks).unwrap_or(0),
+        asks: order.map_or(0, |trace| trace.asks),
         is_queued: false,
         is_operators: order.is_some_and(Trace::is_ambiguous),
-        word: order.and_then(Trace::said),
+        word: order.and_then(|trace| trace.word.as_deref().cloned()),
         code: if is_reversal { denied.filter(|_| is_newest).cloned() } else { payment.failure_code.clone() },
         reference: match (is_reversal, earlier) {
             (false, _) => payment.bank_reference.clone(),

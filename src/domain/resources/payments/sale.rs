@@ -3,7 +3,6 @@
 
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
 use crate::entities::means::Method;
 use crate::entities::payment::{Marketplace, Payment, Phase, Status};
 use crate::entities::sale::Sale;
@@ -90,7 +89,7 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
         .checkout
         .as_ref()
         .map(|checkout| Box::new(Sale { platform_fee: figures.platform_fee, ..(**checkout).clone() }));
-    let completed = Payment {
+    let mut completed = Payment {
         status: Status::Completed,
         phase: Phase::Idle,
         fee: Some(figures.fee),
@@ -102,9 +101,10 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
         kept: None,
         ..payment.clone()
     };
+    completed.order.stop();
     let mut draft = Draft::new(Cause::PaymentCompleted);
     of_payment(&completed).collect(&mut draft, available_at);
-    draft.change(payment, Entity::Payment(completed));
+    draft.change(payment, completed);
     draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
     if let Some((seller, share)) = shared {
         sellers::tell(&mut draft, book, seller, Currency::Ves, share.minor(), BalanceReason::Sale);

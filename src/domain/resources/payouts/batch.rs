@@ -13,6 +13,7 @@ use crate::entities::payout::Payout;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::rail::Service;
+use crate::record::Written;
 use crate::refusal::Refusal;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
@@ -151,7 +152,8 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
     }
     let batch =
         Batch { id, external_ref, mark, items: places, livemode: turn.livemode, created_at: turn.now };
-    draft.create_first(Entity::Batch(batch));
+    // The first is the one that the command was for.
+    draft.entities.insert(0, Written { state: Arc::new(batch.into()), indexed: None });
     draft.related = payouts.into_values().collect();
     Ruling::write_then(draft, effects)
 }

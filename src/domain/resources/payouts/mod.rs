@@ -6,18 +6,17 @@
 
 use crate::cause::Cause;
 use crate::decision::{Draft, Rules, Ruling, Turn};
-use crate::entities::Entity;
 use crate::entities::payout::{CREDIT, Payout, Status};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
 use crate::rail::{Effect, How, Operation, Order, RailReply};
-use crate::trace::Trace;
+use crate::trace::{OrderState, Trace};
 use crate::values::ids::EntityId;
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
-use lifecycle::{Amount, PayoutEnd, RailPayout, Stage, Tries};
+use lifecycle::Amount;
 pub use request::{Command, NewPayout, PhoneHolder, Receiver, decide};
 use std::sync::Arc;
 
@@ -65,87 +64,46 @@ impl Rules for Payout {
     }
 
     fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
-        (operation == CREDIT).then_some(&mut self.trace)
+        self.order.of_mut(operation)
     }
 
     fn ask_on(&mut self, _: u16, turn: &Turn<'_>) {
-        self.next_look = Some(turn.first_look());
+        self.order.ask_on(turn);
     }
 }
 
 impl lifecycle::Payout for Payout {
-    fn into_entity(self) -> Entity {
-        Entity::Payout(self)
+    fn is_sent(&self) -> bool {
+        self.status == Status::Pending
     }
 
-    fn end(&self, end: &PayoutEnd) -> (Cause, EventKind) {
-        match end {
-            PayoutEnd::Completed(_) => (Cause::PayoutCompleted, EventKind::PayoutCompleted),
-            PayoutEnd::Failed(_) => (Cause::PayoutFailed, EventKind::PayoutFailed),
-        }
+    fn order(&self) -> &OrderState {
+        &self.order
+    }
+
+    fn order_mut(&mut self) -> &mut OrderState {
+        &mut self.order
+    }
+
+    fn words_mut(&mut self) -> (&mut Option<String>, &mut Option<String>) {
+        (&mut self.reference, &mut self.failure_code)
+    }
+
+    fn end(&mut self, is_completed: bool, now: Timestamp) -> (Cause, EventKind, Option<Arc<KeepRef>>) {
+        self.settled_at = Some(now);
+        let (status, cause, event) = match is_completed {
+            true => (Status::Completed, Cause::PayoutCompleted, EventKind::PayoutCompleted),
+            false => (Status::Failed, Cause::PayoutFailed, EventKind::PayoutFailed),
+        };
+        self.status = status;
+        (cause, event, self.kept.take())
     }
 
     fn give_back(&self, draft: &mut Draft) {
         self.post(draft, 1, MovementKind::PayoutReversal, MovementKind::PayoutReversal);
     }
 
-    fn kept(&self) -> Option<Arc<KeepRef>> {
-        self.kept.clone()
-    }
-
-    fn settled(&self, end: PayoutEnd, now: Timestamp) -> Payout {
-        let (status, reference, failure_code) = match end {
-            PayoutEnd::Completed(reference) => {
-                (Status::Completed, Some(reference), self.failure_code.clone())
-            }
-            PayoutEnd::Failed(code) => (Status::Failed, self.reference.clone(), Some(code)),
-        };
-        let (next_look, kept, settled_at) = (None, None, Some(now));
-        Payout { status, reference, failure_code, next_look, kept, settled_at, ..self.clone() }
-    }
-}
-
-impl RailPayout for Payout {
-    fn stage(&self) -> Stage {
-        match self.status {
-            Status::Pending => Stage::Sent,
-            Status::Completed => Stage::Completed,
-            Status::Failed => Stage::Failed,
-        }
-    }
-
-    fn tries(&self) -> Tries {
-        Tries { sends: self.sends, looks: self.looks, next_look: self.next_look, trace: self.trace.clone() }
-    }
-
-    fn tried(&self, Tries { sends, looks, next_look, trace }: Tries) -> Payout {
-        Payout { sends, looks, next_look, trace, ..self.clone() }
-    }
-
-    fn since(&self) -> Timestamp {
-        self.settled_at.unwrap_or(self.created_at)
-    }
-
-    fn order(&self, how: How, turn: &Turn<'_>) -> Effect {
-        Effect {
-            entity: EntityId::payout(self.id),
-            operation: self.id.operation(CREDIT),
-            rail_id: self.trace.id.clone(),
-            at: turn.now,
-            how,
-            order: self.instruction(),
-        }
-    }
-
-    fn contradicted(&self, word: PayoutEnd) -> Option<Payout> {
-        match word {
-            PayoutEnd::Completed(reference) if self.reference.is_none() => {
-                Some(Payout { reference: Some(reference), next_look: None, ..self.clone() })
-            }
-            PayoutEnd::Failed(code) if self.failure_code.is_none() => {
-                Some(Payout { failure_code: Some(code), next_look: None, ..self.clone() })
-            }
-            PayoutEnd::Completed(_) | PayoutEnd::Failed(_) => None,
-        }
+    fn call(&self, how: How, turn: &Turn<'_>) -> Effect {
+        self.order.call(EntityId::payout(self.id), CREDIT, how, turn.now, self.instruction())
     }
 }

@@ -1,15 +1,15 @@
 //! Requests for payouts: the command, the comparison with a repeat, the checks, and the debit.
 
-use super::lifecycle::{RailPayout, Tries};
+use super::lifecycle::Payout as _;
 use crate::cause::Cause;
 use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn, differing};
-use crate::entities::Entity;
-use crate::entities::payout::{Destination, Payout, PayoutKind, Status};
+use crate::entities::payout::{CREDIT, Destination, Payout, PayoutKind, Status};
 use crate::ledger::MovementKind;
 use crate::ledger::book::{Book, Seller, SellerMethod};
-use crate::rail::{Effect, Service};
+use crate::rail::{Effect, How, Service};
 use crate::refusal::{MerchantRefusal, PayoutRefusal, Refusal};
+use crate::trace::OrderState;
 use crate::values::account::AccountNumber;
 use crate::values::bank::BankCode;
 use crate::values::external_ref::ExternalRef;
@@ -189,8 +189,9 @@ pub(super) fn afford(payout: &Payout, spendable: i64) -> Result<i64, Refusal> {
 /// Writes the debit of a new payout; returns the order to the bank.
 pub(super) fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
     payout.post(draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
-    let effect = payout.order(payout.tries().how(), turn);
-    draft.create(Entity::Payout(payout));
+    let how = if payout.order.trace.is_queued() { How::Offer } else { How::Send };
+    let effect = payout.call(how, turn);
+    draft.create(payout);
     effect
 }
 
@@ -202,7 +203,6 @@ pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout
     let terms = turn.terms(Service::Payouts, None);
     terms.may_queue()?;
     terms.carries(new.amount, "monto")?;
-    let Tries { sends, looks, next_look, trace } = Tries::begun(turn);
     Ok(Payout {
         id: new.id,
         external_ref: new.external_ref,
@@ -221,14 +221,11 @@ pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout
         from_merchant_balance: receiving.from_merchant_balance,
         reference: None,
         failure_code: None,
-        sends,
-        looks,
-        next_look,
         kept: None,
         livemode: turn.livemode,
         created_at: turn.now,
         settled_at: None,
-        trace,
+        order: OrderState::begun(CREDIT, turn),
     })
 }
 

@@ -7,7 +7,7 @@ use crate::entities::Entity;
 use crate::entities::crypto_payout::{CryptoPayout, Status};
 use crate::ledger::book::Book;
 use crate::resources::crypto::payouts::{self, Command};
-use crate::trace::Trace;
+use crate::trace::{OrderState, Trace};
 use crate::values::address::Network;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
@@ -202,14 +202,11 @@ fn payout(status: Status, livemode: bool) -> CryptoPayout {
         address: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8".to_owned(),
         tx_hash: None,
         failure_code: None,
-        sends: 1,
-        looks: 0,
-        next_look: None,
         kept: None,
         livemode,
         created_at: at(0),
         settled_at: None,
-        trace: Trace::queued(),
+        order: OrderState { sends: 1, trace: Trace::queued(), ..OrderState::default() },
         transfer: None,
     }
 }
