@@ -16,7 +16,7 @@ use crate::resources::begin_anew::{self, BeginAnew};
 use crate::resources::operations::{self, Resolution};
 use crate::resources::payments::otp;
 use crate::resources::payouts::batch;
-use crate::resources::polling::Mark;
+use crate::resources::polling::marked;
 use crate::resources::tenants;
 use crate::resources::tenants::PlatformAsk;
 use crate::resources::verification::booked::{self, Booking, BookingOutcome};
@@ -57,10 +57,30 @@ macro_rules! commands {
             }
         })+
 
-        fn decide(book: &Book, entity: Option<&Entity>, command: Command, turn: &Turn<'_>) -> Ruling {
-            match command {
-                $(Command::$Resource(command) => $decide(book, state!($Kind, entity), command, turn),)+
-                command => decide_besides(book, entity, command, turn),
+        impl Command {
+            /// The rule's ruling, in a tenant's book. One that moved away decides nothing more, and what has
+            /// happened changes nothing: whoever has the tenant now asks the bank.
+            pub fn decide(self, book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
+                let is_moved = book.tenant_settings.moved_to.is_some();
+                match (self, entity) {
+                    (command, _) if is_moved && !matches!(command, Command::TenantSettings(_)) => {
+                        match command.is_refusable() {
+                            true => Ruling::refuse(Refusal::TenantMoved),
+                            false => Ruling::unchanged(),
+                        }
+                    }
+                    // Payments in pesos have ids of the same form, and some commands say so.
+                    (Command::Payments(command), Some(Entity::CopPayment(_))) => {
+                        cop_payments::refuse_payments_command(&command)
+                    }
+                    (Command::Chargebacks(command), Some(Entity::CopPayment(_))) => {
+                        cop_payments::refuse_chargeback(&command)
+                    }
+                    $((Command::$Resource(command), _) => {
+                        $decide(book, state!($Kind, entity), command, turn)
+                    })+
+                    (command, _) => decide_besides(book, entity, command, turn),
+                }
             }
         }
     };
@@ -70,10 +90,11 @@ commands! {
     {
     Payments(payments::Command) of Payment by payments::decide;
     /// To a request for the code of a debit.
-    Otps(otp::Command) of Otp by otp::decide;
+    Otps(Box<otp::NewOtp>) of Otp by otp::decide;
     /// To a chargeback, which its payment decides.
     Chargebacks(chargebacks::Command) of Payment by chargebacks::decide;
-    Payouts(payouts::Command) of Payout by payouts::decide;
+    /// A request for a payout; the entity is the payout with its reference, if there is one.
+    Payouts(Box<payouts::NewPayout>) of Payout by payouts::decide;
     Batches(batch::Command) of Batch by batch::decide;
     Merchants(merchants::Command) of Merchant by merchants::decide;
     OwnAccount(own_account::Command) of OwnAccount by own_account::decide;
@@ -153,26 +174,6 @@ impl Command {
         )
     }
 
-    /// The rule's ruling, in a tenant's book. One that moved away decides nothing more, and what has happened
-    /// changes nothing: whoever has the tenant now asks the bank.
-    pub fn decide(self, book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
-        let is_moved = book.tenant_settings.moved_to.is_some();
-        match (&self, entity) {
-            (Command::TenantSettings(_), _) => {}
-            _ if is_moved && self.is_refusable() => return Ruling::refuse(Refusal::TenantMoved),
-            _ if is_moved => return Ruling::unchanged(),
-            // Payments in pesos have ids of the same form, and some commands say so.
-            (Command::Payments(command), Some(Entity::CopPayment(_))) => {
-                return cop_payments::refuse_payments_command(command);
-            }
-            (Command::Chargebacks(command), Some(Entity::CopPayment(_))) => {
-                return cop_payments::refuse_chargeback(command);
-            }
-            _ => {}
-        }
-        decide(book, entity, self, turn)
-    }
-
     /// The ruling in the platform's book, whose entities are notices and approvals.
     pub fn decide_platform(self, book: &PlatformBook, entity: Option<&Entity>, now: Timestamp) -> Ruling {
         match self {
@@ -199,8 +200,9 @@ fn decide_besides(book: &Book, entity: Option<&Entity>, command: Command, turn: 
         }
         // The next request for the name of a found transfer waits for this record (`outbox.rs`).
         (Command::RailReply(reply) | Command::Found(reply, _), Some(entity)) => {
-            let mark = Mark::bank(&reply);
-            mark.on(entity.rules().on_rail_reply(book, reply, turn), entity, turn)
+            let nobody = matches!(reply.answer, RailAnswer::NotAsked | RailAnswer::Unaskable);
+            let (operation, is_asked) = (reply.operation, reply.how == How::Ask && !nobody);
+            marked(entity.rules().on_rail_reply(book, reply, turn), operation, is_asked, entity, turn)
         }
         (Command::Resolve(resolution), Some(entity)) => resolve(book, entity, *resolution, turn),
         (Command::BookDeposits(booking), Some(entity)) => book_deposits(book, entity, &booking, turn),
@@ -235,7 +237,7 @@ fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>
     };
     let operation = resolution.operation;
     let ruling = entity.rules().on_rail_reply(book, RailReply::plain(operation, How::Ask, answer), turn);
-    operations::resolved(Mark::operator(operation).on(ruling, entity, turn), operation, turn)
+    operations::resolved(marked(ruling, operation, false, entity, turn), operation, turn)
 }
 
 /// Lines of a statement that show micro-deposits: the operation is done when both are booked.

@@ -16,7 +16,6 @@ use crate::trace::Trace;
 use crate::values::date::Date;
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// The turn of a command: the inputs of a rule besides the state.
@@ -60,7 +59,7 @@ impl Turn<'_> {
 /// A record in the making, without what the machine fills in, and what its kept answer is to be.
 pub struct Draft {
     pub record: Record,
-    /// The answer that is kept, when it is not rendered from the record.
+    /// The answer that is kept, when the record does not say it.
     pub answer: Option<(u16, Vec<u8>)>,
     /// Entities that the answer shows besides those written; the record does not write them.
     pub related: Vec<Arc<Entity>>,
@@ -69,20 +68,6 @@ pub struct Draft {
     /// The refusal that the replaced answer shows, where what is decided on is not refused: an operator's
     /// word that a bank refused.
     pub refuses_kept: Option<Refusal>,
-}
-
-impl Deref for Draft {
-    type Target = Record;
-
-    fn deref(&self) -> &Record {
-        &self.record
-    }
-}
-
-impl DerefMut for Draft {
-    fn deref_mut(&mut self) -> &mut Record {
-        &mut self.record
-    }
 }
 
 impl Draft {
@@ -95,14 +80,14 @@ impl Draft {
     /// no movement of 0.00).
     pub fn post(&mut self, posting: Posting) {
         if posting.minor != 0 {
-            self.postings.push(posting);
+            self.record.postings.push(posting);
         }
     }
 
     /// Changes a hold; a change of zero is left out.
     pub fn hold(&mut self, change: HoldChange) {
         if change.minor != 0 {
-            self.holds.push(change);
+            self.record.holds.push(change);
         }
     }
 
@@ -121,31 +106,26 @@ impl Draft {
     }
 
     pub fn create(&mut self, entity: impl Into<Entity>) {
-        self.entities.push(Written { state: Arc::new(entity.into()), indexed: None });
+        self.record.entities.push(Written { state: Arc::new(entity.into()), indexed: None });
     }
 
     /// Writes a new state of an entity that is indexed as `indexed`.
     pub fn change(&mut self, indexed: impl Into<IndexedState>, entity: impl Into<Entity>) {
-        self.entities.push(Written { state: Arc::new(entity.into()), indexed: Some(indexed.into()) });
+        self.record.entities.push(Written { state: Arc::new(entity.into()), indexed: Some(indexed.into()) });
     }
 
     /// Removes an entity that is indexed as `indexed`.
     pub fn remove(&mut self, id: EntityId, indexed: impl Into<IndexedState>) {
-        self.removed.push((id, indexed.into()));
+        self.record.removed.push((id, indexed.into()));
     }
 
     pub fn event(&mut self, kind: EventKind, subject: EntityId) {
-        self.events.push(Event { kind, subject: Some(subject), extra: Extra::None });
+        self.record.events.push(Event { kind, subject: Some(subject), extra: Extra::None });
     }
 
     /// Adds an event with data that the subject's state does not have.
     pub fn event_with(&mut self, kind: EventKind, subject: Option<EntityId>, extra: Extra) {
-        self.events.push(Event { kind, subject, extra });
-    }
-
-    /// Lets this record's answer replace the one kept for the request that began the operation.
-    pub fn replace_kept(&mut self, kept: Option<Arc<KeepRef>>) {
-        self.replaces_kept = kept;
+        self.record.events.push(Event { kind, subject, extra });
     }
 }
 
@@ -155,7 +135,7 @@ pub type Ruling = actors::Decision<Draft, Refusal, Effect>;
 /// The ruling that changes the platform's book.
 pub fn write_platform(change: PlatformChange) -> Ruling {
     let mut draft = Draft::new(Cause::PlatformChanged);
-    draft.platform = Some(Box::new(change));
+    draft.record.platform = Some(Box::new(change));
     Ruling::write(draft)
 }
 

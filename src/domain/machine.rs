@@ -103,7 +103,7 @@ impl Rules for Domain {
                 let is_refusable = command.is_refusable();
                 let mut ruling = command.decide(tenant, entity, &rules);
                 // Some ledger would come beyond the bound that protects it from an overflow.
-                for posting in ruling.record.as_ref().map_or(&[][..], |draft| &draft.postings) {
+                for posting in ruling.record.as_ref().map_or(&[][..], |draft| &draft.record.postings) {
                     if is_refusable && !tenant.fits(posting.ledger, posting.currency, posting.minor) {
                         ruling = Ruling::refuse(Refusal::AmountOverflow);
                         break;

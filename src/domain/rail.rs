@@ -2,7 +2,7 @@
 //! the words that they get and return.
 
 use crate::refusal::Refusal;
-use crate::trace::{BankWord, POLL_MS, Polling, RailId, Said};
+use crate::trace::{BankWord, POLL_MS, Polling, RailId, Said, Trace};
 use crate::values::account::AccountNumber;
 use crate::values::address::Network;
 use crate::values::bank::BankCode;
@@ -466,6 +466,32 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// An operation that this is the trace of; without one it began at `since`.
+    pub fn of(
+        id: Id,
+        (kind, service, subject): (OperationKind, Service, Subject),
+        (minor, currency): (i64, Currency),
+        trace: Option<&Trace>,
+        since: Timestamp,
+    ) -> Operation {
+        Operation {
+            id,
+            kind,
+            service,
+            subject,
+            minor,
+            currency,
+            sent_at: trace.and_then(|trace| trace.sent_at).unwrap_or(since),
+            asked_at: trace.and_then(|trace| trace.asked_at),
+            asks: trace.map_or(0, |trace| trace.asks),
+            is_queued: false,
+            is_operators: trace.is_some_and(Trace::is_ambiguous),
+            code: None,
+            word: trace.and_then(|trace| trace.word.as_deref().cloned()),
+            reference: None,
+        }
+    }
+
     /// The amount, with the decimals of its currency.
     pub fn amount(&self) -> String {
         let mut amount = String::new();

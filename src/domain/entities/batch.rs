@@ -1,7 +1,7 @@
 //! Batches of payouts.
 
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -56,20 +56,8 @@ impl Resource for Batch {
         EntityId::batch(self.id)
     }
 
-    fn facet(&self) -> u8 {
-        0
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
     fn external_ref(&self) -> Option<&str> {
         Some(&self.external_ref)
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

@@ -161,10 +161,6 @@ impl Resource for Conversion {
         if let Stage::Waiting(waiting) = &self.stage { Some(waiting.next_try) } else { None }
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
     fn listing(&self, facet: u8) -> Listing {
         if facet == UNLISTED {
             return Listing::Nowhere;

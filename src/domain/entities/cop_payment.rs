@@ -2,7 +2,7 @@
 
 use crate::codec::stored;
 use crate::entities::payment::Status;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::entities::sale::Sale;
 use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
@@ -261,14 +261,6 @@ impl Resource for CopPayment {
 
     fn deadline(&self) -> Option<Timestamp> {
         self.order.next_look
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

@@ -2,7 +2,7 @@
 
 use crate::codec::stored;
 use crate::entities::payout::Status;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space, Trait};
 use crate::values::buyer::{DocumentNumber, DocumentType};
 use crate::values::external_ref::ExternalRef;
@@ -113,16 +113,8 @@ impl Resource for CopPayout {
         self.status as u8
     }
 
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
     fn external_ref(&self) -> Option<&str> {
         Some(&self.external_ref)
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

@@ -85,22 +85,16 @@ stored! {
 impl CryptoPayout {
     /// Its operation with the network, as operators see it.
     pub(crate) fn as_operation(&self) -> Operation {
+        let subject = Subject::CryptoPayout(self.id);
+        let what = (OperationKind::CryptoPayout, Service::Usdt(self.network), subject);
+        let (sum, trace) = ((self.amount.minor(), Currency::Usdt), &self.order.trace);
         Operation {
-            id: self.id.operation(SEND),
-            kind: OperationKind::CryptoPayout,
-            service: Service::Usdt(self.network),
-            subject: Subject::CryptoPayout(self.id),
-            minor: self.amount.minor(),
-            currency: Currency::Usdt,
-            // The payout may have waited for an operator first.
-            sent_at: self.order.trace.sent_at.unwrap_or(self.created_at),
-            asked_at: self.order.trace.asked_at,
-            asks: self.order.trace.asks,
-            is_queued: self.status == Status::Processing && self.order.trace.is_queued(),
+            is_queued: self.status == Status::Processing && trace.is_queued(),
             is_operators: false,
-            word: self.order.trace.word.as_deref().cloned(),
             code: self.failure_code.clone(),
             reference: self.tx_hash.clone(),
+            // It may have waited for an operator first.
+            ..Operation::of(self.id.operation(SEND), what, sum, Some(trace), self.created_at)
         }
     }
 

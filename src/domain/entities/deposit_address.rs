@@ -71,18 +71,6 @@ impl Resource for DepositAddress {
         EntityId::deposit_address(self.id)
     }
 
-    fn facet(&self) -> u8 {
-        0
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
     fn listing(&self, _facet: u8) -> Listing {
         Listing::Nowhere
     }

@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::entities::verification::{Attempts, MethodStatus};
 use crate::index::{Entries, Space, Trait};
 use crate::values::bank::BankCode;
@@ -119,10 +119,6 @@ impl Resource for Merchant {
 
     fn external_ref(&self) -> Option<&str> {
         Some(&self.external_ref)
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

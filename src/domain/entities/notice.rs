@@ -2,7 +2,7 @@
 
 use crate::bank_names::without_zeros;
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space};
 use crate::values::bank::BankCode;
 use crate::values::date::Date;
@@ -155,18 +155,6 @@ impl Resource for Notice {
 
     fn facet(&self) -> u8 {
         if self.claim.is_some() { CLAIMED } else { UNMATCHED }
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

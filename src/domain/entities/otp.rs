@@ -75,10 +75,6 @@ impl Resource for Otp {
         (self.status == Status::Pending).then_some(self.expires_at)
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
     fn listing(&self, _facet: u8) -> Listing {
         Listing::Nowhere
     }

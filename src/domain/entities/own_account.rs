@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::entities::verification::{Attempts, MethodStatus};
 use crate::index::{Entries, Space};
 use crate::values::bank::BankCode;
@@ -40,20 +40,12 @@ impl Resource for OwnAccount {
         EntityId::OWN_ACCOUNT
     }
 
-    fn facet(&self) -> u8 {
-        0
-    }
-
     fn deadline(&self) -> Option<Timestamp> {
         self.status.deadline()
     }
 
     fn external_ref(&self) -> Option<&str> {
         Some("")
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

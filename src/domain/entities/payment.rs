@@ -5,7 +5,7 @@ use crate::codec::stored;
 use crate::entities::chargeback::Chargeback;
 use crate::entities::means::{Debtor, Means, Method, transfer_name};
 use crate::entities::notice::{Guess, Traits};
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::entities::sale::Sale;
 use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
@@ -308,10 +308,6 @@ impl Resource for Payment {
 
     fn external_ref(&self) -> Option<&str> {
         Some(&self.external_ref)
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

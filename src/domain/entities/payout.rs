@@ -2,7 +2,7 @@
 
 use crate::bank_names::{self, Named};
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;
@@ -164,21 +164,13 @@ impl Payout {
 
     /// Its operation with the bank, as operators see it.
     pub(crate) fn as_operation(&self) -> Operation {
+        let what = (OperationKind::Payout, Service::Payouts, Subject::Payout(self.id));
+        let (sum, trace) = ((self.amount.minor(), Currency::Ves), &self.order.trace);
         Operation {
-            id: self.id.operation(CREDIT),
-            kind: OperationKind::Payout,
-            service: Service::Payouts,
-            subject: Subject::Payout(self.id),
-            minor: self.amount.minor(),
-            currency: Currency::Ves,
-            sent_at: self.order.trace.sent_at.unwrap_or(self.created_at),
-            asked_at: self.order.trace.asked_at,
-            asks: self.order.trace.asks,
-            is_queued: self.status == Status::Pending && self.order.trace.is_queued(),
-            is_operators: self.order.trace.is_ambiguous(),
+            is_queued: self.status == Status::Pending && trace.is_queued(),
             code: self.failure_code.clone(),
-            word: self.order.trace.word.as_deref().cloned(),
             reference: self.reference.clone(),
+            ..Operation::of(self.id.operation(CREDIT), what, sum, Some(trace), self.created_at)
         }
     }
 
@@ -214,10 +206,6 @@ impl Resource for Payout {
 
     fn external_ref(&self) -> Option<&str> {
         Some(&self.external_ref)
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

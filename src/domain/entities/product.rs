@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::index::Entries;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd};
@@ -85,18 +85,6 @@ impl Resource for Product {
 
     fn facet(&self) -> u8 {
         facet(self.active)
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

@@ -59,16 +59,24 @@ pub trait Resource {
     fn entity_id(&self) -> EntityId;
 
     /// The byte by which lists are filtered.
-    fn facet(&self) -> u8;
+    fn facet(&self) -> u8 {
+        0
+    }
 
     /// The next deadline of the entity, if it has one.
-    fn deadline(&self) -> Option<Timestamp>;
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
 
     /// The tenant's reference, for kinds that have one.
-    fn external_ref(&self) -> Option<&str>;
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
 
     /// The entity's place in lists, with this facet.
-    fn listing(&self, facet: u8) -> Listing;
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
 
     /// Adds the entity's names and whatever else it is found by besides its id and its lists.
     fn entries(&self, change: Change, entries: &mut Entries<'_>);

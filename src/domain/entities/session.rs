@@ -135,14 +135,6 @@ impl Resource for Session {
         FACET
     }
 
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
     fn listing(&self, _facet: u8) -> Listing {
         // The id says nothing of the time.
         Listing::After(time_bytes(self.created_at).to_vec())

@@ -95,6 +95,14 @@ pub struct Deposits {
     pub amounts: (Ves, Ves),
 }
 
+impl Deposits {
+    fn operation(self, subject: Subject, sent_at: Timestamp) -> Operation {
+        let what = (OperationKind::MicroDeposit, Service::MicroDeposits, subject);
+        let sum = (self.amounts.0.minor() + self.amounts.1.minor(), Currency::Ves);
+        Operation::of(self.operation, what, sum, None, sent_at)
+    }
+}
+
 impl MethodStatus {
     /// The status, without the bank's reply about the deposits.
     pub(crate) fn standing(&self) -> &MethodStatus {
@@ -242,23 +250,12 @@ impl MethodStatus {
     /// The deposits of a method that the bank has not answered about, as an operation.
     pub fn operation(&self, subject: Subject) -> Option<Operation> {
         let (deposits, sent_at, looks, _) = self.open()?;
-        let (one, other) = deposits.amounts;
         let known = self.word().filter(|word| word.operation == deposits.operation);
         Some(Operation {
-            id: deposits.operation,
-            kind: OperationKind::MicroDeposit,
-            service: Service::MicroDeposits,
-            subject,
-            minor: one.minor() + other.minor(),
-            currency: Currency::Ves,
-            sent_at,
             asked_at: known.and_then(|word| word.asked_at),
             asks: known.map_or(looks, |word| word.asks),
-            is_queued: false,
-            is_operators: false,
             word: self.word().and_then(|word| word.bank.as_deref().cloned()),
-            code: None,
-            reference: None,
+            ..deposits.operation(subject, sent_at)
         })
     }
 
@@ -266,22 +263,14 @@ impl MethodStatus {
     /// operation.
     pub fn contradiction(&self, subject: Subject, at: Timestamp) -> Option<Operation> {
         let word = self.word().filter(|word| word.contradicted_at == Some(at))?;
-        let (one, other) = word.amounts;
+        let deposits = Deposits { operation: word.operation, amounts: word.amounts };
         Some(Operation {
-            id: word.operation,
-            kind: OperationKind::MicroDeposit,
-            service: Service::MicroDeposits,
-            subject,
-            minor: one.minor() + other.minor(),
-            currency: Currency::Ves,
-            sent_at: word.sent_at,
             asked_at: word.asked_at,
             asks: word.asks,
-            is_queued: false,
-            is_operators: false,
             word: word.bank.as_deref().cloned(),
             code: word.code.clone(),
             reference: word.reference.clone(),
+            ..deposits.operation(subject, word.sent_at)
         })
     }
 

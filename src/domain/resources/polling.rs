@@ -102,54 +102,35 @@ impl OrderState {
     }
 }
 
-/// A reply, as far as its order's trace is concerned. Every reply passes here, whatever the rules of its
-/// resource come to: a question that brought the outcome was a question too, and so was one that contradicted
-/// it. What changes nothing leaves no mark, as there is no record of it.
-#[derive(Clone, Copy)]
-pub struct Mark {
-    operation: Id,
-    /// Whether the bank was asked: an operator's word and an order's own answer are no questions.
-    is_asked: bool,
-}
-
-impl Mark {
-    pub fn bank(reply: &RailReply) -> Mark {
-        let nobody = matches!(reply.answer, RailAnswer::NotAsked | RailAnswer::Unaskable);
-        Mark { operation: reply.operation, is_asked: reply.how == How::Ask && !nobody }
-    }
-
-    /// An operator's word in the bank's place.
-    pub const fn operator(operation: Id) -> Mark {
-        Mark { operation, is_asked: false }
-    }
-
-    /// The ruling on the reply, with its mark on what it writes of the entity that was `before`.
-    pub fn on(self, mut ruling: Ruling, before: &Entity, turn: &Turn<'_>) -> Ruling {
-        let Some(draft) = &mut ruling.record else { return ruling };
-        // Whether the record says what became of an order, or that the bank contradicts it.
-        let is_decided = !matches!(
-            draft.cause,
-            Cause::BankAsked | Cause::CopPaymentInstructed | Cause::PaymentUnsent | Cause::CopPaymentUnsent
-        );
-        let (of, n) = self.operation.entity_and_operation();
-        for written in &mut draft.entities {
-            let Some(entity) = Arc::get_mut(&mut written.state).filter(|entity| entity.id() == before.id())
-            else {
-                continue;
-            };
-            let rules = entity.rules_mut();
-            if self.is_asked {
-                rules.count_question(self.operation, turn.now);
-            }
-            let Some(trace) = rules.trace_mut(n).filter(|_| before.id().id == of) else { continue };
-            if self.is_asked {
-                trace.asks = trace.asks.saturating_add(1);
-                trace.asked_at = Some(turn.now);
-            }
-            if is_decided {
-                trace.decided_at = Some(turn.now);
-            }
+/// The ruling on a reply about an operation, with its mark on the order's trace. Every reply passes here, whatever
+/// the rules of its resource come to: a question that brought the outcome was a question too, and so was one that
+/// contradicted it. An operator's word and an order's own answer are no questions. What changes nothing leaves no
+/// mark, as there is no record of it.
+pub fn marked(mut ruling: Ruling, operation: Id, is_asked: bool, before: &Entity, turn: &Turn<'_>) -> Ruling {
+    let Some(draft) = &mut ruling.record else { return ruling };
+    // Whether the record says what became of an order, or that the bank contradicts it.
+    let is_decided = !matches!(
+        draft.record.cause,
+        Cause::BankAsked | Cause::CopPaymentInstructed | Cause::PaymentUnsent | Cause::CopPaymentUnsent
+    );
+    let (of, n) = operation.entity_and_operation();
+    for written in &mut draft.record.entities {
+        let Some(entity) = Arc::get_mut(&mut written.state).filter(|entity| entity.id() == before.id())
+        else {
+            continue;
+        };
+        let rules = entity.rules_mut();
+        if is_asked {
+            rules.count_question(operation, turn.now);
         }
-        ruling
+        let Some(trace) = rules.trace_mut(n).filter(|_| before.id().id == of) else { continue };
+        if is_asked {
+            trace.asks = trace.asks.saturating_add(1);
+            trace.asked_at = Some(turn.now);
+        }
+        if is_decided {
+            trace.decided_at = Some(turn.now);
+        }
     }
+    ruling
 }

@@ -285,7 +285,7 @@ fn wrong_code(payment: &CopPayment, turn: &Turn) -> Ruling {
     let phase = Phase::Collecting(Waiting { telling, ..waiting });
     let after = CopPayment { phase, kept: None, ..payment.clone() };
     let mut draft = Draft::changed(Cause::CopPaymentInstructed, payment, after);
-    draft.replace_kept(payment.kept.clone());
+    draft.replaces_kept = payment.kept.clone();
     let effects = telling.map(|_| message(payment, Instruction::Cancel, turn.now)).into_iter().collect();
     Ruling { effects, ..Ruling::write_and_refuse(draft, CopPaymentRefusal::InvalidOtp) }
 }

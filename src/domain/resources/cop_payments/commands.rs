@@ -110,38 +110,29 @@ impl Rules for CopPayment {
 fn of_cop_payment(payment: &CopPayment, n: u16) -> Operation {
     let is_refund = n != COLLECT;
     let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
-    let order = payment.order.of(n);
     // A contradiction of a refund is about the newest.
     let is_of_it = |failure: &Failure| match failure.is_of_refund() {
         true => payment.is_refund(n),
         false => !is_refund,
     };
     let code = payment.failure_code().filter(|_| payment.failure.as_ref().is_some_and(is_of_it));
+    let kind = if is_refund { OperationKind::CopRefund } else { OperationKind::CopPayment };
+    let what = (kind, Service::Cop, Subject::Payment(payment.id));
+    let sum = payment.net().filter(|_| is_refund).unwrap_or(payment.amount);
+    let sum = (sum.minor(), Currency::Cop);
+    let operation = Operation::of(payment.id.operation(n), what, sum, payment.order.of(n), since);
     Operation {
-        id: payment.id.operation(n),
-        kind: if is_refund { OperationKind::CopRefund } else { OperationKind::CopPayment },
-        service: Service::Cop,
-        subject: Subject::Payment(payment.id),
-        minor: payment.net().filter(|_| is_refund).unwrap_or(payment.amount).minor(),
-        currency: Currency::Cop,
-        sent_at: order.and_then(|trace| trace.sent_at).unwrap_or(since),
-        asked_at: order.and_then(|trace| trace.asked_at),
         asks: match payment.live {
             Some(live) if !is_refund => live.asks,
-            _ => order.map_or(0, |trace| trace.asks),
+            _ => operation.asks,
         },
-        is_queued: false,
-        is_operators: match (is_refund, payment.live) {
-            (_, None) => false,
-            (true, Some(_)) => true,
-            (false, Some(live)) => live.misfit,
-        },
-        word: order.and_then(|trace| trace.word.as_deref().cloned()),
+        is_operators: payment.live.is_some_and(|live| is_refund || live.misfit),
         code: code.map(str::to_owned),
         reference: if is_refund {
             payment.reference_of_refund(n).map(str::to_owned)
         } else {
             payment.processor_reference.clone()
         },
+        ..operation
     }
 }

@@ -159,7 +159,7 @@ fn changed(payment: &CopPayment, after: CopPayment) -> Draft {
     // The caller that asked for the payment is answered what its buyer does, as soon as that is
     // known.
     if is_shown {
-        draft.replace_kept(payment.kept.clone());
+        draft.replaces_kept = payment.kept.clone();
     }
     draft
 }
@@ -178,8 +178,8 @@ fn unsent(payment: &CopPayment) -> Ruling {
     let mut draft = Draft::new(Cause::CopPaymentUnsent);
     draft.remove(EntityId::cop_payment(payment.id), payment);
     // A session that it was for has no attempt in pesos.
-    draft.freed.extend(payment.checkout.as_ref().map(|checkout| checkout.sale.session.to_string()));
-    draft.replace_kept(payment.kept.clone());
+    draft.record.freed.extend(payment.checkout.as_ref().map(|checkout| checkout.sale.session.to_string()));
+    draft.replaces_kept = payment.kept.clone();
     Ruling::write_and_refuse(draft, UNAVAILABLE)
 }
 
@@ -189,6 +189,6 @@ fn code_unsent(payment: &CopPayment) -> Ruling {
     let Some(after) = instructions::without_instruction(payment) else { return Ruling::unchanged() };
     let after = CopPayment { kept: None, ..after };
     let mut draft = Draft::changed(Cause::CopPaymentInstructed, payment, after);
-    draft.replace_kept(payment.kept.clone());
+    draft.replaces_kept = payment.kept.clone();
     Ruling::write_and_refuse(draft, UNAVAILABLE)
 }

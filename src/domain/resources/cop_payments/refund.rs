@@ -216,7 +216,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             restored.order.stop();
             let mut draft = Draft::changed(Cause::CopRefundRefused, payment, restored);
             aside_of(payment, aside).put_back(&mut draft, book, turn.now);
-            draft.replace_kept(payment.kept.clone());
+            draft.replaces_kept = payment.kept.clone();
             Ruling::write_and_refuse(draft, CopPaymentRefusal::ProcessorUnavailable)
         }
         (

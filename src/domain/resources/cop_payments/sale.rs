@@ -150,7 +150,7 @@ pub(super) fn of_payment(payment: &CopPayment) -> collections::Sale {
 pub(super) fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, is_told: bool) -> Ruling {
     let telling = payment.phase.waiting().is_some_and(|waiting| waiting.telling.is_some());
     if telling || !is_told {
-        draft.replace_kept(payment.kept.clone());
+        draft.replaces_kept = payment.kept.clone();
     }
     if wanted { Ruling::write(draft) } else { Ruling::write_and_refuse(draft, CopPaymentRefusal::NotPending) }
 }
@@ -164,7 +164,7 @@ pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
         canceled.order.ask_on(turn);
     }
     let mut draft = ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled);
-    draft.audit = payment.canceler.clone();
+    draft.record.audit = payment.canceler.clone();
     draft
 }
 

@@ -448,13 +448,13 @@ fn unsent(payment: &Payment, reply: &RailReply, turn: &Turn) -> Ruling {
         }
         Means::Card { .. } | Means::Debit { .. } => {
             draft.remove(EntityId::payment(payment.id), payment);
-            draft.freed.push(payment.external_ref.as_str().to_owned());
-            draft.freed_to = payment.previous;
+            draft.record.freed.push(payment.external_ref.as_str().to_owned());
+            draft.record.freed_to = payment.previous;
         }
         // Transfers and deposits that are only looked for are looked for again.
         Means::Transfer { .. } | Means::Usdt { .. } => return look_on(payment, reply, None, turn),
     }
-    draft.replace_kept(payment.kept.clone());
+    draft.replaces_kept = payment.kept.clone();
     Ruling::write_and_refuse(draft, Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS })
 }
 
@@ -517,7 +517,7 @@ fn failed(payment: &Payment, code: String, turn: &Turn) -> Ruling {
     failed.order.stop();
     let mut draft = Draft::changed(Cause::PaymentFailed, payment, failed);
     draft.event(EventKind::PaymentFailed, EntityId::payment(payment.id));
-    draft.replace_kept(payment.kept.clone());
+    draft.replaces_kept = payment.kept.clone();
     Ruling::write(draft)
 }
 

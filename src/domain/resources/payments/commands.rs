@@ -124,28 +124,18 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation> {
     let is_reversal = kind == OperationKind::C2pReversal;
     let earlier = payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n);
     let is_newest = is_reversal && n == payment.reversal();
-    let order = payment.order.of(n);
     let since = payment.completed_at.filter(|_| is_reversal).unwrap_or(payment.created_at);
     let denied = if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None };
+    let what = (kind, payment.means.service(), Subject::Payment(payment.id));
+    let sum = (payment.ves.minor(), Currency::Ves);
     Some(Operation {
-        id: payment.id.operation(n),
-        kind,
-        service: payment.means.service(),
-        subject: Subject::Payment(payment.id),
-        minor: payment.ves.minor(),
-        currency: Currency::Ves,
-        // An intent is older than its charge, and a payment than its reversal.
-        sent_at: order.and_then(|trace| trace.sent_at).unwrap_or(since),
-        asked_at: order.and_then(|trace| trace.asked_at),
-        asks: order.map_or(0, |trace| trace.asks),
-        is_queued: false,
-        is_operators: order.is_some_and(Trace::is_ambiguous),
-        word: order.and_then(|trace| trace.word.as_deref().cloned()),
         code: if is_reversal { denied.filter(|_| is_newest).cloned() } else { payment.failure_code.clone() },
         reference: match (is_reversal, earlier) {
             (false, _) => payment.bank_reference.clone(),
             (true, Some(earlier)) => Some(earlier.reference.clone()),
             (true, None) => payment.reversal_ref.clone().filter(|_| is_newest),
         },
+        // An intent is older than its charge, and a payment than its reversal.
+        ..Operation::of(payment.id.operation(n), what, sum, payment.order.of(n), since)
     })
 }

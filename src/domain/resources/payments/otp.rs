@@ -26,21 +26,12 @@ pub struct NewOtp {
     pub answer: Option<RailAnswer>,
 }
 
-/// A command to a request for a code.
-pub enum Command {
-    Request(Box<NewOtp>),
-}
-
-pub fn decide(_: &Book, otp: Option<&Otp>, command: Command, turn: &Turn<'_>) -> Ruling {
-    match (command, otp) {
-        (Command::Request(new), None) => request(*new, turn),
-        (Command::Request(_), Some(_)) => Ruling::refuse(Refusal::NotFound),
-    }
-}
-
 /// Asks the bank to send a code.
-pub fn request(new: NewOtp, turn: &Turn) -> Ruling {
-    let NewOtp { id, debtor, amount, answer } = new;
+pub fn decide(_: &Book, otp: Option<&Otp>, new: Box<NewOtp>, turn: &Turn<'_>) -> Ruling {
+    if otp.is_some() {
+        return Ruling::refuse(Refusal::NotFound);
+    }
+    let NewOtp { id, debtor, amount, answer } = *new;
     // A bank that has answered already may be called, whatever became of others' calls meanwhile.
     let terms = turn.terms(Service::Debit, None);
     if let (None, Err(refusal)) = (&answer, terms.may_send()) {
@@ -122,6 +113,6 @@ impl Rules for Otp {
 fn settle(before: &Otp, settled: Otp, turn: &Turn) -> Ruling {
     let settled = Otp { kept: None, settled_at: Some(turn.now), ..settled };
     let mut draft = Draft::changed(Cause::OtpSettled, before, settled);
-    draft.replace_kept(before.kept.clone());
+    draft.replaces_kept = before.kept.clone();
     Ruling::write(draft)
 }

@@ -191,7 +191,7 @@ fn put_back(book: &Book, payment: &Payment, aside: Aside, turn: &Turn) -> Draft 
     restored.order.stop();
     let mut draft = Draft::changed(Cause::ReversalRefused, payment, restored);
     aside_of(payment, aside).put_back(&mut draft, book, turn.now);
-    draft.replace_kept(payment.kept.clone());
+    draft.replaces_kept = payment.kept.clone();
     draft
 }
 

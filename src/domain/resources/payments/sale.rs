@@ -109,7 +109,7 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
     if let Some((seller, share)) = shared {
         sellers::tell(&mut draft, book, seller, Currency::Ves, share.minor(), BalanceReason::Sale);
     }
-    draft.replace_kept(payment.kept.clone());
+    draft.replaces_kept = payment.kept.clone();
     Ruling::write(draft)
 }
 

@@ -132,7 +132,11 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
                         if let Some(new) = new {
                             effects.push(debit(&mut draft, new, turn));
                             payouts.extend(
-                                draft.entities.last().map(|written| (reference, Arc::clone(&written.state))),
+                                draft
+                                    .record
+                                    .entities
+                                    .last()
+                                    .map(|written| (reference, Arc::clone(&written.state))),
                             );
                         }
                         ItemEnd::Payout(payout)
@@ -153,7 +157,7 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
     let batch =
         Batch { id, external_ref, mark, items: places, livemode: turn.livemode, created_at: turn.now };
     // The first is the one that the command was for.
-    draft.entities.insert(0, Written { state: Arc::new(batch.into()), indexed: None });
+    draft.record.entities.insert(0, Written { state: Arc::new(batch.into()), indexed: None });
     draft.related = payouts.into_values().collect();
     Ruling::write_then(draft, effects)
 }
@@ -162,7 +166,7 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
 /// time is over.
 pub fn answered(kept: Arc<KeepRef>, status: u16, body: Vec<u8>) -> Ruling {
     let mut draft = Draft::new(Cause::BatchAnswered);
-    draft.replace_kept(Some(kept));
+    draft.replaces_kept = Some(kept);
     draft.answer = Some((status, body));
     Ruling::write(draft)
 }
@@ -217,7 +221,7 @@ mod tests {
         let Ruling { record: draft, refusal, effects } = create(&book, batch(items), &turn);
         assert_eq!(refusal, None);
         let draft = draft.expect("a record");
-        let Entity::Batch(batch) = &*draft.entities[0].state else { panic!("the batch comes first") };
+        let Entity::Batch(batch) = &*draft.record.entities[0].state else { panic!("the batch comes first") };
         let codes = batch
             .items
             .iter()
@@ -233,7 +237,11 @@ mod tests {
             decide(100, vec![item(1, "a", 60), item(2, "b", 50), item(3, "c", 40), item(4, "d", 1)]);
         assert_eq!(codes, [None, poor.clone(), None, poor]);
         assert_eq!(
-            (sent, draft.entities.len(), draft.postings.iter().map(|posting| posting.minor).sum::<i64>()),
+            (
+                sent,
+                draft.record.entities.len(),
+                draft.record.postings.iter().map(|posting| posting.minor).sum::<i64>()
+            ),
             (2, 3, 0)
         );
     }
@@ -243,7 +251,7 @@ mod tests {
         let (codes, draft, sent) =
             decide(100, vec![item(1, "a", 200), item(2, "a", 60), item(3, "a", 60), item(4, "a", 61)]);
         assert_eq!(codes, [Some("poor".to_owned()), None, None, Some("conflict".to_owned())]);
-        assert_eq!((sent, draft.entities.len()), (1, 2));
+        assert_eq!((sent, draft.record.entities.len()), (1, 2));
     }
 
     #[test]
@@ -260,6 +268,6 @@ mod tests {
             ],
         );
         assert_eq!(codes, [Some("poor".to_owned()), Some("invalid_data".to_owned())]);
-        assert_eq!((sent, draft.entities.len(), draft.postings.len()), (0, 1, 0));
+        assert_eq!((sent, draft.record.entities.len(), draft.record.postings.len()), (0, 1, 0));
     }
 }

@@ -104,7 +104,7 @@ pub fn settle<P: Payout>(payout: &P, end: PayoutEnd, said: &Said, turn: &Turn<'_
     if event != of_all {
         draft.event(of_all, payout.entity_id());
     }
-    draft.replace_kept(kept);
+    draft.replaces_kept = kept;
     Ruling::write(draft)
 }
 

@@ -17,7 +17,7 @@ use crate::values::ids::EntityId;
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 use lifecycle::Amount;
-pub use request::{Command, NewPayout, PhoneHolder, Receiver, decide};
+pub use request::{NewPayout, PhoneHolder, Receiver, decide};
 use std::sync::Arc;
 
 pub mod batch;

@@ -121,15 +121,6 @@ fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str>
     differing(fields)
 }
 
-/// The ruling on a known reference: a repeat of the same payout gets the same answer, another one
-/// is a conflict.
-pub(super) fn repeat(book: &Book, payout: &Payout, again: &NewPayout) -> Ruling {
-    match conflict(book, payout, again) {
-        None => Ruling::unchanged(),
-        Some(refusal) => Ruling::refuse(refusal),
-    }
-}
-
 pub(super) fn conflict(book: &Book, payout: &Payout, again: &NewPayout) -> Option<Refusal> {
     let differs = differs(book, payout, again);
     if !differs.is_empty() && !is_known(book, &again.receiver) {
@@ -146,28 +137,22 @@ fn is_known(book: &Book, receiver: &Receiver) -> bool {
     book.sellers.get(merchant).is_some_and(|seller| has(seller))
 }
 
-pub enum Command {
-    /// A request for a payout; the entity is the payout with its reference, if there is one.
-    Pay(Box<NewPayout>),
-}
-
-pub fn decide(book: &Book, payout: Option<&Payout>, command: Command, turn: &Turn<'_>) -> Ruling {
-    match (command, payout) {
-        (Command::Pay(new), None) => create(book, *new, turn),
-        (Command::Pay(new), Some(payout)) => repeat(book, payout, &new),
+/// Debits a payout and has the bank pay it. Under a known reference, a repeat of the same payout gets the same
+/// answer, and another one is a conflict.
+pub fn decide(book: &Book, known: Option<&Payout>, new: Box<NewPayout>, turn: &Turn<'_>) -> Ruling {
+    if let Some(payout) = known {
+        return conflict(book, payout, &new).map_or_else(Ruling::unchanged, Ruling::refuse);
     }
-}
-
-/// Debits a payout and has the bank pay it.
-pub(super) fn create(book: &Book, new: NewPayout, turn: &Turn) -> Ruling {
-    let payout = match prepare(book, new, turn) {
-        Ok(payout) => Payout { kept: turn.keep.clone(), ..payout },
+    let mut payout = match prepare(book, *new, turn) {
+        Ok(payout) => payout,
         Err(refusal) => return Ruling::refuse(refusal),
     };
-    let spendable = match (payout.from_merchant_balance, payout.merchant.and_then(|id| book.sellers.get(&id)))
-    {
-        (true, Some(seller)) => seller.account(Currency::Ves).free(),
-        _ => book.spendable(Currency::Ves),
+    payout.kept.clone_from(&turn.keep);
+    let seller =
+        payout.merchant.filter(|_| payout.from_merchant_balance).and_then(|id| book.sellers.get(&id));
+    let spendable = match seller {
+        Some(seller) => seller.account(Currency::Ves).free(),
+        None => book.spendable(Currency::Ves),
     };
     if let Err(refusal) = afford(&payout, spendable) {
         return Ruling::refuse(refusal);
@@ -199,11 +184,34 @@ pub(super) fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
 /// `docs/contract.md, 1.12`.
 pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
     let kind = new.receiver.kind();
-    let receiving = receiving(book, new.receiver)?;
+    let to_phone = |bank, phone, identity| Destination::Phone { bank, phone, identity };
+    let mut to_merchant = None;
+    let mut change_of = None;
+    let destination = match new.receiver {
+        Receiver::Merchant { merchant, method: wanted, from_balance } => {
+            let seller = book.sellers.get(&merchant).ok_or(Refusal::NotFound)?;
+            let method = method(seller, wanted)?;
+            if !seller.active {
+                return Err(MerchantRefusal::Inactive.into());
+            }
+            to_merchant = Some((merchant, seller.name.clone(), method.id, wanted.is_some(), from_balance));
+            to_phone(method.bank, method.phone, seller.identification)
+        }
+        Receiver::Credit(to) => to_phone(to.bank, to.phone, Some(to.identity)),
+        Receiver::Change { to, payment } => {
+            change_of = payment;
+            to_phone(to.bank, to.phone, Some(to.identity))
+        }
+        Receiver::Own => match book.own {
+            Some((own, true)) => to_phone(own.bank, own.phone, Some(own.identification)),
+            Some((_, false)) | None => return Err(PayoutRefusal::AccountNotVerified.into()),
+        },
+        Receiver::Account { account, identity, name } => Destination::Account { account, identity, name },
+    };
     let terms = turn.terms(Service::Payouts, None);
     terms.may_queue()?;
     terms.carries(new.amount, "monto")?;
-    Ok(Payout {
+    let mut payout = Payout {
         id: new.id,
         external_ref: new.external_ref,
         kind,
@@ -211,84 +219,27 @@ pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout
         amount: new.amount,
         fee: book.tenant_settings.settings.fees.payout,
         concept: new.concept,
-        merchant: receiving.merchant.as_ref().map(|(id, _)| *id),
-        merchant_name: receiving.merchant.map(|(_, name)| name),
-        method: receiving.method,
-        method_named: receiving.method_named,
-        payment: receiving.payment,
+        merchant: None,
+        merchant_name: None,
+        method: None,
+        method_named: false,
+        payment: change_of,
         batch: None,
-        destination: receiving.destination,
-        from_merchant_balance: receiving.from_merchant_balance,
+        destination,
+        from_merchant_balance: false,
         reference: None,
         failure_code: None,
+        order: OrderState::begun(CREDIT, turn),
         kept: None,
         livemode: turn.livemode,
         created_at: turn.now,
         settled_at: None,
-        order: OrderState::begun(CREDIT, turn),
-    })
-}
-
-/// The receiver of a payout, as its book knows it.
-struct Receiving {
-    destination: Destination,
-    merchant: Option<(Id, String)>,
-    method: Option<Id>,
-    method_named: bool,
-    from_merchant_balance: bool,
-    payment: Option<Id>,
-}
-
-impl From<Destination> for Receiving {
-    fn from(destination: Destination) -> Receiving {
-        Receiving {
-            destination,
-            merchant: None,
-            method: None,
-            method_named: false,
-            from_merchant_balance: false,
-            payment: None,
-        }
+    };
+    if let Some((merchant, name, method, is_named, from_balance)) = to_merchant {
+        (payout.merchant, payout.merchant_name, payout.method) = (Some(merchant), Some(name), Some(method));
+        (payout.method_named, payout.from_merchant_balance) = (is_named, from_balance);
     }
-}
-
-/// Looks up where the money goes.
-fn receiving(book: &Book, receiver: Receiver) -> Result<Receiving, Refusal> {
-    let to_phone =
-        |to: PhoneHolder| Destination::Phone { bank: to.bank, phone: to.phone, identity: Some(to.identity) };
-    Ok(match receiver {
-        Receiver::Merchant { merchant, method: wanted, from_balance } => {
-            let seller = book.sellers.get(&merchant).ok_or(Refusal::NotFound)?;
-            let method = method(seller, wanted)?;
-            if !seller.active {
-                return Err(MerchantRefusal::Inactive.into());
-            }
-            let destination = Destination::Phone {
-                bank: method.bank,
-                phone: method.phone,
-                identity: seller.identification,
-            };
-            Receiving {
-                merchant: Some((merchant, seller.name.clone())),
-                method: Some(method.id),
-                method_named: wanted.is_some(),
-                from_merchant_balance: from_balance,
-                ..destination.into()
-            }
-        }
-        Receiver::Credit(to) => to_phone(to).into(),
-        Receiver::Change { to, payment } => Receiving { payment, ..to_phone(to).into() },
-        Receiver::Own => match book.own {
-            Some((own, true)) => {
-                Destination::Phone { bank: own.bank, phone: own.phone, identity: Some(own.identification) }
-                    .into()
-            }
-            Some((_, false)) | None => return Err(PayoutRefusal::AccountNotVerified.into()),
-        },
-        Receiver::Account { account, identity, name } => {
-            Destination::Account { account, identity, name }.into()
-        }
-    })
+    Ok(payout)
 }
 
 fn method(seller: &Seller, named: Option<Id>) -> Result<&SellerMethod, Refusal> {

@@ -218,7 +218,7 @@ fn a_transaction_is_recorded_only_for_a_live_payout_on_its_way() {
         let command = Command::Sign(Box::new(signing));
         let ruling = payouts::decide(&Book::default(), Some(payout), command, &turn);
         assert!(ruling.effects.is_empty());
-        ruling.record.map(|draft| (draft.cause, Arc::clone(&draft.entities[0].state)))
+        ruling.record.map(|draft| (draft.record.cause, Arc::clone(&draft.record.entities[0].state)))
     };
     for status in Status::ALL {
         let is_recorded = signed(&payout(status, true), signing(1, fees(100, 1_000))).is_some();
