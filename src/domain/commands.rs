@@ -2,8 +2,8 @@
 //! that they are about, and the rule, which the command is handed to with the entity's state.
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Rules, Ruling, Turn};
-use crate::entities::{Entity, approval, chargeback, cop_payout, deposit_address, notice, product, session};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entities::Entity;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::platform::PlatformBook;
@@ -279,13 +279,3 @@ impl<C: Into<Command>> From<C> for KeyedCommand {
         KeyedCommand { command: command.into(), keep: None, audit: None }
     }
 }
-
-// These wait for nothing: they have no rules but those for their commands.
-impl Rules for crate::entities::batch::Batch {}
-impl Rules for chargeback::Chargeback {}
-impl Rules for product::Product {}
-impl Rules for session::Session {}
-impl Rules for deposit_address::DepositAddress {}
-impl Rules for cop_payout::CopPayout {}
-impl Rules for notice::Notice {}
-impl Rules for approval::Approval {}

@@ -2,8 +2,8 @@
 //! a kind of entity has besides those for its commands.
 
 use crate::cause::Cause;
+use crate::entities::Entity;
 use crate::entities::resource::{IndexedState, Resource};
-use crate::entities::{Entity, each_kind};
 use crate::events::{Event, EventKind, Extra};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
@@ -14,15 +14,13 @@ use crate::record::{Record, Written};
 use crate::refusal::Refusal;
 use crate::trace::Trace;
 use crate::values::date::Date;
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::{EntityId, Id, each_kind};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
 /// The turn of a command: the inputs of a rule besides the state.
 pub struct Turn<'a> {
-    /// The tenant's clock.
     pub now: Timestamp,
-    /// Random bits from which ids are derived.
     pub seed: u64,
     /// Whether real money moves: true in live mode.
     pub livemode: bool,
@@ -59,7 +57,6 @@ impl Turn<'_> {
 /// A record in the making, without what the machine fills in, and what its kept answer is to be.
 pub struct Draft {
     pub record: Record,
-    /// The answer that is kept, when the record does not say it.
     pub answer: Option<(u16, Vec<u8>)>,
     /// Entities that the answer shows besides those written; the record does not write them.
     pub related: Vec<Arc<Entity>>,
@@ -91,14 +88,12 @@ impl Draft {
         }
     }
 
-    /// The draft that writes a new entity.
     pub fn created(cause: Cause, entity: impl Into<Entity>) -> Draft {
         let mut draft = Draft::new(cause);
         draft.create(entity);
         draft
     }
 
-    /// The draft that writes a new state of an entity.
     pub fn changed(cause: Cause, before: impl Into<IndexedState>, after: impl Into<Entity>) -> Draft {
         let mut draft = Draft::new(cause);
         draft.change(before, after);
@@ -207,7 +202,9 @@ pub trait Rules: Resource {
 }
 
 macro_rules! rules {
-    ($($number:literal $Kind:ident $file:ident::$State:ident,)+) => {
+    ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?,)+) => {
+        $($(impl Rules for crate::entities::$file::$State $rules)?)+
+
         impl Entity {
             pub fn rules(&self) -> &dyn Rules {
                 match self {

@@ -19,9 +19,7 @@ stored! {
         6 MerchantVerified,
         /// The bank says that a payout method is not the merchant's.
         7 MerchantRejected,
-        /// A PATCH set a merchant's `isActive` to false.
         8 MerchantDeactivated,
-        /// A PATCH set a merchant's `isActive` to true.
         9 MerchantReactivated,
         /// A seller's sale was credited, was released or was reversed.
         10 MerchantBalanceUpdated,
@@ -96,7 +94,6 @@ impl EventKind {
 }
 
 stored! {
-    /// Data of an event that its subject's state does not have.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum Extra {
         0 None,
@@ -119,7 +116,6 @@ stored! {
         5 Deposit(Deposit),
     }
 
-    /// The reason for a change of a seller's balance.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum BalanceReason {
         0 Sale,
@@ -129,7 +125,6 @@ stored! {
 }
 
 impl BalanceReason {
-    /// The name of the reason in webhooks.
     pub const fn name(self) -> &'static str {
         match self {
             BalanceReason::Sale => "sale",
@@ -140,13 +135,10 @@ impl BalanceReason {
 }
 
 stored! {
-    /// An event: something that happened to a tenant's money or settings.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Event {
         0 pub kind: EventKind,
-        /// The entity that the event is about; its state is in the same record.
         1 pub subject: Option<EntityId>,
-        /// Data that the subject's state does not have.
         2 pub extra: Extra,
     }
 }

@@ -18,10 +18,8 @@ use crate::values::time::Timestamp;
 use crate::values::token::{StepToken, Token};
 use std::sync::Arc;
 
-/// The name by which the processor of pesos knows a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collection {
-    /// The operation id of the order to collect.
     pub original: Id,
     pub amount: Cop,
     /// The instant up to which the buyer can pay, on the tenant's clock.
@@ -52,7 +50,6 @@ pub enum Order {
         /// The customer's key; gone after a crash, and not needed for a question.
         token: Option<Token>,
     },
-    /// The reversal of a whole C2P charge.
     ReverseC2p {
         original: Id,
         bank: BankCode,
@@ -60,7 +57,6 @@ pub enum Order {
         reference: String,
         amount: Ves,
     },
-    /// A request that the bank send its customer a key or code.
     RequestOtp {
         bank: BankCode,
         debtor: IdentityDocument,
@@ -135,7 +131,6 @@ pub enum Order {
         channel: Channel,
         amount: Cop,
         transfer_key: String,
-        /// The buyer's details, as far as the channel needs them.
         buyer: Option<Box<Buyer>>,
         /// Whether it was paid, so that the question is about that payment alone: another under the same
         /// name says nothing of it.
@@ -144,14 +139,12 @@ pub enum Order {
     /// An instruction about a collection; may be sent again.
     TellCop {
         collection: Collection,
-        /// The processor's own id of it, if that is known.
         rail_id: Option<RailId>,
         /// The token that it takes, where the processor gave one with its last answer.
         token: Option<StepToken>,
         instruction: Instruction,
     },
     RefundCop {
-        /// The operation id of the order to collect.
         original: Id,
         reference: String,
         amount: Cop,
@@ -160,7 +153,6 @@ pub enum Order {
 }
 
 impl Order {
-    /// The name of the order's kind, for the logs.
     pub const fn kind(&self) -> &'static str {
         match self {
             Order::ChargeC2p { .. } => "charge_c2p",
@@ -182,7 +174,6 @@ impl Order {
 }
 
 impl Order {
-    /// The call that it is, and the bank of the other side.
     pub fn bank_call(&self) -> BankCall {
         let bank = match self {
             Order::ChargeC2p { bank, .. }
@@ -232,7 +223,6 @@ impl std::fmt::Debug for Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BankCall {
     pub kind: &'static str,
-    /// The bank of the payer or payee, where there is one.
     pub bank: Option<BankCode>,
 }
 
@@ -285,7 +275,6 @@ impl RailAnswer {
     }
 }
 
-/// The way in which an effect is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// The order is sent, under an operation id that the rail has not seen, or says that it never
@@ -310,7 +299,6 @@ pub struct Effect {
     pub order: Order,
 }
 
-/// A rail reply: the outcome of an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailReply {
     pub operation: Id,
@@ -329,7 +317,6 @@ impl RailReply {
 /// An order that found no connection is worth another try after so long.
 pub const UNSENT_RETRY_SECONDS: u32 = 5;
 
-/// The services that tenants have done by rails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// Charges with a key of the payer's bank, and their reversal.
@@ -408,16 +395,13 @@ pub enum Subject {
     Payment(Id),
     Payout(Id),
     PayoutMethod(Id),
-    /// The tenant's own payout account, of which there is one.
     PayoutAccount,
     CryptoPayout(Id),
 }
 
 impl Subject {
-    /// The names of all types in the API.
     pub const TYPES: [&str; 4] = ["payment", "payout", "payout_method", "crypto_payout"];
 
-    /// The name of its type in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Subject::Payment(_) => "payment",
@@ -446,14 +430,11 @@ pub struct Operation {
     pub kind: OperationKind,
     pub service: Service,
     pub subject: Subject,
-    /// The amount, in minor units.
     pub minor: i64,
     pub currency: Currency,
     /// The instant at which it was sent, or at which it began to wait for its turn.
     pub sent_at: Timestamp,
-    /// The instant at which the bank was asked about it last.
     pub asked_at: Option<Timestamp>,
-    /// The number of times that the bank was asked.
     pub asks: u32,
     /// Whether it waits for its turn: nothing of it has left this machine.
     pub is_queued: bool,
@@ -492,7 +473,6 @@ impl Operation {
         }
     }
 
-    /// The amount, with the decimals of its currency.
     pub fn amount(&self) -> String {
         let mut amount = String::new();
         // Writing into text does not fail.
@@ -501,16 +481,13 @@ impl Operation {
     }
 }
 
-/// The availability of a service now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
     Served,
     /// There is a rail for it that must not be called now; it is worth trying again after so long.
     Unavailable {
-        /// For `Retry-After`.
         retry_after_seconds: u32,
     },
-    /// No rail serves it.
     NotConfigured,
 }
 
@@ -518,7 +495,6 @@ pub enum Availability {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     pub availability: Availability,
-    /// The largest amount in bolívares that it takes.
     pub amount_max: Option<Ves>,
 }
 
@@ -558,7 +534,6 @@ pub trait Rails: Send + Sync + std::fmt::Debug {
     /// The terms of a service now, in this mode, by a call to a bank or whichever.
     fn terms(&self, livemode: bool, service: Service, call: Option<BankCall>) -> Terms;
 
-    /// The times of a mode's looks.
     fn polling(&self, livemode: bool) -> Polling;
 }
 

@@ -40,7 +40,6 @@ impl RailId {
         visible(text).map(|text| RailId(Box::from(text)))
     }
 
-    /// The text as the rail wrote it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -156,12 +155,10 @@ stored! {
 }
 
 impl Trace {
-    /// The trace of an order that is sent now.
     pub fn sent(now: Timestamp) -> Trace {
         Trace { sent_at: Some(now), ..Trace::default() }
     }
 
-    /// The trace of an order that waits for its turn.
     pub fn queued() -> Trace {
         Trace { reach: Reach::Queued, ..Trace::default() }
     }
@@ -268,7 +265,6 @@ impl Said {
     }
 }
 
-/// The times of a mode's looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polling {
     /// Pauses that double, from a minute to an hour.

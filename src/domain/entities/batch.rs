@@ -9,7 +9,6 @@ use crate::values::money::Ves;
 use crate::values::time::Timestamp;
 
 stored! {
-    /// The result of an item of a batch.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum ItemEnd {
         /// The item is this payout, which may be older than the batch.
@@ -43,7 +42,6 @@ stored! {
         1 pub external_ref: ExternalRef,
         /// A keyed hash of the request, by which a repeat is recognised.
         2 pub mark: [u8; 16],
-        /// The results of the items, in their order.
         3 pub items: Vec<ItemEnd>,
         /// Whether real money moves; a test batch moves none.
         4 pub livemode: bool,

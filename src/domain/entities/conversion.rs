@@ -204,7 +204,6 @@ stored! {
         /// The instant at which the hold would have ended.
         0 pub release_at: Timestamp,
         1 pub hold: Id,
-        /// The amount, in minor units.
         2 pub minor: i64,
     }
 }

@@ -164,12 +164,10 @@ impl CopPayment {
         self.fee.and_then(|fee| self.amount.minus(fee))
     }
 
-    /// The operator's share, which the tenant does not get.
     pub fn platform_fee(&self) -> Cop {
         self.checkout.as_ref().and_then(|checkout| checkout.platform_fee).unwrap_or_default()
     }
 
-    /// The operation that the processor is working on, if any.
     pub fn operation(&self) -> Option<Id> {
         self.phase.is_deciding().then(|| self.id.operation(self.order.operation))
     }
@@ -209,7 +207,6 @@ impl CopPayment {
         named.is_some_and(|known| known.as_str() == id) || self.processor_reference.as_deref() == Some(id)
     }
 
-    /// The code of the failure, as callers see it.
     pub fn failure_code(&self) -> Option<&str> {
         self.failure.map(|failure| self.own_code.as_deref().unwrap_or(failure.name()))
     }
@@ -287,7 +284,6 @@ impl Resource for CopPayment {
 }
 
 stored! {
-    /// The reason why a payment failed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Failure {
         /// The buyer did not pay in time.

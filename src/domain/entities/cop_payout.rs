@@ -12,7 +12,6 @@ use crate::values::time::Timestamp;
 use std::fmt;
 
 stored! {
-    /// The type of the account that is paid.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum AccountType {
         0 Savings,

@@ -18,7 +18,6 @@ use std::sync::Arc;
 pub const SEND: u16 = 1;
 
 stored! {
-    /// The status of a payout. The number is its list facet.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
     pub enum Status {
@@ -65,7 +64,6 @@ stored! {
         4 pub fee: Usdt,
         5 pub network: Network,
         6 pub address: String,
-        /// The hash of the transfer on the network.
         7 pub tx_hash: Option<String>,
         8 pub failure_code: Option<String>,
         /// The kept answer that the outcome replaces.
@@ -98,7 +96,6 @@ impl CryptoPayout {
         }
     }
 
-    /// The sum that leaves the balance: amount and fee.
     pub fn total(&self) -> Usdt {
         self.amount.plus(self.fee).unwrap_or(self.amount)
     }

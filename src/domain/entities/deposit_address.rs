@@ -20,7 +20,6 @@ stored! {
 }
 
 impl Asset {
-    /// All assets, with their names in the API.
     pub const NAMES: [(&'static str, Asset); 2] = [("USDT", Asset::Usdt), ("USDC", Asset::Usdc)];
 
     pub const fn name(self) -> &'static str {
@@ -51,7 +50,6 @@ impl DepositAddress {
         format!("{} {} {customer_ref}", network.name(), asset.name())
     }
 
-    /// All addresses of the entity, each with its network and asset.
     pub fn places(&self) -> impl Iterator<Item = (Network, Asset, &str)> {
         let more = self
             .till
@@ -116,7 +114,6 @@ stored! {
         7 pub generation: u64,
     }
 
-    /// A further address of a checkout session.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct TillAddress {
         0 pub network: Network,
@@ -162,11 +159,9 @@ stored! {
         0 pub id: Id,
         1 pub to: DepositAddress,
         2 pub amount: Usdt,
-        /// The hash of the transfer on the network.
         3 pub tx_hash: String,
         /// Its place in the network's log, in live mode.
         4 pub entry: Option<LogEntry>,
-        /// The instant at which it may be spent.
         5 pub available_at: Timestamp,
     }
 }

@@ -12,11 +12,9 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 
-/// The status of a merchant; derived from its methods. The number is part of list facets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// The merchant has no method yet.
     Shell = 0,
     Unverified = 1,
     Verified = 2,
@@ -65,7 +63,6 @@ stored! {
         /// Whether real money may be paid to it; a test merchant is paid none.
         10 pub livemode: bool,
         11 pub created_at: Timestamp,
-        /// The instant at which it last changed.
         12 pub updated_at: Timestamp,
     }
 }

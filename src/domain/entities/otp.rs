@@ -12,7 +12,6 @@ use crate::values::time::Timestamp;
 use std::sync::Arc;
 
 stored! {
-    /// The status of a request for a code.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
     pub enum Status {
@@ -56,7 +55,6 @@ stored! {
 }
 
 impl Otp {
-    /// The id of the operation with the bank.
     pub fn operation(&self) -> Id {
         self.id.operation(REQUEST_OTP)
     }

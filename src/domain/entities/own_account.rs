@@ -20,16 +20,13 @@ stored! {
         2 pub identification: IdentityDocument,
     }
 
-    /// The account, and the progress of its verification.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct OwnAccount {
         0 pub held: OwnPhone,
         1 pub status: MethodStatus,
         /// Whether real money may be sent to it; a test account receives none.
         2 pub livemode: bool,
-        /// The instant at which it was set first.
         3 pub created_at: Timestamp,
-        /// The instant at which it last changed.
         4 pub updated_at: Timestamp,
         5 pub attempts: Attempts,
     }

@@ -19,7 +19,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 stored! {
-    /// The status of a payment. The number is part of list facets.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
     pub enum Status {
@@ -109,7 +108,6 @@ stored! {
         /// The bank's code when it failed. On a completed payment it contradicts the completion.
         11 pub failure_code: Option<String>,
         12 pub cancel_reason: Option<CancelReason>,
-        /// The chargebacks of a card payment, oldest first.
         13 pub chargebacks: Vec<Chargeback>,
         14 pub description: Option<String>,
         15 pub reversed_at: Option<Timestamp>,
@@ -227,7 +225,6 @@ impl Payment {
         self.means.method()
     }
 
-    /// The payer, when a bank knows them.
     pub fn debtor(&self) -> Option<&Debtor> {
         match &self.means {
             Means::C2p { debtor, .. } | Means::Debit { debtor, .. } | Means::Transfer { debtor, .. } => {
@@ -241,7 +238,6 @@ impl Payment {
         self.chargebacks.iter().find(|chargeback| chargeback.id == id)
     }
 
-    /// The brand and the last four digits of the card.
     pub fn card(&self) -> Option<(Brand, u16)> {
         match &self.means {
             Means::Card { brand, last_four, .. } => Some((*brand, *last_four)),
@@ -259,7 +255,6 @@ impl Payment {
         self.checkout.as_ref().and_then(|checkout| checkout.platform_fee).unwrap_or_default()
     }
 
-    /// The operation that a bank is working on, if any.
     pub fn operation(&self) -> Option<Id> {
         self.phase.is_deciding().then(|| self.id.operation(self.order.operation))
     }
@@ -381,7 +376,6 @@ impl Payment {
         }
     }
 
-    /// The name under which the payment's transfer is searched for.
     pub fn transfer(&self) -> Option<String> {
         self.means.transfer()
     }

@@ -18,11 +18,9 @@ use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The number of the operation that sends a payout's money.
 pub const CREDIT: u16 = 1;
 
 stored! {
-    /// The status of a payout. The number is its list facet.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
     pub enum Status {
@@ -135,7 +133,6 @@ stored! {
 }
 
 impl Payout {
-    /// The operation that the bank is working on, if any.
     pub fn operation(&self) -> Option<Id> {
         (self.status == Status::Pending).then(|| self.id.operation(CREDIT))
     }

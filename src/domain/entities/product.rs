@@ -24,7 +24,6 @@ stored! {
         /// Whether it is sold for real money; a test product is not.
         8 pub livemode: bool,
         9 pub created_at: Timestamp,
-        /// The instant at which it last changed.
         10 pub updated_at: Timestamp,
     }
 

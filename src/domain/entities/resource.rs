@@ -32,7 +32,6 @@ pub enum Listing {
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
     pub cause: Cause,
-    /// The indexed state before the record; `None` for a new entity.
     pub indexed: Option<IndexedState>,
 }
 
@@ -41,7 +40,6 @@ impl Change {
         self.indexed.is_none()
     }
 
-    /// Whether the record brings the entity to this facet.
     pub fn is_to(&self, facet: u8) -> bool {
         self.indexed.is_none_or(|indexed| indexed.facet != facet)
     }
@@ -54,16 +52,13 @@ impl Change {
     }
 }
 
-/// The state of an entity of one resource.
 pub trait Resource {
     fn entity_id(&self) -> EntityId;
 
-    /// The byte by which lists are filtered.
     fn facet(&self) -> u8 {
         0
     }
 
-    /// The next deadline of the entity, if it has one.
     fn deadline(&self) -> Option<Timestamp> {
         None
     }
@@ -73,7 +68,6 @@ pub trait Resource {
         None
     }
 
-    /// The entity's place in lists, with this facet.
     fn listing(&self, _facet: u8) -> Listing {
         Listing::ById
     }

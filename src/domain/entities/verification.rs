@@ -20,12 +20,10 @@ stored! {
         1 Verifying {
             0 operation: Id,
             1 amounts: (Ves, Ves),
-            /// The number of tries left; at 0 the verification is locked.
             2 tries_left: u8,
             3 started_at: Timestamp,
             /// The kept answer that the bank's reply replaces.
             4 kept: Option<Arc<KeepRef>>,
-            /// The number of times that the bank was asked about the deposits.
             5 looks: u32,
             /// The instant at which the bank is asked next; `None` when it has answered, or the answer
             /// does not matter any more.
@@ -43,17 +41,11 @@ stored! {
         0 pub operation: Id,
         1 pub amounts: (Ves, Ves),
         2 pub sent_at: Timestamp,
-        /// The instant at which the bank was asked about them last.
         3 pub asked_at: Option<Timestamp>,
-        /// The number of times that the bank was asked about them.
         4 pub asks: u32,
-        /// The bank's reference, if it made them.
         5 pub reference: Option<String>,
-        /// The bank's code, if it refused them.
         6 pub code: Option<String>,
-        /// The instant at which the bank contradicted its first reply.
         7 pub contradicted_at: Option<Timestamp>,
-        /// The bank's own code and text, the newest ones.
         8 pub bank: Option<Box<BankWord>>,
         /// The deposits that its statement showed before it had answered.
         9 pub booked: Booked,
@@ -150,7 +142,6 @@ impl MethodStatus {
         }
     }
 
-    /// The entry of a start that is under way.
     pub fn index_start(&self, bank: BankCode, phone: MobilePhone, entries: &mut Entries<'_>) {
         if let Some((deposits, ..)) = self.open() {
             entries.name_in(Space::DepositStart, &KnownPhone::name(bank, phone, deposits.operation));
@@ -229,7 +220,6 @@ impl MethodStatus {
         asked
     }
 
-    /// The status with the bank's own code and text about the newest deposits.
     pub fn noting(self, said: &Said) -> MethodStatus {
         let Some(bank) = &said.word else { return self };
         let mut noted = match &self {
@@ -242,7 +232,6 @@ impl MethodStatus {
         noted
     }
 
-    /// The status after the bank refused the open deposits.
     pub fn refused(&self, code: &str) -> MethodStatus {
         self.with_word(MethodStatus::Unverified, None, Some(code.to_owned()))
     }
@@ -286,12 +275,10 @@ impl MethodStatus {
         is_begun || self.word().is_some_and(|word| word.operation == sent_by)
     }
 
-    /// The instant at which the bank is to be asked about the deposits.
     pub fn deadline(&self) -> Option<Timestamp> {
         self.open().map(|(.., next_look)| next_look)
     }
 
-    /// The deposits that the bank is to be asked about by now, if there are any.
     pub fn due(&self, now: Timestamp) -> Option<Deposits> {
         self.open().filter(|(.., next_look)| *next_look <= now).map(|(deposits, ..)| deposits)
     }
@@ -306,7 +293,6 @@ stored! {
     /// The references of the lines by which each of two deposits is booked.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Booked {
-        /// The reference of the first deposit.
         0 pub first: Option<String>,
         1 pub second: Option<String>,
     }
@@ -317,12 +303,10 @@ impl Booked {
         self.first.is_none() && self.second.is_none()
     }
 
-    /// Whether a line under this reference has booked a deposit.
     pub fn has(&self, reference: &str) -> bool {
         [&self.first, &self.second].into_iter().flatten().any(|known| known == reference)
     }
 
-    /// Whether a deposit is booked in both.
     pub(crate) const fn overlaps(&self, other: &Booked) -> bool {
         self.first.is_some() && other.first.is_some() || self.second.is_some() && other.second.is_some()
     }
@@ -334,7 +318,6 @@ impl Booked {
         }
     }
 
-    /// The references of both, if both are booked.
     pub fn both(&self) -> Option<String> {
         let (first, second) = (self.first.clone()?, self.second.clone()?);
         references_of_two(Some(first), Some(second))
@@ -352,7 +335,6 @@ impl Booked {
     }
 }
 
-/// Starts of a method in 24 hours.
 pub const STARTS_MAX: usize = 3;
 
 stored! {

@@ -41,7 +41,7 @@ pub fn decide(notice: Option<&Notice>, command: Command, now: Timestamp) -> Ruli
     match (command, notice) {
         (Command::Receive(new), None) => {
             let mut draft = Draft::new(Cause::NoticeReceived);
-            draft.create(Entity::Notice(Notice { received_at: now, claim: None, given_to: None, ..*new }));
+            draft.create(Entity::Notice(Notice { created_at: now, claim: None, given_to: None, ..*new }));
             Ruling::write(draft)
         }
         (Command::Claim { tenant, payment }, Some(notice))
@@ -94,7 +94,7 @@ mod tests {
     }
 
     fn notice(about: About) -> Notice {
-        Notice { id: Id::derived(1, 2, 0), about, received_at: Timestamp::EPOCH, claim: None, given_to: None }
+        Notice { id: Id::derived(1, 2, 0), about, created_at: Timestamp::EPOCH, claim: None, given_to: None }
     }
 
     #[test]

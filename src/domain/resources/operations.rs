@@ -14,7 +14,6 @@ use std::sync::Arc;
 /// The word of an operator on an operation, in the bank's place.
 pub struct Resolution {
     pub operation: Id,
-    /// The outcome: carried out, or refused.
     pub answer: RailAnswer,
 }
 

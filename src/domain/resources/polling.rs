@@ -12,7 +12,6 @@ use crate::values::time::Timestamp;
 use std::sync::Arc;
 
 impl OrderState {
-    /// An order that is sent now.
     pub fn sent(operation: u16, turn: &Turn<'_>) -> OrderState {
         let (next_look, trace) = (Some(turn.first_look()), Trace::sent(turn.now));
         OrderState { operation, sends: 1, next_look, trace, ..OrderState::default() }
@@ -24,12 +23,10 @@ impl OrderState {
         if turn.livemode { OrderState { trace: Trace::queued(), ..sent } } else { sent }
     }
 
-    /// The same order, sent again under its name.
     pub fn resent(&self, turn: &Turn<'_>) -> OrderState {
         OrderState { sends: self.sends + 1, next_look: Some(turn.first_look()), ..self.clone() }
     }
 
-    /// The call to the rail for one of the operations.
     pub fn call(&self, entity: EntityId, operation: u16, how: How, now: Timestamp, order: Order) -> Effect {
         let rail_id = self.of(operation).and_then(|trace| trace.id.clone());
         Effect { entity, operation: entity.id.operation(operation), rail_id, at: now, how, order }

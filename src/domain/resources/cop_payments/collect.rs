@@ -34,7 +34,6 @@ pub struct NewCopPayment {
     pub id: Id,
     pub amount: Cop,
     pub channel: Channel,
-    /// The buyer's details, as far as the channel needs them.
     pub buyer: Option<Buyer>,
     pub reference: Option<String>,
     /// The text of a JSON object of the tenant's.

@@ -13,7 +13,6 @@ use crate::values::ids::EntityId;
 use crate::values::time::Timestamp;
 use crate::values::token::Token;
 
-/// The collection as the processor knows it.
 pub(super) fn collection(payment: &CopPayment) -> Collection {
     Collection {
         original: payment.id.operation(COLLECT),
@@ -22,7 +21,6 @@ pub(super) fn collection(payment: &CopPayment) -> Collection {
     }
 }
 
-/// The order to collect, or the question what came of it.
 pub(super) fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
     let order = Order::CollectCop {
         collection: collection(payment),

@@ -89,7 +89,6 @@ pub fn barred(payment: &CopPayment, now: Timestamp) -> Option<Refusal> {
     (payment.refunds >= REFUNDS_MAX).then(|| PaymentRefusal::NotReversible.into())
 }
 
-/// Begins a refund that the tenant asks for.
 pub fn refund(book: &Book, payment: &CopPayment, turn: &Turn) -> Ruling {
     if let Some(refusal) = barred(payment, turn.now) {
         return Ruling::refuse(refusal);
@@ -164,7 +163,6 @@ fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
     Some(Aside { own, sellers })
 }
 
-/// The money that is set aside, by account.
 fn aside_of(payment: &CopPayment, aside: &Aside) -> SetAside {
     let giver = |ledger, taken: &Taken| Giver {
         ledger,
@@ -189,7 +187,6 @@ fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -
     payment.order.call(EntityId::cop_payment(payment.id), operation, how, turn.now, order)
 }
 
-/// Asks the processor about the refund.
 pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
     // A live processor knows of no refunds.
     let completed_at = payment.completed_at.filter(|_| payment.live.is_none());

@@ -124,7 +124,6 @@ fn shared_sale(book: &Book, sale: &Marketplace, figures: &Figures, turn: &Turn) 
     })
 }
 
-/// The completed payment as a sale for the ledger.
 pub(super) fn of_payment(payment: &CopPayment) -> collections::Sale {
     let share = payment.marketplace.as_ref().and_then(|sale| {
         let minor = sale.seller_net?.minor();

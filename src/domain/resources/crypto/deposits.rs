@@ -119,17 +119,13 @@ fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Ref
         .map_err(|_| CryptoRefusal::NetworkNotConfigured.into())
 }
 
-/// A deposit that came to an address.
 pub struct Incoming {
     pub id: Id,
-    /// The address that it came to, in its canonical text.
     pub address: String,
     pub amount: Usdt,
     pub network: Network,
     pub asset: Asset,
-    /// The hash of the transfer on the network.
     pub tx_hash: String,
-    /// Its place in the network's log; none of one that test mode makes.
     pub entry: Option<LogEntry>,
 }
 

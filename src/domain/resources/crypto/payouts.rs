@@ -208,13 +208,11 @@ fn first_call(payout: &CryptoPayout, turn: &Turn) -> Effect {
     payout.call(if payout.order.trace.is_queued() { How::Offer } else { How::Send }, turn)
 }
 
-/// An operator's verdict on a payout under review.
 pub enum Verdict {
     Approve,
     Reject(String),
 }
 
-/// Applies an operator's verdict to a payout under review.
 pub fn review(payout: &CryptoPayout, verdict: Verdict, turn: &Turn) -> Ruling {
     if payout.status != Status::PendingReview {
         return Ruling::refuse(CryptoRefusal::NotPendingReview);

@@ -98,7 +98,6 @@ pub struct Taken {
 /// The word of a node about a nonce, at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The number of its newest block.
     pub head: u64,
     /// The payout's transactions that are in the node's chain.
     pub taken: Vec<Taken>,
@@ -106,7 +105,6 @@ pub struct Seen {
     pub other: Option<(Hash, u64)>,
 }
 
-/// The standing of a payout at its network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     Done {
@@ -166,7 +164,6 @@ pub struct Market {
     pub count: u64,
     /// The price that would be offered for a new one.
     pub offered: Option<Fees>,
-    /// The most that is paid.
     pub max: u64,
     /// One that is open for longer is stuck.
     pub stuck_after_ms: i64,

@@ -26,7 +26,6 @@ pub struct NewIntent {
     pub id: Id,
     pub external_ref: ExternalRef,
     pub price: Price,
-    /// The price in both currencies, at the rate in force.
     pub figured: Figured,
     pub debtor: Debtor,
     /// Whether the bank sends the payer a code on our request.
@@ -42,7 +41,6 @@ pub struct Execute {
     pub price: Price,
     pub debtor: Debtor,
     pub token: Token,
-    /// A keyed hash of the code.
     pub token_mark: [u8; 16],
     /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,

@@ -35,7 +35,6 @@ pub const TRANSFER_DAYS_MAX: i32 = 30;
 /// A secret for the bank, which is written nowhere. Gone after a crash, and not needed for a
 /// question.
 pub enum Secret {
-    /// No secret, or one that is gone.
     None,
     Token(Token),
     /// The payer's card, which its token may still have.
@@ -58,7 +57,6 @@ impl Secret {
     }
 }
 
-/// The price, in the currency of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Price {
     /// Dollars, paid in bolívares at the rate in force.
@@ -69,7 +67,6 @@ pub enum Price {
     },
 }
 
-/// A price in both currencies, and the rate between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figured {
     pub usd: Usd,
@@ -78,7 +75,6 @@ pub struct Figured {
 }
 
 impl Price {
-    /// The member of the request that names the price.
     pub(super) const fn field(self) -> &'static str {
         match self {
             Price::Usd(_) => "usdAmount",
@@ -86,7 +82,6 @@ impl Price {
         }
     }
 
-    /// Whether this is what a payment is about.
     pub(super) fn is_of(self, payment: &Payment) -> bool {
         match self {
             Price::Usd(usd) => payment.usd == usd,
@@ -121,7 +116,6 @@ impl Price {
 }
 
 impl Payment {
-    /// A pending payment, which no bank has been called about.
     pub fn new(id: Id, external_ref: ExternalRef, means: Means, price: Figured, turn: &Turn) -> Payment {
         Payment {
             id,
@@ -169,19 +163,16 @@ pub enum Transfer {
     Used,
 }
 
-/// A request to charge without an intent.
 pub struct NewCharge {
     pub id: Id,
     pub external_ref: ExternalRef,
     pub price: Price,
-    /// The BCV rate in force, if there is one.
     pub rate: Option<Rate>,
     pub means: Means,
     pub description: Option<String>,
     /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
     pub secret: Secret,
-    /// The state of the transfer that the payer named.
     pub transfer: Transfer,
     /// The attempt before it on the reference, which is over.
     pub before: Option<Before>,
@@ -265,7 +256,6 @@ pub fn create(book: &Book, new: NewCharge, turn: &Turn) -> Ruling {
     }
 }
 
-/// The refusal that a charge would meet now.
 pub(super) fn check(book: &Book, new: &NewCharge, turn: &Turn) -> Result<(), Refusal> {
     new_payment(book, new, turn).map(drop)
 }
@@ -362,7 +352,6 @@ pub fn begin(
     }
 }
 
-/// The order to the bank, or the question about it.
 pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect {
     let amount = payment.ves;
     let order = match &payment.means {

@@ -26,7 +26,6 @@ pub struct NewOtp {
     pub answer: Option<RailAnswer>,
 }
 
-/// Asks the bank to send a code.
 pub fn decide(_: &Book, otp: Option<&Otp>, new: Box<NewOtp>, turn: &Turn<'_>) -> Ruling {
     if otp.is_some() {
         return Ruling::refuse(Refusal::NotFound);

@@ -39,7 +39,6 @@ pub fn barred(payment: &Payment, now: Timestamp) -> Option<PaymentRefusal> {
     (payment.reversals >= REVERSALS_MAX).then_some(PaymentRefusal::NotReversible)
 }
 
-/// Begins a reversal that the tenant asks for.
 pub fn reverse(book: &Book, payment: &Payment, turn: &Turn) -> Ruling {
     if let Some(refusal) = barred(payment, turn.now) {
         return Ruling::refuse(refusal);
@@ -109,7 +108,6 @@ fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
     Ok(aside)
 }
 
-/// The money that is set aside, by account.
 fn aside_of(payment: &Payment, aside: Aside) -> SetAside {
     let giver = |ledger, available_at: Option<Timestamp>, from_hold, from_available| Giver {
         ledger,
@@ -136,7 +134,6 @@ fn order(payment: &Payment, debtor: &Debtor, how: How, turn: &Turn) -> Effect {
     payment.order.call(EntityId::payment(payment.id), payment.reversal(), how, turn.now, order)
 }
 
-/// Asks the bank about the reversal.
 pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
     let Some(debtor) = payment.debtor() else { return Ruling::unchanged() };
     Ruling::effects(vec![order(payment, debtor, How::Ask, turn)])

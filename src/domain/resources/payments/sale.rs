@@ -18,13 +18,11 @@ use crate::values::time::Timestamp;
 /// The time for which every completed payment is held, in milliseconds (`docs/contract.md, 6.3`).
 pub const HOLD_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The figures of a sale, by the settings in force.
 pub struct Figures {
     pub fee: Ves,
     /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Ves>,
     pub seller_net: Option<Ves>,
-    /// The operator's share of a sale through a payment link.
     pub platform_fee: Option<Ves>,
 }
 
@@ -122,7 +120,6 @@ pub fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestam
     }
 }
 
-/// The completed payment as a sale for the ledger.
 pub(super) fn of_payment(payment: &Payment) -> collections::Sale {
     let share = payment.marketplace.as_ref().and_then(|sale| {
         let minor = sale.seller_net?.minor();

@@ -2,8 +2,7 @@
 //! that the items before left. Each item becomes a payout of its own; a refused item is answered in
 //! its place, and its reference stays free (`docs/contract.md, 7.9`).
 
-use super::request::{afford, conflict, debit, prepare};
-use super::{NewPayout, Receiver};
+use super::{NewPayout, Receiver, afford, conflict, debit, prepare};
 use crate::cause::Cause;
 use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
@@ -46,9 +45,7 @@ impl Asked {
 
 pub enum NewItem {
     Sound(NewPayout),
-    /// The item is not valid.
     Bad {
-        /// The item's reference, if it has a valid one.
         external_ref: Option<String>,
         error: String,
         /// The canonical bytes of the item, the same however it is written.
@@ -59,7 +56,6 @@ pub enum NewItem {
 pub struct NewBatch {
     pub id: Id,
     pub external_ref: ExternalRef,
-    /// A keyed hash of the request.
     pub mark: [u8; 16],
     pub items: Vec<NewItem>,
     pub known: HashMap<ExternalRef, Arc<Entity>>,

@@ -24,9 +24,7 @@ pub enum PayoutEnd {
 
 /// An amount of a payout. The payer's posting has a movement, the other side's none.
 pub struct Amount<'a> {
-    /// The amount, in minor units.
     pub minor: i64,
-    /// The ledger of the other side.
     pub against: Ledger,
     pub kind: MovementKind,
     pub description: &'a str,
@@ -47,10 +45,8 @@ pub trait Payout: Resource + Clone + Into<Entity> {
     /// Gives it its end; returns what happened, and the kept answer that this replaces.
     fn end(&mut self, is_completed: bool, now: Timestamp) -> (Cause, EventKind, Option<Arc<KeepRef>>);
 
-    /// Posts the amount and the fee back to the payer.
     fn give_back(&self, draft: &mut Draft);
 
-    /// The order to the rail, or the question about it.
     fn call(&self, how: How, turn: &Turn<'_>) -> Effect;
 }
 
