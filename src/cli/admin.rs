@@ -7,7 +7,7 @@ mod verbs;
 
 use super::client::{self, Operators};
 use super::{Failure, Settings};
-use crate::admin::{Fills, Operand};
+use api::openapi::operation::{Fills, Operand};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value};
 use std::io::{IsTerminal, Write};
