@@ -6,7 +6,6 @@ mod tables;
 mod verbs;
 
 use super::client::{self, Operators};
-use super::{Failure, Settings};
 use super::{Failure, Settings, at, other};
 use crate::pages::inside::segment;
 use api::openapi::operation::{Fills, Operand};
