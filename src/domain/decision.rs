@@ -90,13 +90,14 @@ impl Draft {
 
     pub fn created(cause: Cause, entity: impl Into<Entity>) -> Draft {
         let mut draft = Draft::new(cause);
-        draft.create(entity);
+        draft.record.entities.push(Written { state: Arc::new(entity.into()), indexed: None });
         draft
     }
 
     pub fn changed(cause: Cause, before: impl Into<IndexedState>, after: impl Into<Entity>) -> Draft {
         let mut draft = Draft::new(cause);
-        draft.change(before, after);
+        let indexed = Some(before.into());
+        draft.record.entities.push(Written { state: Arc::new(after.into()), indexed });
         draft
     }
 

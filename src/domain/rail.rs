@@ -154,61 +154,41 @@ pub enum Order {
 }
 
 impl Order {
-    pub const fn kind(&self) -> &'static str {
+    /// The name of its kind, for the logs; the service of the rails that it takes, if any rail is asked; and the
+    /// bank of the other side.
+    const fn facts(&self) -> (&'static str, Option<Service>, Option<BankCode>) {
         match self {
-            Order::ChargeC2p { .. } => "charge_c2p",
-            Order::ReverseC2p { .. } => "reverse_c2p",
-            Order::RequestOtp { .. } => "request_otp",
-            Order::Debit { .. } => "debit",
-            Order::Credit { .. } => "credit",
-            Order::CreditAccount { .. } => "credit_account",
-            Order::MicroDeposit { .. } => "micro_deposit",
-            Order::ChargeCard { .. } => "charge_card",
-            Order::FindTransfer { .. } => "find_transfer",
-            Order::SendUsdt { .. } => "send_usdt",
-            Order::PriceUsdt { .. } => "price_usdt",
-            Order::CollectCop { .. } => BankCall::COLLECT_COP.kind,
-            Order::TellCop { .. } => "tell_cop",
-            Order::RefundCop { .. } => "refund_cop",
+            Order::ChargeC2p { bank, .. } => ("charge_c2p", Some(Service::C2p), Some(*bank)),
+            Order::ReverseC2p { bank, .. } => ("reverse_c2p", Some(Service::C2p), Some(*bank)),
+            // Whoever debits has the codes sent.
+            Order::RequestOtp { bank, .. } => ("request_otp", Some(Service::Debit), Some(*bank)),
+            Order::Debit { bank, .. } => ("debit", Some(Service::Debit), Some(*bank)),
+            Order::Credit { bank, .. } => ("credit", Some(Service::Payouts), Some(*bank)),
+            Order::CreditAccount { account, .. } => {
+                ("credit_account", Some(Service::Payouts), Some(account.bank()))
+            }
+            Order::MicroDeposit { bank, .. } => ("micro_deposit", Some(Service::MicroDeposits), Some(*bank)),
+            Order::ChargeCard { .. } => ("charge_card", Some(Service::Card), None),
+            Order::FindTransfer { bank, .. } => ("find_transfer", Some(Service::PagoMovil), Some(*bank)),
+            Order::SendUsdt { network, .. } => ("send_usdt", Some(Service::Usdt(*network)), None),
+            Order::PriceUsdt { .. } => ("price_usdt", None, None),
+            Order::CollectCop { .. } => (BankCall::COLLECT_COP.kind, Some(Service::Cop), None),
+            Order::TellCop { .. } => ("tell_cop", Some(Service::Cop), None),
+            Order::RefundCop { .. } => ("refund_cop", Some(Service::Cop), None),
         }
     }
-}
 
-impl Order {
-    pub fn bank_call(&self) -> BankCall {
-        let bank = match self {
-            Order::ChargeC2p { bank, .. }
-            | Order::ReverseC2p { bank, .. }
-            | Order::RequestOtp { bank, .. }
-            | Order::Debit { bank, .. }
-            | Order::Credit { bank, .. }
-            | Order::MicroDeposit { bank, .. }
-            | Order::FindTransfer { bank, .. } => Some(*bank),
-            Order::CreditAccount { account, .. } => Some(account.bank()),
-            Order::ChargeCard { .. }
-            | Order::SendUsdt { .. }
-            | Order::PriceUsdt { .. }
-            | Order::CollectCop { .. }
-            | Order::TellCop { .. }
-            | Order::RefundCop { .. } => None,
-        };
-        BankCall { kind: self.kind(), bank }
+    pub const fn kind(&self) -> &'static str {
+        self.facts().0
     }
 
-    /// The service of the rails that it takes; `None` of what no rail is asked.
     pub const fn service(&self) -> Option<Service> {
-        Some(match self {
-            Order::ChargeC2p { .. } | Order::ReverseC2p { .. } => Service::C2p,
-            // Whoever debits has the codes sent.
-            Order::RequestOtp { .. } | Order::Debit { .. } => Service::Debit,
-            Order::Credit { .. } | Order::CreditAccount { .. } => Service::Payouts,
-            Order::MicroDeposit { .. } => Service::MicroDeposits,
-            Order::ChargeCard { .. } => Service::Card,
-            Order::FindTransfer { .. } => Service::PagoMovil,
-            Order::SendUsdt { network, .. } => Service::Usdt(*network),
-            Order::CollectCop { .. } | Order::TellCop { .. } | Order::RefundCop { .. } => Service::Cop,
-            Order::PriceUsdt { .. } => return None,
-        })
+        self.facts().1
+    }
+
+    pub const fn bank_call(&self) -> BankCall {
+        let (kind, _, bank) = self.facts();
+        BankCall { kind, bank }
     }
 }
 

@@ -135,7 +135,12 @@ impl Record {
     }
 
     pub fn entity(&self, id: EntityId) -> Option<&Arc<Entity>> {
-        self.entities.iter().map(|written| &written.state).find(|state| state.id() == id)
+        for Written { state, .. } in &self.entities {
+            if state.id() == id {
+                return Some(state);
+            }
+        }
+        None
     }
 }
 

@@ -117,9 +117,9 @@ impl Payout {
     }
 
     pub fn payer(&self) -> Ledger {
-        match self.merchant.filter(|_| self.from_merchant_balance) {
-            Some(merchant) => Ledger::Seller(merchant),
-            None => Ledger::Tenant,
+        match self.merchant {
+            Some(merchant) if self.from_merchant_balance => Ledger::Seller(merchant),
+            _ => Ledger::Tenant,
         }
     }
 

@@ -41,7 +41,10 @@ impl Change {
     }
 
     pub fn is_to(&self, facet: u8) -> bool {
-        self.indexed.is_none_or(|indexed| indexed.facet != facet)
+        match self.indexed {
+            Some(indexed) => indexed.facet != facet,
+            None => true,
+        }
     }
 }
 

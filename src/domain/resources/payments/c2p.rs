@@ -2,7 +2,7 @@
 //! expired).
 
 use super::charge::{self, Figured, Price, Secret};
-use super::{otp, repeat};
+use super::otp;
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entities::means::{Debtor, Means, Method};
@@ -46,44 +46,34 @@ pub struct Execute {
     pub marketplace: Option<(Id, Rate)>,
 }
 
-/// Makes the first intent on a reference, or one after attempts that failed or were canceled.
-pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Ruling {
-    if new.is_known && previous.is_none() {
-        return charge::gone();
+/// Makes an intent on a reference, whose newest attempt is `old`: one that nobody has executed makes way.
+pub fn request(new: NewIntent, old: Option<&Payment>, turn: &Turn) -> Ruling {
+    match old {
+        None if new.is_known => return charge::gone(),
+        Some(old) if !matches!(old.status, Status::Failed | Status::Canceled) && !old.is_idle_intent() => {
+            return repeat(new, old);
+        }
+        _ => {}
     }
-    if let Err(refusal) = can_be_charged(&new, turn) {
+    // One that cannot be called for a while may be by the time of the charge.
+    let terms = turn.terms(Service::C2p, None);
+    if let Err(refusal) = terms.may_queue().and_then(|()| terms.carries(new.figured.ves, new.price.field())) {
         return Ruling::refuse(refusal);
     }
-    let (payment, effect) = intent(new, previous, turn);
-    Ruling::write_then(Draft::created(Cause::PaymentRequested, payment), effect.into_iter().collect())
+    let (payment, effect) = intent(new, old, turn);
+    let mut draft = Draft::created(Cause::PaymentRequested, payment);
+    if let Some(old) = old.filter(|old| old.is_idle_intent()) {
+        cancel(&mut draft, old, CancelReason::Superseded);
+    }
+    Ruling::write_then(draft, effect.into_iter().collect())
 }
 
-/// The refusal of an intent whose charge no rail could carry. One that cannot be called for a while
-/// may be by the time of the charge.
-fn can_be_charged(new: &NewIntent, turn: &Turn) -> Result<(), Refusal> {
-    let terms = turn.terms(Service::C2p, None);
-    terms.may_queue()?;
-    terms.carries(new.figured.ves, new.price.field())
-}
-
-/// A newer request on the reference of `old`, its newest attempt.
-pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Ruling {
-    match (old.status, &old.phase) {
-        (Status::Failed | Status::Canceled, _) => request(new, Some(old), turn),
-        (Status::Pending, Phase::Idle) => {
-            if let Err(refusal) = can_be_charged(&new, turn) {
-                return Ruling::refuse(refusal);
-            }
-            let (payment, effect) = intent(new, Some(old), turn);
-            let mut draft = Draft::created(Cause::PaymentRequested, payment);
-            cancel(&mut draft, old, CancelReason::Superseded);
-            Ruling::write_then(draft, effect.into_iter().collect())
-        }
-        (Status::Pending, _) if new.checkout.is_some() => Ruling::refuse(PaymentRefusal::ChargeInProgress),
-        (Status::Completed | Status::Reversed, _) if new.checkout.is_some() => {
-            Ruling::refuse(CheckoutRefusal::SessionPaid)
-        }
-        (Status::Pending | Status::Completed | Status::Reversed, _) => {
+/// A request on the reference of an attempt that is at its bank, or has paid.
+fn repeat(new: NewIntent, old: &Payment) -> Ruling {
+    match old.status {
+        Status::Pending if new.checkout.is_some() => Ruling::refuse(PaymentRefusal::ChargeInProgress),
+        _ if new.checkout.is_some() => Ruling::refuse(CheckoutRefusal::SessionPaid),
+        _ => {
             let mut differs = Vec::new();
             let mut compare = |name, same: bool| {
                 if !same {
@@ -96,7 +86,7 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Ruling {
             compare("debtorId", debtor.is_some_and(|debtor| debtor.id == new.debtor.id));
             compare("debtorCellPhone", debtor.is_some_and(|debtor| debtor.phone == new.debtor.phone));
             compare("debtorBankCode", debtor.is_some_and(|debtor| debtor.bank == new.debtor.bank));
-            repeat::ruling(old, differs)
+            super::repeat::ruling(old, differs)
         }
     }
 }

@@ -44,8 +44,7 @@ pub enum Command {
 
 pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, payment) {
-        (Command::RequestC2p(new), None) => c2p::request(*new, None, turn),
-        (Command::RequestC2p(new), Some(payment)) => c2p::supersede(payment, *new, turn),
+        (Command::RequestC2p(new), payment) => c2p::request(*new, payment, turn),
         (Command::ExecuteC2p(ask), Some(payment)) => c2p::execute(book, payment, *ask, turn),
         (Command::CancelIntent, Some(payment)) => c2p::give_up(payment),
         (Command::MakeWay(new), Some(payment)) => match charge::check(book, &new, turn) {

@@ -136,6 +136,12 @@ stored! {
     }
 }
 
+impl PhoneHolder {
+    const fn destination(self) -> Destination {
+        Destination::Phone { bank: self.bank, phone: self.phone, identity: Some(self.identity) }
+    }
+}
+
 impl Receiver {
     pub const fn kind(&self) -> PayoutKind {
         match self {
@@ -241,11 +247,12 @@ pub fn decide(book: &Book, known: Option<&Payout>, new: Box<NewPayout>, turn: &T
         Err(refusal) => return Ruling::refuse(refusal),
     };
     payout.kept.clone_from(&turn.keep);
-    let seller =
-        payout.merchant.filter(|_| payout.from_merchant_balance).and_then(|id| book.sellers.get(&id));
-    let spendable = match seller {
-        Some(seller) => seller.account(Currency::Ves).free(),
-        None => book.spendable(Currency::Ves),
+    let spendable = match payout.payer() {
+        Ledger::Seller(merchant) => match book.sellers.get(&merchant) {
+            Some(seller) => seller.account(Currency::Ves).free(),
+            None => book.spendable(Currency::Ves),
+        },
+        _ => book.spendable(Currency::Ves),
     };
     if let Err(refusal) = afford(&payout, spendable) {
         return Ruling::refuse(refusal);
@@ -277,7 +284,6 @@ fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
 /// `docs/contract.md, 1.12`.
 fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
     let kind = new.receiver.kind();
-    let to_phone = |bank, phone, identity| Destination::Phone { bank, phone, identity };
     let mut to_merchant = None;
     let mut change_of = None;
     let destination = match new.receiver {
@@ -288,15 +294,17 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
                 return Err(MerchantRefusal::Inactive.into());
             }
             to_merchant = Some((merchant, seller.name.clone(), method.id, wanted.is_some(), from_balance));
-            to_phone(method.bank, method.phone, seller.identification)
+            Destination::Phone { bank: method.bank, phone: method.phone, identity: seller.identification }
         }
-        Receiver::Credit(to) => to_phone(to.bank, to.phone, Some(to.identity)),
+        Receiver::Credit(to) => to.destination(),
         Receiver::Change { to, payment } => {
             change_of = payment;
-            to_phone(to.bank, to.phone, Some(to.identity))
+            to.destination()
         }
         Receiver::Own => match book.own {
-            Some((own, true)) => to_phone(own.bank, own.phone, Some(own.identification)),
+            Some((own, true)) => {
+                PhoneHolder { bank: own.bank, phone: own.phone, identity: own.identification }.destination()
+            }
             Some((_, false)) | None => return Err(PayoutRefusal::AccountNotVerified.into()),
         },
         Receiver::Account { account, identity, name } => Destination::Account { account, identity, name },
