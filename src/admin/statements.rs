@@ -7,7 +7,7 @@ use api::fields::{Invalid, Kind as _};
 use api::openapi::document::Chapter;
 use api::query::Query;
 use api::statements::description::schemas;
-use api::statements::{Ask, Asked, CURRENCIES, answers_statement, show};
+use api::statements::{Ask, CURRENCIES, answers_statement, ask, show};
 use domain::ledger::Ledger;
 use domain::values::mode::{Mode, tenant_key};
 
@@ -25,10 +25,10 @@ pub async fn of_platform(call: Call) -> CallResult {
 }
 
 fn asked(mut query: Query<'_>, ledger: Ledger) -> Result<(Mode, Ask), Invalid> {
-    let asked = Asked::read(&mut query, &CURRENCIES);
+    let asked = ask(&mut query, ledger, &CURRENCIES);
     let mode = query.optional("mode", mode().about("`live` if missing."));
     let sound = query.finish()?;
-    Ok((mode.get(&sound).unwrap_or(Mode::Live), asked.of(ledger, &sound)))
+    Ok((mode.get(&sound).unwrap_or(Mode::Live), asked.get(&sound)))
 }
 pub fn chapter() -> Chapter {
     use api::openapi::operation::{Operation, operation};

@@ -7,6 +7,7 @@
 //! is refused before anything happens.
 
 use crate::answer::{OfKind, Show};
+use crate::fields::Fields;
 use crate::openapi::operation::Operation;
 use crate::page::{ListOf, Page};
 use crate::payments::card_tokens::CardToken;
@@ -65,8 +66,11 @@ impl Endpoint {
 }
 
 macro_rules! run {
-    ($function:path) => {
-        (|cx| Box::pin($function(cx))) as crate::endpoint::Handler
+    (|$cx:ident| $does:expr) => {
+        (|$cx| Box::pin(async move { $does })) as crate::endpoint::Handler
+    };
+    ($function:path $(, $with:expr)*) => {
+        (|cx| Box::pin($function(cx $(, $with)*))) as crate::endpoint::Handler
     };
 }
 
@@ -278,6 +282,12 @@ impl<'c> Context<'c> {
         }
         self.body = Bytes::new();
         Ok(self.server)
+    }
+
+    /// Checks that no member was sent: the body of what takes none.
+    pub fn no_body(&self) -> Result<(), Problem> {
+        Fields::parse_optional(&self.body)?.finish()?;
+        Ok(())
     }
 
     pub async fn ask(&mut self, id: EntityId, command: impl Into<Command>) -> Result<Reply, Problem> {

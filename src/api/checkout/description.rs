@@ -2,7 +2,7 @@
 
 use super::{bolivares, read_network, read_pesos, read_quantity};
 use crate::chapters;
-use crate::fields::{Invalid, Kind as _, body};
+use crate::fields::{Invalid, Kind as _, body, read};
 use crate::openapi::document::Chapter;
 use crate::openapi::kinds;
 use crate::openapi::operation::{Operation, operation};
@@ -67,10 +67,8 @@ pub(crate) fn pays(operation: Operation) -> Operation {
 }
 
 pub fn asked_attempt(mut query: Query<'_>) -> Result<Option<Id>, Invalid> {
-    let payment = kinds::uuid().about("A payment of this session: the answer then says how that stands too.");
-    let attempt = query.optional("attempt", payment);
-    let sound = query.finish()?;
-    Ok(attempt.get(&sound).map(Id::from))
+    let payment = kinds::id().about("A payment of this session: the answer then says how that stands too.");
+    Ok(read!(query { optional attempt = "attempt", payment; } => attempt))
 }
 
 fn operations() -> Vec<Operation> {

@@ -12,10 +12,10 @@ use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::cop_payments::qr::{picture_base64, png_base64};
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema};
-use crate::problem::{BadField, Problem};
+use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::sale;
 use crate::value::{Bad, Value};
@@ -34,13 +34,13 @@ use domain::values::channel::Channel;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Cop;
 use domain::values::token::Token;
+use std::borrow::Cow;
 
 /// Characters of a reference.
 const REFERENCE_MAX: usize = 128;
 /// Bytes of metadata, as JSON.
 const METADATA_BYTES_MAX: usize = 8 * 1024;
 
-/// POST /v1/cop/payments
 pub const CREATE: Endpoint = endpoint(chapters::PESOS, run!(create), || {
     summary("Collect pesos")
         .about("`next` says what the buyer does. The QR code is in this answer alone, in live mode also in those to GET. Always send an Idempotency-Key: there is no externalRef here.")
@@ -61,36 +61,39 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewCopPayment, Problem> {
-    let amount = fields.required("amountCop", amount());
-    let channel = fields.required("channel", channel());
-    let reference = fields.optional("reference", kinds::trimmed(1..=REFERENCE_MAX));
-    let metadata = kinds::metadata(METADATA_BYTES_MAX)
-        .about("Yours, at most 8 KiB, without control characters; it comes back as it was written.");
-    let metadata = fields.optional("metadata", metadata);
-    let buyer = buyer().about("Everything of it is required for `push` and `sms`; for `sms` the document is CC, CE or TI, in live mode CC.");
-    let buyer = GotBuyer::read(&mut fields, buyer, channel.peek().copied(), livemode);
-    let too_little = amount.peek().is_some_and(|amount| *amount < AMOUNT_MIN.minor());
-    let sound = match fields.finish() {
-        Ok(_) if too_little => return Err(below_minimum()),
-        Ok(sound) => sound,
-        Err(invalid) => {
-            let mut bad = invalid.fields().to_vec();
-            if too_little {
-                bad.push(BadField::new("amountCop", format!("must be at least {AMOUNT_MIN}")));
-            }
-            return Err(Problem::invalid_data(bad));
+    let new = gather!(fields {
+        required amount = "amountCop", amount();
+        required channel = "channel", channel();
+        optional reference = "reference", kinds::trimmed(1..=REFERENCE_MAX);
+        optional metadata = "metadata", kinds::metadata(METADATA_BYTES_MAX)
+            .about("Yours, at most 8 KiB, without control characters; it comes back as it was written.");
+        got buyer = buyer_for(
+            &mut fields,
+            buyer().about("Everything of it is required for `push` and `sms`; for `sms` the document is CC, CE or TI, in live mode CC."),
+            channel.peek().copied(),
+            livemode,
+        );
+    } check {
+        if amount.peek().is_some_and(|amount| *amount < AMOUNT_MIN.minor()) {
+            fields.bad("amountCop", format!("must be at least {AMOUNT_MIN}"));
         }
-    };
-    Ok(NewCopPayment {
+    } => NewCopPayment {
         id,
-        amount: Cop::from_minor(amount.get(&sound)),
-        channel: channel.get(&sound),
-        buyer: buyer.get(&sound),
-        reference: reference.get(&sound).map(std::borrow::Cow::into_owned),
-        metadata: metadata.get(&sound),
+        amount: Cop::from_minor(amount),
+        channel,
+        buyer,
+        reference: reference.map(Cow::into_owned),
+        metadata,
         marketplace: None,
         checkout: None,
-    })
+    });
+    let is_small = new.peek().is_some_and(|new| new.amount < AMOUNT_MIN);
+    match fields.finish() {
+        Ok(sound) => Ok(new.get(&sound)),
+        // Too few pesos and nothing else.
+        Err(invalid) if is_small && invalid.fields().len() == 1 => Err(below_minimum()),
+        Err(invalid) => Err(invalid.into()),
+    }
 }
 
 /// Whole pesos. Too few of them have a code of their own, which comes after all other bad fields.
@@ -113,32 +116,21 @@ pub fn below_minimum() -> Problem {
         .with("minimumCop", AMOUNT_MIN.minor())
 }
 
-/// The buyer of a payment in pesos, as it is read: a QR code needs no data of the buyer, the other
-/// channels all.
-pub struct GotBuyer(Got<Option<Buyer>>);
-
-impl GotBuyer {
-    /// Reads the member `buyer`; what it needs depends on the channel, if that was readable. Described
-    /// is `buyer`, which needs nothing.
-    pub fn read<'a>(
-        fields: &mut Fields<'a>,
-        buyer: impl Kind<'a, Buyer>,
-        channel: Option<Channel>,
-        livemode: bool,
-    ) -> GotBuyer {
-        GotBuyer(match channel {
-            Some(channel @ (Channel::Push | Channel::Sms)) => {
-                let documents = channel.documents(livemode);
-                let whole = |fields: Fields<'_>| read_whole_buyer(fields, documents).map(Some);
-                fields.required("buyer", kinds::named("CopBuyer", whole))
-            }
-            Some(Channel::Qr) | None => fields.optional("buyer", buyer),
-        })
-    }
-
-    /// The buyer, once all fields are known to be sound.
-    pub fn get(self, sound: &Sound) -> Option<Buyer> {
-        self.0.get(sound)
+/// Reads the member `buyer` of a payment in pesos: a QR code needs no data of the buyer, the other channels all.
+/// What it needs depends on the channel, if that was readable. Described is `buyer`, which needs nothing.
+pub fn buyer_for<'a>(
+    fields: &mut Fields<'a>,
+    buyer: impl Kind<'a, Buyer>,
+    channel: Option<Channel>,
+    livemode: bool,
+) -> Got<Option<Buyer>> {
+    match channel {
+        Some(channel @ (Channel::Push | Channel::Sms)) => {
+            let documents = channel.documents(livemode);
+            let whole = |fields: Fields<'_>| read_whole_buyer(fields, documents).map(Some);
+            fields.required("buyer", kinds::named("CopBuyer", whole))
+        }
+        Some(Channel::Qr) | None => fields.optional("buyer", buyer),
     }
 }
 
@@ -158,11 +150,7 @@ fn phone<'a>() -> impl Kind<'a, ColombianPhone> {
 }
 
 fn document_type<'a>(documents: &[DocumentType]) -> impl Kind<'a, DocumentType> {
-    let read = move |value: Value<'a>| {
-        let named = |document: &DocumentType| (document.name(), *document);
-        value.one_of(&documents.iter().map(named).collect::<Vec<_>>())
-    };
-    kind(read, move || schema::one_of(documents.iter().map(|document| document.name())))
+    kinds::one_of(documents.iter().map(|document| (document.name(), *document)).collect::<Vec<_>>())
 }
 
 pub fn document_number<'a>() -> impl Kind<'a, DocumentNumber> {
@@ -173,40 +161,27 @@ pub fn document_number<'a>() -> impl Kind<'a, DocumentNumber> {
 }
 
 fn read_buyer(mut fields: Fields<'_>) -> Result<Buyer, Invalid> {
-    let (email, phone) = (fields.optional("email", kinds::email()), fields.optional("phone", phone()));
-    let document_type = fields.optional("documentType", document_type(&DocumentType::ALL));
-    let number = fields.optional("documentNumber", document_number());
-    let sound = fields.finish()?;
-    Ok(Buyer {
-        email: email.get(&sound),
-        phone: phone.get(&sound),
-        document_type: document_type.get(&sound),
-        document_number: number.get(&sound),
-    })
+    Ok(read!(fields {
+        optional email = "email", kinds::email();
+        optional phone = "phone", phone();
+        optional document_type = "documentType", document_type(&DocumentType::ALL);
+        optional document_number = "documentNumber", document_number();
+    } => Buyer { email, phone, document_type, document_number }))
 }
 
 fn read_whole_buyer(mut fields: Fields<'_>, documents: &[DocumentType]) -> Result<Buyer, Invalid> {
-    let (email, phone) = (fields.required("email", kinds::email()), fields.required("phone", phone()));
-    let document_type = fields.required("documentType", document_type(documents));
-    let number = fields.required("documentNumber", document_number());
-    let sound = fields.finish()?;
-    Ok(Buyer {
-        email: Some(email.get(&sound)),
-        phone: Some(phone.get(&sound)),
-        document_type: Some(document_type.get(&sound)),
-        document_number: Some(number.get(&sound)),
-    })
+    Ok(read!(fields {
+        required email = "email", kinds::email() => Some(email);
+        required phone = "phone", phone() => Some(phone);
+        required document_type = "documentType", document_type(documents) => Some(document_type);
+        required document_number = "documentNumber", document_number() => Some(document_number);
+    } => Buyer { email, phone, document_type, document_number }))
 }
 
-/// GET /v1/cop/payments/:id
-pub const READ: Endpoint = endpoint(chapters::PESOS, run!(read), || {
-    summary("Read a payment in pesos").answers(200, "CopPayment", "The payment")
-});
-
-async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = cx.id("id")?;
-    cx.one(EntityId::cop_payment(id), show)
-}
+pub const READ: Endpoint =
+    endpoint(chapters::PESOS, run!(|cx| cx.one(EntityId::cop_payment(cx.id("id")?), show)), || {
+        summary("Read a payment in pesos").answers(200, "CopPayment", "The payment")
+    });
 
 fn settles(operation: Operation) -> Operation {
     operation.answers(200, "CopPayment", "The payment").answers(
@@ -216,7 +191,6 @@ fn settles(operation: Operation) -> Operation {
     )
 }
 
-/// POST /v1/cop/payments/:id/otp
 pub const SUBMIT_OTP: Endpoint = endpoint(chapters::PESOS, run!(submit_otp), || {
     settles(summary("Submit the buyer's SMS code"))
         .body("CopOtp")
@@ -235,61 +209,42 @@ async fn submit_otp(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 /// Reads an SMS code. A text that cannot be one is answered as a wrong code, not as a bad field.
 pub fn read_code(mut fields: Fields<'_>) -> Result<Option<Token>, Invalid> {
-    let read = |value: Value<'_>| value.string().map(|text| Token::parse_debit(&text).ok());
-    let code: Got<Option<Token>> = fields.required("otp", kind(read, schema::text));
-    let sound = fields.finish()?;
-    Ok(code.get(&sound))
+    let code = |value: Value<'_>| value.string().map(|text| Token::parse_debit(&text).ok());
+    Ok(read!(fields { required code = "otp", kind(code, schema::text); } => code))
 }
 
-/// POST /v1/cop/payments/:id/cancel
-pub const CANCEL: Endpoint = endpoint(chapters::PESOS, run!(cancel), || {
-    settles(summary("Cancel an unpaid payment in pesos"))
-        .refuses(409, &["payment_not_pending", "charge_in_progress"])
-})
-.shows(settled);
+pub const CANCEL: Endpoint =
+    endpoint(chapters::PESOS, run!(act, cop_payments::Command::Cancel(None)), || {
+        settles(summary("Cancel an unpaid payment in pesos"))
+            .refuses(409, &["payment_not_pending", "charge_in_progress"])
+    })
+    .shows(settled);
 
-async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    act(cx, cop_payments::Command::Cancel(None)).await
-}
-
-/// POST /v1/cop/payments/:id/refund
-pub const REFUND: Endpoint = endpoint(chapters::PESOS, run!(refund), || {
+pub const REFUND: Endpoint = endpoint(chapters::PESOS, run!(act, cop_payments::Command::Refund), || {
     settles(summary("Refund a payment in pesos"))
         .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds. In live mode an operator has it refunded: 202, and `payment.reversed` when that is done.")
         .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
         .refuses(503, &["processor_unavailable", "rail_not_configured"])
 }).shows(settled);
 
-async fn refund(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    act(cx, cop_payments::Command::Refund).await
-}
+pub const PLAY_PAYING: Endpoint =
+    endpoint(chapters::TEST_MODE, run!(act, cop_payments::Command::PlayBuyer { pays: true }), || {
+        settles(summary("Pay in pesos, as the buyer would"))
+            .refuses(409, &["payment_not_pending", "charge_in_progress"])
+    })
+    .shows(settled);
 
-/// POST /v1/test/cop/payments/:id/pay
-pub const PLAY_PAYING: Endpoint = endpoint(chapters::TEST_MODE, run!(play_paying), || {
-    settles(summary("Pay in pesos, as the buyer would"))
-        .refuses(409, &["payment_not_pending", "charge_in_progress"])
-})
-.shows(settled);
-
-async fn play_paying(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    act(cx, cop_payments::Command::PlayBuyer { pays: true }).await
-}
-
-/// POST /v1/test/cop/payments/:id/decline
-pub const PLAY_DECLINING: Endpoint = endpoint(chapters::TEST_MODE, run!(play_declining), || {
-    settles(summary("Decline to pay, as the buyer would"))
-        .refuses(409, &["payment_not_pending", "charge_in_progress"])
-})
-.shows(settled);
-
-async fn play_declining(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    act(cx, cop_payments::Command::PlayBuyer { pays: false }).await
-}
+pub const PLAY_DECLINING: Endpoint =
+    endpoint(chapters::TEST_MODE, run!(act, cop_payments::Command::PlayBuyer { pays: false }), || {
+        settles(summary("Decline to pay, as the buyer would"))
+            .refuses(409, &["payment_not_pending", "charge_in_progress"])
+    })
+    .shows(settled);
 
 /// Plans a command that takes no body.
 async fn act(cx: &mut Context<'_>, ask: cop_payments::Command) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
-    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.no_body()?;
     cx.ask(EntityId::cop_payment(id), ask).await
 }
 
@@ -414,7 +369,7 @@ fn pesos(body: Object, payment: &CopPayment) -> Object {
         .maybe_number("feeCop", payment.fee)
         .maybe_number("netCop", payment.net())
         .maybe_text("reference", reference(payment))
-        .json("metadata", payment.metadata.as_deref().map_or(b"null", str::as_bytes))
+        .json("metadata", payment.metadata.as_deref().unwrap_or("null"))
 }
 
 /// Adds the members of a payment for a hosted checkout: its price, and how that became pesos

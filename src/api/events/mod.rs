@@ -13,6 +13,7 @@ use crate::chargebacks::outcome;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Invalid, Kind as _};
+use crate::lists;
 use crate::openapi::operation::summary;
 use crate::openapi::values;
 use crate::openapi::{kinds, schema};
@@ -45,18 +46,17 @@ pub struct TenantMode {
 /// The name of what POST /v1/notifications/test sends.
 const TEST_NOTIFICATION: &str = "notification.test";
 
-/// GET /v1/events
 pub const LIST: Endpoint = endpoint(chapters::EVENTS, run!(list), || {
     summary("List events from a number on").list(asked).answers(200, "EventPage", "Oldest first")
 });
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<i64>, Page), Invalid> {
-    let sequence = kinds::integer(0..=i64::MAX).described(|_| {
-        schema::integer().at_least("0").about("The last sequence that you know; 0 is the beginning.")
-    });
-    let (after, page) = (query.optional("after", sequence), query.page(list));
-    let sound = query.finish()?;
-    Ok((after.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<i64>, Page), Invalid> {
+    lists::asked(query, list, |query| {
+        let sequence = kinds::integer(0..=i64::MAX).described(|_| {
+            schema::integer().at_least("0").about("The last sequence that you know; 0 is the beginning.")
+        });
+        query.optional("after", sequence)
+    })
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -69,7 +69,6 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.read_long(move |records| pages::after(records, after, &page, tenant_mode)).await
 }
 
-/// GET /v1/events/:id
 pub const READ: Endpoint =
     endpoint(chapters::EVENTS, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
 

@@ -3,7 +3,7 @@
 use super::{Handler, PublicCall, fresh, of_tenant};
 use crate::chapters;
 use crate::endpoint::{Endpoint, endpoint};
-use crate::fields::{Invalid, Kind, kind};
+use crate::fields::{Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
@@ -42,21 +42,16 @@ pub(super) struct Withdrawal {
 }
 
 pub(super) fn asked_estimate(mut query: Query<'_>) -> Result<Withdrawal, Invalid> {
-    let network = kind(
+    let wallet = kind(
         |value: Value<'_>| value.string().map(Cow::into_owned),
         || schema::text().about("Of a wallet: TRC20, ERC20, BEP20 or POLYGON; TRC20 if missing."),
     );
-    let amount = query.wanted("amount_cents", cents("1"));
-    let method = query.optional("method", known(PaidBy::ALL, PaidBy::code));
-    let network = query.optional("network", network);
-    let asset = query.optional("asset", known(ASSETS, |asset| asset).default("\"USDT\""));
-    let sound = query.finish()?;
-    Ok(Withdrawal {
-        amount: amount.get(&sound).flatten(),
-        method: method.get(&sound),
-        network: network.get(&sound),
-        asset: asset.get(&sound),
-    })
+    Ok(read!(query {
+        wanted amount = "amount_cents", cents("1") => amount.flatten();
+        optional method = "method", known(PaidBy::ALL, PaidBy::code);
+        optional network = "network", wallet;
+        optional asset = "asset", known(ASSETS, |asset| asset).default("\"USDT\"");
+    } => Withdrawal { amount, method, network, asset }))
 }
 
 /// One of these by its name; `None` for any other text.
@@ -74,10 +69,10 @@ fn known<'a, T: Copy, const N: usize>(
 pub(super) fn asked_quote(mut query: Query<'_>) -> Result<(Option<i64>, Option<bool>), Invalid> {
     let whole_fee = kinds::one_of([("1", true), ("true", true), ("0", false), ("false", false)])
         .about("With `1` or `true` the full fee of the policy is counted, without waivers.");
-    let amount = query.wanted("amountCents", cents("1000"));
-    let whole_fee = query.optional("calculator", whole_fee);
-    let sound = query.finish()?;
-    Ok((amount.get(&sound).flatten(), whole_fee.get(&sound)))
+    Ok(read!(query {
+        wanted amount = "amountCents", cents("1000") => amount.flatten();
+        optional whole_fee = "calculator", whole_fee;
+    } => (amount, whole_fee)))
 }
 
 /// The problem of an amount that is too large to be counted.
@@ -85,7 +80,6 @@ fn too_large() -> Problem {
     refused("invalid_amount_cents")
 }
 
-/// GET /api/v1/public/withdraw/fee-schedule
 pub const SCHEDULE: Endpoint<Handler> = endpoint(chapters::PUBLIC, schedule, || {
     fresh(
         of_tenant(summary("What withdrawals cost"))
@@ -123,7 +117,6 @@ fn show_range(range: &Range<'_>) -> Vec<u8> {
         .end()
 }
 
-/// GET /api/v1/public/withdraw/estimate-fee
 pub const ESTIMATE: Endpoint<Handler> = endpoint(chapters::PUBLIC, estimate, || {
     fresh(
         of_tenant(summary("What a withdrawal would cost"))
@@ -167,7 +160,6 @@ fn estimate(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
         .end())
 }
 
-/// GET /api/v1/public/withdraw/pago-movil-quote
 pub const PAGO_MOVIL: Endpoint<Handler> = endpoint(chapters::PUBLIC, pago_movil, || {
     fresh(
         of_tenant(summary("What a withdrawal by Pago Móvil would bring"))
@@ -199,7 +191,7 @@ shown! {
         number "exchange_rate_offered" = quote.offered.0, schema::number();
         plain "exchange_rate_fetched_at" = floor.fetched_at, values::instant();
         number "margin_percent" = withdrawals.pago_movil_margin_percent.0.normalize(), schema::number();
-        maybe_number "ves_estimate" = quote.estimate,
+        maybe number "ves_estimate" = quote.estimate,
             schema::number().about("Null beyond all amounts that are counted.");
     }
 }

@@ -6,7 +6,7 @@ pub mod description;
 
 use crate::chapters;
 use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint, run};
-use crate::fields::{Invalid, Kind as _};
+use crate::fields::{Invalid, Kind as _, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::payments::usd_amount;
@@ -22,7 +22,6 @@ use domain::resources::rates::buckets::{price, ticks};
 use domain::resources::rates::samples::BCV;
 use domain::values::money::{Rate, Usd, Ves};
 
-/// GET /v1/banks: a bare array, sorted by code, without hidden banks (`docs/contract.md, 14.5`).
 pub const BANKS: Endpoint = endpoint(chapters::REFERENCE, run!(banks), || {
     summary("List the banks").answers_with(
         200,
@@ -60,7 +59,7 @@ shown! {
         text "name" = &bank.name, schema::text();
         list "services" = bank.services.iter().map(|service| text(service.code())),
             schema::list(schema::one_of(Service::ALL.map(Service::code)));
-        maybe_text "logoUrl" = bank.logo_url.as_deref(), schema::text().about("Null means: show the name alone.");
+        maybe text "logoUrl" = bank.logo_url.as_deref(), schema::text().about("Null means: show the name alone.");
     }
 }
 
@@ -74,9 +73,7 @@ pub const QUOTE: Endpoint = endpoint(chapters::REFERENCE, run!(quote), || {
 });
 
 fn asked_price(mut query: Query<'_>) -> Result<Usd, Invalid> {
-    let usd = query.required("usdAmount", usd_amount());
-    let sound = query.finish()?;
-    Ok(usd.get(&sound))
+    Ok(read!(query { required usd = "usdAmount", usd_amount(); } => usd))
 }
 
 async fn quote(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -120,7 +117,6 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
         .end())
 }
 
-/// GET /v1/idempotency/:key
 pub const KEPT: Endpoint = endpoint(chapters::REFERENCE, run!(kept), || {
     summary("Find out what became of a request")
         .about(
@@ -135,9 +131,7 @@ fn asked_path(mut query: Query<'_>) -> Result<Option<String>, Invalid> {
     let of_key = kinds::sought(1..=512).about(
         "The path that the key was used on, if it was used on several; otherwise the newest use is shown.",
     );
-    let path = query.optional("path", of_key);
-    let sound = query.finish()?;
-    Ok(path.get(&sound))
+    Ok(read!(query { optional path = "path", of_key; } => path))
 }
 
 async fn kept(cx: &mut Context<'_>) -> Result<Reply, Problem> {

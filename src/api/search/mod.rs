@@ -63,7 +63,6 @@ pub fn searches(operation: Operation) -> Operation {
         .answers(200, "FoundList", "Newest first, at most 50")
 }
 
-/// GET /v1/search
 pub const SEARCH: Endpoint = endpoint(chapters::SEARCH, run!(search), || {
     searches(summary("Search by one text")).refuses(429, &["too_many_attempts"])
 });
@@ -73,7 +72,6 @@ async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.search(sought).await
 }
 
-/// GET /v1/requests/:requestId
 pub const REQUEST: Endpoint = endpoint(chapters::SEARCH, run!(request), || {
     summary("Read what became of a request")
         .about(

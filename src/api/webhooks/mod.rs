@@ -10,7 +10,7 @@ pub mod targets;
 use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{self, Fields, Got, Invalid, kind};
+use crate::fields::{self, Fields, Invalid, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
@@ -63,7 +63,6 @@ fn read_events(value: Value<'_>) -> Result<Vec<EventName>, Bad> {
     })
 }
 
-/// POST /v1/webhooks
 pub const REGISTER: Endpoint = endpoint(chapters::WEBHOOKS, run!(register), || {
     summary("Register an endpoint")
         .about("https in live mode; no private address. The signing secret is in this answer alone.")
@@ -75,7 +74,7 @@ pub const REGISTER: Endpoint = endpoint(chapters::WEBHOOKS, run!(register), || {
         .answers(201, "NewlySignedWebhook", "The endpoint with its secret")
         .refuses(409, &["too_many_webhooks"])
 })
-.shows(created);
+.shows(|facts| Some((201, with_secret(facts)?)));
 
 async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
@@ -90,30 +89,19 @@ fn allowed(cx: &Context<'_>) -> Allowed {
 }
 
 fn read_new(mut fields: Fields<'_>, allowed: Allowed, id: Id) -> Result<(NewWebhook, Url), Invalid> {
-    let url = fields.required("url", url(allowed));
-    let events = fields.required("events", events());
-    let retry = fields.optional("retry", kinds::named_one(Retry::ALL, Retry::name));
-    let signature = fields.optional("signature", kinds::named_one(Signature::ALL, Signature::name));
-    let sound = fields.finish()?;
-    let (url, target) = url.get(&sound);
-    let new = NewWebhook {
-        id,
-        url,
-        events: events.get(&sound),
-        retry: retry.get(&sound).unwrap_or(Retry::None),
-        signature: signature.get(&sound).unwrap_or(Signature::Hex),
-    };
-    Ok((new, target))
+    Ok(read!(fields {
+        required url = "url", url(allowed);
+        required events = "events", events();
+        optional retry = "retry", kinds::named_one(Retry::ALL, Retry::name) => retry.unwrap_or(Retry::None);
+        optional signature = "signature", kinds::named_one(Signature::ALL, Signature::name) => signature.unwrap_or(Signature::Hex);
+    } => (NewWebhook { id, url: url.0, events, retry, signature }, url.1)))
 }
 
-/// GET /v1/webhooks
-pub const LIST: Endpoint = endpoint(chapters::WEBHOOKS, run!(list), || {
-    summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode")
-});
-
-async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    cx.read(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show))))
-}
+pub const LIST: Endpoint = endpoint(
+    chapters::WEBHOOKS,
+    run!(|cx| cx.read(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show))))),
+    || summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode"),
+);
 
 /// The endpoints of a tenant in a mode, oldest first.
 pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
@@ -135,17 +123,11 @@ pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
     Ok(found.into_values().collect())
 }
 
-/// GET /v1/webhooks/:id
-pub const READ: Endpoint = endpoint(chapters::WEBHOOKS, run!(read), || {
-    summary("Read an endpoint").answers(200, "Webhook", "The endpoint")
-});
+pub const READ: Endpoint =
+    endpoint(chapters::WEBHOOKS, run!(|cx| cx.one(EntityId::webhook(cx.id("id")?), show)), || {
+        summary("Read an endpoint").answers(200, "Webhook", "The endpoint")
+    });
 
-async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = cx.id("id")?;
-    cx.one(EntityId::webhook(id), show)
-}
-
-/// PATCH /v1/webhooks/:id
 pub const UPDATE: Endpoint = endpoint(chapters::WEBHOOKS, run!(update), || {
     summary("Change an endpoint")
         .body("WebhookChange")
@@ -153,7 +135,7 @@ pub const UPDATE: Endpoint = endpoint(chapters::WEBHOOKS, run!(update), || {
         .answers(200, "Webhook", "The endpoint")
         .refuses(409, &["webhook_busy"])
 })
-.shows(changed);
+.shows(|facts| Some((200, show(facts.the()?))));
 
 async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = EntityId::webhook(cx.id("id")?);
@@ -166,40 +148,28 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChange, Option<Url>), Invalid> {
     fields.changes();
-    let url: Got<Option<Target>> = fields.optional("url", url(allowed));
-    let events = fields.optional("events", events());
-    let enabled = kinds::one_of([("enabled", true), ("disabled", false)]);
-    let enabled = fields.optional("status", enabled);
-    let retry = fields.optional("retry", kinds::named_one(Retry::ALL, Retry::name));
-    let signature = fields.optional("signature", kinds::named_one(Signature::ALL, Signature::name));
-    let sound = fields.finish()?;
-    let (url, target) = url.get(&sound).unzip();
-    let change = WebhookChange {
-        url,
-        events: events.get(&sound),
-        enabled: enabled.get(&sound),
-        retry: retry.get(&sound),
-        signature: signature.get(&sound),
-    };
-    Ok((change, target))
+    Ok(read!(fields {
+        optional url = "url", url(allowed) => url.unzip();
+        optional events = "events", events();
+        optional enabled = "status", kinds::one_of([("enabled", true), ("disabled", false)]);
+        optional retry = "retry", kinds::named_one(Retry::ALL, Retry::name);
+        optional signature = "signature", kinds::named_one(Signature::ALL, Signature::name);
+    } => (WebhookChange { url: url.0, events, enabled, retry, signature }, url.1)))
 }
 
-/// DELETE /v1/webhooks/:id
-pub const DELETE: Endpoint = endpoint(chapters::WEBHOOKS, run!(delete), || {
-    summary("Delete an endpoint").answers_with(
-        200,
-        schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
-        "It is gone",
-    )
-})
+pub const DELETE: Endpoint = endpoint(
+    chapters::WEBHOOKS,
+    run!(|cx| cx.ask(EntityId::webhook(cx.id("id")?), webhooks::Command::Delete).await),
+    || {
+        summary("Delete an endpoint").answers_with(
+            200,
+            schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
+            "It is gone",
+        )
+    },
+)
 .shows(deleted);
 
-async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = EntityId::webhook(cx.id("id")?);
-    cx.ask(id, webhooks::Command::Delete).await
-}
-
-/// POST /v1/webhooks/:id/rotate-secret
 pub const ROTATE_SECRET: Endpoint = endpoint(chapters::WEBHOOKS, run!(rotate_secret), || {
     summary("Replace an endpoint's secret")
         .about("Deliveries from now on are signed with the new one. In the forms that bear several signatures the \
@@ -207,7 +177,7 @@ pub const ROTATE_SECRET: Endpoint = endpoint(chapters::WEBHOOKS, run!(rotate_sec
         .body_optional("SecretRotation")
         .example("at once", r#"{"overlapSeconds":0}"#)
         .answers(200, "NewlySignedWebhook", "The endpoint with its new secret")
-}).shows(rotated);
+}).shows(|facts| Some((200, with_secret(facts)?)));
 
 async fn rotate_secret(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = EntityId::webhook(cx.id("id")?);
@@ -216,12 +186,11 @@ async fn rotate_secret(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
-    let overlap = fields.optional("overlapSeconds", kinds::integer(0..=i64::from(OVERLAP_SECONDS_MAX)));
-    let sound = fields.finish()?;
-    Ok(overlap.get(&sound).and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(OVERLAP_SECONDS))
+    let overlap = kinds::integer(0..=i64::from(OVERLAP_SECONDS_MAX));
+    let overlap = read!(fields { optional overlap = "overlapSeconds", overlap; } => overlap);
+    Ok(overlap.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(OVERLAP_SECONDS))
 }
 
-/// GET /v1/webhooks/:id/deliveries
 pub const DELIVERIES: Endpoint = endpoint(chapters::WEBHOOKS, run!(deliveries), || {
     summary("List the deliveries of an endpoint").list(query::page).answers(
         200,
@@ -236,7 +205,6 @@ async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.deliveries(id, page).await
 }
 
-/// POST /v1/events/:id/resend
 pub const RESEND: Endpoint = endpoint(chapters::WEBHOOKS, run!(resend), || {
     summary("Send an event again")
         .about(
@@ -248,11 +216,10 @@ pub const RESEND: Endpoint = endpoint(chapters::WEBHOOKS, run!(resend), || {
 
 async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
-    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.no_body()?;
     cx.server()?.resend(id).await
 }
 
-/// POST /v1/notifications/test
 pub const TEST: Endpoint = endpoint(chapters::WEBHOOKS, run!(test), || {
     summary("Send a test delivery")
         .about(
@@ -264,7 +231,7 @@ pub const TEST: Endpoint = endpoint(chapters::WEBHOOKS, run!(test), || {
 });
 
 async fn test(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.no_body()?;
     cx.server()?.test_notification().await
 }
 
@@ -284,18 +251,6 @@ shown! {
         plain "retry" = webhook.retry.name(), schema::one_of(Retry::ALL.map(Retry::name));
         plain "signature" = webhook.signature.name(), schema::one_of(Signature::ALL.map(Signature::name));
     }
-}
-
-fn created(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((201, with_secret(facts)?))
-}
-
-fn rotated(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((200, with_secret(facts)?))
-}
-
-fn changed(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((200, show(facts.the()?)))
 }
 
 /// An endpoint with its secret, which no record has.
@@ -361,11 +316,11 @@ shown! {
         number "sequence" = event.number, schema::integer().at_least("1");
         number "attempt" = attempt, schema::integer().at_least("1").about("The number of the try.");
         plain "status" = status, status_schema();
-        maybe_number "httpStatus" = http_status, schema::integer();
-        maybe_number "latencyMs" = latency_ms, schema::integer();
-        maybe_text "error" = error, schema::text();
+        maybe number "httpStatus" = http_status, schema::integer();
+        maybe number "latencyMs" = latency_ms, schema::integer();
+        maybe text "error" = error, schema::text();
         plain "createdAt" = created_at, values::instant();
-        maybe_plain "completedAt" = completed_at, values::instant();
+        maybe plain "completedAt" = completed_at, values::instant();
     }
 }
 

@@ -5,7 +5,7 @@
 //! What was not asked for is unknown and named. The function that asks for the parameters is also what
 //! describes them ([`describe`]). This file must not know any particular list.
 
-use super::fields::{Described, Description, Expected, Findings, Got, Invalid, Kind, Need, Sound};
+use super::fields::{Described, Description, Expected, Findings, Got, Invalid, Kind, Need, Sound, read};
 use super::page::{BAD_CURSOR, LIMIT_DEFAULT, LIMIT_MAX, ListKey, ListOf, Page};
 use super::value::{Bad, Value};
 use std::borrow::Cow;
@@ -37,9 +37,7 @@ pub fn describe<T, E>(read: impl FnOnce(Query<'_>) -> Result<T, E>) -> (Vec<Expe
 
 /// Reads `limit` and `cursor` of a list that has no filters.
 pub fn page(mut query: Query<'_>, list: ListOf<'_>) -> Result<Page, Invalid> {
-    let page = query.page(list);
-    let sound = query.finish()?;
-    Ok(page.get(&sound))
+    Ok(read!(query { got page = query.page(list); } => page))
 }
 
 fn parse(query: Option<&str>) -> (Vec<Parameter<'_>>, Findings) {

@@ -1,7 +1,7 @@
 //! The shop in a tenant's settings: what buyers see of it on checkout pages and receipts.
 
 use super::put;
-use crate::fields::{Fields, Got, Invalid, Kind, kind};
+use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::kinds::is_email;
 use crate::openapi::{kinds, schema};
 use crate::value::Value;
@@ -76,13 +76,13 @@ fn of_text<'a>(parse: Parse) -> impl Kind<'a, String> {
 }
 
 fn receiver(mut fields: Fields<'_>) -> Result<Receiver, Invalid> {
-    let bank =
+    let bank_code =
         kind(|value: Value<'_>| value.text_as(BankCode::parse), || schema::text().pattern("^[0-9]{4}$"));
-    let bank: Got<BankCode> = fields.required("bankCode", bank);
-    let phone = fields.required("phone", kinds::phone().described(|_| schema::text()));
-    let id = fields.required("identification", kinds::identity().described(|_| schema::text()));
-    let sound = fields.finish()?;
-    Ok(Receiver { bank: bank.get(&sound), phone: phone.get(&sound), id: id.get(&sound) })
+    Ok(read!(fields {
+        required bank = "bankCode", bank_code;
+        required phone = "phone", kinds::phone().described(|_| schema::text());
+        required id = "identification", kinds::identity().described(|_| schema::text());
+    } => Receiver { bank, phone, id }))
 }
 
 /// A picture inside its own address: pages ask no other host for anything.
