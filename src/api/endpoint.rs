@@ -8,6 +8,7 @@
 
 use crate::answer::{OfKind, Show};
 use crate::fields::Fields;
+use crate::lists::{List, Span};
 use crate::openapi::operation::Operation;
 use crate::page::{ListOf, Page};
 use crate::payments::card_tokens::CardToken;
@@ -30,7 +31,7 @@ use domain::resources::payments::otp::NewOtp;
 use domain::resources::payouts::batch::NewBatch;
 use domain::resources::rates::samples::Sample;
 use domain::values::date::Date;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{EntityId, Id};
 use domain::values::mode::is_live;
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
@@ -368,10 +369,8 @@ impl<'c> Context<'c> {
         page: Page,
         show: fn(&T) -> Vec<u8>,
     ) -> Result<Reply, Problem> {
-        let listed: Vec<(Kind, u8)> = facets.into_iter().map(|facet| (T::KIND, facet)).collect();
-        self.read_long(move |records| {
-            records::page(records, &listed, &page, &|entity| T::of(entity).map(show))
-        })
-        .await
+        let listed = facets.into_iter().map(|facet| (T::KIND, facet)).collect();
+        let list = List::of(listed, Span::default(), Box::new(|_| true));
+        self.read_long(move |records| list.page(records, &page, &|entity| T::of(entity).map(show))).await
     }
 }

@@ -9,7 +9,7 @@ use crate::fields::{Got, Invalid, Kind as _, gather, read};
 use crate::openapi::kinds;
 use crate::page::{ListOf, Page, page_json};
 use crate::query::Query;
-use crate::records::{Answered, Records, Stopped};
+use crate::records::{Answered, Records, Stopped, another_kind};
 use domain::entities::Entity;
 use domain::index::{self, Found, PersonMarks, Trait};
 use domain::values::ids::{EntityId, Id, Kind};
@@ -230,9 +230,7 @@ impl List {
                 return Ok(ControlFlow::Break(()));
             }
             let shown = (tenants.show)(part.tenant, &entity);
-            items.push(shown.ok_or_else(|| {
-                Stopped::Unreadable(format!("{} is of another kind than its name says", id.id))
-            })?);
+            items.push(shown.ok_or_else(|| another_kind(id))?);
             last_shown.clone_from(&last);
             Ok(ControlFlow::Continue(()))
         })?;

@@ -19,9 +19,8 @@ use crate::query::Query;
 use crate::refusals::invalid_amount;
 use crate::respond::Reply;
 use crate::shown::shown;
-use crate::tenants::settings::percentage;
+use crate::tenants::settings::{daily_limit, enabled, spread};
 use crate::value::{self, Value};
-use crate::writer::{Object, text};
 use domain::entities::Entity;
 use domain::entities::conversion::{Accepted, Conversion, End, Price, Source, Stage, Status, facet};
 use domain::platform::settings::Settings;
@@ -349,29 +348,19 @@ fn read_settings(mut fields: Fields<'_>) -> Result<u8, Invalid> {
     Ok(u8::try_from(percent).unwrap_or(0))
 }
 
-pub fn show_settings(settings: &Settings) -> Vec<u8> {
-    let conversions = &settings.conversions;
-    let enabled = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)]
-        .into_iter()
-        .filter(|(_, enabled)| *enabled);
-    let (spread, limit) = (&conversions.spread_percent, &conversions.daily_limit);
-    let cop = Object::new().number("percent", conversions.auto_cop_percent).end();
-    Object::new()
-        .json("autoConvert", &Object::new().json("COP", &cop).end())
-        .list("enabledCurrencies", enabled.map(|(name, _)| text(name)))
-        .json(
-            "spreadPercent",
-            &Object::new().plain("VES", percentage(spread.ves)).plain("COP", percentage(spread.cop)).end(),
-        )
-        .plain("minimumUsdt", conversions.minimum)
-        .json(
-            "dailyLimit",
-            &Object::new()
-                .maybe_plain("VES", limit.ves.map(Ves::from_minor))
-                .maybe_plain("COP", limit.cop)
-                .end(),
-        )
-        .end()
+shown! {
+    pub fn show_settings(settings: &Settings), settings_schema, 512 {
+        json "autoConvert" = format!(r#"{{"COP":{{"percent":{}}}}}"#, settings.conversions.auto_cop_percent),
+            schema::object().member("COP", schema::object().member("percent", schema::integer().range("0", "100")));
+        list "enabledCurrencies" = enabled(&settings.conversions), schema::list(schema::one_of(SOURCES.map(|(name, _)| name)));
+        json "spreadPercent" = spread(&settings.conversions), per_source(values::four_decimals(), values::four_decimals());
+        plain "minimumUsdt" = settings.conversions.minimum, values::ves();
+        json "dailyLimit" = daily_limit(&settings.conversions), per_source(values::ves().or_null(), values::pesos().or_null());
+    }
+}
+
+fn per_source(ves: schema::Schema, cop: schema::Schema) -> schema::Schema {
+    schema::object().member("VES", ves).member("COP", cop)
 }
 
 #[cfg(test)]
@@ -416,7 +405,7 @@ mod tests {
         for (json, pesos) in
             [("\"100000\"", 100_000), ("100000", 100_000), ("\"999999999999\"", 999_999_999_999)]
         {
-            assert_eq!(read(json, whole_pesos), Some(pesos), "{json}");
+            assert_eq!(read(json, |value| whole_pesos().read(value).ok().flatten()), Some(pesos), "{json}");
         }
         for json in [
             "\"0\"",
@@ -432,7 +421,7 @@ mod tests {
             "\"abc\"",
             "true",
         ] {
-            assert_eq!(read(json, whole_pesos), None, "{json}");
+            assert_eq!(read(json, |value| whole_pesos().read(value).ok().flatten()), None, "{json}");
         }
     }
 }

@@ -14,10 +14,11 @@ use crate::cop_payments::qr::{picture_base64, png_base64};
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::{Operation, summary};
-use crate::openapi::{kinds, schema};
+use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::sale;
+use crate::shown::shown;
 use crate::value::{Bad, Value};
 use crate::writer::Object;
 use domain::entities::cop_payment::CopPayment;
@@ -259,12 +260,8 @@ pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
     Some(match payment.next_step() {
         Some(NextStep::Scan(None)) => {
             let key = payment.transfer_key();
-            let next = Object::with_capacity(2048)
-                .plain("type", "show_qr")
-                .plain("qrPngBase64", png_base64(&key))
-                .plain("transferKey", key)
-                .end();
-            (201, show_with(payment, Some(&next)))
+            let next = show_next("show_qr", Some(&png_base64(&key)), Some(Some(&key)), None);
+            (201, show_with(payment, Some(next)))
         }
         None if payment.status == Status::Pending => (202, show(payment)),
         _ => (201, show(payment)),
@@ -294,21 +291,25 @@ pub const fn status(payment: &CopPayment) -> &'static str {
 fn next(payment: &CopPayment) -> Option<Vec<u8>> {
     let kind = match payment.next_step()? {
         NextStep::Scan(picture) => {
-            return picture.map(|picture| {
-                Object::with_capacity(picture.len() + 64)
-                    .plain("type", "show_qr")
-                    .text("qrPngBase64", picture_base64(picture))
-                    .null("transferKey")
-                    .end()
-            });
+            return picture
+                .map(|picture| show_next("show_qr", Some(picture_base64(picture)), Some(None), None));
         }
         NextStep::Approve => "approve_in_app",
         NextStep::TypeCode => "submit_otp",
     };
     let phone = payment.buyer.as_ref().and_then(|buyer| buyer.phone);
-    Some(
-        Object::new().plain("type", kind).maybe_plain("phoneMasked", phone.map(ColombianPhone::masked)).end(),
-    )
+    Some(show_next(kind, None, None, Some(phone)))
+}
+
+shown! {
+    fn show_next(kind: &str, picture: Option<&str>, key: Option<Option<&str>>, phone: Option<Option<ColombianPhone>>), next_schema, 512 {
+        plain "type" = kind, schema::one_of(["show_qr", "approve_in_app", "submit_otp"]);
+        optional text "qrPngBase64" = picture,
+            schema::text().about("A PNG of the QR code, in base64; in test mode in the answer that creates the payment alone.");
+        optional maybe plain "transferKey" = key,
+            schema::text().about("The key to paste in a bank's app; as the QR code. Null in live mode, whose QR code has none.");
+        optional maybe plain "phoneMasked" = phone.map(|phone| phone.map(ColombianPhone::masked)), schema::text();
+    }
 }
 
 /// Whether the pesos came, as the processor said first.
@@ -335,56 +336,50 @@ pub fn bank_reference(payment: &CopPayment) -> Option<&str> {
 
 /// A payment in pesos, as JSON (`docs/contract.md, 11.1`).
 pub fn show(payment: &CopPayment) -> Vec<u8> {
-    show_with(payment, next(payment).as_deref())
+    show_with(payment, next(payment))
 }
 
-fn show_with(payment: &CopPayment, next: Option<&[u8]>) -> Vec<u8> {
-    let body = Object::with_capacity(1024)
-        .plain("id", payment.id)
-        .plain("object", "cop_payment")
-        .number("attempt", ATTEMPT)
-        .plain("status", status(payment))
-        .plain("method", Method::Cop.name());
-    let body = match payment.checkout.as_deref() {
-        Some(checkout) => priced(pesos(body, payment), payment)
-            .json("checkoutSession", &sale::show_in_payment(&checkout.sale)),
-        None => pesos(body, payment),
-    };
-    let body = body.maybe_text("failureCode", failure(payment)).json("next", next.unwrap_or(b"null"));
-    // Operators are asked about the operations of live mode by their ids.
-    let body = if payment.livemode { body.maybe_plain("operationId", payment.operation()) } else { body };
-    body.boolean("livemode", payment.livemode)
-        .plain("createdAt", payment.created_at)
-        .plain("expiresAt", payment.expires_at)
-        .maybe_plain("completedAt", payment.completed_at)
-        .maybe_plain("availableAt", payment.available_at)
-        .maybe_plain("refundedAt", payment.refunded_at)
-        .end()
-}
-
-/// Adds the members that only payments in pesos have.
-fn pesos(body: Object, payment: &CopPayment) -> Object {
-    body.plain("channel", payment.channel.name())
-        .number("amountCop", payment.amount)
-        .maybe_number("feeCop", payment.fee)
-        .maybe_number("netCop", payment.net())
-        .maybe_text("reference", reference(payment))
-        .json("metadata", payment.metadata.as_deref().unwrap_or("null"))
-}
-
-/// Adds the members of a payment for a hosted checkout: its price, and how that became pesos
-/// (`docs/contract.md, 12.7`).
-fn priced(body: Object, payment: &CopPayment) -> Object {
-    let Some(checkout) = payment.checkout.as_deref() else { return body };
-    body.plain("amountUsd", checkout.usd)
-        .plain("copRate", with_four_decimals(checkout.rate.0))
-        .plain("copMarketRate", with_four_decimals(checkout.market_rate.0))
+shown! {
+    fn show_with(payment: &CopPayment, next: Option<Vec<u8>>), schema, 1024 {
+        plain "id" = payment.id, values::uuid();
+        constant "object" = "cop_payment";
+        number "attempt" = ATTEMPT, values::attempt().about("Always 1.");
+        plain "status" = status(payment), schema::one_of(["pending", "completed", "failed", "canceled", "refunded"]);
+        constant "method" = "COP";
+        plain "channel" = payment.channel.name(), schema::one_of(Channel::ALL.map(Channel::name));
+        number "amountCop" = payment.amount, schema::integer().at_least("0");
+        maybe number "feeCop" = payment.fee,
+            schema::integer().about("4.5 % and 1,500 pesos, never more than the amount; null until completed.");
+        maybe number "netCop" = payment.net(), schema::integer();
+        maybe text "reference" = reference(payment), schema::text();
+        maybe json "metadata" = payment.metadata.as_deref(), schema::object();
+        // For a hosted checkout: its price, and how that became pesos (`docs/contract.md, 12.7`).
+        optional plain "amountUsd" = payment.checkout.as_deref().map(|checkout| checkout.usd), values::ves();
+        optional plain "copRate" = payment.checkout.as_deref().map(|checkout| with_four_decimals(checkout.rate.0)),
+            values::four_decimals().about("What the buyer pays for a dollar.");
+        optional plain "copMarketRate" = payment.checkout.as_deref().map(|checkout| with_four_decimals(checkout.market_rate.0)),
+            values::four_decimals().about("What the market asked for one.");
+        optional json "checkoutSession" = payment.checkout.as_deref().map(|checkout| sale::show_in_payment(&checkout.sale)),
+            sale::in_payment();
+        maybe text "failureCode" = failure(payment),
+            schema::text().about("`expired`, `rejected`, `otp_attempts_exhausted` or `processor_error`; after an operator's word, the operator's code.");
+        maybe json "next" = next, next_schema().about("What the buyer does next, while there is something.");
+        // Operators are asked about the operations of live mode by their ids.
+        optional maybe plain "operationId" = payment.livemode.then(|| payment.operation()),
+            values::uuid().about("In live mode alone: what the processor or an operator is to decide, while that is open.");
+        boolean "livemode" = payment.livemode, values::livemode();
+        plain "createdAt" = payment.created_at, values::instant();
+        plain "expiresAt" = payment.expires_at, values::instant();
+        maybe plain "completedAt" = payment.completed_at, values::instant();
+        maybe plain "availableAt" = payment.available_at, values::instant();
+        maybe plain "refundedAt" = payment.refunded_at, values::instant();
+    }
 }
 
 /// A payment in pesos among all payments: the members of every payment, and those of pesos
 /// (`docs/contract.md, 5.1`).
 pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
-    let sale = payment.marketplace.as_deref();
+    let (sale, checkout) = (payment.marketplace.as_deref(), payment.checkout.as_deref());
     let body = Object::with_capacity(1536)
         .plain("id", payment.id)
         .plain("paymentId", payment.id)
@@ -395,36 +390,43 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .plain("method", Method::Cop.name())
         .maybe_text("failureCode", failure(payment))
         .null("cancelReason")
-        .maybe_number("usdAmount", payment.checkout.as_ref().map(|checkout| checkout.usd))
-        .null("vesAmount")
-        .null("bcvRate")
-        .null("feeVes")
-        .null("netVes")
-        .plain("currency", "COP");
-    priced(pesos(body, payment), payment)
+        .maybe_number("usdAmount", checkout.map(|checkout| checkout.usd));
+    let body = ["vesAmount", "bcvRate", "feeVes", "netVes"].into_iter().fold(body, Object::null);
+    let body = body
+        .plain("currency", "COP")
+        .plain("channel", payment.channel.name())
+        .number("amountCop", payment.amount)
+        .maybe_number("feeCop", payment.fee)
+        .maybe_number("netCop", payment.net())
+        .maybe_text("reference", reference(payment))
+        .json("metadata", payment.metadata.as_deref().unwrap_or("null"));
+    let body = match checkout {
+        Some(checkout) => body
+            .plain("amountUsd", checkout.usd)
+            .plain("copRate", with_four_decimals(checkout.rate.0))
+            .plain("copMarketRate", with_four_decimals(checkout.market_rate.0)),
+        None => body,
+    };
+    let body = body
         .maybe_plain("merchantId", sale.map(|sale| sale.merchant))
         .maybe_number("applicationFeePercent", sale.map(|sale| sale.commission_percent.0.normalize()))
         .null("applicationFeeVes")
         .null("sellerNetVes")
         .maybe_number("applicationFeeCop", sale.and_then(|sale| sale.commission))
-        .maybe_number("sellerNetCop", sale.and_then(|sale| sale.seller_net))
-        .null("debtorBankCode")
-        .null("debtorId")
-        .null("debtorCellPhone")
-        .null("cardLast4")
-        .null("cardBrand")
+        .maybe_number("sellerNetCop", sale.and_then(|sale| sale.seller_net));
+    let payer = ["debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "cardBrand"];
+    payer
+        .into_iter()
+        .fold(body, Object::null)
         .maybe_text("bankReference", bank_reference(payment))
         .maybe_plain("operationId", payment.operation())
         .null("description")
-        .maybe_plain("checkoutSessionId", payment.checkout.as_ref().map(|checkout| checkout.sale.session))
-        .json_or_null(
-            "checkoutSession",
-            payment.checkout.as_ref().map(|checkout| sale::show_in_payment(&checkout.sale)),
-        )
+        .maybe_plain("checkoutSessionId", checkout.map(|checkout| checkout.sale.session))
+        .json_or_null("checkoutSession", checkout.map(|checkout| sale::show_in_payment(&checkout.sale)))
         .maybe_plain("reversedAt", payment.refunded_at)
         .maybe_text("reversalRef", shown(&payment.refund_reference).filter(|_| payment.refunded_at.is_some()))
         .maybe_plain("reversalType", payment.refunded_at.map(|_| "refund"))
-        .list("chargebacks", std::iter::empty::<Vec<u8>>())
+        .json("chargebacks", "[]")
         .boolean("livemode", payment.livemode)
         .plain("createdAt", payment.created_at)
         .plain("expiresAt", payment.expires_at)

@@ -156,7 +156,7 @@ pub const DELETE: Endpoint = endpoint(
             .refuses(409, &["merchant_has_payouts", "merchant_has_balance"])
     },
 )
-.shows(deleted);
+.shows(|facts| Some((200, show_deleted(facts.the()?))));
 
 pub const ADD_METHOD: Endpoint = endpoint(chapters::MERCHANTS, run!(add_method), || {
     summary("Add a payout method")
@@ -266,14 +266,8 @@ fn updated(facts: &Facts<'_>) -> Option<Rendered> {
 fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
     let (merchant, method): (&Merchant, Id) = (facts.the()?, facts.about?);
     let body = Object::new().plain("payoutMethodId", method);
-    let body = match merchant.method(method) {
-        Some(found) => verification::begun(body, &found.status),
-        None => body
-            .plain("status", "rejected")
-            .plain("failureCode", "BE01")
-            .plain("action", "payout_method_deleted"),
-    };
-    Some((202, body.end()))
+    let status = merchant.method(method).map(|found| &found.status);
+    Some((202, verification::begun(body, status, "payout_method_deleted")))
 }
 
 fn one_method(facts: &Facts<'_>) -> Option<Rendered> {
@@ -296,10 +290,12 @@ fn newest_method(facts: &Facts<'_>) -> Option<Rendered> {
     })
 }
 
-fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
-    let merchant: &Merchant = facts.the()?;
-    let body = Object::new().boolean("deleted", true).plain("merchantId", merchant.id);
-    Some((200, body.text("externalRef", &*merchant.external_ref).end()))
+shown! {
+    fn show_deleted(merchant: &Merchant), deleted_schema, 128 {
+        boolean "deleted" = true, schema::boolean();
+        plain "merchantId" = merchant.id, values::uuid();
+        text "externalRef" = &*merchant.external_ref, values::shown_ref();
+    }
 }
 
 fn show_methods(merchant: &Merchant) -> Vec<u8> {

@@ -237,6 +237,13 @@ impl Schema {
         self
     }
 
+    /// Describes these members after all others, in this order.
+    pub fn last(mut self, names: &[&str]) -> Schema {
+        self.members
+            .sort_by_key(|member| names.iter().position(|name| *name == member.name).map_or(0, |n| n + 1));
+        self
+    }
+
     pub fn and(mut self, other: Schema) -> Schema {
         self.members.extend(other.members);
         self

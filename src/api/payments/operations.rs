@@ -71,22 +71,10 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
         Entity::Payment(payment) => (of_payment(payment, n)?, Some(payment.id), None, payment.created_at),
         Entity::Payout(payout) => (of_payout(payout, n)?, None, Some(payout.id), payout.created_at),
         Entity::Otp(otp) => (of_otp(otp, n)?, None, None, otp.created_at),
-        Entity::Merchant(_)
-        | Entity::Batch(_)
-        | Entity::OwnAccount(_)
-        | Entity::Chargeback(_)
-        | Entity::Conversion(_)
-        | Entity::CryptoPayout(_)
-        | Entity::DepositAddress(_)
-        | Entity::Product(_)
-        | Entity::Session(_)
-        | Entity::CopPayout(_)
-        | Entity::Webhook(_)
-        | Entity::Notice(_)
-        | Entity::Approval(_) => return None,
         Entity::CopPayment(payment) => {
             (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at)
         }
+        _ => return None,
     };
     Some(show_operation(id, &operation, payment, payout, created_at))
 }

@@ -101,15 +101,8 @@ fn changed(facts: &Facts<'_>) -> Option<Rendered> {
 fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
     let account: &OwnAccount = facts.the()?;
     let rejected = facts.record.is_some_and(|record| !record.removed.is_empty());
-    let body = if rejected {
-        Object::new()
-            .plain("status", "rejected")
-            .plain("failureCode", "BE01")
-            .plain("action", "payout_account_deleted")
-    } else {
-        verification::begun(Object::new(), &account.status)
-    };
-    Some((202, body.end()))
+    let status = (!rejected).then_some(&account.status);
+    Some((202, verification::begun(Object::new(), status, "payout_account_deleted")))
 }
 
 shown! {

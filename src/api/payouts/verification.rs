@@ -89,12 +89,15 @@ pub fn read_seen(mut fields: Fields<'_>) -> Result<(Ves, Ves), Invalid> {
 }
 
 /// The members of a verification that was begun: the status, and why the bank made no deposits, if it
-/// refused to.
-pub(crate) fn begun(body: Object, status: &MethodStatus) -> Object {
+/// refused to. Where nothing is left to verify, the bank has rejected it, and so much was deleted.
+pub(crate) fn begun(body: Object, status: Option<&MethodStatus>, deleted: &str) -> Vec<u8> {
+    let Some(status) = status else {
+        return body.plain("status", "rejected").plain("failureCode", "BE01").plain("action", deleted).end();
+    };
     let body = body.plain("status", status.name()).number("attemptsLeft", TRIES);
     let refused = status.word().and_then(|word| word.code.as_deref());
     match refused.filter(|_| status.name() == "unverified") {
-        Some(code) => body.text("failureCode", code),
-        None => body,
+        Some(code) => body.text("failureCode", code).end(),
+        None => body.end(),
     }
 }

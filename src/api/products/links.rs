@@ -13,7 +13,6 @@ use crate::respond::Reply;
 use crate::shown::shown;
 use crate::value::Value;
 use crate::web_address::clearable;
-use crate::writer::Object;
 use domain::entities::Entity;
 use domain::entities::product::{Link, LinkStatus, Product, product_of};
 use domain::resources::products;
@@ -179,11 +178,14 @@ shown! {
     }
 }
 
-pub(super) fn deleted_schema() -> schema::Schema {
-    schema::object().member("deleted", schema::boolean()).member("id", values::uuid())
+shown! {
+    pub(crate) fn show_deleted(id: Id), deleted_schema, 64 {
+        boolean "deleted" = true, schema::boolean();
+        plain "id" = id, values::uuid();
+    }
 }
 
-/// The answer to the deletion of the product or the link that the path names.
-pub(super) fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((200, Object::new().boolean("deleted", true).plain("id", facts.about?).end()))
+/// The answer to the deletion of the product, the link or the endpoint that the path names.
+pub(crate) fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, show_deleted(facts.about?)))
 }

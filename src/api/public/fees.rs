@@ -10,10 +10,9 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::shown::shown;
 use crate::value::Value;
-use crate::writer::{Object, text};
 use domain::resources::rates::samples::Sample;
 use domain::resources::rates::withdrawals::{
-    CENTS_MAX, NETWORK_DEFAULT, PagoMovil, PaidBy, Range, Withdrawals, dollars,
+    CENTS_MAX, Estimate, NETWORK_DEFAULT, PagoMovil, PaidBy, Range, Tier, Withdrawals, dollars,
 };
 use rust_decimal::Decimal;
 use std::borrow::Cow;
@@ -89,32 +88,39 @@ pub const SCHEDULE: Endpoint<Handler> = endpoint(chapters::PUBLIC, schedule, || 
 });
 
 fn schedule(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
-    let ranges: Vec<Range<'_>> = call.policy.ranges().collect();
-    let summary: Vec<String> = ranges.iter().map(|range| format!("{range}: {}", range.tier)).collect();
-    let mut body = Object::new()
-        .text("policy", &call.policy.name)
-        .number("minWithdrawalCents", call.withdrawals.minimum)
-        .text("summary", summary.join("; "));
-    // The single fee is shown only if one tier holds for all amounts.
-    if let [only] = ranges.as_slice() {
-        body = body
-            .number("serviceFeePercent", only.tier.percent.0.normalize())
-            .number("serviceFeeFixedCents", only.tier.fixed);
-    }
-    body = body.number("networkFeeCents", call.withdrawals.network_fee(NETWORK_DEFAULT).unwrap_or(0));
-    Ok(body.list("tiers", ranges.iter().map(show_range)).end())
+    Ok(show_schedule(&call.policy.name, call.withdrawals, &call.policy.ranges().collect::<Vec<_>>()))
 }
 
-fn show_range(range: &Range<'_>) -> Vec<u8> {
-    let mut shown = Object::new().number("minAmountCents", range.min);
-    if let Some(max) = range.max {
-        shown = shown.number("maxAmountCents", max);
+/// The tier that holds for all amounts, if one does.
+fn only<'r>(ranges: &'r [Range<'_>]) -> Option<&'r Tier> {
+    if let [only] = ranges { Some(only.tier) } else { None }
+}
+
+fn summary_of(ranges: &[Range<'_>]) -> String {
+    ranges.iter().map(|range| format!("{range}: {}", range.tier)).collect::<Vec<_>>().join("; ")
+}
+
+shown! {
+    fn show_schedule(policy: &str, withdrawals: &Withdrawals, ranges: &[Range<'_>]), schedule_schema, 1024 {
+        text "policy" = policy, schema::one_of(["legacy_flat", "tiered_v1", "tiered_v2"]);
+        number "minWithdrawalCents" = withdrawals.minimum, values::count();
+        text "summary" = summary_of(ranges), schema::text();
+        // The single fee is shown only if one tier holds for all amounts.
+        optional number "serviceFeePercent" = only(ranges).map(|tier| tier.percent.0.normalize()), values::figure();
+        optional number "serviceFeeFixedCents" = only(ranges).map(|tier| tier.fixed), values::count();
+        optional number "networkFeeCents" = Some(withdrawals.network_fee(NETWORK_DEFAULT).unwrap_or(0)), values::count();
+        optional list "tiers" = Some(ranges.iter().map(show_range)), schema::list(range_schema());
     }
-    shown
-        .number("serviceFeePercent", range.tier.percent.0.normalize())
-        .number("serviceFeeFixedCents", range.tier.fixed)
-        .json("label", &text(&range.to_string()))
-        .end()
+}
+
+shown! {
+    fn show_range(range: &Range<'_>), range_schema, 256 {
+        number "minAmountCents" = range.min, values::count();
+        optional number "maxAmountCents" = range.max, values::count();
+        number "serviceFeePercent" = range.tier.percent.0.normalize(), values::figure();
+        number "serviceFeeFixedCents" = range.tier.fixed, values::count();
+        text "label" = range.to_string(), schema::text();
+    }
 }
 
 pub const ESTIMATE: Endpoint<Handler> = endpoint(chapters::PUBLIC, estimate, || {
@@ -141,23 +147,34 @@ fn estimate(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let range = call.policy.range_of(amount).ok_or_else(too_large)?;
     let estimate =
         call.withdrawals.estimate(range.tier, amount, method, network.as_deref()).ok_or_else(too_large)?;
-    let in_dollars = |cents: i64| -> Decimal { dollars(cents).normalize() };
-    let breakdown = Object::new()
-        .number("serviceFee", in_dollars(estimate.service_fee))
-        .number("blockchainFee", in_dollars(estimate.blockchain_fee))
-        .number("totalFee", in_dollars(estimate.total_fee));
-    Ok(Object::new()
-        .number("serviceFeeCents", estimate.service_fee)
-        .number("blockchainFeeCents", estimate.blockchain_fee)
-        .number("totalFeeCents", estimate.total_fee)
-        .number("amountToReceiveCents", estimate.to_receive)
-        .json("breakdown", &breakdown.end())
-        .number("feePercent", range.tier.percent.0.normalize())
-        .number("feeFixedCents", range.tier.fixed)
-        .text("feeTier", range.to_string())
-        .text("feePolicyVersion", &call.policy.name)
-        .text("feeBreakdownLabel", range.tier.to_string())
-        .end())
+    Ok(show_estimate(&estimate, &range, &call.policy.name))
+}
+
+fn in_dollars(cents: i64) -> Decimal {
+    dollars(cents).normalize()
+}
+
+shown! {
+    fn show_estimate(estimate: &Estimate, range: &Range<'_>, policy: &str), estimate_schema, 512 {
+        number "serviceFeeCents" = estimate.service_fee, values::count();
+        number "blockchainFeeCents" = estimate.blockchain_fee, values::count();
+        number "totalFeeCents" = estimate.total_fee, values::count();
+        number "amountToReceiveCents" = estimate.to_receive, values::count();
+        optional json "breakdown" = Some(show_breakdown(estimate)), breakdown_schema();
+        optional number "feePercent" = Some(range.tier.percent.0.normalize()), values::figure();
+        optional number "feeFixedCents" = Some(range.tier.fixed), values::count();
+        optional text "feeTier" = Some(range.to_string()), schema::text();
+        optional text "feePolicyVersion" = Some(policy), schema::text();
+        optional text "feeBreakdownLabel" = Some(range.tier.to_string()), schema::text();
+    }
+}
+
+shown! {
+    fn show_breakdown(estimate: &Estimate), breakdown_schema, 128 {
+        number "serviceFee" = in_dollars(estimate.service_fee), values::figure();
+        number "blockchainFee" = in_dollars(estimate.blockchain_fee), values::figure();
+        number "totalFee" = in_dollars(estimate.total_fee), values::figure();
+    }
 }
 
 pub const PAGO_MOVIL: Endpoint<Handler> = endpoint(chapters::PUBLIC, pago_movil, || {

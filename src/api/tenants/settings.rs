@@ -51,7 +51,7 @@ pub fn show(settings: &Settings) -> Vec<u8> {
         .end()
 }
 
-pub fn percentage(rate: Rate) -> String {
+fn percentage(rate: Rate) -> String {
     format!("{:.4}", rate.0)
 }
 
@@ -71,26 +71,28 @@ fn show_fees(fees: &Fees) -> Vec<u8> {
 }
 
 fn show_conversions(conversions: &ConversionSettings) -> Vec<u8> {
-    let enabled = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)]
-        .into_iter()
-        .filter(|(_, enabled)| *enabled);
-    let spread = &conversions.spread_percent;
-    let limit = &conversions.daily_limit;
     Object::new()
-        .list("enabled", enabled.map(|(name, _)| text(name)))
-        .json(
-            "spreadPercent",
-            &Object::new().plain("VES", percentage(spread.ves)).plain("COP", percentage(spread.cop)).end(),
-        )
+        .list("enabled", enabled(conversions))
+        .json("spreadPercent", spread(conversions))
         .plain("minimumUsdt", conversions.minimum)
-        .json(
-            "dailyLimit",
-            &Object::new()
-                .maybe_plain("VES", limit.ves.map(Ves::from_minor))
-                .maybe_plain("COP", limit.cop)
-                .end(),
-        )
+        .json("dailyLimit", daily_limit(conversions))
         .end()
+}
+
+/// The currencies that may be converted.
+pub(crate) fn enabled(conversions: &ConversionSettings) -> impl Iterator<Item = Vec<u8>> {
+    let sources = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)];
+    sources.into_iter().filter(|(_, enabled)| *enabled).map(|(name, _)| text(name))
+}
+
+pub(crate) fn spread(conversions: &ConversionSettings) -> Vec<u8> {
+    let PerSource { ves, cop } = &conversions.spread_percent;
+    Object::new().plain("VES", percentage(*ves)).plain("COP", percentage(*cop)).end()
+}
+
+pub(crate) fn daily_limit(conversions: &ConversionSettings) -> Vec<u8> {
+    let PerSource { ves, cop } = &conversions.daily_limit;
+    Object::new().maybe_plain("VES", ves.map(Ves::from_minor)).maybe_plain("COP", *cop).end()
 }
 
 /// Reads a change of settings: something has to be in it.

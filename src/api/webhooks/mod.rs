@@ -7,7 +7,7 @@
 pub mod description;
 pub mod targets;
 
-use crate::answer::{Facts, OfKind, Rendered};
+use crate::answer::{Facts, OfKind};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{self, Fields, Invalid, kind, read};
@@ -15,6 +15,7 @@ use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::problem::Problem;
+use crate::products::links::{deleted, deleted_schema};
 use crate::query;
 use crate::records::{Records, Stopped, Unread};
 use crate::respond::Reply;
@@ -22,9 +23,7 @@ use crate::shown::shown;
 use crate::value::{Bad, Value};
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
-use domain::entities::webhook::{
-    Delivered, EVENT_NAMES, EventName, EventRef, Resend, Retry, Signature, Webhook,
-};
+use domain::entities::webhook::{Delivered, EVENT_NAMES, EventName, Resend, Retry, Signature, Webhook};
 use domain::index;
 use domain::resources::webhooks;
 use domain::resources::webhooks::{NewWebhook, OVERLAP_SECONDS, OVERLAP_SECONDS_MAX, WebhookChange};
@@ -160,13 +159,7 @@ fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChang
 pub const DELETE: Endpoint = endpoint(
     chapters::WEBHOOKS,
     run!(|cx| cx.ask(EntityId::webhook(cx.id("id")?), webhooks::Command::Delete).await),
-    || {
-        summary("Delete an endpoint").answers_with(
-            200,
-            schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
-            "It is gone",
-        )
-    },
+    || summary("Delete an endpoint").answers_with(200, deleted_schema(), "It is gone"),
 )
 .shows(deleted);
 
@@ -263,63 +256,31 @@ fn with_secret(facts: &Facts<'_>) -> Option<Vec<u8>> {
     })
 }
 
-fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
-    let webhook: &Webhook = facts.the()?;
-    Some((200, Object::new().boolean("deleted", true).plain("id", webhook.id).end()))
-}
-
 /// A delivery that has no outcome yet, as JSON.
 pub fn show_pending(webhook: Id, due: &Resend) -> Vec<u8> {
-    show_delivery(
-        due.delivery,
-        webhook,
-        &due.event,
-        due.attempt,
-        "pending",
-        None,
-        None,
-        None,
-        due.created_at,
-        None,
-    )
+    let Resend { delivery, event, created_at, attempt } = *due;
+    let unanswered =
+        Delivered { id: delivery, event, created_at, attempt, http_status: None, latency_ms: 0, error: None };
+    show_delivery(webhook, &unanswered, None)
 }
 
 pub fn show_delivered(webhook: Id, delivered: &Delivered, completed_at: Timestamp) -> Vec<u8> {
-    let Delivered { id, event, attempt, created_at, .. } = delivered;
-    let (http_status, latency_ms, error) =
-        (delivered.http_status, Some(delivered.latency_ms), delivered.error.as_deref());
-    let completed_at = Some(completed_at);
-    show_delivery(
-        *id,
-        webhook,
-        event,
-        *attempt,
-        status(error),
-        http_status,
-        latency_ms,
-        error,
-        *created_at,
-        completed_at,
-    )
+    show_delivery(webhook, delivered, Some(completed_at))
 }
 
 shown! {
-    #[expect(clippy::too_many_arguments, reason = "they are the members")]
-    fn show_delivery(
-        id: Id, webhook: Id, event: &EventRef, attempt: u32, status: &str, http_status: Option<u16>,
-        latency_ms: Option<u32>, error: Option<&str>, created_at: Timestamp, completed_at: Option<Timestamp>
-    ), delivery_schema, 512 {
-        plain "id" = id, values::uuid();
+    fn show_delivery(webhook: Id, delivery: &Delivered, completed_at: Option<Timestamp>), delivery_schema, 512 {
+        plain "id" = delivery.id, values::uuid();
         plain "webhookId" = webhook, values::uuid();
-        plain "eventId" = event.id, values::uuid();
-        plain "event" = event.kind.name(), schema::text();
-        number "sequence" = event.number, schema::integer().at_least("1");
-        number "attempt" = attempt, schema::integer().at_least("1").about("The number of the try.");
-        plain "status" = status, status_schema();
-        maybe number "httpStatus" = http_status, schema::integer();
-        maybe number "latencyMs" = latency_ms, schema::integer();
-        maybe text "error" = error, schema::text();
-        plain "createdAt" = created_at, values::instant();
+        plain "eventId" = delivery.event.id, values::uuid();
+        plain "event" = delivery.event.kind.name(), schema::text();
+        number "sequence" = delivery.event.number, schema::integer().at_least("1");
+        number "attempt" = delivery.attempt, schema::integer().at_least("1").about("The number of the try.");
+        plain "status" = if completed_at.is_some() { status(delivery.error.as_deref()) } else { "pending" }, status_schema();
+        maybe number "httpStatus" = delivery.http_status, schema::integer();
+        maybe number "latencyMs" = completed_at.map(|_| delivery.latency_ms), schema::integer();
+        maybe text "error" = delivery.error.as_deref(), schema::text();
+        plain "createdAt" = delivery.created_at, values::instant();
         maybe plain "completedAt" = completed_at, values::instant();
     }
 }

@@ -143,9 +143,19 @@ pub fn list_json<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>) -> Vec<u8> 
 }
 
 fn list_start<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>) -> Vec<u8> {
+    array(b"{\"items\":", items)
+}
+
+/// `[...]`, for what is a bare array.
+pub fn array_json<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>) -> Vec<u8> {
+    array(b"", items)
+}
+
+fn array<I: AsRef<[u8]>>(before: &[u8], items: impl IntoIterator<Item = I>) -> Vec<u8> {
     let items = items.into_iter();
     let mut out = Vec::with_capacity(32 + 512 * items.size_hint().0);
-    out.extend_from_slice(b"{\"items\":[");
+    out.extend_from_slice(before);
+    out.push(b'[');
     for (index, item) in items.enumerate() {
         if index > 0 {
             out.push(b',');
