@@ -31,6 +31,7 @@ use domain::resources::payments::otp::NewOtp;
 use domain::resources::payouts::batch::NewBatch;
 use domain::resources::rates::samples::Sample;
 use domain::values::date::Date;
+use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::mode::is_live;
 use domain::values::money::{Currency, Rate, Usdt, Ves};
@@ -260,6 +261,11 @@ impl<'c> Context<'c> {
     /// The id in the path, under this name; what is no UUID names nothing.
     pub fn id(&self, name: &str) -> Result<Id, Problem> {
         Id::parse(self.path(name)).ok_or_else(Problem::not_found)
+    }
+
+    /// The reference in the path; what cannot be one names nothing.
+    pub fn external_ref(&self) -> Result<ExternalRef, Problem> {
+        ExternalRef::parse(self.path("externalRef")).map_err(|_| Problem::not_found())
     }
 
     pub fn asked<T, E>(&self, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Result<T, E> {

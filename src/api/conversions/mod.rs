@@ -145,7 +145,13 @@ async fn end(cx: &mut Context<'_>, decision: Decision) -> Result<Reply, Problem>
     cx.ask(id, conversions::Command::End(decision)).await
 }
 
-pub const CANCEL: Endpoint = endpoint(chapters::CONVERSIONS, run!(cancel), || {
+/// Ends a conversion by a call that takes no body.
+async fn end_by(cx: &mut Context<'_>, decision: Decision) -> Result<Reply, Problem> {
+    cx.no_body()?;
+    end(cx, decision).await
+}
+
+pub const CANCEL: Endpoint = endpoint(chapters::CONVERSIONS, run!(end_by, Decision::Cancel), || {
     summary("Cancel a pending conversion")
         .about("What it took is back at once, and held where it was held.")
         .answers(200, "Conversion", "The conversion, canceled")
@@ -153,22 +159,12 @@ pub const CANCEL: Endpoint = endpoint(chapters::CONVERSIONS, run!(cancel), || {
 })
 .shows(ended);
 
-async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    cx.no_body()?;
-    end(cx, Decision::Cancel).await
-}
-
-pub const FULFIL: Endpoint = endpoint(chapters::TEST_MODE, run!(fulfil), || {
+pub const FULFIL: Endpoint = endpoint(chapters::TEST_MODE, run!(end_by, Decision::Fulfil), || {
     summary("Fulfil a pending conversion")
         .answers(200, "Conversion", "The conversion, completed")
         .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
 })
 .shows(ended);
-
-async fn fulfil(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    cx.no_body()?;
-    end(cx, Decision::Fulfil).await
-}
 
 pub const REJECT: Endpoint = endpoint(chapters::TEST_MODE, run!(reject), || {
     summary("Let a pending conversion fail")

@@ -157,14 +157,11 @@ pub const READ: Endpoint =
         summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
     });
 
-pub const READ_BY_REF: Endpoint = endpoint(chapters::USDT, run!(read_by_ref), || {
-    summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout")
-});
-
-async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;
-    cx.named(Space::CryptoPayout, name.as_str(), show)
-}
+pub const READ_BY_REF: Endpoint = endpoint(
+    chapters::USDT,
+    run!(|cx| cx.named(Space::CryptoPayout, cx.external_ref()?.as_str(), show)),
+    || summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout"),
+);
 
 /// The status of the payouts that a list is to show.
 pub fn read_status(query: &mut Query<'_>) -> Got<Option<Status>> {

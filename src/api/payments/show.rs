@@ -17,7 +17,6 @@ use domain::entities::{Entity, chargeback};
 use domain::index::Space;
 use domain::trace::shown;
 use domain::values::card::Brand;
-use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usdt;
 
@@ -47,7 +46,7 @@ pub const READ_BY_REF: Endpoint = endpoint(chapters::PAYMENTS, run!(read_by_ref)
 });
 
 async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;
+    let name = cx.external_ref()?;
     cx.read(|records| {
         let newest = newest(records, name.as_str())?.ok_or_else(Problem::not_found)?;
         read_any(records, EntityId::payment(newest))

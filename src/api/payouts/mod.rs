@@ -27,7 +27,6 @@ use domain::resources::payouts::{self, NewPayout, PhoneHolder, Receiver};
 use domain::trace::shown;
 use domain::values::account::AccountNumber;
 use domain::values::bank::BankCode;
-use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 
@@ -210,14 +209,11 @@ pub const READ: Endpoint =
         summary("Read a payout").answers(200, "Payout", "The payout")
     });
 
-pub const READ_BY_REF: Endpoint = endpoint(chapters::PAYOUTS, run!(read_by_ref), || {
-    summary("Read a payout by your reference").answers(200, "Payout", "The payout")
-});
-
-async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;
-    cx.named(Space::Payout, name.as_str(), show)
-}
+pub const READ_BY_REF: Endpoint = endpoint(
+    chapters::PAYOUTS,
+    run!(|cx| cx.named(Space::Payout, cx.external_ref()?.as_str(), show)),
+    || summary("Read a payout by your reference").answers(200, "Payout", "The payout"),
+);
 
 /// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).
 pub fn created(facts: &Facts<'_>) -> Option<Rendered> {

@@ -23,7 +23,6 @@ pub use asked::{CsvQuery, MEDIA_TYPE};
 use crate::json::{self, Shape};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The member that has the rows of a list.
 pub const ITEMS: &str = "items";
@@ -84,16 +83,9 @@ pub struct Table {
 }
 
 /// An answer that is no page of the list: a defect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an answer that is no page of its list")]
 pub struct NoPage;
-
-impl fmt::Display for NoPage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an answer that is no page of its list")
-    }
-}
-
-impl std::error::Error for NoPage {}
 
 /// The rows of a page, and where the list goes on.
 #[derive(Debug, PartialEq, Eq)]
