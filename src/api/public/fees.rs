@@ -47,7 +47,7 @@ pub(super) fn asked_estimate(mut query: Query<'_>) -> Result<Withdrawal, Invalid
     );
     Ok(read!(query {
         wanted amount = "amount_cents", cents("1") => amount.flatten();
-        optional method = "method", known(PaidBy::ALL, PaidBy::code);
+        optional method = "method", known(PaidBy::ALL, PaidBy::name);
         optional network = "network", wallet;
         optional asset = "asset", known(ASSETS, |asset| asset).default("\"USDT\"");
     } => Withdrawal { amount, method, network, asset }))

@@ -44,8 +44,8 @@ shown! {
     fn show_bank(bank: &Bank), bank_schema, 512 {
         plain "code" = bank.code, schema::text().pattern("^[0-9]{4}$").example("\"0134\"");
         text "name" = &bank.name, schema::text();
-        list "services" = bank.services.iter().map(|service| text(service.code())),
-            schema::list(schema::one_of(Service::ALL.map(Service::code)));
+        list "services" = bank.services.iter().map(|service| text(service.name())),
+            schema::list(schema::one_of(Service::ALL.map(Service::name)));
         maybe text "logoUrl" = bank.logo_url.as_deref(), schema::text().about("Null means: show the name alone.");
     }
 }
