@@ -40,7 +40,6 @@ impl Tongue {
     }
 }
 
-/// The page of all codes, in Markdown.
 pub const fn page(tongue: Tongue) -> &'static str {
     match tongue {
         Tongue::English => include_str!("../../docs/en/error-codes.md"),

@@ -9,6 +9,7 @@
 use crate::answer::{OfKind, Show};
 use crate::fields::Fields;
 use crate::lists::{List, Span};
+use crate::openapi::document::{Access, ErrorShape, Row};
 use crate::openapi::operation::Operation;
 use crate::page::{ListOf, Page};
 use crate::payments::card_tokens::CardToken;
@@ -37,6 +38,7 @@ use domain::values::mode::is_live;
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
+use hyper::Method;
 use hyper::body::Bytes;
 use std::mem;
 use std::pin::Pin;
@@ -50,8 +52,9 @@ pub type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T, Problem>> + Send +
 /// the time of a small one would go into moving it.
 pub type Handler = for<'a, 'c> fn(&'a mut Context<'c>) -> Later<'a, Reply>;
 
-/// An endpoint as its resource declares it; the row adds the policy. Those of the public interface have functions
-/// of another form.
+/// An endpoint as its resource declares it; the row adds the policy. Each audience but the tenants has functions of
+/// its own form.
+#[derive(Clone, Copy)]
 pub struct Endpoint<H = Handler> {
     pub chapter: &'static str,
     pub handler: H,
@@ -61,9 +64,21 @@ pub struct Endpoint<H = Handler> {
     pub show: Option<Show>,
 }
 
-impl Endpoint {
-    pub const fn shows(self, show: Show) -> Endpoint {
+impl<H: Copy> Endpoint<H> {
+    pub const fn shows(self, show: Show) -> Endpoint<H> {
         Endpoint { show: Some(show), ..self }
+    }
+
+    /// Its row in the description of an interface.
+    pub fn described(
+        &self,
+        method: Method,
+        path: &'static str,
+        operation: &'static str,
+        access: Access,
+    ) -> Row {
+        let (chapter, description) = (self.chapter, (self.description)());
+        Row { method, path, operation, access, errors: ErrorShape::Gateway, chapter, description }
     }
 }
 
@@ -163,7 +178,6 @@ pub trait Server: Send {
     /// What a book says, when everything is durable that it was decided by.
     fn view(&mut self, query: view::Query) -> Later<'_, View>;
 
-    /// The tenant's durable records.
     fn records(&self) -> Box<dyn Records + '_>;
 
     /// Reads any number of records, such as a page: among the reads of the tenant, and on another thread when
@@ -179,7 +193,6 @@ pub trait Server: Send {
     /// Reserves the first of these slugs that no link has.
     fn free_slug(&mut self, slugs: Vec<String>) -> Later<'_, Option<String>>;
 
-    /// Checks that a webhook may go to this address.
     fn may_reach<'s>(&'s mut self, url: &'s Url) -> Later<'s, ()>;
 
     /// In live mode: has the payer's bank send a key if it does so at our word; `known` is the newest payment
@@ -204,12 +217,10 @@ pub trait Server: Send {
     /// The test clock moves by so many milliseconds, with everything that is due on the way.
     fn advance(&mut self, ms: i64) -> Later<'_, Reply>;
 
-    /// The data of test mode begins anew.
     fn begin_anew(&mut self) -> Later<'_, Reply>;
 
     fn balance_at(&mut self, at: Timestamp) -> Later<'_, view::Balance>;
 
-    /// The days of an account, from one to another.
     fn statement(&mut self, ledger: Ledger, currency: Currency, days: (Date, Date)) -> Later<'_, Vec<Line>>;
 
     /// The receipt of a payment, in the language with this code.
@@ -229,13 +240,11 @@ pub trait Server: Send {
 
     fn resend(&mut self, event: Id) -> Later<'_, Reply>;
 
-    /// Sends a test notification to every enabled endpoint.
     fn test_notification(&mut self) -> Later<'_, Reply>;
 
     /// A new key in the place of the caller's own, which works on for so many seconds.
     fn rotate_own_key(&mut self, overlap: i64) -> Later<'_, Reply>;
 
-    /// The operator is asked for live mode.
     fn ask_live(&mut self) -> Later<'_, Reply>;
 }
 
@@ -245,7 +254,6 @@ pub struct Context<'c> {
     pub banks: &'c Catalogue,
     pub body: Bytes,
     pub parameters: &'c [(&'static str, String)],
-    /// The query string, without its question mark.
     pub query: Option<&'c str>,
     /// What is bad about the call outside of its body, until it is said.
     pub unexpected: Vec<BadField>,

@@ -26,7 +26,6 @@ pub enum Stopped {
 /// The reason why a read has no answer.
 #[derive(Debug)]
 pub enum Unread {
-    /// The read came to no result.
     Stopped(Stopped),
     Problem(Box<Problem>),
 }
@@ -72,7 +71,6 @@ pub type Answered = Result<Vec<u8>, Unread>;
 /// have, and the number of its part.
 pub type Each<'a> = &'a mut dyn FnMut(&[u8], usize) -> Result<ControlFlow<()>, Unread>;
 
-/// An entry of the index: its key and its value.
 pub type Entry = (Vec<u8>, Vec<u8>);
 
 /// The callback for each entry of a scan: its key and its value.
@@ -86,7 +84,6 @@ pub trait Records {
     /// Takes one record from what the read may look at; to be called before it is read.
     fn spend(&self) -> Result<(), Stopped>;
 
-    /// The newest state of an entity.
     fn entity(&self, id: EntityId) -> Result<Option<Arc<Entity>>, Stopped>;
 
     fn named(&self, space: Space, name: &str) -> Result<Option<Id>, Stopped>;
@@ -129,7 +126,6 @@ pub fn one<T: OfKind>(records: &dyn Records, id: EntityId, show: fn(&T) -> Vec<u
     Ok(show(T::of(&entity).ok_or_else(|| another_kind(id))?))
 }
 
-/// The first of these entities that exists.
 pub fn first_known(
     records: &dyn Records,
     candidates: impl IntoIterator<Item = EntityId>,

@@ -267,7 +267,6 @@ refusals! {
          for the change again";
 }
 
-/// The problem of an amount that cannot be converted.
 pub fn invalid_amount() -> Problem {
     Problem::refused(
         400,

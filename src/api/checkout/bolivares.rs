@@ -67,7 +67,6 @@ pub fn still_good(expiry: Expiry, now: Timestamp) -> Result<(), Problem> {
     }
 }
 
-/// The token of a card, as JSON.
 pub fn show_token(
     token: &CardToken,
     mark: Mark<'_>,
@@ -79,7 +78,6 @@ pub fn show_token(
     show_made_token(&token.text(mark, tenant_key), token, expiry, livemode, now.plus_ms(lasts_ms))
 }
 
-/// A token, as text.
 const TOKEN: &str = r#""card_7gb61roqRf6zB3Vh1CT5zSicO_Vyao4axCz2gnShIaM7XoFez9Su0GQnsGN5qIfhNPkx""#;
 
 shown! {
@@ -98,7 +96,6 @@ shown! {
 /// A transfer that the buyer made, as they tell of it.
 pub struct GotTransfer {
     pub debtor: Debtor,
-    /// The last digits of its reference.
     pub reference: String,
     pub date: Date,
     pub quote: Option<Quote>,

@@ -25,9 +25,7 @@ use domain::resources::checkout::{self, Attempts, NewSession, Status};
 use domain::values::ids::{EntityId, Id, Kind};
 use std::borrow::Cow;
 
-/// Characters of a reference.
 const REFERENCE_MAX: usize = 128;
-/// Bytes of metadata.
 const METADATA_BYTES_MAX: usize = 4096;
 
 pub(super) const WAYS: [&str; 5] = ["c2p", "usdt", "cop", "card", "pago_movil"];

@@ -31,9 +31,7 @@ use domain::values::money::{Currency, Usdt, Ves};
 use domain::values::time::Timestamp;
 use std::borrow::Cow;
 
-/// Characters of the longest reference.
 const REFERENCE_MAX: usize = 128;
-/// Characters of the longest reason.
 const REASON_MAX: usize = 200;
 /// The reason of a conversion that is not fulfilled, when the operator gives none.
 const NOT_FULFILLED: &str = "not_fulfilled";
@@ -203,7 +201,6 @@ pub const LIST: Endpoint = endpoint(chapters::CONVERSIONS, run!(list), || {
     summary("List conversions").list(asked).answers(200, "ConversionPage", "Newest first")
 });
 
-/// Reads the filters of a list of conversions.
 pub fn filters(query: &mut Query<'_>) -> Got<List> {
     gather!(query {
         optional status = "status", kinds::named_one(Status::ALL, Status::name);
@@ -227,7 +224,6 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.read_long(move |records| list.page(records, &page, &show_entity)).await
 }
 
-/// A conversion of any entity.
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     Conversion::of(entity).and_then(show)
 }
@@ -271,7 +267,6 @@ fn accepted(facts: &Facts<'_>) -> Option<Rendered> {
     Some((201, show(facts.the()?)?))
 }
 
-/// A conversion after a change.
 pub fn ended(facts: &Facts<'_>) -> Option<Rendered> {
     Some((200, show(facts.the()?)?))
 }

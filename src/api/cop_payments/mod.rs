@@ -37,7 +37,6 @@ use domain::values::money::Cop;
 use domain::values::token::Token;
 use std::borrow::Cow;
 
-/// Characters of a reference.
 const REFERENCE_MAX: usize = 128;
 /// Bytes of metadata, as JSON.
 const METADATA_BYTES_MAX: usize = 8 * 1024;

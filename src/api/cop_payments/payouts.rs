@@ -41,7 +41,6 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.read_long(move |records| list.page(records, &page, &show_entity)).await
 }
 
-/// The body of a payout in a list of entities.
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     CopPayout::of(entity).map(show)
 }

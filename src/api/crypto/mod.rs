@@ -34,7 +34,6 @@ use domain::values::money::Usdt;
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
 
-/// Characters of the longest address.
 const ADDRESS_MAX: usize = 64;
 
 pub const BALANCE: Endpoint = endpoint(chapters::USDT, run!(balance), || {

@@ -30,7 +30,6 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::phone::MobilePhone;
 use std::borrow::Cow;
 
-/// Characters of a name.
 const NAME_MAX: usize = 120;
 pub const REGISTER: Endpoint = endpoint(chapters::MERCHANTS, run!(register), || {
     summary("Register a merchant")

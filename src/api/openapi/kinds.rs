@@ -148,7 +148,6 @@ pub fn plain_ref<'a>() -> impl Kind<'a, ExternalRef> {
     external_ref().described(|_| schema::text().chars(1..=CHARACTERS_MAX).pattern(r"\S"))
 }
 
-/// Characters of an e-mail address (RFC 5321).
 const EMAIL_MAX: usize = 254;
 
 fn read_email(value: Value<'_>) -> Result<String, Bad> {

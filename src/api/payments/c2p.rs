@@ -146,7 +146,6 @@ async fn execute(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::payment(intent), payments::Command::ExecuteC2p(Box::new(execute))).await
 }
 
-/// Reads the body of a charge: the intent, and what is done to it.
 pub(super) fn read_execution(
     mut fields: Fields<'_>,
     banks: &Catalogue,

@@ -21,7 +21,6 @@ use domain::values::money::Rate;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Characters of the name on a card.
 const HOLDER_NAME_MAX: usize = 100;
 
 pub const CHARGE: Endpoint = endpoint(chapters::PAYMENTS, run!(charge), || {

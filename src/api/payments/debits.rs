@@ -8,12 +8,12 @@ use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
-use crate::payments::ves_amount;
+use crate::payments::{offering, ves_amount};
 use crate::payouts::CONCEPT_MAX;
 use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::shown::shown;
-use crate::value::{Bad, Value};
+use crate::value::Value;
 use domain::entities::means::{Debtor, Means};
 use domain::entities::otp::{Otp, Status};
 use domain::resources::banks::{Catalogue, Service};
@@ -25,7 +25,6 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::token::Token;
 
-/// Characters of the payer's name.
 const NAME_MAX: usize = 100;
 
 /// The fields that the bodies of both steps have.
@@ -37,15 +36,6 @@ fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Got<(Debtor, Ves)> {
         required phone = "telefono", kinds::phone();
         required id = "cedula", kinds::identity();
     } => (Debtor { bank, id, phone }, amount))
-}
-
-/// A bank code of four digits whose bank offers `service`.
-pub fn offering<'a>(banks: &Catalogue, service: Service, otherwise: &'static str) -> impl Kind<'a, BankCode> {
-    let read = move |value: Value<'a>| {
-        let bank = value.text_as(BankCode::parse)?;
-        if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(otherwise)) }
-    };
-    kind(read, values::bank_code)
 }
 
 pub const REQUEST_OTP: Endpoint = endpoint(chapters::PAYMENTS, run!(request_otp), || {

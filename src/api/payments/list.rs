@@ -19,7 +19,6 @@ use domain::entities::payment::{Status, facet};
 use domain::index::{Space, Trait};
 use domain::values::ids::{EntityId, Id, Kind};
 
-/// Characters of the longest reference.
 const REFERENCE_MAX: usize = 128;
 
 pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {

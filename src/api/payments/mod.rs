@@ -36,7 +36,6 @@ pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "payment_in_prog
 /// What is answered to a call that makes no attempt.
 pub(super) const REPEATED: &str = "The newest payment under this reference, of which the call is a repeat";
 
-/// Characters of a description.
 pub const DESCRIPTION_MAX: usize = 255;
 
 pub const PRICE_EXPECTED: &str = "must be from 0.01 to 100000 with at most 2 decimals";
@@ -88,6 +87,15 @@ fn ves_amount<'a>() -> impl Kind<'a, Ves> {
 /// The amount if it can be a price.
 pub fn in_price_range(usd: Usd) -> Option<Usd> {
     (usd > Usd::ZERO && usd <= USD_MAX).then_some(usd)
+}
+
+/// A bank code of four digits whose bank offers `service`.
+pub fn offering<'a>(banks: &Catalogue, service: Service, otherwise: &'static str) -> impl Kind<'a, BankCode> {
+    let read = move |value: Value<'a>| {
+        let bank = value.text_as(BankCode::parse)?;
+        if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(otherwise)) }
+    };
+    kind(read, values::bank_code)
 }
 
 /// A bank that offers `service`, by its number or by its code of four digits.

@@ -6,7 +6,7 @@ use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::payments::debits::offering;
+use crate::payments::offering;
 use crate::payments::price;
 use crate::problem::Problem;
 use crate::respond::Reply;
@@ -55,7 +55,6 @@ async fn account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 shown! {
-    /// The account to which buyers send a Pago Móvil, as JSON.
     fn show_account(account: Option<Receiver>), account_schema, 128 {
         maybe plain "bankCode" = account.map(|account| account.bank), values::bank_code();
         maybe plain "phone" = account.map(|account| account.phone.clear()), schema::text();

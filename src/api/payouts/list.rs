@@ -58,7 +58,6 @@ impl Filters {
     }
 }
 
-/// A payout of any entity.
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     Payout::of(entity).map(show)
 }

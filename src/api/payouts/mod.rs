@@ -15,7 +15,7 @@ use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
-use crate::payments::debits::offering;
+use crate::payments::offering;
 use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::shown::shown;
@@ -30,9 +30,7 @@ use domain::values::bank::BankCode;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 
-/// Characters of a description.
 pub const CONCEPT_MAX: usize = 140;
-/// Characters of an account holder's name.
 const HOLDER_MAX: usize = 120;
 
 /// The form in which the body of a payout names its recipient.

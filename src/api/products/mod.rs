@@ -27,9 +27,7 @@ use rust_decimal::Decimal;
 use std::borrow::Cow;
 use std::str::FromStr;
 
-/// Characters of a name.
 const NAME_MAX: usize = 120;
-/// Characters of a description.
 const DESCRIPTION_MAX: usize = 1000;
 
 fn price<'a>() -> impl Kind<'a, Usd> {

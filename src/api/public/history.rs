@@ -21,7 +21,6 @@ use domain::values::time::{DAY_MS, Timestamp};
 const DAYS_MAX: i64 = 3_650;
 /// Points that are shown when nothing else is asked for.
 const LIMIT_DEFAULT: i64 = 100;
-/// Points that are shown at most.
 const LIMIT_MAX: i64 = 1_000;
 /// The most days for which `auto` shows single samples.
 const AUTO_RAW_DAYS_MAX: i64 = 1;
@@ -47,7 +46,6 @@ pub struct Ask {
     interval: Interval,
     aggregation: Aggregation,
     pub newest_first: bool,
-    /// The most points that are shown.
     pub limit: usize,
 }
 
@@ -136,18 +134,13 @@ fn interval<'a>() -> impl Kind<'a, Interval> {
         .about("Single samples if missing. `auto`: samples up to 1 day, hours up to 14 days, days beyond.")
 }
 
-/// A history as JSON.
-pub fn show(ask: &Ask, step: Option<Step>, points: &[Point]) -> Vec<u8> {
-    show_history(ask, step.map(Step::name), step.map(|_| ask.aggregation.name()), points)
-}
-
 shown! {
-    fn show_history(ask: &Ask, interval: Option<&str>, aggregation: Option<&str>, points: &[Point]), schema, 4096 {
+    pub fn show(ask: &Ask, step: Option<Step>, points: &[Point]), schema, 4096 {
         plain "pair" = ask.pair, schema::text();
         maybe text "source" = ask.source.as_deref(), schema::text();
         maybe text "side" = ask.side.as_deref(), schema::text();
-        maybe plain "interval" = interval, schema::one_of(["hour", "day"]);
-        maybe plain "aggregation" = aggregation, schema::text();
+        maybe plain "interval" = step.map(Step::name), schema::one_of(["hour", "day"]);
+        maybe plain "aggregation" = step.map(|_| ask.aggregation.name()), schema::text();
         list "data" = points.iter().map(|point| show_point(point, ask.aggregation)),
             schema::list(schema::named("RatePoint"));
         number "count" = points.len(), schema::integer();

@@ -26,7 +26,6 @@ use domain::values::ids::{EntityId, Kind};
 use sought::Sought;
 use std::ops::ControlFlow;
 
-/// The most hits of a search.
 pub const HITS_MAX: usize = 50;
 
 const BY_ID: [Kind; 11] = [

@@ -25,7 +25,6 @@ pub struct Sought {
 }
 
 impl Sought {
-    /// Reads `q`.
     pub fn read(mut query: Query<'_>) -> Result<Sought, Invalid> {
         let text = kinds::sought(CHARACTERS).about(
             "An id in any case, or a text as it was sent; a document or a phone in any form in which people \
@@ -59,7 +58,6 @@ impl Sought {
         self.people.first().map(|person| &*person.masked)
     }
 
-    /// The text, and no person that it may be.
     pub fn without_people(self) -> Sought {
         Sought { people: Vec::new(), ..self }
     }

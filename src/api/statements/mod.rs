@@ -21,16 +21,13 @@ use domain::values::date::Date;
 use domain::values::money::{Currency, write_sum};
 use domain::values::time::Zone;
 
-/// The most days of one statement.
 pub const DAYS_MAX: i32 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
     pub ledger: Ledger,
     pub currency: Currency,
-    /// The first day.
     pub from: Date,
-    /// The last day.
     pub to: Date,
 }
 

@@ -18,9 +18,7 @@ use std::str::FromStr;
 const MICRO_DEPOSITS_DAILY_MAX: i64 = 10_000;
 /// Business days of the longest hold of a seller's money.
 const HOLD_DAYS_MAX: i64 = 365;
-/// Origins that may embed the checkout.
 const ORIGINS_MAX: usize = 100;
-/// Characters of the longest host name.
 const HOST_CHARACTERS_MAX: usize = 253;
 const WITHDRAW_FEE_POLICIES: [(&str, &str); 3] =
     [("legacy_flat", "legacy_flat"), ("tiered_v1", "tiered_v1"), ("tiered_v2", "tiered_v2")];
@@ -79,7 +77,6 @@ fn show_conversions(conversions: &ConversionSettings) -> Vec<u8> {
         .end()
 }
 
-/// The currencies that may be converted.
 pub(crate) fn enabled(conversions: &ConversionSettings) -> impl Iterator<Item = Vec<u8>> {
     let sources = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)];
     sources.into_iter().filter(|(_, enabled)| *enabled).map(|(name, _)| text(name))
@@ -228,7 +225,6 @@ fn usdt<'a>() -> impl Kind<'a, Usdt> {
     kind(|value: Value<'a>| value.cents().map(Usdt::from_minor), values::cents)
 }
 
-/// A number from 0 to `max`.
 fn count<'a>(max: i64) -> impl Kind<'a, u32> {
     kind(
         move |value: Value<'a>| value.integer(0..=max).map(|count| u32::try_from(count).unwrap_or(0)),

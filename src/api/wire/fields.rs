@@ -32,12 +32,10 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Bad fields beyond this many are not listed.
 pub const LISTED_MAX: usize = 1_000;
 
 /// Names of unknown members are cut to this many characters.
 const NAME_CHARS_MAX: usize = 100;
-/// The message about a member that has to be there.
 const MISSING: &str = "is required";
 const UNKNOWN: &str = "is unknown";
 
@@ -79,7 +77,6 @@ pub struct Sound(());
 pub struct Got<T>(pub(crate) Option<T>);
 
 impl<T> Got<T> {
-    /// A value that needs no reading.
     pub fn of(value: T) -> Got<T> {
         Got(Some(value))
     }
@@ -104,7 +101,6 @@ impl<T> Got<Option<T>> {
     }
 }
 
-/// The bad fields found so far.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<BadField>);
 
@@ -270,7 +266,6 @@ impl<'a> Fields<'a> {
         self.members.iter().any(|member| member.name == name)
     }
 
-    /// True if no member was sent.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -399,15 +394,11 @@ pub fn body<'a, T, E>(read: impl FnOnce(Fields<'a>) -> Result<T, E>) -> Schema {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// One must be there.
     Required,
-    /// One may be there.
     Optional,
-    /// Any number may be there.
     Repeatable,
 }
 
-/// A member or a parameter that a reader asks for.
 #[derive(Debug)]
 pub struct Expected {
     pub name: &'static str,
@@ -429,14 +420,12 @@ pub(super) struct Described {
 pub(super) struct Description(Rc<RefCell<Described>>);
 
 impl Description {
-    /// Notes what is asked for; nothing is found.
     #[cold]
     pub(super) fn ask<T>(&self, name: &'static str, schema: Schema, need: Need) -> Got<T> {
         self.0.borrow_mut().asked.push(Expected { name, schema, need });
         Got(None)
     }
 
-    /// Notes that something must be in a body, whatever it is.
     pub(super) fn changes_something(&self) {
         self.0.borrow_mut().is_change = true;
     }
@@ -448,7 +437,6 @@ impl Description {
         Got(None)
     }
 
-    /// Ends the members: others are refused.
     pub(super) fn close(&self) {
         self.0.borrow_mut().is_finished = true;
     }

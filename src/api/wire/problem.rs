@@ -88,15 +88,11 @@ problems! {
 pub struct Problem {
     pub status: u16,
     pub code: &'static str,
-    /// The message for people: lower case, no final stop.
     pub message: Cow<'static, str>,
-    /// Every bad field, in the order in which they were read.
     pub fields: Vec<BadField>,
     /// Further members of the error body, such as `availableVes` or `existingId`.
     pub extra: Vec<(&'static str, Value)>,
-    /// Seconds for `Retry-After`.
     pub retry_after: Option<NonZeroU32>,
-    /// Methods for `Allow`.
     pub allow: Option<Arc<str>>,
     /// The message that is logged and never sent; every problem of our own making has one.
     pub private: Option<Arc<str>>,
@@ -122,12 +118,10 @@ impl Problem {
         Self::refused(409, code, message)
     }
 
-    /// 400: the body is not JSON.
     pub fn invalid_json(message: impl Into<Cow<'static, str>>) -> Self {
         Self::refused(400, "invalid_json", message)
     }
 
-    /// 400: these fields, all at once.
     pub fn invalid_data(fields: Vec<BadField>) -> Self {
         let message = match fields.as_slice() {
             [one] => Cow::Owned(format!("{}: {}", one.field, one.message)),
@@ -142,7 +136,6 @@ impl Problem {
         Problem { fields, ..Self::refused(400, "invalid_data", message) }
     }
 
-    /// 400 for a single field.
     pub fn invalid_field(field: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
         Self::invalid_data(vec![BadField::new(field, message)])
     }

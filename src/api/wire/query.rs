@@ -11,7 +11,6 @@ use super::value::{Bad, Value};
 use std::borrow::Cow;
 use std::cell::Cell;
 
-/// The most parameters that are read: the rest counts as unknown.
 const PARAMETERS_MAX: usize = 200;
 
 #[derive(Debug)]
@@ -75,7 +74,6 @@ impl<'a> Query<'a> {
         Query { parameters: &[], findings: Findings::default(), described: Some(description.clone()) }
     }
 
-    /// A parameter that must be there.
     pub fn required<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<T> {
         if let Some(description) = &self.described {
             return description.ask(name, kind.schema(), Need::Required);
@@ -88,7 +86,6 @@ impl<'a> Query<'a> {
         self.findings.take(name, found)
     }
 
-    /// A parameter that may be missing.
     pub fn optional<T>(&mut self, name: &'static str, kind: impl Kind<'a, T>) -> Got<Option<T>> {
         self.maybe(name, kind, Need::Optional)
     }

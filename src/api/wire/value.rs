@@ -193,7 +193,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// `true` or `false`.
     pub fn boolean(self) -> Result<bool, Bad> {
         match self.text {
             "true" => Ok(true),
@@ -274,7 +273,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A day, `2026-11-21`.
     pub fn date(self) -> Result<NaiveDate, Bad> {
         self.text_known("a date such as 2026-11-21", date)
     }
@@ -348,7 +346,6 @@ pub fn timestamp(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_rfc3339(text).ok().map(|instant| instant.with_timezone(&Utc))
 }
 
-/// A day, `2026-11-21`.
 pub fn date(text: &str) -> Option<NaiveDate> {
     let shaped = |(at, byte): (usize, u8)| match at {
         4 | 7 => byte == b'-',

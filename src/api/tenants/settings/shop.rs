@@ -10,13 +10,11 @@ use domain::platform::settings::{Receiver, Shop};
 use domain::values::bank::BankCode;
 use std::borrow::Cow;
 
-/// Characters of a shop's name.
 const NAME_CHARACTERS_MAX: usize = 120;
 /// Characters of a logo: every page of the checkout carries it.
 const LOGO_CHARACTERS_MAX: usize = 12_288;
 /// The kinds of pictures that a logo can be. None of them can hold a script.
 const LOGO_KINDS: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
-/// Characters of the phone of a shop.
 const PHONE_CHARACTERS: std::ops::RangeInclusive<usize> = 7..=24;
 
 pub(super) fn show(shop: &Shop) -> Vec<u8> {
@@ -70,7 +68,6 @@ fn name<'a>() -> impl Kind<'a, String> {
 
 type Parse = fn(&str) -> Result<String, &'static str>;
 
-/// A text that `parse` makes something of.
 fn of_text<'a>(parse: Parse) -> impl Kind<'a, String> {
     kind(move |value: Value<'a>| value.text_as(parse), schema::text)
 }
