@@ -1,7 +1,7 @@
 //! Contracts that must not change by accident: the list of routes, the descriptions in OpenAPI, and
 //! the bytes of records. Set `GOLDEN=write` to write them anew, and look at the difference.
 
-use api::codes::{self, Tongue};
+use api::codes;
 use api::interface;
 use api::routes::{Modes, routes};
 use domain::cause::Cause;
@@ -59,13 +59,6 @@ fn the_descriptions() {
     ] {
         let tree: Value = serde_json::from_slice(&json).expect("a description is JSON");
         assert_golden(name, &format!("{tree:#}\n"));
-    }
-}
-
-#[test]
-fn the_pages_of_codes() {
-    for (page, tongue) in [("en/error-codes.md", Tongue::English), ("es/error-codes.md", Tongue::Spanish)] {
-        assert_golden(&format!("../../docs/{page}"), &codes::page(tongue));
     }
 }
 

@@ -16,7 +16,7 @@ use crate::store::stored::Stored;
 use api::cop_payments::payouts::show_to_operator;
 use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Got, Invalid, Kind, Sound};
-use api::lists::{GotStatus, List, Tenants};
+use api::lists::{List, Tenants};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::openapi::operation::{Fills, Operation, summary};
@@ -96,20 +96,19 @@ impl Whose {
 
 type ListQuery<F> = Result<(F, Whose, Page), Invalid>;
 
-fn asked<G, F>(
+fn asked<F>(
     mut query: Query<'_>,
     list: ListOf<'_>,
-    read: impl FnOnce(&mut Query<'_>) -> G,
-    get: impl FnOnce(G, &Sound) -> F,
+    filters: impl FnOnce(&mut Query<'_>) -> Got<F>,
 ) -> ListQuery<F> {
-    let (filters, whose) = (read(&mut query), GotWhose::read(&mut query));
+    let (filters, whose) = (filters(&mut query), GotWhose::read(&mut query));
     let page = query.page(list);
     let sound = query.finish()?;
-    Ok((get(filters, &sound), whose.get(&sound), page.get(&sound)))
+    Ok((filters.get(&sound), whose.get(&sound), page.get(&sound)))
 }
 
 fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payments::list::Filters> {
-    asked(query, list, payments::list::GotFilters::read, payments::list::GotFilters::get)
+    asked(query, list, payments::list::filters)
 }
 
 fn of_all(operation: Operation) -> Operation {
@@ -132,7 +131,7 @@ async fn payments(call: Call) -> CallResult {
 }
 
 fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payouts::list::Filters> {
-    asked(query, list, payouts::list::GotFilters::read, payouts::list::GotFilters::get)
+    asked(query, list, payouts::list::filters)
 }
 
 pub const PAYOUTS: Endpoint<Handler> = endpoint(CHAPTER, run!(payouts), || {
@@ -148,7 +147,7 @@ async fn payouts(call: Call) -> CallResult {
 }
 
 fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
-    asked(query, list, conversions::GotFilters::read, conversions::GotFilters::get)
+    asked(query, list, conversions::filters)
 }
 
 pub const CONVERSIONS: Endpoint<Handler> = endpoint(CHAPTER, run!(conversions), || {
@@ -163,7 +162,7 @@ async fn conversions(call: Call) -> CallResult {
 }
 
 fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
-    asked(query, list, cop_payments::payouts::by_status, GotStatus::get)
+    asked(query, list, cop_payments::payouts::by_status)
 }
 
 pub const COP_PAYOUTS: Endpoint<Handler> = endpoint(CHAPTER, run!(cop_payouts), || {
@@ -202,7 +201,7 @@ async fn read_cop_payout(call: Call) -> CallResult {
 }
 
 fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
-    asked(query, list, chargebacks::by_status, GotStatus::get)
+    asked(query, list, chargebacks::by_status)
 }
 
 pub const CHARGEBACKS: Endpoint<Handler> = endpoint(CHAPTER, run!(chargebacks), || {
@@ -286,7 +285,7 @@ fn stopped(unread: Unread) -> Stopped {
 }
 
 fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> ListQuery<()> {
-    asked(query, list, |_| (), |(), _| ())
+    asked(query, list, |_| Got::of(()))
 }
 
 pub const DELIVERIES: Endpoint<Handler> = endpoint(CHAPTER, run!(deliveries), || {

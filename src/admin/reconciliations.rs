@@ -473,7 +473,7 @@ async fn accept(call: Call) -> CallResult {
 }
 
 pub fn read_chosen(mut fields: Fields<'_>) -> Result<Chosen, Invalid> {
-    let items = kinds::list(1..=ACCEPTED_MAX, kinds::uuid()).about("Ids of items; or else `all`.");
+    let items = kinds::list(1..=ACCEPTED_MAX, kinds::uuid).about("Ids of items; or else `all`.");
     let items = fields.optional("items", items);
     let all = fields.optional("all", kinds::boolean().about("Only true."));
     match (fields.has("all"), fields.has("items")) {

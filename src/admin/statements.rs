@@ -9,7 +9,7 @@ use api::openapi::document::Chapter;
 use api::openapi::operation::{Operation, summary};
 use api::query::Query;
 use api::statements::description::schemas;
-use api::statements::{Ask, Asked, CURRENCIES, answers_statement, show};
+use api::statements::{Ask, CURRENCIES, answers_statement, ask, show};
 use domain::ledger::Ledger;
 use domain::values::mode::{Mode, tenant_key};
 
@@ -55,10 +55,10 @@ async fn of_platform(call: Call) -> CallResult {
 }
 
 fn asked(mut query: Query<'_>, ledger: Ledger) -> Result<(Mode, Ask), Invalid> {
-    let asked = Asked::read(&mut query, &CURRENCIES);
+    let asked = ask(&mut query, ledger, &CURRENCIES);
     let mode = query.optional("mode", mode().about("`live` if missing."));
     let sound = query.finish()?;
-    Ok((mode.get(&sound).unwrap_or(Mode::Live), asked.of(ledger, &sound)))
+    Ok((mode.get(&sound).unwrap_or(Mode::Live), asked.get(&sound)))
 }
 pub fn chapter() -> Chapter {
     Chapter {

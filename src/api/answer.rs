@@ -40,7 +40,6 @@ pub struct Facts<'a> {
     pub record: Option<&'a Record>,
     pub time: Timestamp,
     pub entity: Option<&'a Entity>,
-    /// The refusal, if a rule said no.
     pub refusal: Option<&'a Refusal>,
     pub request_id: &'a str,
     /// Entities that the answer shows and the record does not write.
@@ -52,7 +51,6 @@ pub struct Facts<'a> {
 
 /// Secrets that answers show and no record has: each is derived anew for whoever may see it.
 pub trait Secrets {
-    /// The secret of a webhook endpoint.
     fn webhook(&self, _: &Webhook) -> Option<String> {
         None
     }
@@ -71,7 +69,6 @@ pub trait Secrets {
     }
 }
 
-/// No secret is shown.
 pub struct NoSecrets;
 
 impl Secrets for NoSecrets {}
@@ -150,7 +147,6 @@ pub fn kept(
 pub trait OfKind: Sized + 'static {
     const KIND: Kind;
 
-    /// The state, if the entity is of this kind.
     fn of(entity: &Entity) -> Option<&Self>;
 }
 

@@ -1,24 +1,20 @@
-//! THE TABLE of error codes: under which statuses each comes, what it means and what to do next, in both
-//! languages. The OpenAPI descriptions, `pasarela errors`, docs/en/error-codes.md and
-//! docs/es/error-codes.md are made of it, so that a code is explained once.
+//! The table of error codes: under which statuses each comes, what it means and what to do next, in both languages.
+//! It is written in docs/en/error-codes.md and docs/es/error-codes.md, and nowhere else: the OpenAPI descriptions,
+//! `pasarela errors` and the pages read it there.
 //!
 //! The message of a certain refusal is in `refusals.rs` and `wire/problem.rs`; codes and statuses
 //! are the contract's. A code that a description names and this table lacks is found at start-up,
 //! and by the tests that make the descriptions.
 
 pub mod faults;
-mod money;
-mod page;
-mod rest;
-mod usual;
 
-pub use page::{Tongue, page};
+use std::sync::LazyLock;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Code {
     /// The code, as the member `error` has it.
     pub name: &'static str,
-    pub statuses: &'static [u16],
+    pub statuses: Vec<u16>,
     pub en: Words,
     pub es: Words,
 }
@@ -29,39 +25,44 @@ pub struct Words {
     pub next: &'static str,
 }
 
-const fn code(
-    name: &'static str,
-    statuses: &'static [u16],
-    [en_meaning, en_next]: [&'static str; 2],
-    [es_meaning, es_next]: [&'static str; 2],
-) -> Code {
-    Code {
-        name,
-        statuses,
-        en: Words { meaning: en_meaning, next: en_next },
-        es: Words { meaning: es_meaning, next: es_next },
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tongue {
+    English,
+    Spanish,
+}
+
+impl Tongue {
+    pub const fn of(self, code: &Code) -> Words {
+        match self {
+            Tongue::English => code.en,
+            Tongue::Spanish => code.es,
+        }
     }
 }
 
-/// The chapters of the table, in reading order.
-pub const CHAPTERS: [Chapter; 3] = [
-    Chapter { en: "Any call", es: "Cualquier llamada", codes: usual::CODES },
-    Chapter { en: "Money", es: "Dinero", codes: money::CODES },
-    Chapter {
-        en: "Checkout, products, webhooks, public rates, operators",
-        es: "Checkout, productos, webhooks, tasas públicas, operadores",
-        codes: rest::CODES,
-    },
-];
+pub const fn page(tongue: Tongue) -> &'static str {
+    match tongue {
+        Tongue::English => include_str!("../../docs/en/error-codes.md"),
+        Tongue::Spanish => include_str!("../../docs/es/error-codes.md"),
+    }
+}
 
-pub struct Chapter {
-    pub en: &'static str,
-    pub es: &'static str,
-    pub codes: &'static [Code],
+/// The rows of a page: code, statuses, meaning, next step. Its other lines are none.
+fn rows(tongue: Tongue) -> impl Iterator<Item = (&'static str, Vec<u16>, Words)> {
+    page(tongue).lines().filter_map(|line| {
+        let cells: Vec<&str> = line.strip_prefix("| `")?.strip_suffix(" |")?.split(" | ").collect();
+        let [name, statuses, meaning, next] = cells[..] else { return None };
+        let statuses: Result<Vec<u16>, _> = statuses.split(", ").map(str::parse).collect();
+        Some((name.strip_suffix('`')?, statuses.ok()?, Words { meaning, next }))
+    })
 }
 
 pub fn all() -> impl Iterator<Item = &'static Code> {
-    CHAPTERS.iter().flat_map(|chapter| chapter.codes)
+    static CODES: LazyLock<Vec<Code>> = LazyLock::new(|| {
+        let both = rows(Tongue::English).zip(rows(Tongue::Spanish));
+        both.map(|((name, statuses, en), (.., es))| Code { name, statuses, en, es }).collect()
+    });
+    CODES.iter()
 }
 
 /// The words for a code under a status, in English. Every code of the descriptions has some.
@@ -76,23 +77,33 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn a_code_stands_once_for_a_status_and_in_its_order() {
+    fn a_code_stands_once_for_a_status_and_in_the_same_row_of_both_pages() {
+        let named = |tongue| rows(tongue).map(|(name, statuses, _)| (name, statuses)).collect::<Vec<_>>();
+        assert_eq!(named(Tongue::English), named(Tongue::Spanish));
         let mut known = HashSet::new();
-        for chapter in &CHAPTERS {
-            assert!(chapter.codes.is_sorted_by_key(|code| (code.name, code.statuses)), "{}", chapter.en);
-        }
         for code in all() {
             assert!(!code.statuses.is_empty() && code.statuses.is_sorted(), "{}", code.name);
-            for status in code.statuses {
-                assert!(known.insert((code.name, status)), "{status} {} is there twice", code.name);
+            for status in &code.statuses {
+                assert!(known.insert((code.name, *status)), "{status} {} is there twice", code.name);
             }
             for words in [code.en.meaning, code.en.next, code.es.meaning, code.es.next] {
-                assert!(
-                    !words.is_empty() && !words.ends_with('.') && !words.contains('|'),
-                    "{}: {words}",
-                    code.name
-                );
+                assert!(!words.is_empty() && !words.ends_with('.'), "{}: {words}", code.name);
             }
+        }
+        // No row is passed over: whatever looks like one but the heading is a code.
+        for tongue in [Tongue::English, Tongue::Spanish] {
+            let lines =
+                page(tongue).lines().filter(|line| line.starts_with("| `") && !line.contains("| `error` |"));
+            assert_eq!(lines.count(), all().count());
+        }
+    }
+
+    #[test]
+    fn the_rows_of_a_chapter_are_sorted() {
+        for chapter in page(Tongue::English).split("\n## ") {
+            let names = chapter.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+            let names: Vec<&str> = names.map(|(name, _)| name).filter(|name| *name != "error").collect();
+            assert!(names.is_sorted(), "{names:?}");
         }
     }
 }

@@ -7,6 +7,8 @@
 //! is refused before anything happens.
 
 use crate::answer::{OfKind, Show};
+use crate::fields::Fields;
+use crate::lists::{List, Span};
 use crate::openapi::document::{Access, ErrorShape, Row};
 use crate::openapi::operation::Operation;
 use crate::page::{ListOf, Page};
@@ -30,7 +32,8 @@ use domain::resources::payments::otp::NewOtp;
 use domain::resources::payouts::batch::NewBatch;
 use domain::resources::rates::samples::Sample;
 use domain::values::date::Date;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::external_ref::ExternalRef;
+use domain::values::ids::{EntityId, Id};
 use domain::values::mode::is_live;
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
@@ -80,8 +83,11 @@ impl<H: Copy> Endpoint<H> {
 }
 
 macro_rules! run {
-    ($function:path) => {
-        (|cx| Box::pin($function(cx))) as crate::endpoint::Handler
+    (|$cx:ident| $does:expr) => {
+        (|$cx| Box::pin(async move { $does })) as crate::endpoint::Handler
+    };
+    ($function:path $(, $with:expr)*) => {
+        (|cx| Box::pin($function(cx $(, $with)*))) as crate::endpoint::Handler
     };
 }
 
@@ -172,7 +178,6 @@ pub trait Server: Send {
     /// What a book says, when everything is durable that it was decided by.
     fn view(&mut self, query: view::Query) -> Later<'_, View>;
 
-    /// The tenant's durable records.
     fn records(&self) -> Box<dyn Records + '_>;
 
     /// Reads any number of records, such as a page: among the reads of the tenant, and on another thread when
@@ -188,7 +193,6 @@ pub trait Server: Send {
     /// Reserves the first of these slugs that no link has.
     fn free_slug(&mut self, slugs: Vec<String>) -> Later<'_, Option<String>>;
 
-    /// Checks that a webhook may go to this address.
     fn may_reach<'s>(&'s mut self, url: &'s Url) -> Later<'s, ()>;
 
     /// In live mode: has the payer's bank send a key if it does so at our word; `known` is the newest payment
@@ -213,12 +217,10 @@ pub trait Server: Send {
     /// The test clock moves by so many milliseconds, with everything that is due on the way.
     fn advance(&mut self, ms: i64) -> Later<'_, Reply>;
 
-    /// The data of test mode begins anew.
     fn begin_anew(&mut self) -> Later<'_, Reply>;
 
     fn balance_at(&mut self, at: Timestamp) -> Later<'_, view::Balance>;
 
-    /// The days of an account, from one to another.
     fn statement(&mut self, ledger: Ledger, currency: Currency, days: (Date, Date)) -> Later<'_, Vec<Line>>;
 
     /// The receipt of a payment, in the language with this code.
@@ -238,13 +240,11 @@ pub trait Server: Send {
 
     fn resend(&mut self, event: Id) -> Later<'_, Reply>;
 
-    /// Sends a test notification to every enabled endpoint.
     fn test_notification(&mut self) -> Later<'_, Reply>;
 
     /// A new key in the place of the caller's own, which works on for so many seconds.
     fn rotate_own_key(&mut self, overlap: i64) -> Later<'_, Reply>;
 
-    /// The operator is asked for live mode.
     fn ask_live(&mut self) -> Later<'_, Reply>;
 }
 
@@ -254,7 +254,6 @@ pub struct Context<'c> {
     pub banks: &'c Catalogue,
     pub body: Bytes,
     pub parameters: &'c [(&'static str, String)],
-    /// The query string, without its question mark.
     pub query: Option<&'c str>,
     /// What is bad about the call outside of its body, until it is said.
     pub unexpected: Vec<BadField>,
@@ -270,6 +269,11 @@ impl<'c> Context<'c> {
     /// The id in the path, under this name; what is no UUID names nothing.
     pub fn id(&self, name: &str) -> Result<Id, Problem> {
         Id::parse(self.path(name)).ok_or_else(Problem::not_found)
+    }
+
+    /// The reference in the path; what cannot be one names nothing.
+    pub fn external_ref(&self) -> Result<ExternalRef, Problem> {
+        ExternalRef::parse(self.path("externalRef")).map_err(|_| Problem::not_found())
     }
 
     pub fn asked<T, E>(&self, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Result<T, E> {
@@ -293,6 +297,12 @@ impl<'c> Context<'c> {
         }
         self.body = Bytes::new();
         Ok(self.server)
+    }
+
+    /// Checks that no member was sent: the body of what takes none.
+    pub fn no_body(&self) -> Result<(), Problem> {
+        Fields::parse_optional(&self.body)?.finish()?;
+        Ok(())
     }
 
     pub async fn ask(&mut self, id: EntityId, command: impl Into<Command>) -> Result<Reply, Problem> {
@@ -373,10 +383,8 @@ impl<'c> Context<'c> {
         page: Page,
         show: fn(&T) -> Vec<u8>,
     ) -> Result<Reply, Problem> {
-        let listed: Vec<(Kind, u8)> = facets.into_iter().map(|facet| (T::KIND, facet)).collect();
-        self.read_long(move |records| {
-            records::page(records, &listed, &page, &|entity| T::of(entity).map(show))
-        })
-        .await
+        let listed = facets.into_iter().map(|facet| (T::KIND, facet)).collect();
+        let list = List::of(listed, Span::default(), Box::new(|_| true));
+        self.read_long(move |records| list.page(records, &page, &|entity| T::of(entity).map(show))).await
     }
 }

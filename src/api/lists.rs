@@ -5,11 +5,11 @@
 //! parts; the others look at each entity, and a page looks at a bounded number: a page may be short
 //! and still have a next one. So a page costs the same whatever the length of the history.
 
-use crate::fields::{Got, Invalid, Kind as _, Sound};
+use crate::fields::{Got, Invalid, Kind as _, gather, read};
 use crate::openapi::kinds;
 use crate::page::{ListOf, Page, page_json};
 use crate::query::Query;
-use crate::records::{Answered, Records, Stopped};
+use crate::records::{Answered, Records, Stopped, another_kind};
 use domain::entities::Entity;
 use domain::index::{self, Found, PersonMarks, Trait};
 use domain::values::ids::{EntityId, Id, Kind};
@@ -23,17 +23,12 @@ const LOOKS_MAX: usize = 10_000;
 /// is decided on, and more.
 const SKEW_MS: i64 = 60 * 60 * 1000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
-    /// The order of the entities' ids.
-    ById,
-    /// The order of the instants at which the entities were made.
-    ByTime,
-}
-
 /// The parts of the index that a list walks over.
 enum Parts {
-    Lists(Vec<(Kind, u8)>, Order),
+    /// In the order of the entities' ids.
+    ById(Vec<(Kind, u8)>),
+    /// In the order of the instants at which the entities were made.
+    ByTime(Vec<(Kind, u8)>),
     FoundBy(Trait, String),
 }
 
@@ -53,61 +48,43 @@ pub struct Span {
     to: Option<Timestamp>,
 }
 
-/// `from` and `to`, as they are read.
-pub struct GotSpan {
-    from: Got<Option<Timestamp>>,
-    to: Got<Option<Timestamp>>,
-}
-
-impl GotSpan {
-    /// Reads `from` and `to`.
-    pub fn read(query: &mut Query<'_>) -> GotSpan {
-        GotSpan {
-            from: query.optional("from", kinds::instant().about("Made at this instant or later.")),
-            to: query.optional("to", kinds::instant().about("Made before this instant.")),
-        }
-    }
-
-    pub fn get(self, sound: &Sound) -> Span {
-        Span { from: self.from.get(sound), to: self.to.get(sound) }
-    }
-}
-
-/// The status by which a list is filtered, as it is read.
-pub struct GotStatus<const N: usize> {
+/// Reads the status of entities of a kind that the index lists by their status alone; each status is given by
+/// its name and its facet.
+pub fn by_status<const N: usize>(
+    query: &mut Query<'_>,
     kind: Kind,
-    facets: [u8; N],
-    asked: Got<Option<u8>>,
+    statuses: [(&'static str, u8); N],
+) -> Got<List> {
+    gather!(query {
+        optional asked = "status", kinds::one_of(statuses);
+    } => {
+        let facets = statuses.into_iter().map(|(_, facet)| facet);
+        let listed = facets.filter(|each| asked.is_none_or(|asked| asked == *each));
+        List::of(listed.map(|facet| (kind, facet)).collect(), Span::default(), Box::new(|_| true))
+    })
 }
 
-impl<const N: usize> GotStatus<N> {
-    /// Reads the status of entities of a kind that the index lists by their status alone; each
-    /// status is given by its name and its facet.
-    pub fn read(query: &mut Query<'_>, kind: Kind, statuses: [(&'static str, u8); N]) -> GotStatus<N> {
-        let facets = statuses.map(|(_, facet)| facet);
-        GotStatus { kind, facets, asked: query.optional("status", kinds::one_of(statuses)) }
-    }
-
-    pub fn get(self, sound: &Sound) -> List {
-        let asked = self.asked.get(sound);
-        let facets = self.facets.into_iter().filter(|each| asked.is_none_or(|asked| asked == *each));
-        List::of(facets.map(|facet| (self.kind, facet)).collect(), Span::default(), Box::new(|_| true))
-    }
-}
-
-/// Reads the query of a tenant's list, whose filters `read` asks for and `get` gives.
-pub fn asked<G, F>(
+/// Reads the query of a tenant's list, whose filters `filters` reads.
+pub fn asked<F>(
     mut query: Query<'_>,
     list: ListOf<'_>,
-    read: impl FnOnce(&mut Query<'_>) -> G,
-    get: impl FnOnce(G, &Sound) -> F,
+    filters: impl FnOnce(&mut Query<'_>) -> Got<F>,
 ) -> Result<(F, Page), Invalid> {
-    let (filters, page) = (read(&mut query), query.page(list));
-    let sound = query.finish()?;
-    Ok((get(filters, &sound), page.get(&sound)))
+    Ok(read!(query {
+        got filters = filters(&mut query);
+        got page = query.page(list);
+    } => (filters, page)))
 }
 
 impl Span {
+    /// Reads `from` and `to`.
+    pub fn read(query: &mut Query<'_>) -> Got<Span> {
+        gather!(query {
+            optional from = "from", kinds::instant().about("Made at this instant or later.");
+            optional to = "to", kinds::instant().about("Made before this instant.");
+        } => Span { from, to })
+    }
+
     pub fn includes(&self, entity: &Entity) -> bool {
         let at = entity.created_at();
         self.from.is_none_or(|from| at >= from) && self.to.is_none_or(|to| at < to)
@@ -152,12 +129,12 @@ pub struct Tenants<'a> {
 impl List {
     /// The entities with these kinds and facets, sorted by their ids.
     pub fn of(listed: Vec<(Kind, u8)>, span: Span, keep: Keep) -> List {
-        List { parts: Parts::Lists(listed, Order::ById), span, keep }
+        List { parts: Parts::ById(listed), span, keep }
     }
 
     /// The entities with these kinds and facets, which the index sorts by time.
     pub fn by_time(listed: Vec<(Kind, u8)>, span: Span, keep: Keep) -> List {
-        List { parts: Parts::Lists(listed, Order::ByTime), span, keep }
+        List { parts: Parts::ByTime(listed), span, keep }
     }
 
     /// The entities that have a text. The index may know others by the same hash: `keep` has to
@@ -231,9 +208,7 @@ impl List {
                 return Ok(ControlFlow::Break(()));
             }
             let shown = (tenants.show)(part.tenant, &entity);
-            items.push(shown.ok_or_else(|| {
-                Stopped::Unreadable(format!("{} is of another kind than its name says", id.id))
-            })?);
+            items.push(shown.ok_or_else(|| another_kind(id))?);
             last_shown.clone_from(&last);
             Ok(ControlFlow::Continue(()))
         })?;
@@ -243,7 +218,7 @@ impl List {
     /// The parts of tenants, in the order of the index.
     fn parts(&self, tenants: &[u64]) -> Vec<Part> {
         let mut parts: Vec<Part> = match &self.parts {
-            Parts::Lists(listed, _) => tenants
+            Parts::ById(listed) | Parts::ByTime(listed) => tenants
                 .iter()
                 .flat_map(|tenant| {
                     listed.iter().map(|(kind, facet)| Part {
@@ -271,8 +246,8 @@ impl List {
     fn bound(&self) -> Option<Vec<u8>> {
         let to = self.span.to?;
         Some(match &self.parts {
-            Parts::Lists(_, Order::ByTime) => index::time_bytes(to).to_vec(),
-            Parts::Lists(_, Order::ById) | Parts::FoundBy(..) => index::time_bytes(to)[2..].to_vec(),
+            Parts::ByTime(_) => index::time_bytes(to).to_vec(),
+            Parts::ById(_) | Parts::FoundBy(..) => index::time_bytes(to)[2..].to_vec(),
         })
     }
 }

@@ -3,12 +3,11 @@
 //! its handler.
 
 use crate::answer::OfKind;
-use crate::page::{Page, page_json};
 use crate::problem::Problem;
 use domain::entities::Entity;
 use domain::index::{self, Space};
 use domain::record::Record;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -27,7 +26,6 @@ pub enum Stopped {
 /// The reason why a read has no answer.
 #[derive(Debug)]
 pub enum Unread {
-    /// The read came to no result.
     Stopped(Stopped),
     Problem(Box<Problem>),
 }
@@ -73,7 +71,6 @@ pub type Answered = Result<Vec<u8>, Unread>;
 /// have, and the number of its part.
 pub type Each<'a> = &'a mut dyn FnMut(&[u8], usize) -> Result<ControlFlow<()>, Unread>;
 
-/// An entry of the index: its key and its value.
 pub type Entry = (Vec<u8>, Vec<u8>);
 
 /// The callback for each entry of a scan: its key and its value.
@@ -87,7 +84,6 @@ pub trait Records {
     /// Takes one record from what the read may look at; to be called before it is read.
     fn spend(&self) -> Result<(), Stopped>;
 
-    /// The newest state of an entity.
     fn entity(&self, id: EntityId) -> Result<Option<Arc<Entity>>, Stopped>;
 
     fn named(&self, space: Space, name: &str) -> Result<Option<Id>, Stopped>;
@@ -130,7 +126,6 @@ pub fn one<T: OfKind>(records: &dyn Records, id: EntityId, show: fn(&T) -> Vec<u
     Ok(show(T::of(&entity).ok_or_else(|| another_kind(id))?))
 }
 
-/// The first of these entities that exists.
 pub fn first_known(
     records: &dyn Records,
     candidates: impl IntoIterator<Item = EntityId>,
@@ -143,60 +138,7 @@ pub fn first_known(
     Ok(None)
 }
 
-/// A page of entities, newest first whatever their kinds; each kind with the facets that are
-/// listed.
-pub fn page(
-    records: &dyn Records,
-    listed: &[(Kind, u8)],
-    page: &Page,
-    show: &dyn Fn(&Entity) -> Option<Vec<u8>>,
-) -> Answered {
-    let mut items = Vec::with_capacity(page.limit);
-    let mut next = None;
-    let mut last = Vec::new();
-    entities(records, listed, page.after.as_deref(), &mut |suffix, entity| {
-        if items.len() == page.limit {
-            next = Some(page.next(&last));
-            return Ok(ControlFlow::Break(()));
-        }
-        // Gone since the cursor was made: a merchant that was deleted.
-        if let Some(entity) = entity()? {
-            items.push(show(&entity).ok_or_else(|| another_kind(entity.id()))?);
-        }
-        last = suffix.to_vec();
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(page_json(items, next.as_deref()))
-}
-
-/// Finds the newest state of an entry of a list, unless it is gone.
-pub type Find<'a> = &'a dyn Fn() -> Result<Option<Arc<Entity>>, Stopped>;
-
-/// The callback for each entity of a walk: its place in the list, and how it is found.
-pub type EachEntity<'a> = &'a mut dyn FnMut(&[u8], Find<'_>) -> Result<ControlFlow<()>, Unread>;
-
-/// Walks over lists of entities, newest first whatever they are, from after a position on. An
-/// entity is looked up when it is asked for.
-pub fn entities(
-    records: &dyn Records,
-    listed: &[(Kind, u8)],
-    after: Option<&[u8]>,
-    each: EachEntity<'_>,
-) -> Result<(), Unread> {
-    // Sorted in the order of the index, so that a part's place says its kind.
-    let mut listed = listed.to_vec();
-    listed.sort_unstable_by_key(|(kind, facet)| (*kind as u8, *facet));
-    let parts = listed.iter().map(|(kind, facet)| index::list(records.tenant_key(), *kind, *facet)).collect();
-    records.newest_entries(parts, after, None, &mut |suffix, part| {
-        let id = suffix
-            .last_chunk::<16>()
-            .ok_or_else(|| Stopped::Unreadable("a list entry without an id".to_owned()))?;
-        let id = EntityId { kind: listed[part].0, id: Id::from_bytes(*id) };
-        each(suffix, &|| records.entity(id))
-    })
-}
-
 /// The error for an entity that is of another kind than its name.
-fn another_kind(id: EntityId) -> Stopped {
+pub(crate) fn another_kind(id: EntityId) -> Stopped {
     Stopped::Unreadable(format!("{} is of another kind than its name says", id.id))
 }

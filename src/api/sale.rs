@@ -13,7 +13,7 @@ shown! {
     /// The session's id, reference and metadata (`docs/contract.md, 12.5`).
     pub(crate) fn show_in_payment(sale: &Sale), schema, 512 {
         plain "id" = sale.session, values::uuid();
-        maybe_text "reference" = sale.reference.as_deref(), schema::text();
+        maybe text "reference" = sale.reference.as_deref(), schema::text();
         json "metadata" = sale.metadata.as_deref().unwrap_or("{}").as_bytes(), schema::object();
     }
 }

@@ -2,76 +2,62 @@
 
 /// `fn SHOW(OF: TYPE), SCHEMA, BYTES { KIND "NAME" = VALUE, ITS SCHEMA; … }` makes two functions: one writes the
 /// values straight into bytes, the other is the schema. The kinds are methods of [`Object`](crate::writer::Object):
-/// what may be null is `maybe_…`, what may be missing `optional_…`.
+/// before them stands `maybe` of what may be null, `optional` of what may be missing, both of an `Option`.
 macro_rules! shown {
     (
         $(#[$attribute:meta])*
         $vis:vis fn $show:ident($($of:ident: $type:ty),+), $schema:ident, $bytes:tt
-        { $($kind:ident $name:literal = $value:expr $(, $is:expr)?;)* }
+        { $($($kind:ident)+ $name:literal = $value:expr $(, $is:expr)?;)* }
     ) => {
         $(#[$attribute])*
         $vis fn $show($($of: $type),+) -> Vec<u8> {
-            crate::writer::Object::with_capacity($bytes)$(.$kind($name, $value))*.end()
+            let object = crate::writer::Object::with_capacity($bytes);
+            $(let object = crate::shown::written!(object, $($kind)+ $name = $value);)*
+            object.end()
         }
 
         pub(crate) fn $schema() -> crate::openapi::schema::Schema {
             let schema = crate::openapi::schema::object();
-            $(let schema = crate::shown::described!($kind, schema, $name, $value $(, $is)?);)*
+            $(let schema = crate::shown::described!(schema, $($kind)+ $name = $value $(, $is)?);)*
             schema
         }
     };
 }
 
-/// How a kind of member is described. A kind that is not here does not compile.
+macro_rules! written {
+    ($object:ident, optional $($kind:ident)+ $name:literal = $value:expr) => {
+        match $value {
+            Some(value) => crate::shown::written!($object, $($kind)+ $name = value),
+            None => $object,
+        }
+    };
+    ($object:ident, maybe $kind:ident $name:literal = $value:expr) => {
+        match $value {
+            Some(value) => $object.$kind($name, value),
+            None => $object.number($name, "null"),
+        }
+    };
+    ($object:ident, constant $name:literal = $value:expr) => { $object.plain($name, $value) };
+    ($object:ident, boolean $name:literal = $value:expr) => { $object.number($name, $value) };
+    ($object:ident, $kind:ident $name:literal = $value:expr) => { $object.$kind($name, $value) };
+}
+
 macro_rules! described {
-    (constant, $object:ident, $name:literal, $only:expr) => {
-        $object.member($name, crate::openapi::schema::text().constant($only))
+    ($schema:ident, optional maybe $kind:ident $name:literal = $value:expr, $is:expr) => {
+        $schema.optional($name, $is.or_null())
     };
-    (boolean, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is)
+    ($schema:ident, optional $kind:ident $name:literal = $value:expr, $is:expr) => {
+        $schema.optional($name, $is)
     };
-    (json, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is)
+    ($schema:ident, maybe $kind:ident $name:literal = $value:expr, $is:expr) => {
+        $schema.member($name, $is.or_null())
     };
-    (list, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is)
+    ($schema:ident, constant $name:literal = $value:expr) => {
+        $schema.member($name, crate::openapi::schema::text().constant($value))
     };
-    (number, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is)
-    };
-    (plain, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is)
-    };
-    (text, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is)
-    };
-    (json_or_null, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is.or_null())
-    };
-    (maybe_number, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is.or_null())
-    };
-    (maybe_plain, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is.or_null())
-    };
-    (maybe_text, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.member($name, $is.or_null())
-    };
-    (optional_number, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.optional($name, $is)
-    };
-    (optional_plain, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.optional($name, $is)
-    };
-    (optional_text, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.optional($name, $is)
-    };
-    (optional_maybe_plain, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.optional($name, $is.or_null())
-    };
-    (optional_maybe_text, $object:ident, $name:literal, $value:expr, $is:expr) => {
-        $object.optional($name, $is.or_null())
+    ($schema:ident, $kind:ident $name:literal = $value:expr, $is:expr) => {
+        $schema.member($name, $is)
     };
 }
 
-pub(crate) use {described, shown};
+pub(crate) use {described, shown, written};

@@ -1,7 +1,7 @@
 //! `pasarela errors`: the table of error codes, which the server itself answers by.
 
 use super::{Failure, print};
-use api::codes::{self, Code, Tongue, Words, page};
+use api::codes::{self, Code, Tongue, Words};
 use clap::{Args, ValueEnum};
 
 /// Print what the codes in the API's refusals mean, and what to do next
@@ -47,7 +47,7 @@ impl Errors {
             return print(format!("{:#}\n", serde_json::Value::from(rows)).as_bytes());
         }
         if self.code.is_none() {
-            return print(page(tongue).as_bytes());
+            return print(codes::page(tongue).as_bytes());
         }
         meant.into_iter().try_for_each(|code| print(paragraph(code, tongue.of(code)).as_bytes()))
     }

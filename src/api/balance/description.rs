@@ -32,7 +32,6 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// A movement of any balance.
 pub fn movement() -> Schema {
     super::movements::schema().example(concat!(
         r#"{"id":"01975a2e-7c00-7000-8000-0000000000c0","type":"payment","amountVes":"2100.00","#,

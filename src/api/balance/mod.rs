@@ -11,7 +11,7 @@ use crate::answer::{Facts, Rendered};
 use crate::balance::movements::{Movements, show_movement};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Invalid, Kind as _, kind};
+use crate::fields::{Invalid, Kind as _, kind, read};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::page::ListOf;
@@ -22,12 +22,11 @@ use crate::shown::shown;
 use domain::index::LedgerKey;
 use domain::ledger::MovementKind;
 use domain::ledger::sellers::SellerBalance;
-use domain::values::ids::{EntityId, Id};
+use domain::values::ids::EntityId;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use domain::view::{self, Balance, CopBalance, View};
 
-/// GET /v1/balance
 pub const READ: Endpoint = endpoint(chapters::BALANCE, run!(read), || {
     summary("Read the balance, now or as it was")
         .query(asked_at)
@@ -37,9 +36,7 @@ pub const READ: Endpoint = endpoint(chapters::BALANCE, run!(read), || {
 
 fn asked_at(mut query: Query<'_>) -> Result<Option<Timestamp>, Invalid> {
     let moment = kinds::instant().about("A moment of the past; what had happened until then, inclusive.");
-    let at = query.optional("at", moment);
-    let sound = query.finish()?;
-    Ok(at.get(&sound))
+    Ok(read!(query { optional at = "at", moment; } => at))
 }
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -55,7 +52,6 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     Ok(Reply::json(200, show(&balance, cx.caller.livemode())))
 }
 
-/// GET /v1/merchants/:id/balance
 pub const READ_SELLER: Endpoint = endpoint(chapters::MERCHANTS, run!(read_seller), || {
     summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance")
 });
@@ -68,16 +64,11 @@ async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     }
 }
 
-/// GET /v1/balance/transactions
-pub const TRANSACTIONS: Endpoint = endpoint(chapters::BALANCE, run!(transactions), || {
-    movements_in(summary("List movements")).without(&["amountCop", "amountUsdt"])
-});
+pub const TRANSACTIONS: Endpoint =
+    endpoint(chapters::BALANCE, run!(list, LedgerKey::Tenant(Currency::Ves), "movements"), || {
+        movements_in(summary("List movements")).without(&["amountCop", "amountUsdt"])
+    });
 
-async fn transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    list(cx, LedgerKey::Tenant(Currency::Ves), "movements").await
-}
-
-/// GET /v1/cop/balance
 pub const READ_COP: Endpoint = endpoint(chapters::PESOS, run!(read_cop), || {
     summary("Read the balance in pesos").answers(200, "CopBalance", "The balance")
 });
@@ -89,16 +80,11 @@ async fn read_cop(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     }
 }
 
-/// GET /v1/cop/balance/transactions
-pub const COP_TRANSACTIONS: Endpoint = endpoint(chapters::PESOS, run!(cop_transactions), || {
-    movements_in(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
-});
+pub const COP_TRANSACTIONS: Endpoint =
+    endpoint(chapters::PESOS, run!(list, LedgerKey::Tenant(Currency::Cop), "movements in COP"), || {
+        movements_in(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
+    });
 
-async fn cop_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    list(cx, LedgerKey::Tenant(Currency::Cop), "movements in COP").await
-}
-
-/// GET /v1/merchants/:id/balance/transactions
 pub const SELLER_TRANSACTIONS: Endpoint = endpoint(chapters::MERCHANTS, run!(seller_transactions), || {
     movements_in(summary("List the movements of a merchant's balance")).without(&["amountUsdt"])
 });
@@ -111,14 +97,10 @@ async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     movements_of(cx, ask).await
 }
 
-/// GET /v1/crypto/balance/transactions
-pub const CRYPTO_TRANSACTIONS: Endpoint = endpoint(chapters::USDT, run!(crypto_transactions), || {
-    movements_in(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
-});
-
-async fn crypto_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    list(cx, LedgerKey::Tenant(Currency::Usdt), "movements in USDT").await
-}
+pub const CRYPTO_TRANSACTIONS: Endpoint =
+    endpoint(chapters::USDT, run!(list, LedgerKey::Tenant(Currency::Usdt), "movements in USDT"), || {
+        movements_in(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
+    });
 
 fn movements_in(operation: Operation) -> Operation {
     operation.list(|query, list| asked(query, list, LedgerKey::Tenant(Currency::Ves))).answers(
@@ -133,29 +115,19 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>, ledger: LedgerKey) -> Result<Mo
         |value| value.text_known("a type of movement", MovementKind::from_name),
         || schema::one_of(MovementKind::ALL.map(MovementKind::name)),
     );
-    let kinds = query.list("type", movement);
-    let payment = query.optional("paymentId", kinds::uuid());
-    let payout = query.optional("payoutId", kinds::uuid());
-    let from = query.optional("from", kinds::instant().about("Inclusive."));
-    let to = query.optional("to", kinds::instant().about("Exclusive."));
-    let page = query.page(list);
-    let sound = query.finish()?;
-    let mut kinds: Vec<u8> = kinds.get(&sound).into_iter().map(|kind| kind as u8).collect();
-    if kinds.is_empty() {
-        kinds = MovementKind::ALL.into_iter().map(|kind| kind as u8).collect();
-    }
-    let payment = payment.get(&sound).map(|id| EntityId::payment(Id::from(id)));
     let payout_of =
         if ledger == LedgerKey::Tenant(Currency::Usdt) { EntityId::crypto_payout } else { EntityId::payout };
-    let payout = payout.get(&sound).map(|id| payout_of(Id::from(id)));
-    Ok(Movements {
-        ledger,
-        kinds,
-        from: from.get(&sound),
-        to: to.get(&sound),
-        subjects: payment.into_iter().chain(payout).collect(),
-        page: page.get(&sound),
-    })
+    Ok(read!(query {
+        list kinds = "type", movement => if kinds.is_empty() { MovementKind::ALL.to_vec() } else { kinds };
+        optional payment = "paymentId", kinds::id() => payment.map(EntityId::payment);
+        optional payout = "payoutId", kinds::id() => payout.map(payout_of);
+        optional from = "from", kinds::instant().about("Inclusive.");
+        optional to = "to", kinds::instant().about("Exclusive.");
+        got page = query.page(list);
+    } => {
+        let kinds = kinds.into_iter().map(|kind| kind as u8).collect();
+        Movements { ledger, kinds, from, to, subjects: payment.into_iter().chain(payout).collect(), page }
+    }))
 }
 
 async fn list(cx: &mut Context<'_>, ledger: LedgerKey, list: &str) -> Result<Reply, Problem> {
@@ -173,7 +145,7 @@ shown! {
         plain "ledgerNetVes" = balance.ledger_net, values::signed_ves().about("The sum of all movements.");
         plain "reserveVes" = balance.reserve, values::ves();
         plain "heldVes" = balance.held, values::ves().about("Under a hold of 24 hours.");
-        maybe_plain "nextReleaseAt" = balance.next_release,
+        maybe plain "nextReleaseAt" = balance.next_release,
             values::instant().about("When the next held amount is released.");
         plain "availableVes" = balance.available,
             values::signed_ves().about("What can be paid out; below zero after a chargeback at worst.");
@@ -190,7 +162,7 @@ shown! {
     pub fn show_cop(balance: &CopBalance, livemode: bool), cop_schema, 512 {
         plain "ledgerNetCop" = balance.ledger_net, values::signed_pesos();
         plain "heldCop" = balance.held, values::pesos();
-        maybe_plain "nextReleaseAt" = balance.next_release, values::instant();
+        maybe plain "nextReleaseAt" = balance.next_release, values::instant();
         plain "availableCop" = balance.available, values::signed_pesos();
         number "balanceHoldHours" = 24, schema::integer();
         boolean "livemode" = livemode, values::livemode();
@@ -204,13 +176,13 @@ shown! {
         text "externalRef" = &balance.external_ref, values::shown_ref();
         plain "pendingVes" = balance.pending, values::ves();
         plain "availableVes" = balance.available, values::ves();
-        optional_plain "pendingCop" = balance.pesos.map(|(pending, _)| pending),
+        optional plain "pendingCop" = balance.pesos.map(|(pending, _)| pending),
             values::pesos().about("If there ever were pesos.");
-        optional_plain "availableCop" = balance.pesos.map(|(_, available)| available), values::pesos();
-        optional_plain "pendingUsdt" = balance.usdt.map(|(pending, _)| pending),
+        optional plain "availableCop" = balance.pesos.map(|(_, available)| available), values::pesos();
+        optional plain "pendingUsdt" = balance.usdt.map(|(pending, _)| pending),
             values::ves().about("If there ever were USDT.");
-        optional_plain "availableUsdt" = balance.usdt.map(|(_, available)| available), values::ves();
-        maybe_plain "nextReleaseAt" = balance.next_release, values::instant();
+        optional plain "availableUsdt" = balance.usdt.map(|(_, available)| available), values::ves();
+        maybe plain "nextReleaseAt" = balance.next_release, values::instant();
         boolean "livemode" = livemode, values::livemode();
     }
 }

@@ -211,22 +211,22 @@ shown! {
     fn show_row(id: Id, livemode: bool, posting: &Posting, row: &Row, time: Timestamp, now: Timestamp), schema, 512 {
         plain "id" = id, values::uuid();
         plain "type" = row.kind.name(), schema::one_of(MovementKind::ALL.map(MovementKind::name));
-        optional_plain "amountVes" = amount_in(Currency::Ves, posting),
+        optional plain "amountVes" = amount_in(Currency::Ves, posting),
             values::signed_ves().about("Signed; negative is money out. In bolívares.");
-        optional_plain "amountCop" = amount_in(Currency::Cop, posting), values::signed_pesos().about("In pesos.");
-        optional_plain "amountUsdt" = amount_in(Currency::Usdt, posting), values::signed_ves().about("In USDT.");
+        optional plain "amountCop" = amount_in(Currency::Cop, posting), values::signed_pesos().about("In pesos.");
+        optional plain "amountUsdt" = amount_in(Currency::Usdt, posting), values::signed_ves().about("In USDT.");
         plain "currency" = posting.currency.code(), values::currency();
-        maybe_plain "paymentId" = subject(row, &[Kind::Payment, Kind::CopPayment]), values::uuid();
-        maybe_plain "payoutId" = subject(row, &[Kind::Payout, Kind::CopPayout, Kind::CryptoPayout]), values::uuid();
-        maybe_plain "chargebackId" = row.chargeback, values::uuid();
-        maybe_text "externalRef" = row.external_ref.as_deref(), values::shown_ref();
+        maybe plain "paymentId" = subject(row, &[Kind::Payment, Kind::CopPayment]), values::uuid();
+        maybe plain "payoutId" = subject(row, &[Kind::Payout, Kind::CopPayout, Kind::CryptoPayout]), values::uuid();
+        maybe plain "chargebackId" = row.chargeback, values::uuid();
+        maybe text "externalRef" = row.external_ref.as_deref(), values::shown_ref();
         text "description" = &row.description, schema::text();
         boolean "livemode" = livemode, values::livemode();
         plain "createdAt" = time, values::instant();
-        optional_plain "conversionId" = subject(row, &[Kind::Conversion]), values::uuid();
-        optional_plain "merchantId" = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None },
+        optional plain "conversionId" = subject(row, &[Kind::Conversion]), values::uuid();
+        optional plain "merchantId" = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None },
             values::uuid().about("On a seller's balance: whose.");
-        optional_plain "availableAt" = row.available_at.filter(|at| *at > now),
+        optional plain "availableAt" = row.available_at.filter(|at| *at > now),
             values::instant().about("The end of the hold, while it lasts.");
     }
 }

@@ -9,8 +9,8 @@ pub mod description;
 use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Got, Invalid, Kind as _, kind};
-use crate::lists::{self, GotStatus, List};
+use crate::fields::{Fields, Got, Invalid, Kind as _, kind, read};
+use crate::lists::{self, List};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
@@ -31,34 +31,21 @@ use domain::values::money::Ves;
 
 /// Reads the body of a new chargeback: the payment, and the chargeback of it that gets this id.
 pub fn read_new(mut fields: Fields<'_>, id: Id) -> Result<(Id, NewChargeback), Invalid> {
-    let payment = fields.required("paymentId", kinds::uuid());
     let part = kind(Value::positive_cents, values::positive_amount);
-    let amount: Got<Option<i64>> =
-        fields.optional("amountVes", part.about("All that is left of the payment if missing."));
-    let fee = kinds::cents().about("The account's setting if missing.");
-    let fee = fields.optional("feeVes", fee);
-    let reasons = Reason::ALL.map(|reason| (reason.name(), reason));
-    let reason = fields.required("reason", kinds::one_of(reasons));
-    let bank_debited_at = fields.optional("bankDebitedAt", kinds::instant().about("Now if missing."));
-    let sound = fields.finish()?;
-    let new = NewChargeback {
-        id,
-        amount: amount.get(&sound).map(Ves::from_minor),
-        fee: fee.get(&sound).map(Ves::from_minor),
-        reason: reason.get(&sound),
-        bank_debited_at: bank_debited_at.get(&sound),
-    };
-    Ok((Id::from(payment.get(&sound)), new))
+    Ok(read!(fields {
+        required payment = "paymentId", kinds::id();
+        optional amount = "amountVes", part.about("All that is left of the payment if missing.") => amount.map(Ves::from_minor);
+        optional fee = "feeVes", kinds::cents().about("The account's setting if missing.") => fee.map(Ves::from_minor);
+        required reason = "reason", kinds::named_one(Reason::ALL, Reason::name);
+        optional bank_debited_at = "bankDebitedAt", kinds::instant().about("Now if missing.");
+    } => (payment, NewChargeback { id, amount, fee, reason, bank_debited_at })))
 }
 
 pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
     let outcomes = [("won", Verdict::Won), ("lost", Verdict::Lost)];
-    let outcome = fields.required("outcome", kinds::one_of(outcomes));
-    let sound = fields.finish()?;
-    Ok(outcome.get(&sound))
+    Ok(read!(fields { required outcome = "outcome", kinds::one_of(outcomes); } => outcome))
 }
 
-/// POST /v1/test/chargebacks
 pub const OPEN: Endpoint = endpoint(chapters::TEST_MODE, run!(open), || {
     summary("Charge a card payment back, as the bank would")
         .body("NewChargeback")
@@ -79,7 +66,6 @@ async fn open(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(payment, chargebacks::Command::Open(Box::new(new))).await
 }
 
-/// POST /v1/test/chargebacks/:id/close
 pub const CLOSE: Endpoint = endpoint(chapters::TEST_MODE, run!(close), || {
     summary("Decide a dispute, as the bank would")
         .body("ChargebackOutcome")
@@ -102,28 +88,21 @@ pub fn payment_of(records: &dyn Records, chargeback: Id) -> Result<EntityId, Unr
     Ok(EntityId::payment(chargeback.payment))
 }
 
-/// GET /v1/chargebacks/:id
-pub const READ: Endpoint = endpoint(chapters::CHARGEBACKS, run!(read), || {
-    summary("Read a chargeback").answers(200, "Chargeback", "The chargeback")
-});
+pub const READ: Endpoint =
+    endpoint(chapters::CHARGEBACKS, run!(|cx| cx.one(EntityId::chargeback(cx.id("id")?), show)), || {
+        summary("Read a chargeback").answers(200, "Chargeback", "The chargeback")
+    });
 
-async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = cx.id("id")?;
-    cx.one(EntityId::chargeback(id), show)
-}
-
-/// GET /v1/chargebacks
 pub const LIST: Endpoint = endpoint(chapters::CHARGEBACKS, run!(list), || {
     summary("List chargebacks").list(asked).answers(200, "ChargebackPage", "Newest first")
 });
 
-/// The filter of a list of them, as it is read.
-pub fn by_status(query: &mut Query<'_>) -> GotStatus<{ Status::ALL.len() }> {
-    GotStatus::read(query, Kind::Chargeback, Status::ALL.map(|status| (status.name(), status as u8)))
+pub fn by_status(query: &mut Query<'_>) -> Got<List> {
+    lists::by_status(query, Kind::Chargeback, Status::ALL.map(|status| (status.name(), status as u8)))
 }
 
 fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    lists::asked(query, list, by_status, GotStatus::get)
+    lists::asked(query, list, by_status)
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -131,7 +110,6 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.read_long(move |records| list.page(records, &page, &show_entity)).await
 }
 
-/// The body of a chargeback in a list of entities.
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     Chargeback::of(entity).map(show)
 }
@@ -161,7 +139,7 @@ shown! {
         plain "paymentId" = chargeback.payment, values::uuid();
         text "externalRef" = &*chargeback.external_ref, values::shown_ref();
         plain "status" = chargeback.status.name(), chargeback_status();
-        maybe_plain "outcome" = outcome(chargeback),
+        maybe plain "outcome" = outcome(chargeback),
             schema::one_of([Status::Won.name(), Status::Lost.name()]).about("Null until it is closed.");
         plain "amountVes" = chargeback.amount, values::ves();
         plain "feeVes" = chargeback.fee, values::ves();
@@ -169,6 +147,6 @@ shown! {
         plain "bankDebitedAt" = chargeback.bank_debited_at, values::instant();
         boolean "livemode" = chargeback.livemode, values::livemode();
         plain "createdAt" = chargeback.created_at, values::instant();
-        maybe_plain "closedAt" = chargeback.closed_at, values::instant();
+        maybe plain "closedAt" = chargeback.closed_at, values::instant();
     }
 }

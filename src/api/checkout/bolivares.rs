@@ -1,11 +1,11 @@
 //! The calls by which a page pays in bolívares without a key: by C2P, by card and by a Pago Móvil that the
 //! buyer made (`docs/contract.md, 12.12, 12.13`).
 
-use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
+use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::{CardToken, Mark};
 use crate::payments::cards::read_card;
-use crate::payments::{bank_number, c2p};
+use crate::payments::{bank_number, c2p, debtor_at};
 use crate::problem::Problem;
 use crate::shown::shown;
 use crate::value::Value;
@@ -14,14 +14,11 @@ use domain::entities::session::Session;
 use domain::platform::settings::Receiver;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{Figured, Price, TRANSFER_DAYS_MAX};
-use domain::values::bank::BankCode;
 use domain::values::card::{Card, Expiry};
 use domain::values::date::Date;
-use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
 use domain::values::money::Rate;
 use domain::values::money::Ves;
-use domain::values::phone::MobilePhone;
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
 use domain::values::token::Token;
 use rust_decimal::Decimal;
@@ -31,40 +28,18 @@ use std::time::Duration;
 /// The code of a total that has risen since the buyer saw it.
 pub const TOTAL_CHANGED: &str = "amount_changed";
 
-pub struct GotDebtor {
-    id: Got<IdentityDocument>,
-    phone: Got<MobilePhone>,
-    bank: Got<BankCode>,
-}
-
-impl GotDebtor {
-    pub fn get(self, sound: &Sound) -> Debtor {
-        Debtor { bank: self.bank.get(sound), id: self.id.get(sound), phone: self.phone.get(sound) }
-    }
-}
-
-fn debtor_of<'a>(fields: &mut Fields<'a>, bank: impl Kind<'a, BankCode>) -> GotDebtor {
-    GotDebtor {
-        id: fields.required("debtorId", kinds::identity()),
-        phone: fields.required("debtorCellPhone", kinds::phone()),
-        bank: fields.required("debtorBankCode", bank),
-    }
-}
-
 /// POST /checkout/:id/c2p/request
 pub fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Debtor, Invalid> {
-    let debtor = debtor_of(&mut fields, c2p::bank(banks));
-    let sound = fields.finish()?;
-    Ok(debtor.get(&sound))
+    Ok(read!(fields { got debtor = debtor_at(&mut fields, c2p::bank(banks)); } => debtor))
 }
 
 /// POST /checkout/:id/c2p
 pub fn read_execution(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Id, Debtor, Token), Invalid> {
-    let intent = fields.required("intentId", kinds::uuid());
-    let debtor = debtor_of(&mut fields, c2p::bank(banks));
-    let token = fields.required("token", c2p::token());
-    let sound = fields.finish()?;
-    Ok((Id::from(intent.get(&sound)), debtor.get(&sound), token.get(&sound)))
+    Ok(read!(fields {
+        required intent = "intentId", kinds::id();
+        got debtor = debtor_at(&mut fields, c2p::bank(banks));
+        required token = "token", c2p::token();
+    } => (intent, debtor, token)))
 }
 
 /// A card, and whether a token is to be made of it instead of a charge.
@@ -76,17 +51,12 @@ pub struct GotCard {
 
 /// POST /checkout/:id/card
 pub fn read_card_call(mut fields: Fields<'_>) -> Result<GotCard, Invalid> {
-    let card = fields.required("card", kinds::named("Card", read_card));
-    let whether = kinds::boolean().about("True: make a token and charge nothing.");
-    let tokenize = fields.optional("tokenize", whether);
     let shown = quote().about("The state's `quote`, as the buyer saw its total: no more is charged.");
-    let quote = fields.optional("quote", shown);
-    let sound = fields.finish()?;
-    Ok(GotCard {
-        card: Arc::new(card.get(&sound)),
-        tokenize: tokenize.get(&sound).unwrap_or(false),
-        quote: quote.get(&sound),
-    })
+    Ok(read!(fields {
+        required card = "card", kinds::named("Card", read_card) => Arc::new(card);
+        optional tokenize = "tokenize", kinds::boolean().about("True: make a token and charge nothing.") => tokenize.unwrap_or(false);
+        optional quote = "quote", shown;
+    } => GotCard { card, tokenize, quote }))
 }
 
 /// Checks that a card is good by the tenant's clock; the problem names the field.
@@ -97,7 +67,6 @@ pub fn still_good(expiry: Expiry, now: Timestamp) -> Result<(), Problem> {
     }
 }
 
-/// The token of a card, as JSON.
 pub fn show_token(
     token: &CardToken,
     mark: Mark<'_>,
@@ -109,7 +78,6 @@ pub fn show_token(
     show_made_token(&token.text(mark, tenant_key), token, expiry, livemode, now.plus_ms(lasts_ms))
 }
 
-/// A token, as text.
 const TOKEN: &str = r#""card_7gb61roqRf6zB3Vh1CT5zSicO_Vyao4axCz2gnShIaM7XoFez9Su0GQnsGN5qIfhNPkx""#;
 
 shown! {
@@ -128,7 +96,6 @@ shown! {
 /// A transfer that the buyer made, as they tell of it.
 pub struct GotTransfer {
     pub debtor: Debtor,
-    /// The last digits of its reference.
     pub reference: String,
     pub date: Date,
     pub quote: Option<Quote>,
@@ -148,21 +115,16 @@ pub struct Quote(String);
 pub fn read_transfer(mut fields: Fields<'_>, banks: &Catalogue) -> Result<GotTransfer, Invalid> {
     const NO_PAGO_MOVIL: &str = "must be the number of a bank that offers Pago Móvil; see GET /v1/banks";
     let bank = bank_number(banks, Service::PagoMovil, NO_PAGO_MOVIL);
-    let debtor: GotDebtor = debtor_of(&mut fields, bank);
     let digits = kind(
         |value: Value<'_>| value.text_as(reference),
         || schema::text().pattern("^[0-9]{4,20}$").about("Its last digits, as the buyer sees them."),
     );
-    let reference: Got<String> = fields.required("reference", digits);
-    let date = fields.required("date", kinds::day());
-    let quote = fields.optional("quote", quote());
-    let sound = fields.finish()?;
-    Ok(GotTransfer {
-        debtor: debtor.get(&sound),
-        reference: reference.get(&sound),
-        date: date.get(&sound),
-        quote: quote.get(&sound),
-    })
+    Ok(read!(fields {
+        got debtor = debtor_at(&mut fields, bank);
+        required reference = "reference", digits;
+        required date = "date", kinds::day();
+        optional quote = "quote", quote();
+    } => GotTransfer { debtor, reference, date, quote }))
 }
 
 fn quote<'a>() -> impl Kind<'a, Quote> {
@@ -258,7 +220,7 @@ shown! {
         text "bankName" = bank, schema::text();
         plain "phone" = receiver.phone.clear(), values::phone();
         plain "identification" = receiver.id.clear(), values::identity();
-        maybe_plain "amountVes" = ves, values::ves();
+        maybe plain "amountVes" = ves, values::ves();
         plain "quote" = quote, schema::text().about("Keeps this amount for this session: send it with the reference.");
     }
 }

@@ -10,9 +10,9 @@ pub mod sessions;
 
 use crate::checkout::bolivares::Quote;
 use crate::checkout::sessions::WAYS;
-use crate::cop_payments::{GotBuyer, below_minimum, buyer, channel};
+use crate::cop_payments::{below_minimum, buyer, buyer_for, channel};
 use crate::crypto::{asset, asset_schema, network, network_schema};
-use crate::fields::{Fields, Invalid};
+use crate::fields::{Fields, Invalid, read};
 use crate::openapi::{schema, values};
 use crate::problem::Problem;
 use crate::products::links::quantity;
@@ -150,18 +150,18 @@ pub fn offers(
 
 /// POST /checkout/:id/cop
 pub fn read_pesos(mut fields: Fields<'_>, livemode: bool) -> Result<(Channel, Option<Buyer>), Invalid> {
-    let channel = fields.required("channel", channel());
-    let buyer = GotBuyer::read(&mut fields, buyer(), channel.peek().copied(), livemode);
-    let sound = fields.finish()?;
-    Ok((channel.get(&sound), buyer.get(&sound)))
+    Ok(read!(fields {
+        required channel = "channel", channel();
+        got buyer = buyer_for(&mut fields, buyer(), channel.peek().copied(), livemode);
+    } => (channel, buyer)))
 }
 
 /// POST /checkout/:id/usdt
 pub fn read_network(mut fields: Fields<'_>) -> Result<(Network, Asset), Invalid> {
-    let network = fields.required("network", network());
-    let asset = fields.required("asset", asset());
-    let sound = fields.finish()?;
-    Ok((network.get(&sound), asset.get(&sound)))
+    Ok(read!(fields {
+        required network = "network", network();
+        required asset = "asset", asset();
+    } => (network, asset)))
 }
 
 shown! {
@@ -191,9 +191,7 @@ pub fn priced(product: &Product, link: &Link, quantity: u16) -> Result<Usd, &'st
 
 /// POST /pay/:slug/sessions
 pub fn read_quantity(mut fields: Fields<'_>) -> Result<u16, Invalid> {
-    let quantity = fields.optional("quantity", quantity());
-    let sound = fields.finish()?;
-    Ok(quantity.get(&sound).unwrap_or(1))
+    Ok(read!(fields { optional quantity = "quantity", quantity(); } => quantity.unwrap_or(1)))
 }
 
 /// The name of a session's status in the page's state.
@@ -228,7 +226,6 @@ impl<'a> Attempt<'a> {
 
 /// The facts of a session that a page has to know besides where it stands.
 pub struct Besides {
-    /// The attempt that began last.
     pub newest: Option<Id>,
     pub quote: Option<Quote>,
     pub pago_movil: Option<Vec<u8>>,
@@ -238,8 +235,8 @@ shown! {
     fn show_offer(offer: &Offer), offer_schema, 128 {
         plain "method" = offer.way.name(), schema::one_of(WAYS);
         boolean "enabled" = offer.reason.is_none(), schema::boolean();
-        maybe_plain "reason" = offer.reason, schema::text();
-        maybe_number "amountCop" = offer.cop, schema::integer().about("The total in pesos that a start now would fix.");
+        maybe plain "reason" = offer.reason, schema::text();
+        maybe number "amountCop" = offer.cop, schema::integer().about("The total in pesos that a start now would fix.");
     }
 }
 
@@ -249,18 +246,18 @@ shown! {
         plain "status" = page_status(status), schema::one_of(["open", "processing", "paid", "expired"]);
         plain "amountUsd" = session.amount, values::ves();
         list "methods" = offers.iter().map(show_offer), schema::list(offer_schema());
-        maybe_plain "paymentId" = status.payment(), values::uuid();
+        maybe plain "paymentId" = status.payment(), values::uuid();
         plain "receivedUsdt" = received, values::ves().about("What has come to the session's addresses.");
-        maybe_plain "amountVes" = offers.iter().find_map(|offer| offer.ves),
+        maybe plain "amountVes" = offers.iter().find_map(|offer| offer.ves),
             values::ves().about("The total in bolívares at the rate of now.");
-        maybe_plain "quote" = besides.quote.as_ref().map(Quote::text),
+        maybe plain "quote" = besides.quote.as_ref().map(Quote::text),
             schema::text().about("That total, for the calls that take it: `payCheckoutCard` charges no more, `payCheckoutPagoMovil` looks for it.");
-        json_or_null "pagoMovil" = besides.pago_movil.as_deref(),
+        maybe json "pagoMovil" = besides.pago_movil.as_deref(),
             bolivares::receiver_schema().about("Where a Pago Móvil is sent to; null where none is offered.");
-        maybe_plain "newestAttempt" = besides.newest,
+        maybe plain "newestAttempt" = besides.newest,
             values::uuid().about("The payment in bolívares or pesos that began last. Who lost the answer to a call sees by it whether the call arrived.");
-        optional_plain "attemptStatus" = attempt.map(|attempt| attempt.status.name()),
+        optional plain "attemptStatus" = attempt.map(|attempt| attempt.status.name()),
             schema::one_of(PaymentStatus::ALL.map(PaymentStatus::name)).about("With `failureCode`, of an attempt.");
-        optional_maybe_text "failureCode" = attempt.map(|attempt| attempt.failure_code), schema::text();
+        optional maybe text "failureCode" = attempt.map(|attempt| attempt.failure_code), schema::text();
     }
 }

@@ -4,8 +4,8 @@
 use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Invalid, Kind as _, kind};
-use crate::lists::{GotSpan, Keep, List, Span};
+use crate::fields::{Fields, Invalid, Kind as _, gather, kind, read};
+use crate::lists::{self, Keep, List, Span};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
@@ -23,10 +23,9 @@ use domain::entities::session::{FACET, Offered, Session, Way};
 use domain::index::Space;
 use domain::resources::checkout::{self, Attempts, NewSession, Status};
 use domain::values::ids::{EntityId, Id, Kind};
+use std::borrow::Cow;
 
-/// Characters of a reference.
 const REFERENCE_MAX: usize = 128;
-/// Bytes of metadata.
 const METADATA_BYTES_MAX: usize = 4096;
 
 pub(super) const WAYS: [&str; 5] = ["c2p", "usdt", "cop", "card", "pago_movil"];
@@ -46,7 +45,6 @@ pub fn address(base_url: &str, session: Id) -> String {
     format!("{base_url}/checkout/{session}")
 }
 
-/// POST /v1/checkout/sessions
 pub const CREATE: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(create), || {
     summary("Open a checkout session")
         .body("NewCheckoutSession")
@@ -71,31 +69,29 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 /// Reads the body of a new session, which has no id and no address so far.
 pub(super) fn read_new(mut fields: Fields<'_>, livemode: bool) -> Result<NewSession, Invalid> {
-    let amount = fields.required("amountUsd", usd_amount());
-    let description = fields.optional("description", kinds::prose(1..=DESCRIPTION_MAX));
-    let reference = fields.optional("reference", kinds::trimmed(1..=REFERENCE_MAX));
-    let success_url = clearable(livemode).about("https; http to loopback in test mode.");
-    let success_url = fields.optional("successUrl", success_url);
-    let cancel_url = fields.optional("cancelUrl", clearable(livemode));
     let methods =
         kind(ways, || schema::list(schema::one_of(WAYS)).about("Every enabled one if empty or missing."));
-    let ways = fields.optional("methods", methods);
-    let metadata =
-        kinds::metadata(METADATA_BYTES_MAX).about("Yours, at most 4096 bytes, without control characters.");
-    let metadata = fields.optional("metadata", metadata);
-    let sound = fields.finish()?;
-    Ok(NewSession {
+    let own = kinds::metadata(METADATA_BYTES_MAX);
+    Ok(read!(fields {
+        required amount = "amountUsd", usd_amount();
+        optional description = "description", kinds::prose(1..=DESCRIPTION_MAX) => description.map(Cow::into_owned);
+        optional reference = "reference", kinds::trimmed(1..=REFERENCE_MAX) => reference.map(Cow::into_owned);
+        optional success_url = "successUrl", clearable(livemode).about("https; http to loopback in test mode.") => success_url.flatten();
+        optional cancel_url = "cancelUrl", clearable(livemode) => cancel_url.flatten();
+        optional ways = "methods", methods => ways.into_iter().flatten().collect::<Offered>();
+        optional metadata = "metadata", own.about("Yours, at most 4096 bytes, without control characters.");
+    } => NewSession {
         id: Id::from_bytes([0; 16]),
-        amount: amount.get(&sound),
-        description: description.get(&sound).map(std::borrow::Cow::into_owned),
-        reference: reference.get(&sound).map(std::borrow::Cow::into_owned),
-        success_url: success_url.get(&sound).flatten(),
-        cancel_url: cancel_url.get(&sound).flatten(),
-        offered: ways.get(&sound).into_iter().flatten().collect::<Offered>(),
-        metadata: metadata.get(&sound),
+        amount,
+        description,
+        reference,
+        success_url,
+        cancel_url,
+        offered: ways,
+        metadata,
         url: String::new(),
         bought: None,
-    })
+    }))
 }
 
 /// Ways to pay, in any order.
@@ -106,7 +102,6 @@ fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
     if repeated { Err(Bad::from("must name each one once")) } else { Ok(ways) }
 }
 
-/// GET /v1/checkout/sessions/:id
 pub const READ: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(read), || {
     summary("Read a checkout session").answers(200, "CheckoutSession", "Once it is paid, with `paymentId`")
 });
@@ -123,7 +118,6 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     })
 }
 
-/// GET /v1/checkout/sessions
 pub const LIST: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(list), || {
     summary("List checkout sessions")
         .about("Sessions that were opened by an earlier version are read by their id alone.")
@@ -140,28 +134,20 @@ const STATUSES: [(&str, Stands); 3] = [
     ("expired", |status| status == Status::Expired),
 ];
 
-struct Asked {
-    status: Option<Stands>,
-    reference: Option<String>,
-    span: Span,
-    page: Page,
-}
+type Filters = (Option<Stands>, Option<String>, Span);
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<Asked, Invalid> {
-    let status = query.optional("status", kinds::one_of(STATUSES));
-    let reference = query.optional("reference", kinds::sought(1..=REFERENCE_MAX));
-    let (span, page) = (GotSpan::read(&mut query), query.page(list));
-    let sound = query.finish()?;
-    Ok(Asked {
-        status: status.get(&sound),
-        reference: reference.get(&sound),
-        span: span.get(&sound),
-        page: page.get(&sound),
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {
+    lists::asked(query, list, |query| {
+        gather!(query {
+            optional status = "status", kinds::one_of(STATUSES);
+            optional reference = "reference", kinds::sought(1..=REFERENCE_MAX);
+            got span = Span::read(query);
+        } => (status, reference, span))
     })
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let Asked { status, reference, span, page } = cx.listed("checkout sessions", asked)?;
+    let ((status, reference, span), page) = cx.listed("checkout sessions", asked)?;
     let keep: Keep = Box::new(move |entity| {
         let is = |session: &Session| reference.is_none() || session.reference == reference;
         Session::of(entity).is_some_and(is)
@@ -234,15 +220,15 @@ shown! {
         plain "status" = status.name(), schema::one_of(["open", "paid", "expired"]);
         text "url" = &session.url, schema::text();
         plain "amountUsd" = session.amount, values::ves();
-        maybe_text "description" = session.description.as_deref(), schema::text();
-        maybe_text "reference" = session.reference.as_deref(), schema::text();
-        maybe_text "successUrl" = session.success_url.as_deref(), schema::text();
-        maybe_text "cancelUrl" = session.cancel_url.as_deref(), schema::text();
+        maybe text "description" = session.description.as_deref(), schema::text();
+        maybe text "reference" = session.reference.as_deref(), schema::text();
+        maybe text "successUrl" = session.success_url.as_deref(), schema::text();
+        maybe text "cancelUrl" = session.cancel_url.as_deref(), schema::text();
         list "methods" = session.offered.named().map(|way| text(way.name())), schema::list(schema::one_of(WAYS));
         json "metadata" = session.metadata.as_deref().unwrap_or("{}").as_bytes(), schema::object();
-        maybe_plain "paymentLinkId" = session.bought.as_ref().map(|bought| bought.link), values::uuid();
-        maybe_number "quantity" = session.bought.as_ref().map(|bought| bought.quantity), schema::integer();
-        maybe_plain "paymentId" = status.payment(), values::uuid();
+        maybe plain "paymentLinkId" = session.bought.as_ref().map(|bought| bought.link), values::uuid();
+        maybe number "quantity" = session.bought.as_ref().map(|bought| bought.quantity), schema::integer();
+        maybe plain "paymentId" = status.payment(), values::uuid();
         boolean "livemode" = session.livemode, values::livemode();
         plain "createdAt" = session.created_at, values::instant();
         plain "expiresAt" = session.expires_at, values::instant();

@@ -4,10 +4,8 @@ use super::{read_acceptance, read_quote, read_settings};
 use crate::chapters;
 use crate::fields::body;
 use crate::openapi::document::{Chapter, Webhook, event};
-use crate::openapi::schema::{Schema, integer, list, named, object, one_of};
-use crate::openapi::values::{four_decimals, page, pesos, ves};
-
-pub(crate) const SOURCES: [&str; 2] = ["VES", "COP"];
+use crate::openapi::schema::{Schema, named};
+use crate::openapi::values::page;
 
 pub fn chapter() -> Chapter {
     Chapter {
@@ -25,7 +23,6 @@ pub fn conversion() -> Schema {
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
-    let per_source = |of: Schema, cop: Schema| object().member("VES", of).member("COP", cop);
     vec![
         ("NewConversionQuote", body(read_quote)),
         (
@@ -54,20 +51,11 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("ConversionPage", page("Conversion")),
         (
             "ConversionSettings",
-            object()
-                .member(
-                    "autoConvert",
-                    object().member("COP", object().member("percent", integer().range("0", "100"))),
-                )
-                .member("enabledCurrencies", list(one_of(SOURCES)))
-                .member("spreadPercent", per_source(four_decimals(), four_decimals()))
-                .member("minimumUsdt", ves())
-                .member("dailyLimit", per_source(ves().or_null(), pesos().or_null()))
-                .example(concat!(
-                    r#"{"autoConvert":{"COP":{"percent":0}},"enabledCurrencies":["VES","COP"],"#,
-                    r#""spreadPercent":{"VES":"1.5000","COP":"2.0000"},"minimumUsdt":"1.00","#,
-                    r#""dailyLimit":{"VES":null,"COP":null}}"#,
-                )),
+            super::settings_schema().example(concat!(
+                r#"{"autoConvert":{"COP":{"percent":0}},"enabledCurrencies":["VES","COP"],"#,
+                r#""spreadPercent":{"VES":"1.5000","COP":"2.0000"},"minimumUsdt":"1.00","#,
+                r#""dailyLimit":{"VES":null,"COP":null}}"#,
+            )),
         ),
         ("ConversionSettingsChange", body(read_settings)),
     ]

@@ -9,7 +9,7 @@ pub mod description;
 use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::lists::{self, List, Span};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
@@ -19,9 +19,8 @@ use crate::query::Query;
 use crate::refusals::invalid_amount;
 use crate::respond::Reply;
 use crate::shown::shown;
-use crate::tenants::settings::percentage;
+use crate::tenants::settings::{daily_limit, enabled, spread};
 use crate::value::{self, Value};
-use crate::writer::{Object, text};
 use domain::entities::Entity;
 use domain::entities::conversion::{Accepted, Conversion, End, Price, Source, Stage, Status, facet};
 use domain::platform::settings::Settings;
@@ -30,10 +29,9 @@ use domain::resources::conversions::{self, Decision, NewQuote};
 use domain::values::ids::{self, EntityId, Id};
 use domain::values::money::{Currency, Usdt, Ves};
 use domain::values::time::Timestamp;
+use std::borrow::Cow;
 
-/// Characters of the longest reference.
 const REFERENCE_MAX: usize = 128;
-/// Characters of the longest reason.
 const REASON_MAX: usize = 200;
 /// The reason of a conversion that is not fulfilled, when the operator gives none.
 const NOT_FULFILLED: &str = "not_fulfilled";
@@ -42,7 +40,6 @@ const RATE_SOURCE: &str = "market";
 
 const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
 
-/// POST /v1/conversions/quotes
 pub const QUOTE: Endpoint = endpoint(chapters::CONVERSIONS, run!(quote), || {
     summary("Ask for a price")
         .about(
@@ -71,27 +68,18 @@ async fn quote(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 /// Reads what is to be converted. A bad amount has a code of its own, which comes after all other bad
 /// fields.
 fn read_quote(mut fields: Fields<'_>) -> Result<(Source, Amount), Problem> {
-    let source = fields.optional("sourceCurrency", kinds::one_of(SOURCES).default("\"VES\""));
-    let ves = fields.optional("sourceAmountVes", cents().about("Bolívares to spend."));
-    let pesos = kind(
-        |value: Value<'_>| Ok(whole_pesos(value)),
-        || {
-            let either = schema::any_of([values::pesos(), schema::integer().at_least("1")]);
-            either.about("Whole pesos to spend.")
-        },
-    );
-    let pesos: Got<Option<Option<i64>>> = fields.optional("sourceAmount", pesos);
-    let usdt = fields.optional("targetAmountUsdt", cents().about("USDT to receive."));
-    let sound = fields.finish()?;
-    let source = source.get(&sound).unwrap_or(Source::Ves);
-    let amount = match (source, ves.get(&sound), pesos.get(&sound), usdt.get(&sound)) {
-        (Source::Ves, Some(Some(minor)), None, None) | (Source::Cop, None, Some(Some(minor)), None) => {
-            Amount::Source(minor)
-        }
-        (_, None, None, Some(Some(cents))) => Amount::Target(Usdt::from_minor(cents)),
-        _ => return Err(invalid_amount()),
-    };
-    Ok((source, amount))
+    let asked = read!(fields {
+        optional source = "sourceCurrency", kinds::one_of(SOURCES).default("\"VES\"") => source.unwrap_or(Source::Ves);
+        optional ves = "sourceAmountVes", cents().about("Bolívares to spend.");
+        optional pesos = "sourceAmount", whole_pesos();
+        optional usdt = "targetAmountUsdt", cents().about("USDT to receive.");
+    } => (source, ves, pesos, usdt));
+    match asked {
+        (source @ Source::Ves, Some(Some(minor)), None, None)
+        | (source @ Source::Cop, None, Some(Some(minor)), None) => Ok((source, Amount::Source(minor))),
+        (source, None, None, Some(Some(cents))) => Ok((source, Amount::Target(Usdt::from_minor(cents)))),
+        _ => Err(invalid_amount()),
+    }
 }
 
 /// An amount with at most two decimals; `None` for a bad one.
@@ -102,16 +90,21 @@ fn cents<'a>() -> impl Kind<'a, Option<i64>> {
     )
 }
 
-/// Positive whole pesos, in a string or as a number.
-fn whole_pesos(value: Value<'_>) -> Option<i64> {
-    let range = 1..=Currency::Cop.amount_minor_max();
-    match value.string() {
-        Ok(text) => value::whole(&text).filter(|pesos| range.contains(pesos)),
-        Err(_) => value.integer(range).ok(),
-    }
+/// Positive whole pesos, in a string or as a number; `None` for a bad amount.
+fn whole_pesos<'a>() -> impl Kind<'a, Option<i64>> {
+    let read = |value: Value<'a>| {
+        let range = 1..=Currency::Cop.amount_minor_max();
+        Ok(match value.string() {
+            Ok(text) => value::whole(&text).filter(|pesos| range.contains(pesos)),
+            Err(_) => value.integer(range).ok(),
+        })
+    };
+    kind(read, || {
+        let either = schema::any_of([values::pesos(), schema::integer().at_least("1")]);
+        either.about("Whole pesos to spend.")
+    })
 }
 
-/// POST /v1/conversions
 pub const ACCEPT: Endpoint = endpoint(chapters::CONVERSIONS, run!(accept), || {
     summary("Accept a quote")
         .about(
@@ -138,11 +131,11 @@ async fn accept(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_acceptance(mut fields: Fields<'_>) -> Result<(Id, Option<String>), Invalid> {
-    let quote = fields.required("quoteId", kinds::uuid());
-    let reference = fields.optional("reference", kinds::trimmed(0..=REFERENCE_MAX));
-    let sound = fields.finish()?;
-    let reference = reference.get(&sound).filter(|reference| !reference.is_empty());
-    Ok((Id::from(quote.get(&sound)), reference.map(|reference| reference.into_owned())))
+    let (quote, reference) = read!(fields {
+        required quote = "quoteId", kinds::id();
+        optional reference = "reference", kinds::trimmed(0..=REFERENCE_MAX);
+    } => (quote, reference));
+    Ok((quote, reference.filter(|reference| !reference.is_empty()).map(Cow::into_owned)))
 }
 
 async fn end(cx: &mut Context<'_>, decision: Decision) -> Result<Reply, Problem> {
@@ -150,8 +143,13 @@ async fn end(cx: &mut Context<'_>, decision: Decision) -> Result<Reply, Problem>
     cx.ask(id, conversions::Command::End(decision)).await
 }
 
-/// POST /v1/conversions/:id/cancel
-pub const CANCEL: Endpoint = endpoint(chapters::CONVERSIONS, run!(cancel), || {
+/// Ends a conversion by a call that takes no body.
+async fn end_by(cx: &mut Context<'_>, decision: Decision) -> Result<Reply, Problem> {
+    cx.no_body()?;
+    end(cx, decision).await
+}
+
+pub const CANCEL: Endpoint = endpoint(chapters::CONVERSIONS, run!(end_by, Decision::Cancel), || {
     summary("Cancel a pending conversion")
         .about("What it took is back at once, and held where it was held.")
         .answers(200, "Conversion", "The conversion, canceled")
@@ -159,25 +157,13 @@ pub const CANCEL: Endpoint = endpoint(chapters::CONVERSIONS, run!(cancel), || {
 })
 .shows(ended);
 
-async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    Fields::parse_optional(&cx.body)?.finish()?;
-    end(cx, Decision::Cancel).await
-}
-
-/// POST /v1/test/conversions/:id/fulfil
-pub const FULFIL: Endpoint = endpoint(chapters::TEST_MODE, run!(fulfil), || {
+pub const FULFIL: Endpoint = endpoint(chapters::TEST_MODE, run!(end_by, Decision::Fulfil), || {
     summary("Fulfil a pending conversion")
         .answers(200, "Conversion", "The conversion, completed")
         .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
 })
 .shows(ended);
 
-async fn fulfil(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    Fields::parse_optional(&cx.body)?.finish()?;
-    end(cx, Decision::Fulfil).await
-}
-
-/// POST /v1/test/conversions/:id/reject
 pub const REJECT: Endpoint = endpoint(chapters::TEST_MODE, run!(reject), || {
     summary("Let a pending conversion fail")
         .body_optional("Rejection")
@@ -193,12 +179,11 @@ async fn reject(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub fn read_reason(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
-    let reason = fields.optional("reason", kinds::prose(1..=REASON_MAX));
-    let sound = fields.finish()?;
-    Ok(reason.get(&sound).map(|reason| reason.into_owned()))
+    Ok(
+        read!(fields { optional reason = "reason", kinds::prose(1..=REASON_MAX); } => reason.map(Cow::into_owned)),
+    )
 }
 
-/// GET /v1/conversions/:id
 pub const READ: Endpoint = endpoint(chapters::CONVERSIONS, run!(read), || {
     summary("Read a conversion").answers(200, "Conversion", "The conversion")
 });
@@ -212,38 +197,26 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     })
 }
 
-/// GET /v1/conversions
 pub const LIST: Endpoint = endpoint(chapters::CONVERSIONS, run!(list), || {
     summary("List conversions").list(asked).answers(200, "ConversionPage", "Newest first")
 });
 
-/// The filters of a list of conversions, as they are read.
-pub struct GotFilters {
-    status: Got<Option<Status>>,
-    source: Got<Option<Source>>,
-}
-
-impl GotFilters {
-    pub fn read(query: &mut Query<'_>) -> GotFilters {
-        GotFilters {
-            status: query.optional("status", kinds::named_one(Status::ALL, Status::name)),
-            source: query.optional("sourceCurrency", kinds::one_of(SOURCES)),
-        }
-    }
-
-    pub fn get(self, sound: &Sound) -> List {
-        let (status, source) = (self.status.get(sound), self.source.get(sound));
+pub fn filters(query: &mut Query<'_>) -> Got<List> {
+    gather!(query {
+        optional status = "status", kinds::named_one(Status::ALL, Status::name);
+        optional source = "sourceCurrency", kinds::one_of(SOURCES);
+    } => {
         let mut parts = Vec::new();
         for each in Source::ALL.into_iter().filter(|each| source.is_none_or(|source| source == *each)) {
             let statuses = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each));
             parts.extend(statuses.map(|status| (ids::Kind::Conversion, facet(each, status))));
         }
         List::by_time(parts, Span::default(), Box::new(|_| true))
-    }
+    })
 }
 
 fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    lists::asked(query, list, GotFilters::read, GotFilters::get)
+    lists::asked(query, list, filters)
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -251,7 +224,6 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.read_long(move |records| list.page(records, &page, &show_entity)).await
 }
 
-/// A conversion of any entity.
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     Conversion::of(entity).and_then(show)
 }
@@ -283,7 +255,7 @@ shown! {
         plain "sourceCurrency" = quote.source.currency().code(), schema::one_of(SOURCES.map(|(name, _)| name));
         plain "sourceAmount" = source_amount(quote, price),
             schema::any_of([values::ves(), values::pesos()]).about("In the decimals of its currency.");
-        maybe_plain "sourceAmountVes" = ves_amount(quote, price), values::ves().about("Null of pesos.");
+        maybe plain "sourceAmountVes" = ves_amount(quote, price), values::ves().about("Null of pesos.");
         plain "targetAmountUsdt" = price.target, values::ves();
         boolean "livemode" = quote.livemode, values::livemode();
         plain "expiresAt" = expires_at, values::instant();
@@ -295,7 +267,6 @@ fn accepted(facts: &Facts<'_>) -> Option<Rendered> {
     Some((201, show(facts.the()?)?))
 }
 
-/// A conversion after a change.
 pub fn ended(facts: &Facts<'_>) -> Option<Rendered> {
     Some((200, show(facts.the()?)?))
 }
@@ -310,7 +281,7 @@ shown! {
         plain "id" = conversion.id, values::uuid();
         constant "object" = "conversion";
         plain "status" = accepted.status().name(), schema::one_of(Status::ALL.map(Status::name));
-        maybe_text "reference" = conversion.reference.as_deref(), schema::text().chars(1..=REFERENCE_MAX);
+        maybe text "reference" = conversion.reference.as_deref(), schema::text().chars(1..=REFERENCE_MAX);
         plain "rate" = price.rate.0, values::four_decimals().about("What one USDT costs you, the spread included.");
         plain "marketRate" = price.market.0, values::four_decimals();
         plain "spreadPercent" = price.spread_percent.0, values::four_decimals();
@@ -318,32 +289,28 @@ shown! {
         plain "sourceCurrency" = conversion.source.currency().code(), schema::one_of(SOURCES.map(|(name, _)| name));
         plain "sourceAmount" = source_amount(conversion, price),
             schema::any_of([values::ves(), values::pesos()]).about("In the decimals of its currency.");
-        maybe_plain "sourceAmountVes" = ves_amount(conversion, price), values::ves().about("Null of pesos.");
+        maybe plain "sourceAmountVes" = ves_amount(conversion, price), values::ves().about("Null of pesos.");
         plain "targetAmountUsdt" = price.target, values::ves();
-        maybe_plain "origin" = conversion.payment.map(|_| "auto"),
+        maybe plain "origin" = conversion.payment.map(|_| "auto"),
             schema::one_of(["auto"]).about("`auto` when a COP payment was converted by itself.");
-        maybe_plain "paymentId" = conversion.payment, values::uuid().about("That payment.");
+        maybe plain "paymentId" = conversion.payment, values::uuid().about("That payment.");
         boolean "livemode" = conversion.livemode, values::livemode();
         plain "createdAt" = conversion.created_at, values::instant();
-        maybe_plain "completedAt" = if let End::Completed { at } = &accepted.end { Some(at) } else { None },
+        maybe plain "completedAt" = if let End::Completed { at } = &accepted.end { Some(at) } else { None },
             values::instant();
-        maybe_plain "canceledAt" = if let End::Canceled { at, .. } = &accepted.end { Some(at) } else { None },
+        maybe plain "canceledAt" = if let End::Canceled { at, .. } = &accepted.end { Some(at) } else { None },
             values::instant();
-        maybe_text "cancelReason" = if let End::Canceled { reason, .. } = &accepted.end { Some(reason) } else { None },
+        maybe text "cancelReason" = if let End::Canceled { reason, .. } = &accepted.end { Some(reason) } else { None },
             schema::text().about("`canceled_by_tenant`, or why it could not be fulfilled.");
     }
 }
 
-/// GET /v1/conversions/settings
-pub const SETTINGS: Endpoint = endpoint(chapters::CONVERSIONS, run!(settings), || {
-    summary("Read the settings of conversions").answers(200, "ConversionSettings", "The settings")
-});
+pub const SETTINGS: Endpoint = endpoint(
+    chapters::CONVERSIONS,
+    run!(|cx| Ok(Reply::json(200, show_settings(&cx.caller.tenant.tenant_settings.settings)))),
+    || summary("Read the settings of conversions").answers(200, "ConversionSettings", "The settings"),
+);
 
-async fn settings(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    Ok(Reply::json(200, show_settings(&cx.caller.tenant.tenant_settings.settings)))
-}
-
-/// PATCH /v1/conversions/settings
 pub const SET: Endpoint = endpoint(chapters::CONVERSIONS, run!(set), || {
     summary("Convert pesos automatically")
         .about(
@@ -362,41 +329,29 @@ async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 fn read_settings(mut fields: Fields<'_>) -> Result<u8, Invalid> {
     let of_cop = |mut fields: Fields<'_>| {
-        let percent = fields.required("percent", kinds::integer(0..=100));
-        Ok(percent.get(&fields.finish()?))
+        Ok(read!(fields { required percent = "percent", kinds::integer(0..=100); } => percent))
     };
-    let automatic = |mut fields: Fields<'_>| {
-        let percent: Got<i64> = fields.required("COP", kinds::object(of_cop));
-        Ok(percent.get(&fields.finish()?))
-    };
+    let automatic =
+        |mut fields: Fields<'_>| Ok(read!(fields { required cop = "COP", kinds::object(of_cop); } => cop));
     fields.changes();
-    let percent: Got<i64> = fields.required("autoConvert", kinds::object(automatic));
-    Ok(u8::try_from(percent.get(&fields.finish()?)).unwrap_or(0))
+    let percent: i64 =
+        read!(fields { required percent = "autoConvert", kinds::object(automatic); } => percent);
+    Ok(u8::try_from(percent).unwrap_or(0))
 }
 
-pub fn show_settings(settings: &Settings) -> Vec<u8> {
-    let conversions = &settings.conversions;
-    let enabled = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)]
-        .into_iter()
-        .filter(|(_, enabled)| *enabled);
-    let (spread, limit) = (&conversions.spread_percent, &conversions.daily_limit);
-    let cop = Object::new().number("percent", conversions.auto_cop_percent).end();
-    Object::new()
-        .json("autoConvert", &Object::new().json("COP", &cop).end())
-        .list("enabledCurrencies", enabled.map(|(name, _)| text(name)))
-        .json(
-            "spreadPercent",
-            &Object::new().plain("VES", percentage(spread.ves)).plain("COP", percentage(spread.cop)).end(),
-        )
-        .plain("minimumUsdt", conversions.minimum)
-        .json(
-            "dailyLimit",
-            &Object::new()
-                .maybe_plain("VES", limit.ves.map(Ves::from_minor))
-                .maybe_plain("COP", limit.cop)
-                .end(),
-        )
-        .end()
+shown! {
+    pub fn show_settings(settings: &Settings), settings_schema, 512 {
+        json "autoConvert" = format!(r#"{{"COP":{{"percent":{}}}}}"#, settings.conversions.auto_cop_percent),
+            schema::object().member("COP", schema::object().member("percent", schema::integer().range("0", "100")));
+        list "enabledCurrencies" = enabled(&settings.conversions), schema::list(schema::one_of(SOURCES.map(|(name, _)| name)));
+        json "spreadPercent" = spread(&settings.conversions), per_source(values::four_decimals(), values::four_decimals());
+        plain "minimumUsdt" = settings.conversions.minimum, values::ves();
+        json "dailyLimit" = daily_limit(&settings.conversions), per_source(values::ves().or_null(), values::pesos().or_null());
+    }
+}
+
+fn per_source(ves: schema::Schema, cop: schema::Schema) -> schema::Schema {
+    schema::object().member("VES", ves).member("COP", cop)
 }
 
 #[cfg(test)]
@@ -441,7 +396,7 @@ mod tests {
         for (json, pesos) in
             [("\"100000\"", 100_000), ("100000", 100_000), ("\"999999999999\"", 999_999_999_999)]
         {
-            assert_eq!(read(json, whole_pesos), Some(pesos), "{json}");
+            assert_eq!(read(json, |value| whole_pesos().read(value).ok().flatten()), Some(pesos), "{json}");
         }
         for json in [
             "\"0\"",
@@ -457,7 +412,7 @@ mod tests {
             "\"abc\"",
             "true",
         ] {
-            assert_eq!(read(json, whole_pesos), None, "{json}");
+            assert_eq!(read(json, |value| whole_pesos().read(value).ok().flatten()), None, "{json}");
         }
     }
 }

@@ -4,13 +4,9 @@ use super::{read_buyer, read_code, read_new};
 use crate::chapters;
 use crate::fields::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, integer, object, one_of, text};
-use crate::openapi::values::{attempt, four_decimals, instant, livemode, page, uuid, ves};
-use crate::sale;
-use domain::values::channel::Channel;
+use crate::openapi::schema::{Schema, one_of, text};
+use crate::openapi::values::{instant, page, uuid};
 use domain::values::ids::Id;
-
-const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];
 
 pub fn chapter() -> Chapter {
     Chapter {
@@ -24,64 +20,7 @@ pub fn chapter() -> Chapter {
 
 /// A payment in pesos, as /v1/cop and events say it.
 pub fn payment() -> Schema {
-    let next = object()
-        .member("type", one_of(["show_qr", "approve_in_app", "submit_otp"]))
-        .optional(
-            "qrPngBase64",
-            text().about(
-                "A PNG of the QR code, in base64; in test mode in the answer that creates the \
-                 payment alone.",
-            ),
-        )
-        .optional(
-            "transferKey",
-            text().or_null().about(
-                "The key to paste in a bank's app; as the QR code. \
-                 Null in live mode, whose QR code has none.",
-            ),
-        )
-        .optional("phoneMasked", text().or_null());
-    object()
-        .member("id", uuid())
-        .member("object", text().constant("cop_payment"))
-        .member("attempt", attempt().about("Always 1."))
-        .member("status", one_of(STATUSES))
-        .member("method", text().constant("COP"))
-        .member("channel", one_of(Channel::ALL.map(Channel::name)))
-        .member("amountCop", integer().at_least("0"))
-        .member(
-            "feeCop",
-            integer()
-                .or_null()
-                .about("4.5 % and 1,500 pesos, never more than the amount; null until completed."),
-        )
-        .member("netCop", integer().or_null())
-        .member("reference", text().or_null())
-        .member("metadata", object().or_null())
-        .member(
-            "failureCode",
-            text().or_null().about(
-                "`expired`, `rejected`, `otp_attempts_exhausted` or \
-                 `processor_error`; after an operator's word, the operator's code.",
-            ),
-        )
-        .member("next", next.or_null().about("What the buyer does next, while there is something."))
-        .optional(
-            "operationId",
-            uuid().or_null().about(
-                "In live mode alone: what the processor or an operator is to decide, while that is open.",
-            ),
-        )
-        .member("livemode", livemode())
-        .member("createdAt", instant())
-        .member("expiresAt", instant())
-        .member("completedAt", instant().or_null())
-        .member("availableAt", instant().or_null())
-        .member("refundedAt", instant().or_null())
-        .optional("checkoutSession", sale::in_payment())
-        .optional("amountUsd", ves())
-        .optional("copRate", four_decimals().about("What the buyer pays for a dollar."))
-        .optional("copMarketRate", four_decimals().about("What the market asked for one."))
+    super::schema().last(&["checkoutSession", "amountUsd", "copRate", "copMarketRate"])
 }
 
 /// The schema of a payment in pesos as events carry it.

@@ -12,12 +12,13 @@ use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::cop_payments::qr::{picture_base64, png_base64};
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::{Operation, summary};
-use crate::openapi::{kinds, schema};
-use crate::problem::{BadField, Problem};
+use crate::openapi::{kinds, schema, values};
+use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::sale;
+use crate::shown::shown;
 use crate::value::{Bad, Value};
 use crate::writer::Object;
 use domain::entities::cop_payment::CopPayment;
@@ -34,13 +35,12 @@ use domain::values::channel::Channel;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Cop;
 use domain::values::token::Token;
+use std::borrow::Cow;
 
-/// Characters of a reference.
 const REFERENCE_MAX: usize = 128;
 /// Bytes of metadata, as JSON.
 const METADATA_BYTES_MAX: usize = 8 * 1024;
 
-/// POST /v1/cop/payments
 pub const CREATE: Endpoint = endpoint(chapters::PESOS, run!(create), || {
     summary("Collect pesos")
         .about("`next` says what the buyer does. The QR code is in this answer alone, in live mode also in those to GET. Always send an Idempotency-Key: there is no externalRef here.")
@@ -61,36 +61,39 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewCopPayment, Problem> {
-    let amount = fields.required("amountCop", amount());
-    let channel = fields.required("channel", channel());
-    let reference = fields.optional("reference", kinds::trimmed(1..=REFERENCE_MAX));
-    let metadata = kinds::metadata(METADATA_BYTES_MAX)
-        .about("Yours, at most 8 KiB, without control characters; it comes back as it was written.");
-    let metadata = fields.optional("metadata", metadata);
-    let buyer = buyer().about("Everything of it is required for `push` and `sms`; for `sms` the document is CC, CE or TI, in live mode CC.");
-    let buyer = GotBuyer::read(&mut fields, buyer, channel.peek().copied(), livemode);
-    let too_little = amount.peek().is_some_and(|amount| *amount < AMOUNT_MIN.minor());
-    let sound = match fields.finish() {
-        Ok(_) if too_little => return Err(below_minimum()),
-        Ok(sound) => sound,
-        Err(invalid) => {
-            let mut bad = invalid.fields().to_vec();
-            if too_little {
-                bad.push(BadField::new("amountCop", format!("must be at least {AMOUNT_MIN}")));
-            }
-            return Err(Problem::invalid_data(bad));
+    let new = gather!(fields {
+        required amount = "amountCop", amount();
+        required channel = "channel", channel();
+        optional reference = "reference", kinds::trimmed(1..=REFERENCE_MAX);
+        optional metadata = "metadata", kinds::metadata(METADATA_BYTES_MAX)
+            .about("Yours, at most 8 KiB, without control characters; it comes back as it was written.");
+        got buyer = buyer_for(
+            &mut fields,
+            buyer().about("Everything of it is required for `push` and `sms`; for `sms` the document is CC, CE or TI, in live mode CC."),
+            channel.peek().copied(),
+            livemode,
+        );
+    } check {
+        if amount.peek().is_some_and(|amount| *amount < AMOUNT_MIN.minor()) {
+            fields.bad("amountCop", format!("must be at least {AMOUNT_MIN}"));
         }
-    };
-    Ok(NewCopPayment {
+    } => NewCopPayment {
         id,
-        amount: Cop::from_minor(amount.get(&sound)),
-        channel: channel.get(&sound),
-        buyer: buyer.get(&sound),
-        reference: reference.get(&sound).map(std::borrow::Cow::into_owned),
-        metadata: metadata.get(&sound),
+        amount: Cop::from_minor(amount),
+        channel,
+        buyer,
+        reference: reference.map(Cow::into_owned),
+        metadata,
         marketplace: None,
         checkout: None,
-    })
+    });
+    let is_small = new.peek().is_some_and(|new| new.amount < AMOUNT_MIN);
+    match fields.finish() {
+        Ok(sound) => Ok(new.get(&sound)),
+        // Too few pesos and nothing else.
+        Err(invalid) if is_small && invalid.fields().len() == 1 => Err(below_minimum()),
+        Err(invalid) => Err(invalid.into()),
+    }
 }
 
 /// Whole pesos. Too few of them have a code of their own, which comes after all other bad fields.
@@ -113,32 +116,21 @@ pub fn below_minimum() -> Problem {
         .with("minimumCop", AMOUNT_MIN.minor())
 }
 
-/// The buyer of a payment in pesos, as it is read: a QR code needs no data of the buyer, the other
-/// channels all.
-pub struct GotBuyer(Got<Option<Buyer>>);
-
-impl GotBuyer {
-    /// Reads the member `buyer`; what it needs depends on the channel, if that was readable. Described
-    /// is `buyer`, which needs nothing.
-    pub fn read<'a>(
-        fields: &mut Fields<'a>,
-        buyer: impl Kind<'a, Buyer>,
-        channel: Option<Channel>,
-        livemode: bool,
-    ) -> GotBuyer {
-        GotBuyer(match channel {
-            Some(channel @ (Channel::Push | Channel::Sms)) => {
-                let documents = channel.documents(livemode);
-                let whole = |fields: Fields<'_>| read_whole_buyer(fields, documents).map(Some);
-                fields.required("buyer", kinds::named("CopBuyer", whole))
-            }
-            Some(Channel::Qr) | None => fields.optional("buyer", buyer),
-        })
-    }
-
-    /// The buyer, once all fields are known to be sound.
-    pub fn get(self, sound: &Sound) -> Option<Buyer> {
-        self.0.get(sound)
+/// Reads the member `buyer` of a payment in pesos: a QR code needs no data of the buyer, the other channels all.
+/// What it needs depends on the channel, if that was readable. Described is `buyer`, which needs nothing.
+pub fn buyer_for<'a>(
+    fields: &mut Fields<'a>,
+    buyer: impl Kind<'a, Buyer>,
+    channel: Option<Channel>,
+    livemode: bool,
+) -> Got<Option<Buyer>> {
+    match channel {
+        Some(channel @ (Channel::Push | Channel::Sms)) => {
+            let documents = channel.documents(livemode);
+            let whole = |fields: Fields<'_>| read_whole_buyer(fields, documents).map(Some);
+            fields.required("buyer", kinds::named("CopBuyer", whole))
+        }
+        Some(Channel::Qr) | None => fields.optional("buyer", buyer),
     }
 }
 
@@ -158,11 +150,7 @@ fn phone<'a>() -> impl Kind<'a, ColombianPhone> {
 }
 
 fn document_type<'a>(documents: &[DocumentType]) -> impl Kind<'a, DocumentType> {
-    let read = move |value: Value<'a>| {
-        let named = |document: &DocumentType| (document.name(), *document);
-        value.one_of(&documents.iter().map(named).collect::<Vec<_>>())
-    };
-    kind(read, move || schema::one_of(documents.iter().map(|document| document.name())))
+    kinds::one_of(documents.iter().map(|document| (document.name(), *document)).collect::<Vec<_>>())
 }
 
 pub fn document_number<'a>() -> impl Kind<'a, DocumentNumber> {
@@ -173,40 +161,27 @@ pub fn document_number<'a>() -> impl Kind<'a, DocumentNumber> {
 }
 
 fn read_buyer(mut fields: Fields<'_>) -> Result<Buyer, Invalid> {
-    let (email, phone) = (fields.optional("email", kinds::email()), fields.optional("phone", phone()));
-    let document_type = fields.optional("documentType", document_type(&DocumentType::ALL));
-    let number = fields.optional("documentNumber", document_number());
-    let sound = fields.finish()?;
-    Ok(Buyer {
-        email: email.get(&sound),
-        phone: phone.get(&sound),
-        document_type: document_type.get(&sound),
-        document_number: number.get(&sound),
-    })
+    Ok(read!(fields {
+        optional email = "email", kinds::email();
+        optional phone = "phone", phone();
+        optional document_type = "documentType", document_type(&DocumentType::ALL);
+        optional document_number = "documentNumber", document_number();
+    } => Buyer { email, phone, document_type, document_number }))
 }
 
 fn read_whole_buyer(mut fields: Fields<'_>, documents: &[DocumentType]) -> Result<Buyer, Invalid> {
-    let (email, phone) = (fields.required("email", kinds::email()), fields.required("phone", phone()));
-    let document_type = fields.required("documentType", document_type(documents));
-    let number = fields.required("documentNumber", document_number());
-    let sound = fields.finish()?;
-    Ok(Buyer {
-        email: Some(email.get(&sound)),
-        phone: Some(phone.get(&sound)),
-        document_type: Some(document_type.get(&sound)),
-        document_number: Some(number.get(&sound)),
-    })
+    Ok(read!(fields {
+        required email = "email", kinds::email() => Some(email);
+        required phone = "phone", phone() => Some(phone);
+        required document_type = "documentType", document_type(documents) => Some(document_type);
+        required document_number = "documentNumber", document_number() => Some(document_number);
+    } => Buyer { email, phone, document_type, document_number }))
 }
 
-/// GET /v1/cop/payments/:id
-pub const READ: Endpoint = endpoint(chapters::PESOS, run!(read), || {
-    summary("Read a payment in pesos").answers(200, "CopPayment", "The payment")
-});
-
-async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = cx.id("id")?;
-    cx.one(EntityId::cop_payment(id), show)
-}
+pub const READ: Endpoint =
+    endpoint(chapters::PESOS, run!(|cx| cx.one(EntityId::cop_payment(cx.id("id")?), show)), || {
+        summary("Read a payment in pesos").answers(200, "CopPayment", "The payment")
+    });
 
 fn settles(operation: Operation) -> Operation {
     operation.answers(200, "CopPayment", "The payment").answers(
@@ -216,7 +191,6 @@ fn settles(operation: Operation) -> Operation {
     )
 }
 
-/// POST /v1/cop/payments/:id/otp
 pub const SUBMIT_OTP: Endpoint = endpoint(chapters::PESOS, run!(submit_otp), || {
     settles(summary("Submit the buyer's SMS code"))
         .body("CopOtp")
@@ -235,61 +209,42 @@ async fn submit_otp(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 /// Reads an SMS code. A text that cannot be one is answered as a wrong code, not as a bad field.
 pub fn read_code(mut fields: Fields<'_>) -> Result<Option<Token>, Invalid> {
-    let read = |value: Value<'_>| value.string().map(|text| Token::parse_debit(&text).ok());
-    let code: Got<Option<Token>> = fields.required("otp", kind(read, schema::text));
-    let sound = fields.finish()?;
-    Ok(code.get(&sound))
+    let code = |value: Value<'_>| value.string().map(|text| Token::parse_debit(&text).ok());
+    Ok(read!(fields { required code = "otp", kind(code, schema::text); } => code))
 }
 
-/// POST /v1/cop/payments/:id/cancel
-pub const CANCEL: Endpoint = endpoint(chapters::PESOS, run!(cancel), || {
-    settles(summary("Cancel an unpaid payment in pesos"))
-        .refuses(409, &["payment_not_pending", "charge_in_progress"])
-})
-.shows(settled);
+pub const CANCEL: Endpoint =
+    endpoint(chapters::PESOS, run!(act, cop_payments::Command::Cancel(None)), || {
+        settles(summary("Cancel an unpaid payment in pesos"))
+            .refuses(409, &["payment_not_pending", "charge_in_progress"])
+    })
+    .shows(settled);
 
-async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    act(cx, cop_payments::Command::Cancel(None)).await
-}
-
-/// POST /v1/cop/payments/:id/refund
-pub const REFUND: Endpoint = endpoint(chapters::PESOS, run!(refund), || {
+pub const REFUND: Endpoint = endpoint(chapters::PESOS, run!(act, cop_payments::Command::Refund), || {
     settles(summary("Refund a payment in pesos"))
         .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds. In live mode an operator has it refunded: 202, and `payment.reversed` when that is done.")
         .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
         .refuses(503, &["processor_unavailable", "rail_not_configured"])
 }).shows(settled);
 
-async fn refund(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    act(cx, cop_payments::Command::Refund).await
-}
+pub const PLAY_PAYING: Endpoint =
+    endpoint(chapters::TEST_MODE, run!(act, cop_payments::Command::PlayBuyer { pays: true }), || {
+        settles(summary("Pay in pesos, as the buyer would"))
+            .refuses(409, &["payment_not_pending", "charge_in_progress"])
+    })
+    .shows(settled);
 
-/// POST /v1/test/cop/payments/:id/pay
-pub const PLAY_PAYING: Endpoint = endpoint(chapters::TEST_MODE, run!(play_paying), || {
-    settles(summary("Pay in pesos, as the buyer would"))
-        .refuses(409, &["payment_not_pending", "charge_in_progress"])
-})
-.shows(settled);
-
-async fn play_paying(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    act(cx, cop_payments::Command::PlayBuyer { pays: true }).await
-}
-
-/// POST /v1/test/cop/payments/:id/decline
-pub const PLAY_DECLINING: Endpoint = endpoint(chapters::TEST_MODE, run!(play_declining), || {
-    settles(summary("Decline to pay, as the buyer would"))
-        .refuses(409, &["payment_not_pending", "charge_in_progress"])
-})
-.shows(settled);
-
-async fn play_declining(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    act(cx, cop_payments::Command::PlayBuyer { pays: false }).await
-}
+pub const PLAY_DECLINING: Endpoint =
+    endpoint(chapters::TEST_MODE, run!(act, cop_payments::Command::PlayBuyer { pays: false }), || {
+        settles(summary("Decline to pay, as the buyer would"))
+            .refuses(409, &["payment_not_pending", "charge_in_progress"])
+    })
+    .shows(settled);
 
 /// Plans a command that takes no body.
 async fn act(cx: &mut Context<'_>, ask: cop_payments::Command) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
-    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.no_body()?;
     cx.ask(EntityId::cop_payment(id), ask).await
 }
 
@@ -304,12 +259,8 @@ pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
     Some(match payment.next_step() {
         Some(NextStep::Scan(None)) => {
             let key = payment.transfer_key();
-            let next = Object::with_capacity(2048)
-                .plain("type", "show_qr")
-                .plain("qrPngBase64", png_base64(&key))
-                .plain("transferKey", key)
-                .end();
-            (201, show_with(payment, Some(&next)))
+            let next = show_next("show_qr", Some(&png_base64(&key)), Some(Some(&key)), None);
+            (201, show_with(payment, Some(next)))
         }
         None if payment.status == Status::Pending => (202, show(payment)),
         _ => (201, show(payment)),
@@ -339,21 +290,25 @@ pub const fn status(payment: &CopPayment) -> &'static str {
 fn next(payment: &CopPayment) -> Option<Vec<u8>> {
     let kind = match payment.next_step()? {
         NextStep::Scan(picture) => {
-            return picture.map(|picture| {
-                Object::with_capacity(picture.len() + 64)
-                    .plain("type", "show_qr")
-                    .text("qrPngBase64", picture_base64(picture))
-                    .null("transferKey")
-                    .end()
-            });
+            return picture
+                .map(|picture| show_next("show_qr", Some(picture_base64(picture)), Some(None), None));
         }
         NextStep::Approve => "approve_in_app",
         NextStep::TypeCode => "submit_otp",
     };
     let phone = payment.buyer.as_ref().and_then(|buyer| buyer.phone);
-    Some(
-        Object::new().plain("type", kind).maybe_plain("phoneMasked", phone.map(ColombianPhone::masked)).end(),
-    )
+    Some(show_next(kind, None, None, Some(phone)))
+}
+
+shown! {
+    fn show_next(kind: &str, picture: Option<&str>, key: Option<Option<&str>>, phone: Option<Option<ColombianPhone>>), next_schema, 512 {
+        plain "type" = kind, schema::one_of(["show_qr", "approve_in_app", "submit_otp"]);
+        optional text "qrPngBase64" = picture,
+            schema::text().about("A PNG of the QR code, in base64; in test mode in the answer that creates the payment alone.");
+        optional maybe plain "transferKey" = key,
+            schema::text().about("The key to paste in a bank's app; as the QR code. Null in live mode, whose QR code has none.");
+        optional maybe plain "phoneMasked" = phone.map(|phone| phone.map(ColombianPhone::masked)), schema::text();
+    }
 }
 
 /// Whether the pesos came, as the processor said first.
@@ -380,56 +335,50 @@ pub fn bank_reference(payment: &CopPayment) -> Option<&str> {
 
 /// A payment in pesos, as JSON (`docs/contract.md, 11.1`).
 pub fn show(payment: &CopPayment) -> Vec<u8> {
-    show_with(payment, next(payment).as_deref())
+    show_with(payment, next(payment))
 }
 
-fn show_with(payment: &CopPayment, next: Option<&[u8]>) -> Vec<u8> {
-    let body = Object::with_capacity(1024)
-        .plain("id", payment.id)
-        .plain("object", "cop_payment")
-        .number("attempt", ATTEMPT)
-        .plain("status", status(payment))
-        .plain("method", Method::Cop.name());
-    let body = match payment.checkout.as_deref() {
-        Some(checkout) => priced(pesos(body, payment), payment)
-            .json("checkoutSession", &sale::show_in_payment(&checkout.sale)),
-        None => pesos(body, payment),
-    };
-    let body = body.maybe_text("failureCode", failure(payment)).json("next", next.unwrap_or(b"null"));
-    // Operators are asked about the operations of live mode by their ids.
-    let body = if payment.livemode { body.maybe_plain("operationId", payment.operation()) } else { body };
-    body.boolean("livemode", payment.livemode)
-        .plain("createdAt", payment.created_at)
-        .plain("expiresAt", payment.expires_at)
-        .maybe_plain("completedAt", payment.completed_at)
-        .maybe_plain("availableAt", payment.available_at)
-        .maybe_plain("refundedAt", payment.refunded_at)
-        .end()
-}
-
-/// Adds the members that only payments in pesos have.
-fn pesos(body: Object, payment: &CopPayment) -> Object {
-    body.plain("channel", payment.channel.name())
-        .number("amountCop", payment.amount)
-        .maybe_number("feeCop", payment.fee)
-        .maybe_number("netCop", payment.net())
-        .maybe_text("reference", reference(payment))
-        .json("metadata", payment.metadata.as_deref().map_or(b"null", str::as_bytes))
-}
-
-/// Adds the members of a payment for a hosted checkout: its price, and how that became pesos
-/// (`docs/contract.md, 12.7`).
-fn priced(body: Object, payment: &CopPayment) -> Object {
-    let Some(checkout) = payment.checkout.as_deref() else { return body };
-    body.plain("amountUsd", checkout.usd)
-        .plain("copRate", with_four_decimals(checkout.rate.0))
-        .plain("copMarketRate", with_four_decimals(checkout.market_rate.0))
+shown! {
+    fn show_with(payment: &CopPayment, next: Option<Vec<u8>>), schema, 1024 {
+        plain "id" = payment.id, values::uuid();
+        constant "object" = "cop_payment";
+        number "attempt" = ATTEMPT, values::attempt().about("Always 1.");
+        plain "status" = status(payment), schema::one_of(["pending", "completed", "failed", "canceled", "refunded"]);
+        constant "method" = "COP";
+        plain "channel" = payment.channel.name(), schema::one_of(Channel::ALL.map(Channel::name));
+        number "amountCop" = payment.amount, schema::integer().at_least("0");
+        maybe number "feeCop" = payment.fee,
+            schema::integer().about("4.5 % and 1,500 pesos, never more than the amount; null until completed.");
+        maybe number "netCop" = payment.net(), schema::integer();
+        maybe text "reference" = reference(payment), schema::text();
+        maybe json "metadata" = payment.metadata.as_deref(), schema::object();
+        // For a hosted checkout: its price, and how that became pesos (`docs/contract.md, 12.7`).
+        optional plain "amountUsd" = payment.checkout.as_deref().map(|checkout| checkout.usd), values::ves();
+        optional plain "copRate" = payment.checkout.as_deref().map(|checkout| with_four_decimals(checkout.rate.0)),
+            values::four_decimals().about("What the buyer pays for a dollar.");
+        optional plain "copMarketRate" = payment.checkout.as_deref().map(|checkout| with_four_decimals(checkout.market_rate.0)),
+            values::four_decimals().about("What the market asked for one.");
+        optional json "checkoutSession" = payment.checkout.as_deref().map(|checkout| sale::show_in_payment(&checkout.sale)),
+            sale::in_payment();
+        maybe text "failureCode" = failure(payment),
+            schema::text().about("`expired`, `rejected`, `otp_attempts_exhausted` or `processor_error`; after an operator's word, the operator's code.");
+        maybe json "next" = next, next_schema().about("What the buyer does next, while there is something.");
+        // Operators are asked about the operations of live mode by their ids.
+        optional maybe plain "operationId" = payment.livemode.then(|| payment.operation()),
+            values::uuid().about("In live mode alone: what the processor or an operator is to decide, while that is open.");
+        boolean "livemode" = payment.livemode, values::livemode();
+        plain "createdAt" = payment.created_at, values::instant();
+        plain "expiresAt" = payment.expires_at, values::instant();
+        maybe plain "completedAt" = payment.completed_at, values::instant();
+        maybe plain "availableAt" = payment.available_at, values::instant();
+        maybe plain "refundedAt" = payment.refunded_at, values::instant();
+    }
 }
 
 /// A payment in pesos among all payments: the members of every payment, and those of pesos
 /// (`docs/contract.md, 5.1`).
 pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
-    let sale = payment.marketplace.as_deref();
+    let (sale, checkout) = (payment.marketplace.as_deref(), payment.checkout.as_deref());
     let body = Object::with_capacity(1536)
         .plain("id", payment.id)
         .plain("paymentId", payment.id)
@@ -440,36 +389,43 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .plain("method", Method::Cop.name())
         .maybe_text("failureCode", failure(payment))
         .null("cancelReason")
-        .maybe_number("usdAmount", payment.checkout.as_ref().map(|checkout| checkout.usd))
-        .null("vesAmount")
-        .null("bcvRate")
-        .null("feeVes")
-        .null("netVes")
-        .plain("currency", "COP");
-    priced(pesos(body, payment), payment)
+        .maybe_number("usdAmount", checkout.map(|checkout| checkout.usd));
+    let body = ["vesAmount", "bcvRate", "feeVes", "netVes"].into_iter().fold(body, Object::null);
+    let body = body
+        .plain("currency", "COP")
+        .plain("channel", payment.channel.name())
+        .number("amountCop", payment.amount)
+        .maybe_number("feeCop", payment.fee)
+        .maybe_number("netCop", payment.net())
+        .maybe_text("reference", reference(payment))
+        .json("metadata", payment.metadata.as_deref().unwrap_or("null"));
+    let body = match checkout {
+        Some(checkout) => body
+            .plain("amountUsd", checkout.usd)
+            .plain("copRate", with_four_decimals(checkout.rate.0))
+            .plain("copMarketRate", with_four_decimals(checkout.market_rate.0)),
+        None => body,
+    };
+    let body = body
         .maybe_plain("merchantId", sale.map(|sale| sale.merchant))
         .maybe_number("applicationFeePercent", sale.map(|sale| sale.commission_percent.0.normalize()))
         .null("applicationFeeVes")
         .null("sellerNetVes")
         .maybe_number("applicationFeeCop", sale.and_then(|sale| sale.commission))
-        .maybe_number("sellerNetCop", sale.and_then(|sale| sale.seller_net))
-        .null("debtorBankCode")
-        .null("debtorId")
-        .null("debtorCellPhone")
-        .null("cardLast4")
-        .null("cardBrand")
+        .maybe_number("sellerNetCop", sale.and_then(|sale| sale.seller_net));
+    let payer = ["debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "cardBrand"];
+    payer
+        .into_iter()
+        .fold(body, Object::null)
         .maybe_text("bankReference", bank_reference(payment))
         .maybe_plain("operationId", payment.operation())
         .null("description")
-        .maybe_plain("checkoutSessionId", payment.checkout.as_ref().map(|checkout| checkout.sale.session))
-        .json_or_null(
-            "checkoutSession",
-            payment.checkout.as_ref().map(|checkout| sale::show_in_payment(&checkout.sale)),
-        )
+        .maybe_plain("checkoutSessionId", checkout.map(|checkout| checkout.sale.session))
+        .json_or_null("checkoutSession", checkout.map(|checkout| sale::show_in_payment(&checkout.sale)))
         .maybe_plain("reversedAt", payment.refunded_at)
         .maybe_text("reversalRef", shown(&payment.refund_reference).filter(|_| payment.refunded_at.is_some()))
         .maybe_plain("reversalType", payment.refunded_at.map(|_| "refund"))
-        .list("chargebacks", std::iter::empty::<Vec<u8>>())
+        .json("chargebacks", "[]")
         .boolean("livemode", payment.livemode)
         .plain("createdAt", payment.created_at)
         .plain("expiresAt", payment.expires_at)

@@ -4,8 +4,8 @@
 use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::Invalid;
-use crate::lists::{self, GotStatus, List};
+use crate::fields::{Got, Invalid};
+use crate::lists::{self, List};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
 use crate::page::{ListOf, Page};
@@ -20,7 +20,6 @@ use domain::entities::payout::Status;
 use domain::values::buyer::DocumentType;
 use domain::values::ids::{EntityId, Kind};
 
-/// GET /v1/cop/payouts
 pub const LIST: Endpoint = endpoint(chapters::PESOS, run!(list), || {
     summary("List payouts in pesos").about("They are made by the operator on request.").list(asked).answers(
         200,
@@ -29,13 +28,12 @@ pub const LIST: Endpoint = endpoint(chapters::PESOS, run!(list), || {
     )
 });
 
-/// The filter of a list of them, as it is read.
-pub fn by_status(query: &mut Query<'_>) -> GotStatus<{ Status::ALL.len() }> {
-    GotStatus::read(query, Kind::CopPayout, Status::ALL.map(|status| (status.name(), status as u8)))
+pub fn by_status(query: &mut Query<'_>) -> Got<List> {
+    lists::by_status(query, Kind::CopPayout, Status::ALL.map(|status| (status.name(), status as u8)))
 }
 
 fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    lists::asked(query, list, by_status, GotStatus::get)
+    lists::asked(query, list, by_status)
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -43,20 +41,14 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.read_long(move |records| list.page(records, &page, &show_entity)).await
 }
 
-/// The body of a payout in a list of entities.
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     CopPayout::of(entity).map(show)
 }
 
-/// GET /v1/cop/payouts/:id
-pub const READ: Endpoint = endpoint(chapters::PESOS, run!(read), || {
-    summary("Read a payout in pesos").answers(200, "CopPayout", "The payout")
-});
-
-async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = cx.id("id")?;
-    cx.one(EntityId::cop_payout(id), show)
-}
+pub const READ: Endpoint =
+    endpoint(chapters::PESOS, run!(|cx| cx.one(EntityId::cop_payout(cx.id("id")?), show)), || {
+        summary("Read a payout in pesos").answers(200, "CopPayout", "The payout")
+    });
 
 /// The answer to a new payout, or to a repeat of one.
 pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
@@ -74,8 +66,8 @@ shown! {
         plain "payoutId" = payout.id, values::uuid().about("Equal to `id`.");
         constant "object" = "cop_payout";
         plain "status" = payout.status.name(), schema::one_of(Status::ALL.map(Status::name));
-        maybe_text "reference" = payout.reference.as_deref(), schema::text();
-        maybe_text "failureCode" = payout.failure_code.as_deref(), schema::text();
+        maybe text "reference" = payout.reference.as_deref(), schema::text();
+        maybe text "failureCode" = payout.failure_code.as_deref(), schema::text();
         text "externalRef" = &*payout.external_ref, values::shown_ref();
         plain "amountCop" = payout.amount, values::pesos();
         constant "currency" = "COP";
@@ -87,7 +79,7 @@ shown! {
         plain "documentNumber" = payout.to.document_number.masked(), schema::text().about("Masked.");
         boolean "livemode" = payout.livemode, values::livemode();
         plain "createdAt" = payout.created_at, values::instant();
-        maybe_plain "settledAt" = payout.settled_at, values::instant();
+        maybe plain "settledAt" = payout.settled_at, values::instant();
     }
 }
 

@@ -9,7 +9,8 @@ use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::conversions::read_reason;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
-use crate::fields::{Fields, Got, Invalid, Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, kind, read};
+use crate::lists;
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
@@ -33,10 +34,8 @@ use domain::values::money::Usdt;
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
 
-/// Characters of the longest address.
 const ADDRESS_MAX: usize = 64;
 
-/// GET /v1/crypto/balance
 pub const BALANCE: Endpoint = endpoint(chapters::USDT, run!(balance), || {
     summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance")
 });
@@ -54,12 +53,11 @@ shown! {
         plain "heldUsdt" = balance.held, values::ves();
         plain "held" = balance.held, values::ves().about("Equal to `heldUsdt`.");
         plain "pendingPayoutsUsdt" = balance.pending_payouts, values::ves();
-        maybe_plain "nextReleaseAt" = balance.next_release, values::instant();
+        maybe plain "nextReleaseAt" = balance.next_release, values::instant();
         boolean "livemode" = livemode, values::livemode();
     }
 }
 
-/// GET /v1/crypto/networks
 pub const NETWORKS: Endpoint = endpoint(chapters::USDT, run!(networks), || {
     summary("List the networks of USDT").answers(
         200,
@@ -79,10 +77,10 @@ shown! {
     fn show_network(name: &'static str, fee: Usdt, confirmations: Option<u64>), terms_schema, 160 {
         plain "network" = name, network_schema();
         plain "networkFeeUsdt" = fee, values::ves().about("What a payout costs on top.");
-        maybe_number "confirmations" = confirmations,
+        maybe number "confirmations" = confirmations,
             schema::integer().at_least("1").about("Blocks after which a transfer counts; null where no node is configured.");
-        maybe_plain "minDepositUsdt" = None::<Usdt>, values::ves().about("Null: no minimum.");
-        maybe_plain "minPayoutUsdt" = None::<Usdt>, values::ves().about("Null: no minimum.");
+        maybe plain "minDepositUsdt" = None::<Usdt>, values::ves().about("Null: no minimum.");
+        maybe plain "minPayoutUsdt" = None::<Usdt>, values::ves().about("Null: no minimum.");
     }
 }
 
@@ -107,7 +105,6 @@ fn cents<'a>() -> impl Kind<'a, i64> {
     kind(Value::positive_cents, values::positive_amount)
 }
 
-/// POST /v1/crypto/payouts
 pub const PAY: Endpoint =
     endpoint(chapters::USDT, run!(pay), || {
         summary("Send USDT to a wallet")
@@ -138,48 +135,32 @@ async fn pay(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCryptoPayout, Invalid> {
-    let amount = fields.required("amountUsdt", cents());
-    let address = kinds::text().described(|text| text.chars(1..=ADDRESS_MAX));
-    let address = fields.required("address", address);
-    let network = fields.required("network", network());
-    // An unknown network takes any text as an address: then only the network is named as bad.
-    if let (Some(address), Some(network)) = (address.peek(), network.peek())
-        && let Err(wrong) = network.check(address)
-    {
-        fields.bad("address", wrong);
-    }
-    let external_ref = fields.required("externalRef", kinds::external_ref());
-    let sound = fields.finish()?;
-    let network = network.get(&sound);
-    Ok(NewCryptoPayout {
-        id,
-        external_ref: external_ref.get(&sound),
-        amount: Usdt::from_minor(amount.get(&sound)),
-        fee: fees[network as usize],
-        network,
-        address: address.get(&sound).into_owned(),
-    })
+    Ok(read!(fields {
+        required amount = "amountUsdt", cents() => Usdt::from_minor(amount);
+        required address = "address", kinds::text().described(|text| text.chars(1..=ADDRESS_MAX));
+        required network = "network", network();
+        got external_ref = {
+            // An unknown network takes any text as an address: then only the network is named as bad.
+            if let (Some(address), Some(network)) = (address.peek(), network.peek())
+                && let Err(wrong) = network.check(address)
+            {
+                fields.bad("address", wrong);
+            }
+            fields.required("externalRef", kinds::external_ref())
+        };
+    } => NewCryptoPayout { id, external_ref, amount, fee: fees[network as usize], network, address: address.into_owned() }))
 }
 
-/// GET /v1/crypto/payouts/:id
-pub const READ: Endpoint = endpoint(chapters::USDT, run!(read), || {
-    summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
-});
+pub const READ: Endpoint =
+    endpoint(chapters::USDT, run!(|cx| cx.one(EntityId::crypto_payout(cx.id("id")?), show)), || {
+        summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
+    });
 
-async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = cx.id("id")?;
-    cx.one(EntityId::crypto_payout(id), show)
-}
-
-/// GET /v1/crypto/payouts/by-ref/:externalRef
-pub const READ_BY_REF: Endpoint = endpoint(chapters::USDT, run!(read_by_ref), || {
-    summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout")
-});
-
-async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;
-    cx.named(Space::CryptoPayout, name.as_str(), show)
-}
+pub const READ_BY_REF: Endpoint = endpoint(
+    chapters::USDT,
+    run!(|cx| cx.named(Space::CryptoPayout, cx.external_ref()?.as_str(), show)),
+    || summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout"),
+);
 
 /// The status of the payouts that a list is to show.
 pub fn read_status(query: &mut Query<'_>) -> Got<Option<Status>> {
@@ -195,15 +176,12 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
         .collect()
 }
 
-/// GET /v1/crypto/payouts
 pub const LIST: Endpoint = endpoint(chapters::USDT, run!(list), || {
     summary("List USDT payouts").list(asked).answers(200, "CryptoPayoutPage", "Newest first")
 });
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
-    let (status, page) = (read_status(&mut query), query.page(list));
-    let sound = query.finish()?;
-    Ok((status.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
+    lists::asked(query, list, read_status)
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -216,7 +194,6 @@ fn review(operation: Operation) -> Operation {
     operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
 }
 
-/// POST /v1/test/crypto/payouts/:id/approve
 pub const APPROVE: Endpoint = endpoint(chapters::TEST_MODE, run!(approve), || {
     review(summary("Approve a USDT payout, as an operator would")).answers(
         202,
@@ -232,7 +209,6 @@ async fn approve(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::crypto_payout(id), crypto::payouts::Command::Review(Verdict::Approve)).await
 }
 
-/// POST /v1/test/crypto/payouts/:id/reject
 pub const REJECT: Endpoint = endpoint(chapters::TEST_MODE, run!(reject), || {
     review(summary("Reject a USDT payout, as an operator would"))
         .body_optional("Rejection")
@@ -283,17 +259,16 @@ shown! {
         plain "totalUsdt" = payout.total(), values::ves();
         plain "address" = &payout.address, schema::text();
         plain "network" = payout.network.name(), schema::one_of(Network::NAMES.map(|(name, _)| name));
-        maybe_text "txHash" = shown(&payout.tx_hash).filter(|_| payout.status != Status::Failed), schema::text();
+        maybe text "txHash" = shown(&payout.tx_hash).filter(|_| payout.status != Status::Failed), schema::text();
         text "externalRef" = &*payout.external_ref, values::shown_ref();
-        maybe_text "failureCode" = payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed),
+        maybe text "failureCode" = payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed),
             schema::text();
         boolean "livemode" = payout.livemode, values::livemode();
         plain "createdAt" = payout.created_at, values::instant();
-        maybe_plain "completedAt" = payout.settled_at.filter(|_| payout.status == Status::Completed), values::instant();
+        maybe plain "completedAt" = payout.settled_at.filter(|_| payout.status == Status::Completed), values::instant();
     }
 }
 
-/// POST /v1/crypto/deposit-addresses
 pub const OPEN_ADDRESS: Endpoint = endpoint(chapters::USDT, run!(open_address), || {
     summary("Get a customer's deposit address")
         .about(
@@ -307,7 +282,7 @@ pub const OPEN_ADDRESS: Endpoint = endpoint(chapters::USDT, run!(open_address), 
         .refuses(403, &["usdt_not_enabled"])
         .refuses(503, &["rail_not_configured"])
 })
-.shows(opened);
+.shows(|facts| Some((if facts.is_new() { 201 } else { 200 }, show_address(facts.the()?))));
 
 async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (customer_ref, network, asset) = read_customer(Fields::parse(&cx.body)?)?;
@@ -332,11 +307,11 @@ async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_customer(mut fields: Fields<'_>) -> Result<(ExternalRef, Network, Asset), Invalid> {
-    let customer_ref = fields.required("customerRef", kinds::plain_ref());
-    let network = fields.required("network", network());
-    let asset = fields.required("asset", asset());
-    let sound = fields.finish()?;
-    Ok((customer_ref.get(&sound), network.get(&sound), asset.get(&sound)))
+    Ok(read!(fields {
+        required customer_ref = "customerRef", kinds::plain_ref();
+        required network = "network", network();
+        required asset = "asset", asset();
+    } => (customer_ref, network, asset)))
 }
 
 /// The simulated account of a customer, derived from tenant and name, so that it is the same
@@ -347,10 +322,6 @@ pub fn account(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], tenant: Id, name: &str) -> [
     account[..16].copy_from_slice(&half(b"1"));
     account[16..].copy_from_slice(&half(b"2")[..ACCOUNT_BYTES - 16]);
     account
-}
-
-fn opened(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((if facts.is_new() { 201 } else { 200 }, show_address(facts.the()?)))
 }
 
 shown! {
@@ -366,7 +337,6 @@ shown! {
     }
 }
 
-/// POST /v1/test/crypto/deposits
 pub const DEPOSIT: Endpoint = endpoint(chapters::TEST_MODE, run!(deposit), || {
     summary("Deposit to an address, as a customer would")
         .body("TestDeposit")
@@ -391,22 +361,13 @@ async fn deposit(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_deposit(mut fields: Fields<'_>, id: Id) -> Result<Incoming, Invalid> {
-    let address = kinds::trimmed(1..=ADDRESS_MAX).described(|_| schema::text().chars(1..=ADDRESS_MAX));
-    let address = fields.required("address", address);
-    let amount = fields.required("amount", cents());
-    let network = fields.required("network", network());
-    let asset = fields.required("asset", asset());
-    let sound = fields.finish()?;
-    let network = network.get(&sound);
-    Ok(Incoming {
-        id,
-        address: canonical(&address.get(&sound)).into_owned(),
-        amount: Usdt::from_minor(amount.get(&sound)),
-        network,
-        asset: asset.get(&sound),
-        tx_hash: network.transaction(id.as_bytes()),
-        entry: None,
-    })
+    let any_address = kinds::trimmed(1..=ADDRESS_MAX).described(|_| schema::text().chars(1..=ADDRESS_MAX));
+    Ok(read!(fields {
+        required address = "address", any_address => canonical(&address).into_owned();
+        required amount = "amount", cents() => Usdt::from_minor(amount);
+        required network = "network", network();
+        required asset = "asset", asset();
+    } => Incoming { id, address, amount, network, asset, tx_hash: network.transaction(id.as_bytes()), entry: None }))
 }
 
 /// The answer to a deposit; `None` of a record without one.

@@ -2,11 +2,8 @@
 
 use crate::chapters;
 use crate::openapi::document::{Chapter, Webhook, event};
-use crate::openapi::schema::{Schema, any_of, list, named, object, one_of, text};
-use crate::openapi::values::{attempt, figure, instant, livemode, pesos, shown_ref, uuid, ves};
-use domain::entities::payment::Status;
-use domain::events::BalanceReason;
-use domain::platform::settings::LiveStatus;
+use crate::openapi::schema::{Schema, any_of, named, object, one_of, text};
+use crate::openapi::values::{livemode, uuid};
 
 pub fn chapter() -> Chapter {
     Chapter {
@@ -17,7 +14,7 @@ pub fn chapter() -> Chapter {
             ("Event", super::schema()),
             ("EventPage", crate::openapi::values::page("Event")),
             ("CopPaymentEvent", crate::cop_payments::description::event_data()),
-            ("ChargebackEvent", chargeback()),
+            ("ChargebackEvent", super::of_chargeback_schema()),
             (
                 "MerchantEvent",
                 crate::merchants::description::merchant()
@@ -42,7 +39,7 @@ fn sent() -> Vec<Webhook> {
         event(
             "payment.reversed",
             "A payment went back",
-            any_of([named("Payment"), named("CopPaymentEvent"), reversed()]),
+            any_of([named("Payment"), named("CopPaymentEvent"), super::reversed_schema()]),
         ),
         event("payment.chargeback", "The bank of a cardholder took money back", named("ChargebackEvent")),
         event("payment.chargeback_closed", "A dispute is decided", named("ChargebackEvent")),
@@ -59,9 +56,13 @@ fn sent() -> Vec<Webhook> {
         event(
             "merchant.balance.updated",
             "A seller's sale was credited, released or reversed",
-            seller_balance(),
+            super::balance_schema(),
         ),
-        event("tenant.live_status_changed", "The operator changed what the live key may do", live_status()),
+        event(
+            "tenant.live_status_changed",
+            "The operator changed what the live key may do",
+            super::live_status_schema(),
+        ),
         event(
             "test.reset",
             "The data of test mode began anew; no event of before is listed",
@@ -84,79 +85,4 @@ fn rejected() -> Schema {
         .member("failureCode", text().or_null())
         .member("reason", text())
         .member("action", text().constant("payout_method_deleted"))
-}
-
-fn seller_balance() -> Schema {
-    let reasons = [BalanceReason::Sale, BalanceReason::Release, BalanceReason::Reversal];
-    object()
-        .member("merchantId", uuid())
-        .member("externalRef", shown_ref())
-        .member("pendingVes", ves())
-        .member("availableVes", ves())
-        .optional("pendingCop", pesos())
-        .optional("availableCop", pesos())
-        .optional("pendingUsdt", ves())
-        .optional("availableUsdt", ves())
-        .member("reason", one_of(reasons.map(BalanceReason::name)))
-        .member("livemode", livemode())
-}
-
-fn live_status() -> Schema {
-    let status =
-        || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
-    object()
-        .member("tenantId", uuid())
-        .member("status", status())
-        .member("previousStatus", status())
-        .member("reason", text().or_null())
-        .member("livemode", livemode())
-}
-
-fn chargeback() -> Schema {
-    object()
-        .member("chargebackId", uuid().about("The same in both events."))
-        .member("paymentId", uuid())
-        .member("externalRef", shown_ref())
-        .member("attempt", attempt())
-        .member("method", text().constant("VPOS"))
-        .member("status", crate::payments::show::chargeback_status())
-        .member("amountVes", ves())
-        .member("feeVes", ves())
-        .member("reason", crate::payments::show::chargeback_reason())
-        .member("bankDebitedAt", instant())
-        .member("paymentStatus", one_of([Status::Completed.name(), Status::Reversed.name()]))
-        .member("vesAmount", ves())
-        .member("usdAmount", ves())
-        .member(
-            "ledgerEntryIds",
-            list(uuid()).about("The movements that it made; none when the dispute is lost."),
-        )
-        .member("createdAt", instant())
-        .optional("outcome", one_of(["won", "lost"]))
-        .optional("closedAt", instant())
-        .member("livemode", livemode())
-}
-
-/// A reversal says the whole payment; one by chargebacks the members that `docs/contract.md, 13.8`
-/// names.
-fn reversed() -> Schema {
-    object()
-        .member("paymentId", uuid())
-        .member("externalRef", shown_ref())
-        .member("attempt", attempt())
-        .member("status", text().constant("REVERSED"))
-        .member("method", text())
-        .member("usdAmount", figure())
-        .member("vesAmount", figure())
-        .member("bcvRate", figure())
-        .member("feeVes", figure().or_null())
-        .member("netVes", figure().or_null())
-        .member("cardLast4", text().or_null())
-        .member("reversedAt", instant())
-        .member("reversalRef", text().or_null())
-        .member("reversalType", one_of(["reversal", "chargeback"]))
-        .optional("chargebackId", uuid())
-        .member("chargebacks", list(named("PaymentChargeback")))
-        .member("createdAt", instant())
-        .member("livemode", livemode())
 }

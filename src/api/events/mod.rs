@@ -13,11 +13,12 @@ use crate::chargebacks::outcome;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Invalid, Kind as _};
+use crate::lists;
 use crate::openapi::operation::summary;
 use crate::openapi::values;
 use crate::openapi::{kinds, schema};
 use crate::page::{ListOf, Page, bad_cursor};
-use crate::payments::show::{reversal_type, show_chargeback};
+use crate::payments::show::{chargeback_reason, chargeback_status, reversal_type, show_chargeback};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
@@ -26,14 +27,17 @@ use crate::writer::{Object, text};
 use crate::{conversions, cop_payments, crypto, merchants, payments, payouts};
 use domain::entities::Entity;
 use domain::entities::chargeback::Chargeback;
-use domain::entities::payment::Payment;
+use domain::entities::payment::{Payment, Status};
 use domain::entities::webhook::EVENT_NAMES;
-use domain::events::{Event, EventKind, Extra};
+use domain::events::{BalanceReason, Event, EventKind, Extra};
 use domain::ledger::Ledger;
+use domain::platform::settings::LiveStatus;
 use domain::record::Record;
 use domain::trace::shown;
 use domain::values::ids::Id;
+use domain::values::money::{Cop, Usdt, Ves};
 use domain::values::time::Timestamp;
+use std::fmt::Display;
 
 /// The tenant and the mode in which an event happened.
 #[derive(Clone, Copy, Debug)]
@@ -45,18 +49,17 @@ pub struct TenantMode {
 /// The name of what POST /v1/notifications/test sends.
 const TEST_NOTIFICATION: &str = "notification.test";
 
-/// GET /v1/events
 pub const LIST: Endpoint = endpoint(chapters::EVENTS, run!(list), || {
     summary("List events from a number on").list(asked).answers(200, "EventPage", "Oldest first")
 });
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<i64>, Page), Invalid> {
-    let sequence = kinds::integer(0..=i64::MAX).described(|_| {
-        schema::integer().at_least("0").about("The last sequence that you know; 0 is the beginning.")
-    });
-    let (after, page) = (query.optional("after", sequence), query.page(list));
-    let sound = query.finish()?;
-    Ok((after.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<i64>, Page), Invalid> {
+    lists::asked(query, list, |query| {
+        let sequence = kinds::integer(0..=i64::MAX).described(|_| {
+            schema::integer().at_least("0").about("The last sequence that you know; 0 is the beginning.")
+        });
+        query.optional("after", sequence)
+    })
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -69,7 +72,6 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.read_long(move |records| pages::after(records, after, &page, tenant_mode)).await
 }
 
-/// GET /v1/events/:id
 pub const READ: Endpoint =
     endpoint(chapters::EVENTS, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
 
@@ -137,25 +139,8 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, tenant_mode: Tenan
     let event = record.events.get(n)?;
     let subject = event.subject.and_then(|subject| record.entity(subject));
     let data = match (subject.map(|subject| &**subject), &event.extra) {
-        (_, Extra::SellerBalance { external_ref, pending, available, pesos, usdt, reason }) => {
-            let body = Object::new()
-                .maybe_plain("merchantId", event.subject.map(|subject| subject.id))
-                .text("externalRef", external_ref)
-                .plain("pendingVes", pending)
-                .plain("availableVes", available);
-            let body = match pesos {
-                Some((pending, available)) => {
-                    body.plain("pendingCop", pending).plain("availableCop", available)
-                }
-                None => body,
-            };
-            let body = match usdt {
-                Some((pending, available)) => {
-                    body.plain("pendingUsdt", pending).plain("availableUsdt", available)
-                }
-                None => body,
-            };
-            body.plain("reason", reason.name()).boolean("livemode", tenant_mode.livemode).end()
+        (_, balance @ Extra::SellerBalance { .. }) => {
+            show_seller_balance(event.subject.map(|subject| subject.id), balance, tenant_mode.livemode)?
         }
         (Some(Entity::Payment(payment)), Extra::Chargeback(id)) => {
             of_chargeback(record, time, event.kind, payment, payment.chargeback(*id)?)
@@ -176,13 +161,9 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, tenant_mode: Tenan
         (Some(Entity::CopPayment(payment)), _) => cop_payments::event_data(payment, event.kind),
         (Some(Entity::CopPayout(payout)), _) => cop_payouts::show(payout),
         (Some(Entity::Merchant(merchant)), extra) => of_merchant(merchants::show(merchant), event, extra),
-        (_, Extra::LiveStatus { status, previous, reason }) => Object::new()
-            .plain("tenantId", tenant_mode.tenant)
-            .plain("status", status)
-            .plain("previousStatus", previous)
-            .maybe_text("reason", reason.as_deref())
-            .boolean("livemode", tenant_mode.livemode)
-            .end(),
+        (_, Extra::LiveStatus { status, previous, reason }) => {
+            show_live_status(tenant_mode, status, previous, reason.as_deref())
+        }
         (_, Extra::None | Extra::Method { .. } | Extra::Chargeback(_)) => {
             Object::new().boolean("livemode", tenant_mode.livemode).end()
         }
@@ -228,49 +209,97 @@ fn of_chargeback(
         posting.ledger == Ledger::Tenant
             && posting.row.as_ref().is_some_and(|row| row.chargeback == Some(chargeback.id))
     });
-    let body = Object::with_capacity(1024)
-        .plain("chargebackId", chargeback.id)
-        .plain("paymentId", payment.id)
-        .text("externalRef", &*payment.external_ref)
-        .number("attempt", payment.attempt)
-        .plain("method", payment.method().name())
-        .plain("status", chargeback.status.name())
-        .plain("amountVes", chargeback.amount)
-        .plain("feeVes", chargeback.fee)
-        .plain("reason", chargeback.reason.name())
-        .plain("bankDebitedAt", chargeback.bank_debited_at)
-        .plain("paymentStatus", payment.status.name())
-        .plain("vesAmount", payment.ves)
-        .plain("usdAmount", payment.usd)
-        .list("ledgerEntryIds", moved.map(|(n, _)| text(&record.movement_id(time, n).to_string())))
-        .plain("createdAt", chargeback.created_at);
-    match (outcome(chargeback), chargeback.closed_at) {
-        (Some(outcome), Some(closed_at)) => body.plain("outcome", outcome).plain("closedAt", closed_at),
-        (None, _) | (_, None) => body,
-    }
-    .boolean("livemode", payment.livemode)
-    .end()
+    let moved = moved.map(|(n, _)| text(&record.movement_id(time, n).to_string())).collect();
+    show_of_chargeback(payment, chargeback, moved)
 }
 
-fn reversed_by(payment: &Payment, chargeback: &Chargeback) -> Vec<u8> {
-    Object::with_capacity(1024)
-        .plain("paymentId", payment.id)
-        .text("externalRef", &*payment.external_ref)
-        .number("attempt", payment.attempt)
-        .plain("status", payment.status.name())
-        .plain("method", payment.method().name())
-        .number("usdAmount", payment.usd)
-        .number("vesAmount", payment.ves)
-        .number("bcvRate", payment.bcv_rate.0.normalize())
-        .maybe_number("feeVes", payment.fee)
-        .maybe_number("netVes", payment.net())
-        .maybe_plain("cardLast4", payment.card().map(|(_, last_four)| format!("{last_four:04}")))
-        .maybe_plain("reversedAt", payment.reversed_at)
-        .maybe_text("reversalRef", shown(&payment.reversal_ref))
-        .maybe_plain("reversalType", reversal_type(payment))
-        .plain("chargebackId", chargeback.id)
-        .list("chargebacks", payment.chargebacks.iter().map(show_chargeback))
-        .plain("createdAt", payment.created_at)
-        .boolean("livemode", payment.livemode)
-        .end()
+/// A status of live mode in an event.
+fn live_schema() -> schema::Schema {
+    schema::one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name))
+}
+
+shown! {
+    fn show_live_status(of: TenantMode, status: &str, previous: &str, reason: Option<&str>), live_status_schema, 256 {
+        plain "tenantId" = of.tenant, values::uuid();
+        plain "status" = status, live_schema();
+        plain "previousStatus" = previous, live_schema();
+        maybe text "reason" = reason, schema::text();
+        boolean "livemode" = of.livemode, values::livemode();
+    }
+}
+
+fn show_seller_balance(merchant: Option<Id>, balance: &Extra, livemode: bool) -> Option<Vec<u8>> {
+    let Extra::SellerBalance { external_ref, pending, available, pesos, usdt, reason } = balance else {
+        return None;
+    };
+    Some(show_balance(merchant, external_ref, (*pending, *available), *pesos, *usdt, (*reason, livemode)))
+}
+
+shown! {
+    fn show_balance(merchant: Option<Id>, external_ref: &str, ves: (Ves, Ves), pesos: Option<(Cop, Cop)>, usdt: Option<(Usdt, Usdt)>, why: (BalanceReason, bool)), balance_schema, 512 {
+        json "merchantId" = quoted_or_null(merchant), values::uuid();
+        text "externalRef" = external_ref, values::shown_ref();
+        plain "pendingVes" = ves.0, values::ves();
+        plain "availableVes" = ves.1, values::ves();
+        optional plain "pendingCop" = pesos.map(|(pending, _)| pending), values::pesos();
+        optional plain "availableCop" = pesos.map(|(_, available)| available), values::pesos();
+        optional plain "pendingUsdt" = usdt.map(|(pending, _)| pending), values::ves();
+        optional plain "availableUsdt" = usdt.map(|(_, available)| available), values::ves();
+        plain "reason" = why.0.name(),
+            schema::one_of([BalanceReason::Sale, BalanceReason::Release, BalanceReason::Reversal].map(BalanceReason::name));
+        boolean "livemode" = why.1, values::livemode();
+    }
+}
+
+/// What is always there, and described so.
+fn quoted_or_null(value: Option<impl Display>) -> String {
+    value.map_or("null".to_owned(), |value| format!("\"{value}\""))
+}
+
+shown! {
+    fn show_of_chargeback(payment: &Payment, chargeback: &Chargeback, moved: Vec<Vec<u8>>), of_chargeback_schema, 1024 {
+        plain "chargebackId" = chargeback.id, values::uuid().about("The same in both events.");
+        plain "paymentId" = payment.id, values::uuid();
+        text "externalRef" = &*payment.external_ref, values::shown_ref();
+        number "attempt" = payment.attempt, values::attempt();
+        plain "method" = payment.method().name(), schema::text().constant("VPOS");
+        plain "status" = chargeback.status.name(), chargeback_status();
+        plain "amountVes" = chargeback.amount, values::ves();
+        plain "feeVes" = chargeback.fee, values::ves();
+        plain "reason" = chargeback.reason.name(), chargeback_reason();
+        plain "bankDebitedAt" = chargeback.bank_debited_at, values::instant();
+        plain "paymentStatus" = payment.status.name(), schema::one_of([Status::Completed.name(), Status::Reversed.name()]);
+        plain "vesAmount" = payment.ves, values::ves();
+        plain "usdAmount" = payment.usd, values::ves();
+        list "ledgerEntryIds" = moved,
+            schema::list(values::uuid()).about("The movements that it made; none when the dispute is lost.");
+        plain "createdAt" = chargeback.created_at, values::instant();
+        optional plain "outcome" = outcome(chargeback).filter(|_| chargeback.closed_at.is_some()), schema::one_of(["won", "lost"]);
+        optional plain "closedAt" = chargeback.closed_at.filter(|_| outcome(chargeback).is_some()), values::instant();
+        boolean "livemode" = payment.livemode, values::livemode();
+    }
+}
+
+shown! {
+    /// A reversal says the whole payment; one by chargebacks the members that `docs/contract.md, 13.8` names.
+    fn reversed_by(payment: &Payment, chargeback: &Chargeback), reversed_schema, 1024 {
+        plain "paymentId" = payment.id, values::uuid();
+        text "externalRef" = &*payment.external_ref, values::shown_ref();
+        number "attempt" = payment.attempt, values::attempt();
+        plain "status" = payment.status.name(), schema::text().constant("REVERSED");
+        plain "method" = payment.method().name(), schema::text();
+        number "usdAmount" = payment.usd, values::figure();
+        number "vesAmount" = payment.ves, values::figure();
+        number "bcvRate" = payment.bcv_rate.0.normalize(), values::figure();
+        maybe number "feeVes" = payment.fee, values::figure();
+        maybe number "netVes" = payment.net(), values::figure();
+        maybe plain "cardLast4" = payment.card().map(|(_, last_four)| format!("{last_four:04}")), schema::text();
+        json "reversedAt" = quoted_or_null(payment.reversed_at), values::instant();
+        maybe text "reversalRef" = shown(&payment.reversal_ref), schema::text();
+        json "reversalType" = quoted_or_null(reversal_type(payment)), schema::one_of(["reversal", "chargeback"]);
+        optional plain "chargebackId" = Some(chargeback.id), values::uuid();
+        list "chargebacks" = payment.chargebacks.iter().map(show_chargeback), schema::list(schema::named("PaymentChargeback"));
+        plain "createdAt" = payment.created_at, values::instant();
+        boolean "livemode" = payment.livemode, values::livemode();
+    }
 }

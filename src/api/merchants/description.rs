@@ -4,8 +4,8 @@ use super::{read_method, read_registration, read_update};
 use crate::chapters;
 use crate::fields::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, boolean, object};
-use crate::openapi::values::{items, page, shown_ref, uuid};
+use crate::openapi::schema::Schema;
+use crate::openapi::values::{items, page};
 use domain::resources::banks::Catalogue;
 use domain::values::ids::Id;
 
@@ -27,13 +27,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("MerchantUpdate", body(read_update)),
         ("Merchant", merchant()),
         ("MerchantPage", page("Merchant")),
-        (
-            "DeletedMerchant",
-            object()
-                .member("deleted", boolean())
-                .member("merchantId", uuid())
-                .member("externalRef", shown_ref()),
-        ),
+        ("DeletedMerchant", super::deleted_schema()),
         ("NewPayoutMethod", body(|fields| read_method(fields, &banks))),
         ("PayoutMethod", method()),
         ("PayoutMethodList", items("PayoutMethod")),

@@ -8,7 +8,8 @@ pub mod description;
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Invalid, Kind as _};
+use crate::fields::{Fields, Got, Invalid, Kind as _, gather, read};
+use crate::lists;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
@@ -27,10 +28,9 @@ use domain::values::bank::BankCode;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
 use domain::values::phone::MobilePhone;
+use std::borrow::Cow;
 
-/// Characters of a name.
 const NAME_MAX: usize = 120;
-/// POST /v1/merchants
 pub const REGISTER: Endpoint = endpoint(chapters::MERCHANTS, run!(register), || {
     summary("Register a merchant")
         .about(
@@ -62,31 +62,23 @@ async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Result<Registration, Invalid> {
-    let external_ref = fields.required("externalRef", kinds::external_ref());
-    let name = fields.optional("name", kinds::trimmed(1..=NAME_MAX));
-    let identification = fields.optional("identification", kinds::identity());
-    let contact_email = fields.optional("contactEmail", kinds::email());
-    let contact_phone = fields.optional("contactPhone", kinds::phone());
-    let bank = fields.optional("bankCode", credit_bank(banks));
-    let phone = fields.optional("phone", kinds::phone());
-    match (fields.has("bankCode"), fields.has("phone")) {
-        (true, false) => fields.bad("phone", "is required with bankCode"),
-        (false, true) => fields.bad("bankCode", "is required with phone"),
-        _ => {}
-    }
-    let sound = fields.finish()?;
-    Ok(Registration {
-        id,
-        external_ref: external_ref.get(&sound),
-        name: name.get(&sound).map(std::borrow::Cow::into_owned),
-        identification: identification.get(&sound),
-        contact_email: contact_email.get(&sound),
-        contact_phone: contact_phone.get(&sound),
-        method: bank.get(&sound).zip(phone.get(&sound)),
-    })
+    Ok(read!(fields {
+        required external_ref = "externalRef", kinds::external_ref();
+        optional name = "name", kinds::trimmed(1..=NAME_MAX) => name.map(Cow::into_owned);
+        optional identification = "identification", kinds::identity();
+        optional contact_email = "contactEmail", kinds::email();
+        optional contact_phone = "contactPhone", kinds::phone();
+        optional bank = "bankCode", credit_bank(banks);
+        optional phone = "phone", kinds::phone();
+    } check {
+        match (fields.has("bankCode"), fields.has("phone")) {
+            (true, false) => fields.bad("phone", "is required with bankCode"),
+            (false, true) => fields.bad("bankCode", "is required with phone"),
+            _ => {}
+        }
+    } => Registration { id, external_ref, name, identification, contact_email, contact_phone, method: bank.zip(phone) }))
 }
 
-/// GET /v1/merchants: a page, or with externalRef one merchant.
 pub const LIST: Endpoint = endpoint(chapters::MERCHANTS, run!(list), || {
     summary("List merchants, or read one by your reference")
         .list(asked)
@@ -98,55 +90,42 @@ pub const LIST: Endpoint = endpoint(chapters::MERCHANTS, run!(list), || {
         .refuses(404, &["not_found"])
 });
 
-struct Asked {
-    status: Option<Status>,
-    active: Option<bool>,
-    external_ref: Option<String>,
-    page: Page,
-}
+/// The facets that are asked for, or the one reference.
+type Filters = (Vec<u8>, Option<String>);
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<Asked, Invalid> {
+fn filters(query: &mut Query<'_>) -> Got<Filters> {
     let name = kinds::sought(1..=64).about("Answers the one merchant with this reference, or 404.");
-    let status = query.optional("status", kinds::named_one(Status::ALL, Status::name));
-    let active = query.optional("isActive", kinds::boolean());
-    let (external_ref, page) = (query.optional("externalRef", name), query.page(list));
-    let sound = query.finish()?;
-    Ok(Asked {
-        status: status.get(&sound),
-        active: active.get(&sound),
-        external_ref: external_ref.get(&sound),
-        page: page.get(&sound),
+    gather!(query {
+        optional status = "status", kinds::named_one(Status::ALL, Status::name);
+        optional active = "isActive", kinds::boolean();
+        optional external_ref = "externalRef", name;
+    } => {
+        let mut facets = Vec::new();
+        for each in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)) {
+            let wanted = |each: &bool| active.is_none_or(|active| active == *each);
+            facets.extend([true, false].into_iter().filter(wanted).map(|active| facet(each, active)));
+        }
+        (facets, external_ref)
     })
 }
 
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {
+    lists::asked(query, list, filters)
+}
+
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let Asked { status, active, external_ref, page } = cx.listed("merchants", asked)?;
-    if let Some(name) = external_ref {
-        return cx.named(Space::Merchant, &name, show);
+    let ((facets, external_ref), page) = cx.listed("merchants", asked)?;
+    match external_ref {
+        Some(name) => cx.named(Space::Merchant, &name, show),
+        None => cx.page(facets, page, show).await,
     }
-    let mut facets = Vec::new();
-    for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)) {
-        facets.extend(
-            [true, false]
-                .into_iter()
-                .filter(|each| active.is_none_or(|active| active == *each))
-                .map(|active| facet(each_status, active)),
-        );
-    }
-    cx.page(facets, page, show).await
 }
 
-/// GET /v1/merchants/:id
-pub const READ: Endpoint = endpoint(chapters::MERCHANTS, run!(read), || {
-    summary("Read a merchant").answers(200, "Merchant", "The merchant")
-});
+pub const READ: Endpoint =
+    endpoint(chapters::MERCHANTS, run!(|cx| cx.one(EntityId::merchant(cx.id("id")?), show)), || {
+        summary("Read a merchant").answers(200, "Merchant", "The merchant")
+    });
 
-async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = cx.id("id")?;
-    cx.one(EntityId::merchant(id), show)
-}
-
-/// PATCH /v1/merchants/:id
 pub const UPDATE: Endpoint = endpoint(chapters::MERCHANTS, run!(update), || {
     summary("Activate or deactivate a merchant")
         .body("MerchantUpdate")
@@ -163,26 +142,21 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 fn read_update(mut fields: Fields<'_>) -> Result<bool, Invalid> {
     fields.changes();
-    let active = fields.required("isActive", kinds::boolean());
-    let sound = fields.finish()?;
-    Ok(active.get(&sound))
+    Ok(read!(fields { required active = "isActive", kinds::boolean(); } => active))
 }
 
-/// DELETE /v1/merchants/:id
-pub const DELETE: Endpoint = endpoint(chapters::MERCHANTS, run!(delete), || {
-    summary("Delete a merchant that was never paid")
-        .about("Frees its reference.")
-        .answers(200, "DeletedMerchant", "It is gone")
-        .refuses(409, &["merchant_has_payouts", "merchant_has_balance"])
-})
-.shows(deleted);
+pub const DELETE: Endpoint = endpoint(
+    chapters::MERCHANTS,
+    run!(|cx| cx.ask(EntityId::merchant(cx.id("id")?), merchants::Command::Delete).await),
+    || {
+        summary("Delete a merchant that was never paid")
+            .about("Frees its reference.")
+            .answers(200, "DeletedMerchant", "It is gone")
+            .refuses(409, &["merchant_has_payouts", "merchant_has_balance"])
+    },
+)
+.shows(|facts| Some((200, show_deleted(facts.the()?))));
 
-async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = EntityId::merchant(cx.id("id")?);
-    cx.ask(id, merchants::Command::Delete).await
-}
-
-/// POST /v1/merchants/:id/payout-methods
 pub const ADD_METHOD: Endpoint = endpoint(chapters::MERCHANTS, run!(add_method), || {
     summary("Add a payout method")
         .body("NewPayoutMethod")
@@ -200,23 +174,17 @@ async fn add_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_method(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(BankCode, MobilePhone), Invalid> {
-    let bank = fields.required("bankCode", credit_bank(banks));
-    let phone = fields.required("phone", kinds::phone());
-    let sound = fields.finish()?;
-    Ok((bank.get(&sound), phone.get(&sound)))
+    Ok(read!(fields {
+        required bank = "bankCode", credit_bank(banks);
+        required phone = "phone", kinds::phone();
+    } => (bank, phone)))
 }
 
-/// GET /v1/merchants/:id/payout-methods
-pub const METHODS: Endpoint = endpoint(chapters::MERCHANTS, run!(methods), || {
-    summary("List payout methods").answers(200, "PayoutMethodList", "Oldest first")
-});
+pub const METHODS: Endpoint =
+    endpoint(chapters::MERCHANTS, run!(|cx| cx.one(EntityId::merchant(cx.id("id")?), show_methods)), || {
+        summary("List payout methods").answers(200, "PayoutMethodList", "Oldest first")
+    });
 
-async fn methods(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = cx.id("id")?;
-    cx.one(EntityId::merchant(id), show_methods)
-}
-
-/// POST /v1/merchants/:id/payout-methods/:methodId/default
 pub const SET_DEFAULT: Endpoint = endpoint(chapters::MERCHANTS, run!(set_default), || {
     summary("Make a payout method the default").answers(200, "PayoutMethod", "The method")
 })
@@ -224,11 +192,10 @@ pub const SET_DEFAULT: Endpoint = endpoint(chapters::MERCHANTS, run!(set_default
 
 async fn set_default(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (id, method) = (cx.id("id")?, cx.id("methodId")?);
-    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.no_body()?;
     cx.ask(EntityId::merchant(id), merchants::Command::SetDefaultMethod(method)).await
 }
 
-/// DELETE /v1/merchants/:id/payout-methods/:methodId
 pub const DELETE_METHOD: Endpoint = endpoint(chapters::MERCHANTS, run!(delete_method), || {
     summary("Delete a payout method")
         .about("When it was the default, the oldest verified one takes its place.")
@@ -241,7 +208,6 @@ async fn delete_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::merchant(id), merchants::Command::DeleteMethod(method)).await
 }
 
-/// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
 pub const START_VERIFICATION: Endpoint = endpoint(chapters::MERCHANTS, run!(start_verification), || {
     summary("Send the two micro-deposits")
         .about(
@@ -263,11 +229,10 @@ pub const START_VERIFICATION: Endpoint = endpoint(chapters::MERCHANTS, run!(star
 
 async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (id, method) = (cx.id("id")?, cx.id("methodId")?);
-    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.no_body()?;
     verification::start(cx, EntityId::merchant(id), Some(method)).await
 }
 
-/// POST /v1/merchants/:id/payout-methods/:methodId/verify
 pub const VERIFY: Endpoint = endpoint(chapters::MERCHANTS, run!(verify), || {
     summary("Verify a payout method by the amounts of the micro-deposits")
         .about("In either order; three tries.")
@@ -300,14 +265,8 @@ fn updated(facts: &Facts<'_>) -> Option<Rendered> {
 fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
     let (merchant, method): (&Merchant, Id) = (facts.the()?, facts.about?);
     let body = Object::new().plain("payoutMethodId", method);
-    let body = match merchant.method(method) {
-        Some(found) => verification::begun(body, &found.status),
-        None => body
-            .plain("status", "rejected")
-            .plain("failureCode", "BE01")
-            .plain("action", "payout_method_deleted"),
-    };
-    Some((202, body.end()))
+    let status = merchant.method(method).map(|found| &found.status);
+    Some((202, verification::begun(body, status, "payout_method_deleted")))
 }
 
 fn one_method(facts: &Facts<'_>) -> Option<Rendered> {
@@ -330,10 +289,12 @@ fn newest_method(facts: &Facts<'_>) -> Option<Rendered> {
     })
 }
 
-fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
-    let merchant: &Merchant = facts.the()?;
-    let body = Object::new().boolean("deleted", true).plain("merchantId", merchant.id);
-    Some((200, body.text("externalRef", &*merchant.external_ref).end()))
+shown! {
+    fn show_deleted(merchant: &Merchant), deleted_schema, 128 {
+        boolean "deleted" = true, schema::boolean();
+        plain "merchantId" = merchant.id, values::uuid();
+        text "externalRef" = &*merchant.external_ref, values::shown_ref();
+    }
 }
 
 fn show_methods(merchant: &Merchant) -> Vec<u8> {
@@ -347,16 +308,16 @@ shown! {
         plain "merchantId" = merchant.id, values::uuid();
         constant "object" = "merchant";
         text "externalRef" = &*merchant.external_ref, values::shown_ref();
-        maybe_text "name" = Some(&merchant.name).filter(|name| !name.is_empty()), schema::text();
-        maybe_plain "identification" = merchant.identification.map(IdentityDocument::clear), values::shown_identity();
-        maybe_text "contactEmail" = merchant.contact_email.as_deref(), schema::text();
-        maybe_plain "contactPhone" = merchant.contact_phone.map(MobilePhone::clear), values::shown_phone();
+        maybe text "name" = Some(&merchant.name).filter(|name| !name.is_empty()), schema::text();
+        maybe plain "identification" = merchant.identification.map(IdentityDocument::clear), values::shown_identity();
+        maybe text "contactEmail" = merchant.contact_email.as_deref(), schema::text();
+        maybe plain "contactPhone" = merchant.contact_phone.map(MobilePhone::clear), values::shown_phone();
         plain "status" = merchant.status().name(),
             schema::one_of(Status::ALL.map(Status::name)).about("`shell`: no method; `verified`: at least one verified; `rejected`: the bank rejected the last one.");
         boolean "isActive" = merchant.active, schema::boolean();
         list "payoutMethods" = merchant.methods.iter().map(|method| show_method(merchant, method)),
             schema::list(schema::named("PayoutMethod"));
-        maybe_text "message" = merchant.methods.is_empty().then_some(NO_METHOD),
+        maybe text "message" = merchant.methods.is_empty().then_some(NO_METHOD),
             schema::text().about("Says so when no payout method exists.");
         boolean "livemode" = merchant.livemode, values::livemode();
         plain "createdAt" = merchant.created_at, values::instant();
@@ -373,6 +334,6 @@ shown! {
         plain "status" = method.status.name(), schema::one_of(["unverified", "verifying", "verified"]);
         boolean "isDefault" = merchant.default_method == Some(method.id), schema::boolean();
         plain "createdAt" = method.created_at, values::instant();
-        maybe_plain "verifiedAt" = method.status.verified_at(), values::instant();
+        maybe plain "verifiedAt" = method.status.verified_at(), values::instant();
     }
 }

@@ -22,7 +22,6 @@ pub enum Access {
         scope: &'static str,
         test_only: bool,
     },
-    /// An operator with this role, or one that may do more.
     Operator {
         role: &'static str,
     },
@@ -77,7 +76,6 @@ pub struct Webhook {
     pub data: Schema,
 }
 
-/// A message, when it is sent, and what it says.
 pub fn event(name: &'static str, about: &'static str, data: Schema) -> Webhook {
     Webhook { name, about, data }
 }
@@ -86,7 +84,6 @@ pub struct Document {
     pub title: &'static str,
     pub about: &'static str,
     pub rows: Vec<Row>,
-    /// The chapters, in reading order.
     pub chapters: Vec<Chapter>,
     /// Ways to prove who calls: name and JSON.
     pub security: Vec<(&'static str, Vec<u8>)>,

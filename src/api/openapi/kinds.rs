@@ -8,17 +8,16 @@ use domain::values::date::Date;
 use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
 use domain::values::free_text::has_line_break;
 use domain::values::identity::IdentityDocument;
+use domain::values::ids::Id;
 use domain::values::mode::Mode;
 use domain::values::money::Currency;
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use schema::Schema;
 use std::borrow::Cow;
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use uuid::Uuid;
 
-/// A whole number.
 pub fn integer<'a>(range: RangeInclusive<i64>) -> impl Kind<'a, i64> {
     let (least, most) = (*range.start(), *range.end());
     kind(
@@ -37,6 +36,7 @@ macro_rules! kinds {
 kinds! {
     boolean: bool = Value::boolean, schema::boolean;
     uuid: Uuid = Value::uuid, values::uuid;
+    id: Id = |value: Value<'_>| value.uuid().map(Id::from), values::uuid;
     instant: Timestamp = |value: Value<'_>| Ok(Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis())),
         values::instant;
     day: Date = |value: Value<'_>| value.text_as(Date::parse), values::day;
@@ -47,7 +47,6 @@ kinds! {
     /// An amount of more than nothing with two decimals, in minor units.
     positive_amount: i64 = Value::positive_amount, values::positive_amount;
     external_ref: ExternalRef = new_ref, values::external_ref;
-    /// A mode: live or test.
     mode: Mode = |value: Value<'_>| value.text_known("live or test", Mode::from_name),
         || schema::one_of(Mode::ALL.map(Mode::name));
     currency: Currency = |value: Value<'_>| value.text_known("VES, COP or USDT", Currency::from_code), values::currency;
@@ -97,8 +96,10 @@ pub fn sought<'a>(chars: RangeInclusive<usize>) -> impl Kind<'a, String> {
     )
 }
 
-pub fn one_of<'a, T: Clone>(choices: impl AsRef<[(&'static str, T)]>) -> impl Kind<'a, T> {
-    OneOf { choices, of: PhantomData }
+pub fn one_of<'a, T: Clone>(choices: impl AsRef<[(&'static str, T)]> + Clone) -> impl Kind<'a, T> {
+    let named = choices.clone();
+    let names = move || schema::one_of(named.as_ref().iter().map(|(name, _)| *name));
+    kind(move |value: Value<'a>| value.one_of(choices.as_ref()), names)
 }
 
 pub fn named_one<'a, T: Copy, const N: usize>(
@@ -108,13 +109,21 @@ pub fn named_one<'a, T: Copy, const N: usize>(
     one_of(all.map(|each| (name(each), each)))
 }
 
-pub fn list<'a, T>(count: RangeInclusive<usize>, element: impl Kind<'a, T>) -> impl Kind<'a, Vec<T>> {
-    List { count, element }
+pub fn list<'a, T, K: Kind<'a, T>>(
+    count: RangeInclusive<usize>,
+    element: impl Fn() -> K + Copy,
+) -> impl Kind<'a, Vec<T>> {
+    let (least, most) = (*count.start(), *count.end());
+    let read = move |value: Value<'a>| {
+        let mut element = element();
+        value.list(least..=most, |value| element.read(value))
+    };
+    kind(read, move || schema::list(element().schema()).count(least..=most))
 }
 
 /// An object in the body, by the function that reads its members.
-pub fn object<'a, T>(read: impl Fn(Fields<'a>) -> Result<T, Invalid>) -> impl Kind<'a, T> {
-    Nested(read)
+pub fn object<'a, T>(read: impl Fn(Fields<'a>) -> Result<T, Invalid> + Copy) -> impl Kind<'a, T> {
+    kind(move |value: Value<'a>| Ok(read(Fields::of(value)?)?), move || body(read))
 }
 
 /// An object whose schema has this name in the document, by the function that reads its members.
@@ -139,49 +148,6 @@ pub fn plain_ref<'a>() -> impl Kind<'a, ExternalRef> {
     external_ref().described(|_| schema::text().chars(1..=CHARACTERS_MAX).pattern(r"\S"))
 }
 
-struct OneOf<C, T> {
-    choices: C,
-    of: PhantomData<T>,
-}
-
-impl<'a, T: Clone, C: AsRef<[(&'static str, T)]>> Kind<'a, T> for OneOf<C, T> {
-    fn read(&mut self, value: Value<'a>) -> Result<T, Bad> {
-        value.one_of(self.choices.as_ref())
-    }
-
-    fn schema(&self) -> Schema {
-        schema::one_of(self.choices.as_ref().iter().map(|(name, _)| *name))
-    }
-}
-
-struct List<K> {
-    count: RangeInclusive<usize>,
-    element: K,
-}
-
-impl<'a, T, K: Kind<'a, T>> Kind<'a, Vec<T>> for List<K> {
-    fn read(&mut self, value: Value<'a>) -> Result<Vec<T>, Bad> {
-        value.list(self.count.clone(), |element| self.element.read(element))
-    }
-
-    fn schema(&self) -> Schema {
-        schema::list(self.element.schema()).count(self.count.clone())
-    }
-}
-
-struct Nested<R>(R);
-
-impl<'a, T, R: Fn(Fields<'a>) -> Result<T, Invalid>> Kind<'a, T> for Nested<R> {
-    fn read(&mut self, value: Value<'a>) -> Result<T, Bad> {
-        Ok((self.0)(Fields::of(value)?)?)
-    }
-
-    fn schema(&self) -> Schema {
-        body(&self.0)
-    }
-}
-
-/// Characters of an e-mail address (RFC 5321).
 const EMAIL_MAX: usize = 254;
 
 fn read_email(value: Value<'_>) -> Result<String, Bad> {

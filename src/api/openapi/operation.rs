@@ -24,7 +24,6 @@ pub(super) struct Parameter {
     pub repeatable: bool,
 }
 
-/// The description of an operation: what it takes, what it answers and what it refuses.
 pub struct Operation {
     pub(super) summary: &'static str,
     pub(super) about: &'static str,
@@ -142,7 +141,6 @@ impl Operation {
         self.query(|query| reader(query, ListOf::DESCRIBED))
     }
 
-    /// A header that may be missing.
     pub fn header(mut self, name: &'static str, schema: Schema) -> Operation {
         self.parameters.push(Parameter { name, place: "header", schema, required: false, repeatable: false });
         self
@@ -156,7 +154,6 @@ impl Operation {
         Operation { body: Some((named(name), true)), ..self }
     }
 
-    /// A body that may be missing.
     pub fn body_optional(self, name: &'static str) -> Operation {
         Operation { body: Some((named(name), false)), ..self }
     }
@@ -201,7 +198,6 @@ impl Operation {
         self
     }
 
-    /// A success with nothing in it.
     pub fn answers_nothing(mut self, status: u16, about: &'static str) -> Operation {
         self.answers.push(Response { status, about, schema: None, media: "", also: &[] });
         self

@@ -4,7 +4,6 @@
 use crate::writer::{Object, text as literal};
 use std::ops::RangeInclusive;
 
-/// A JSON Schema: the values that are valid, and what they mean.
 #[derive(Clone, Debug)]
 pub struct Schema {
     pub(super) kind: Kind,
@@ -55,7 +54,6 @@ pub fn number() -> Schema {
     of(Kind::Type("number"))
 }
 
-/// A whole number.
 pub fn integer() -> Schema {
     of(Kind::Type("integer"))
 }
@@ -96,7 +94,6 @@ impl Schema {
         self.fact("description", literal(words))
     }
 
-    /// Allows null too.
     pub fn or_null(mut self) -> Schema {
         self.nullable = true;
         self
@@ -130,12 +127,10 @@ impl Schema {
             .fact("maxItems", count.end().to_string().into())
     }
 
-    /// Requires that no element comes twice.
     pub fn distinct(self) -> Schema {
         self.fact("uniqueItems", b"true".to_vec())
     }
 
-    /// Allows this one text only.
     pub fn constant(self, only: &str) -> Schema {
         self.fact("const", literal(only))
     }
@@ -220,7 +215,6 @@ impl Schema {
         self
     }
 
-    /// A member that may be missing.
     pub fn optional(mut self, name: &'static str, schema: Schema) -> Schema {
         self.members.push(Member { name, schema, required: false });
         self
@@ -237,6 +231,13 @@ impl Schema {
         self
     }
 
+    /// Describes these members after all others, in this order.
+    pub fn last(mut self, names: &[&str]) -> Schema {
+        self.members
+            .sort_by_key(|member| names.iter().position(|name| *name == member.name).map_or(0, |n| n + 1));
+        self
+    }
+
     pub fn and(mut self, other: Schema) -> Schema {
         self.members.extend(other.members);
         self
@@ -248,7 +249,6 @@ impl Schema {
         self
     }
 
-    /// Requires at least so many members.
     pub fn members_min(self, least: usize) -> Schema {
         self.fact("minProperties", least.to_string().into())
     }

@@ -2,7 +2,6 @@
 
 use super::schema::{Schema, integer, list, named, number, object, one_of, text};
 
-/// A UUIDv7.
 pub fn uuid() -> Schema {
     text().format("uuid")
 }
@@ -16,7 +15,6 @@ pub fn day() -> Schema {
     text().format("date")
 }
 
-/// How many: no less than none.
 pub fn count() -> Schema {
     integer().at_least("0")
 }
@@ -144,7 +142,6 @@ pub fn page(of: &'static str) -> Schema {
     object().member("items", list(named(of))).member("nextCursor", next)
 }
 
-/// A short list without pages.
 pub fn items(of: &'static str) -> Schema {
     object().member("items", list(named(of)))
 }

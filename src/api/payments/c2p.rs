@@ -1,11 +1,11 @@
 //! C2P: request, execute and reverse (`docs/contract.md, 5.4, 5.5, 5.10`).
 
 use super::show::{of_name, show};
-use super::{GotPrice, bank_number, marketplace, price, settled};
+use super::{bank_number, debtor_at, marketplace, price, settled};
 use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
-use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
@@ -24,35 +24,15 @@ use domain::resources::payments::charge::Price;
 use domain::resources::payments::{self, c2p};
 use domain::values::bank::BankCode;
 use domain::values::external_ref::ExternalRef;
-use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
-use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
 
-struct Details {
-    price: GotPrice,
-    debtor: Got<IdentityDocument>,
-    phone: Got<MobilePhone>,
-    bank: Got<BankCode>,
-    external_ref: Got<ExternalRef>,
-}
-
-fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Details {
-    Details {
-        price: price(fields),
-        debtor: fields.required("debtorId", kinds::identity()),
-        phone: fields.required("debtorCellPhone", kinds::phone()),
-        bank: fields.required("debtorBankCode", bank(banks)),
-        external_ref: fields.required("externalRef", kinds::external_ref()),
-    }
-}
-
-impl Details {
-    fn get(self, sound: &Sound) -> (Price, Debtor, ExternalRef) {
-        let debtor =
-            Debtor { bank: self.bank.get(sound), id: self.debtor.get(sound), phone: self.phone.get(sound) };
-        (self.price.get(sound), debtor, self.external_ref.get(sound))
-    }
+fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Got<(Price, Debtor, ExternalRef)> {
+    gather!(fields {
+        got price = price(fields);
+        got debtor = debtor_at(fields, bank(banks));
+        required external_ref = "externalRef", kinds::external_ref();
+    } => (price, debtor, external_ref))
 }
 
 /// A bank that a payer may be charged at, by its number.
@@ -60,7 +40,6 @@ pub fn bank<'a>(banks: &Catalogue) -> impl Kind<'a, BankCode> {
     bank_number(banks, Service::C2p, "must be a bank that offers C2P; see GET /v1/banks")
 }
 
-/// POST /v1/payments/c2p/request
 pub const REQUEST: Endpoint =
     endpoint(chapters::PAYMENTS, run!(request), || {
         summary("Request a C2P intent")
@@ -105,10 +84,8 @@ async fn request(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     if cx.caller.livemode() {
         cx.server.send_c2p_code(&mut new, known).await?;
     }
-    let target = match known {
-        Some(known) => Target::Entity(EntityId::payment(known)),
-        None => Target::New(EntityId::payment(id)),
-    };
+    let target =
+        known.map_or(Target::New(EntityId::payment(id)), |known| Target::Entity(EntityId::payment(known)));
     cx.server.ask(target, payments::Command::RequestC2p(Box::new(new)).into()).await
 }
 
@@ -116,12 +93,9 @@ pub(super) fn read_request(
     mut fields: Fields<'_>,
     banks: &Catalogue,
 ) -> Result<(Price, Debtor, ExternalRef), Invalid> {
-    let details = details(&mut fields, banks);
-    let sound = fields.finish()?;
-    Ok(details.get(&sound))
+    Ok(read!(fields { got details = details(&mut fields, banks); } => details))
 }
 
-/// POST /v1/payments/c2p
 pub const EXECUTE: Endpoint = endpoint(chapters::PAYMENTS, run!(execute), || {
     summary("Charge a C2P intent")
         .about(
@@ -172,31 +146,27 @@ async fn execute(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::payment(intent), payments::Command::ExecuteC2p(Box::new(execute))).await
 }
 
-/// Reads the body of a charge: the intent, and what is done to it.
 pub(super) fn read_execution(
     mut fields: Fields<'_>,
     banks: &Catalogue,
     mark: Mark<'_>,
 ) -> Result<(Id, c2p::Execute), Invalid> {
-    let intent = fields.required("intentId", kinds::uuid());
-    let details = details(&mut fields, banks);
-    let key = token().about("The payer's key, 6 to 8 digits, as a string.");
-    let token = fields.required("token", key);
-    let marketplace = marketplace(&mut fields);
-    let sound = fields.finish()?;
-    let intent = Id::from(intent.get(&sound));
-    let token = token.get(&sound);
-    let token_mark = mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
-    let (price, debtor, external_ref) = details.get(&sound);
-    let marketplace = marketplace.get(&sound);
-    Ok((intent, c2p::Execute { external_ref, price, debtor, token, token_mark, marketplace }))
+    Ok(read!(fields {
+        required intent = "intentId", kinds::id();
+        got details = details(&mut fields, banks);
+        required token = "token", token().about("The payer's key, 6 to 8 digits, as a string.");
+        got marketplace = marketplace(&mut fields);
+    } => {
+        let (price, debtor, external_ref) = details;
+        let token_mark = mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
+        (intent, c2p::Execute { external_ref, price, debtor, token, token_mark, marketplace })
+    }))
 }
 
 pub(crate) fn token<'a>() -> impl Kind<'a, Token> {
     kind(|value: Value<'a>| value.text_as(Token::parse_c2p), || schema::text().pattern("^[0-9]{6,8}$"))
 }
 
-/// POST /v1/payments/:id/reverse
 pub const REVERSE: Endpoint = endpoint(chapters::PAYMENTS, run!(reverse), || {
     summary("Reverse a C2P payment")
         .about(
@@ -222,7 +192,7 @@ pub const REVERSE: Endpoint = endpoint(chapters::PAYMENTS, run!(reverse), || {
 
 async fn reverse(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
-    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.no_body()?;
     let id = cx.find(|records| of_name(records, id))?;
     cx.ask(id, payments::Command::Reverse).await
 }
@@ -263,7 +233,7 @@ shown! {
         number "usdAmount" = payment.usd, values::figure();
         number "vesAmount" = payment.ves, values::figure();
         number "bcvRate" = payment.bcv_rate.0.normalize(), values::figure();
-        maybe_plain "expiresAt" = payment.expires_at, values::instant();
+        maybe plain "expiresAt" = payment.expires_at, values::instant();
         text "externalRef" = &*payment.external_ref, values::shown_ref();
         boolean "livemode" = payment.livemode, values::livemode();
     }

@@ -4,7 +4,7 @@
 
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Got, Invalid, Kind, kind};
+use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::payments::card_tokens::{CardToken, Mark};
@@ -18,12 +18,11 @@ use domain::values::card::{Card, Cvv, Expiry, Number};
 use domain::values::external_ref::ExternalRef;
 use domain::values::ids::Id;
 use domain::values::money::Rate;
+use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Characters of the name on a card.
 const HOLDER_NAME_MAX: usize = 100;
 
-/// POST /v1/payments/vpos
 pub const CHARGE: Endpoint = endpoint(chapters::PAYMENTS, run!(charge), || {
     summary("Charge a card")
         .about(
@@ -85,19 +84,13 @@ pub(super) struct Asked {
 
 /// Reads the body of a charge; `tokens` finds the token in a text.
 pub(super) fn read_charge(mut fields: Fields<'_>, tokens: Tokens<'_>) -> Result<Asked, Invalid> {
-    let price = price(&mut fields);
-    let sent = fields.required("card", sent(tokens));
-    let external_ref = fields.required("externalRef", kinds::external_ref());
-    let description = fields.optional("description", kinds::prose(1..=DESCRIPTION_MAX));
-    let marketplace = marketplace(&mut fields);
-    let sound = fields.finish()?;
-    Ok(Asked {
-        price: price.get(&sound),
-        sent: sent.get(&sound),
-        external_ref: external_ref.get(&sound),
-        description: description.get(&sound).map(|text| text.into_owned()),
-        marketplace: marketplace.get(&sound),
-    })
+    Ok(read!(fields {
+        got price = price(&mut fields);
+        required sent = "card", sent(tokens);
+        required external_ref = "externalRef", kinds::external_ref();
+        optional description = "description", kinds::prose(1..=DESCRIPTION_MAX) => description.map(Cow::into_owned);
+        got marketplace = marketplace(&mut fields);
+    } => Asked { price, sent, external_ref, description, marketplace }))
 }
 
 /// The function that finds a card's token in a text, if it is one of the caller's.
@@ -121,14 +114,12 @@ fn sent<'a>(tokens: Tokens<'_>) -> impl Kind<'a, Sent> {
 }
 
 pub(super) fn read_token(mut fields: Fields<'_>, tokens: Tokens<'_>) -> Result<CardToken, Invalid> {
-    let read = |text: &str| tokens(text).ok_or("is not a card token of this account in this mode");
+    let found = |text: &str| tokens(text).ok_or("is not a card token of this account in this mode");
     let token = kind(
-        |value: Value<'_>| value.text_as(read),
+        |value: Value<'_>| value.text_as(found),
         || schema::text().about("Of a card that a checkout page took from its holder."),
     );
-    let token: Got<CardToken> = fields.required("token", token);
-    let sound = fields.finish()?;
-    Ok(token.get(&sound))
+    Ok(read!(fields { required token = "token", token; } => token))
 }
 
 pub fn means(card: &Card, mark: Mark<'_>) -> Means {
@@ -139,26 +130,20 @@ pub fn means(card: &Card, mark: Mark<'_>) -> Means {
 
 /// A card. Whether it is still good is a question to the tenant's clock.
 pub fn read_card(mut fields: Fields<'_>) -> Result<Card, Invalid> {
-    let number = fields.required("number", card_number());
-    let month = fields.required("expMonth", kinds::integer(1..=12));
-    let year = fields.required("expYear", kinds::integer(1970..=9999));
-    let cvv = fields.required("cvv", cvv());
-    let holder_name = fields.required("holderName", kinds::trimmed(1..=HOLDER_NAME_MAX));
-    let holder_id = fields.required("holderId", kinds::identity());
-    if let (Some(number), Some(cvv)) = (number.peek(), cvv.peek())
-        && !cvv.fits(number.brand())
-    {
-        fields.bad("cvv", "must have 3 digits: only American Express has 4");
-    }
-    let sound = fields.finish()?;
-    let small = |number: i64| i32::try_from(number).unwrap_or(i32::MAX);
-    Ok(Card {
-        number: number.get(&sound),
-        expiry: Expiry { year: small(year.get(&sound)), month: small(month.get(&sound)) },
-        cvv: cvv.get(&sound),
-        holder_name: holder_name.get(&sound).into_owned(),
-        holder_id: holder_id.get(&sound),
-    })
+    Ok(read!(fields {
+        required number = "number", card_number();
+        required month = "expMonth", kinds::integer(1..=12) => i32::try_from(month).unwrap_or(i32::MAX);
+        required year = "expYear", kinds::integer(1970..=9999) => i32::try_from(year).unwrap_or(i32::MAX);
+        required cvv = "cvv", cvv();
+        required holder_name = "holderName", kinds::trimmed(1..=HOLDER_NAME_MAX) => holder_name.into_owned();
+        required holder_id = "holderId", kinds::identity();
+    } check {
+        if let (Some(number), Some(cvv)) = (number.peek(), cvv.peek())
+            && !cvv.fits(number.brand())
+        {
+            fields.bad("cvv", "must have 3 digits: only American Express has 4");
+        }
+    } => Card { number, expiry: Expiry { year, month }, cvv, holder_name, holder_id }))
 }
 
 fn card_number<'a>() -> impl Kind<'a, Number> {

@@ -4,68 +4,39 @@
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
-use crate::payments::ves_amount;
+use crate::payments::{offering, ves_amount};
 use crate::payouts::CONCEPT_MAX;
 use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::shown::shown;
-use crate::value::{Bad, Value};
+use crate::value::Value;
 use domain::entities::means::{Debtor, Means};
 use domain::entities::otp::{Otp, Status};
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::resources::payments::otp::NewOtp;
 use domain::values::bank::BankCode;
-use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
-use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
 
-/// Characters of the payer's name.
 const NAME_MAX: usize = 100;
 
 /// The fields that the bodies of both steps have.
-struct Details {
-    bank: Got<BankCode>,
-    amount: Got<Ves>,
-    phone: Got<MobilePhone>,
-    id: Got<IdentityDocument>,
-}
-
-fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Details {
+fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Got<(Debtor, Ves)> {
     const NO_DEBIT: &str = "must be a bank that offers immediate debit; see GET /v1/banks";
-    Details {
-        bank: fields.required("banco", offering(banks, Service::Debit, NO_DEBIT)),
-        amount: fields.required("monto", ves_amount()),
-        phone: fields.required("telefono", kinds::phone()),
-        id: fields.required("cedula", kinds::identity()),
-    }
+    gather!(fields {
+        required bank = "banco", offering(banks, Service::Debit, NO_DEBIT);
+        required amount = "monto", ves_amount();
+        required phone = "telefono", kinds::phone();
+        required id = "cedula", kinds::identity();
+    } => (Debtor { bank, id, phone }, amount))
 }
 
-impl Details {
-    fn get(self, sound: &Sound) -> (Debtor, Ves) {
-        (
-            Debtor { bank: self.bank.get(sound), id: self.id.get(sound), phone: self.phone.get(sound) },
-            self.amount.get(sound),
-        )
-    }
-}
-
-/// A bank code of four digits whose bank offers `service`.
-pub fn offering<'a>(banks: &Catalogue, service: Service, otherwise: &'static str) -> impl Kind<'a, BankCode> {
-    let read = move |value: Value<'a>| {
-        let bank = value.text_as(BankCode::parse)?;
-        if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(otherwise)) }
-    };
-    kind(read, values::bank_code)
-}
-
-/// POST /v1/payments/debit/otp
 pub const REQUEST_OTP: Endpoint = endpoint(chapters::PAYMENTS, run!(request_otp), || {
     summary("Have the payer's bank send a debit code")
         .body("DebitOtpRequest")
@@ -92,12 +63,9 @@ async fn request_otp(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 /// Reads the body of a request for a code: the payer, and how much is to be paid.
 pub(super) fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Debtor, Ves), Invalid> {
-    let details = details(&mut fields, banks);
-    let sound = fields.finish()?;
-    Ok(details.get(&sound))
+    Ok(read!(fields { got details = details(&mut fields, banks); } => details))
 }
 
-/// POST /v1/payments/debit
 pub const CHARGE: Endpoint = endpoint(chapters::PAYMENTS, run!(charge), || {
     summary("Debit an account with the payer's code")
         .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt \
@@ -128,21 +96,19 @@ pub(super) fn read_charge(
     id: Id,
     mark: Mark<'_>,
 ) -> Result<NewCharge, Invalid> {
-    let details = details(&mut fields, banks);
-    let name = fields.required("nombre", kinds::trimmed(1..=NAME_MAX));
-    let otp = fields.required("otp", code());
-    let concept = fields.required("concepto", kinds::trimmed(1..=CONCEPT_MAX));
-    let external_ref = fields.required("externalRef", kinds::external_ref());
-    let sound = fields.finish()?;
-    let (debtor, amount) = details.get(&sound);
-    let (external_ref, otp) = (external_ref.get(&sound), otp.get(&sound));
-    let code_mark = mark(&[b"debit code", external_ref.as_str().as_bytes(), otp.reveal().as_bytes()]);
-    let means = Means::Debit { debtor, name: name.get(&sound).into_owned(), code_mark };
-    let price = Price::Ves { amount, field: "monto" };
-    Ok(NewCharge {
-        description: Some(concept.get(&sound).into_owned()),
-        ..NewCharge::new(id, external_ref, price, means, Secret::Token(otp))
-    })
+    Ok(read!(fields {
+        got details = details(&mut fields, banks);
+        required name = "nombre", kinds::trimmed(1..=NAME_MAX) => name.into_owned();
+        required otp = "otp", code();
+        required concept = "concepto", kinds::trimmed(1..=CONCEPT_MAX) => concept.into_owned();
+        required external_ref = "externalRef", kinds::external_ref();
+    } => {
+        let (debtor, amount) = details;
+        let code_mark = mark(&[b"debit code", external_ref.as_str().as_bytes(), otp.reveal().as_bytes()]);
+        let means = Means::Debit { debtor, name, code_mark };
+        let price = Price::Ves { amount, field: "monto" };
+        NewCharge { description: Some(concept), ..NewCharge::new(id, external_ref, price, means, Secret::Token(otp)) }
+    }))
 }
 
 fn code<'a>() -> impl Kind<'a, Token> {
@@ -167,7 +133,7 @@ shown! {
         boolean "requested" = otp.status != Status::Failed, schema::boolean();
         plain "operationId" = otp.operation(), values::uuid();
         plain "expiresAt" = otp.expires_at, values::instant();
-        maybe_text "failureCode" = otp.failure_code.as_deref(), schema::text();
+        maybe text "failureCode" = otp.failure_code.as_deref(), schema::text();
         boolean "livemode" = otp.livemode, values::livemode();
     }
 }

@@ -4,8 +4,8 @@ use super::attempts;
 use super::show::{bank_reference, show_entity};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Got, Invalid, Kind as _, Sound};
-use crate::lists::{GotSpan, Keep, List, Span};
+use crate::fields::{Got, Invalid, Kind as _, gather};
+use crate::lists::{self, Keep, List, Span};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
 use crate::page::{ListOf, Page};
@@ -19,77 +19,47 @@ use domain::entities::payment::{Status, facet};
 use domain::index::{Space, Trait};
 use domain::values::ids::{EntityId, Id, Kind};
 
-/// Characters of the longest reference.
 const REFERENCE_MAX: usize = 128;
 
-/// GET /v1/payments
 pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {
     summary("List payments").list(asked).answers(200, "PaymentPage", "Newest first")
 });
 
-pub struct GotFilters {
-    status: Got<Option<Status>>,
-    method: Got<Option<Method>>,
-    external_ref: Got<Option<String>>,
-    bank_reference: Got<Option<String>>,
-    reference: Got<Option<String>>,
-    merchant: Got<Option<uuid::Uuid>>,
-    span: GotSpan,
-}
-
 pub struct Filters {
     pub external_ref: Option<String>,
-    statuses: Vec<Status>,
-    methods: Vec<Method>,
+    status: Option<Status>,
+    method: Option<Method>,
     bank_reference: Option<String>,
     reference: Option<String>,
     merchant: Option<Id>,
     span: Span,
 }
 
-impl GotFilters {
-    pub fn read(query: &mut Query<'_>) -> GotFilters {
-        let name = kinds::sought(1..=64).about("All attempts under this reference.");
-        let of_bank = kinds::sought(1..=REFERENCE_MAX).about("As the payment shows it, whole.");
-        let of_sale = kinds::sought(1..=REFERENCE_MAX);
-        let of_sale = of_sale.about("Of the checkout session, or of the payment in pesos.");
-        GotFilters {
-            status: query.optional("status", kinds::named_one(Status::ALL, Status::name)),
-            method: query.optional("method", kinds::named_one(Method::ALL, Method::name)),
-            external_ref: query.optional("externalRef", name),
-            bank_reference: query.optional("bankReference", of_bank),
-            reference: query.optional("reference", of_sale),
-            merchant: query.optional("merchantId", kinds::uuid().about("The seller.")),
-            span: GotSpan::read(query),
-        }
-    }
-
-    pub fn get(self, sound: &Sound) -> Filters {
-        let status = self.status.get(sound);
-        let method = self.method.get(sound);
-        Filters {
-            external_ref: self.external_ref.get(sound),
-            statuses: status.map_or_else(|| Status::ALL.to_vec(), |status| vec![status]),
-            methods: method.map_or_else(|| Method::ALL.to_vec(), |method| vec![method]),
-            bank_reference: self.bank_reference.get(sound),
-            reference: self.reference.get(sound),
-            merchant: self.merchant.get(sound).map(Id::from),
-            span: self.span.get(sound),
-        }
-    }
+pub fn filters(query: &mut Query<'_>) -> Got<Filters> {
+    let of_sale =
+        kinds::sought(1..=REFERENCE_MAX).about("Of the checkout session, or of the payment in pesos.");
+    gather!(query {
+        optional status = "status", kinds::named_one(Status::ALL, Status::name);
+        optional method = "method", kinds::named_one(Method::ALL, Method::name);
+        optional external_ref = "externalRef", kinds::sought(1..=64).about("All attempts under this reference.");
+        optional bank_reference = "bankReference", kinds::sought(1..=REFERENCE_MAX).about("As the payment shows it, whole.");
+        optional reference = "reference", of_sale;
+        optional merchant = "merchantId", kinds::id().about("The seller.");
+        got span = Span::read(query);
+    } => Filters { external_ref, status, method, bank_reference, reference, merchant, span })
 }
 
 impl Filters {
     /// The list, in which an `externalRef` is one filter more.
     pub fn list(self) -> List {
         let mut parts = Vec::new();
-        for method in &self.methods {
-            for status in &self.statuses {
-                parts.push(match method {
-                    Method::Cop => (Kind::CopPayment, *status as u8),
-                    method => (Kind::Payment, facet(*method, *status)),
-                });
-            }
+        for method in Method::ALL.into_iter().filter(|each| self.method.is_none_or(|method| method == *each))
+        {
+            let wanted = |each: &Status| self.status.is_none_or(|status| status == *each);
+            parts.extend(Status::ALL.into_iter().filter(wanted).map(|status| match method {
+                Method::Cop => (Kind::CopPayment, status as u8),
+                method => (Kind::Payment, facet(method, status)),
+            }));
         }
         let by = match (&self.bank_reference, &self.reference) {
             (Some(text), _) => Some((Trait::BankReference, text.clone())),
@@ -109,8 +79,8 @@ impl Filters {
         let is = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
         };
-        self.statuses.contains(&listed.status)
-            && self.methods.contains(&listed.method)
+        self.status.is_none_or(|status| status == listed.status)
+            && self.method.is_none_or(|method| method == listed.method)
             && self.merchant.is_none_or(|merchant| listed.merchant == Some(merchant))
             && is(&self.external_ref, listed.external_ref)
             && is(&self.bank_reference, listed.bank_reference)
@@ -152,10 +122,8 @@ impl Listed<'_> {
     }
 }
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {
-    let (filters, page) = (GotFilters::read(&mut query), query.page(list));
-    let sound = query.finish()?;
-    Ok((filters.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {
+    lists::asked(query, list, filters)
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {

@@ -11,7 +11,6 @@ use crate::respond::Reply;
 use crate::shown::shown;
 use domain::entities::means::{Method, Offer};
 
-/// GET /v1/payment-methods
 pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {
     summary("List the ways in which the account can collect").answers(
         200,
@@ -59,7 +58,7 @@ shown! {
         plain "method" = method.name(), schema::one_of(Method::ALL.map(Method::name));
         boolean "enabled" = reason.is_none(), schema::boolean();
         plain "currency" = currency, schema::one_of(["VES", "COP", "USDT"]);
-        maybe_plain "reason" = reason,
+        maybe plain "reason" = reason,
             schema::text().about("Why it is not enabled: `rail_not_configured`, `no_bank_offers_it`, `rate_unavailable`, `cop_not_enabled`.");
     }
 }

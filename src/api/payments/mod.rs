@@ -16,27 +16,26 @@ pub mod receipt;
 pub mod show;
 pub mod transfers;
 
-use domain::entities::payment::Payment;
 pub use show::{find, of_name, show, show_entity};
 
 use crate::answer::{Facts, Rendered};
-use crate::fields::{Fields, Got, Kind, Sound, kind};
+use crate::fields::{Fields, Got, Kind, gather, kind};
 use crate::openapi::{kinds, schema, values};
 use crate::value::{Bad, Value};
+use domain::entities::means::Debtor;
+use domain::entities::payment::Payment;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{Price, USD_MAX};
 use domain::values::bank::BankCode;
 use domain::values::ids::Id;
 use domain::values::money::{Rate, Usd, Ves};
 use rust_decimal::Decimal;
-use uuid::Uuid;
 
 pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "payment_in_progress", "merchant_inactive"];
 
 /// What is answered to a call that makes no attempt.
 pub(super) const REPEATED: &str = "The newest payment under this reference, of which the call is a repeat";
 
-/// Characters of a description.
 pub const DESCRIPTION_MAX: usize = 255;
 
 pub const PRICE_EXPECTED: &str = "must be from 0.01 to 100000 with at most 2 decimals";
@@ -51,42 +50,28 @@ pub fn usd_amount<'a>() -> impl Kind<'a, Usd> {
     )
 }
 
-/// The message about a price that is said twice, or not at all.
-const ONE_PRICE: &str = "must be given as usdAmount or as vesAmount, one of the two";
-
-/// The price of a payment in one of two currencies, as it is read.
-struct GotPrice {
-    usd: Got<Option<Usd>>,
-    ves: Got<Option<Ves>>,
-}
-
 /// The price of a payment, in dollars or in bolívares.
-fn price(fields: &mut Fields<'_>) -> GotPrice {
-    let usd = usd_amount().about("US dollars, at most 2 decimals. Either this or `vesAmount`.");
-    let ves = ves_amount().about(
-        "Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which \
-         is then what it is at the BCV rate.",
-    );
-    let (usd, ves) = (fields.optional("usdAmount", usd), fields.optional("vesAmount", ves));
-    let names = ["usdAmount", "vesAmount"];
-    if fields.has(names[0]) == fields.has(names[1]) {
-        // A null alone is the one that is wrong.
-        let nulls = names.map(|name| fields.is_sent(name) && !fields.has(name));
-        let is_one = nulls[0] != nulls[1];
-        for (name, _) in names.into_iter().zip(nulls).filter(|(_, is_null)| !is_one || *is_null) {
-            fields.bad(name, ONE_PRICE);
+fn price(fields: &mut Fields<'_>) -> Got<Price> {
+    gather!(fields {
+        optional usd = "usdAmount", usd_amount().about("US dollars, at most 2 decimals. Either this or `vesAmount`.");
+        optional ves = "vesAmount", ves_amount().about(
+            "Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which \
+             is then what it is at the BCV rate.",
+        );
+    } check {
+        let names = ["usdAmount", "vesAmount"];
+        if fields.has(names[0]) == fields.has(names[1]) {
+            // A null alone is the one that is wrong.
+            let nulls = names.map(|name| fields.is_sent(name) && !fields.has(name));
+            let is_one = nulls[0] != nulls[1];
+            for (name, _) in names.into_iter().zip(nulls).filter(|(_, is_null)| !is_one || *is_null) {
+                fields.bad(name, "must be given as usdAmount or as vesAmount, one of the two");
+            }
         }
-    }
-    GotPrice { usd, ves }
-}
-
-impl GotPrice {
-    fn get(self, sound: &Sound) -> Price {
-        match (self.usd.get(sound), self.ves.get(sound)) {
-            (_, Some(amount)) => Price::Ves { amount, field: "vesAmount" },
-            (usd, None) => Price::Usd(usd.unwrap_or_default()),
-        }
-    }
+    } => match ves {
+        Some(amount) => Price::Ves { amount, field: "vesAmount" },
+        None => Price::Usd(usd.unwrap_or_default()),
+    })
 }
 
 /// An amount in bolívares: more than nothing, with at most two decimals, as a number.
@@ -102,6 +87,15 @@ fn ves_amount<'a>() -> impl Kind<'a, Ves> {
 /// The amount if it can be a price.
 pub fn in_price_range(usd: Usd) -> Option<Usd> {
     (usd > Usd::ZERO && usd <= USD_MAX).then_some(usd)
+}
+
+/// A bank code of four digits whose bank offers `service`.
+pub fn offering<'a>(banks: &Catalogue, service: Service, otherwise: &'static str) -> impl Kind<'a, BankCode> {
+    let read = move |value: Value<'a>| {
+        let bank = value.text_as(BankCode::parse)?;
+        if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(otherwise)) }
+    };
+    kind(read, values::bank_code)
 }
 
 /// A bank that offers `service`, by its number or by its code of four digits.
@@ -121,22 +115,9 @@ pub fn bank_number<'a>(
     kind(read, || schema::any_of([values::bank_number(), values::bank_code()]))
 }
 
-/// The seller and the commission of a marketplace sale, as they are read.
-pub struct GotMarketplace {
-    merchant: Got<Option<Uuid>>,
-    percent: Got<Option<Rate>>,
-}
-
-impl GotMarketplace {
-    pub fn get(self, sound: &Sound) -> Option<(Id, Rate)> {
-        let percent = self.percent.get(sound).unwrap_or(Rate(Decimal::ZERO));
-        self.merchant.get(sound).map(|merchant| (Id::from(merchant), percent))
-    }
-}
-
 /// The seller of a marketplace sale, and the tenant's commission.
-fn marketplace(fields: &mut Fields<'_>) -> GotMarketplace {
-    let merchant = kinds::uuid().about("The seller of a marketplace sale.");
+fn marketplace(fields: &mut Fields<'_>) -> Got<Option<(Id, Rate)>> {
+    let merchant = kinds::id().about("The seller of a marketplace sale.");
     let percent = commission_percent()
         .about("What you keep of the sale, in percent, at most 4 decimals; needs `merchantId`.");
     marketplace_of(fields, merchant, percent)
@@ -145,15 +126,26 @@ fn marketplace(fields: &mut Fields<'_>) -> GotMarketplace {
 /// The seller and the commission, each of a kind that a body describes in its own words.
 pub fn marketplace_of<'a>(
     fields: &mut Fields<'a>,
-    merchant: impl Kind<'a, Uuid>,
+    merchant: impl Kind<'a, Id>,
     percent: impl Kind<'a, Rate>,
-) -> GotMarketplace {
-    let merchant = fields.optional("merchantId", merchant);
-    let percent = fields.optional("applicationFeePercent", percent);
-    if percent.peek_some().is_some() && merchant.peek().is_some_and(Option::is_none) {
-        fields.bad("applicationFeePercent", "needs a merchantId");
-    }
-    GotMarketplace { merchant, percent }
+) -> Got<Option<(Id, Rate)>> {
+    gather!(fields {
+        optional merchant = "merchantId", merchant;
+        optional percent = "applicationFeePercent", percent;
+    } check {
+        if percent.peek_some().is_some() && merchant.peek().is_some_and(Option::is_none) {
+            fields.bad("applicationFeePercent", "needs a merchantId");
+        }
+    } => merchant.map(|merchant| (merchant, percent.unwrap_or(Rate(Decimal::ZERO)))))
+}
+
+/// A payer at a bank of this kind.
+pub(crate) fn debtor_at<'a>(fields: &mut Fields<'a>, bank: impl Kind<'a, BankCode>) -> Got<Debtor> {
+    gather!(fields {
+        required id = "debtorId", kinds::identity();
+        required phone = "debtorCellPhone", kinds::phone();
+        required bank = "debtorBankCode", bank;
+    } => Debtor { bank, id, phone })
 }
 
 /// The tenant's commission on a marketplace sale: 0 to 100 percent, up to four decimals.

@@ -26,7 +26,6 @@ const KINDS: [&str; 8] =
 const CONTRADICTED: &str = "The bank said both that it was done and that it was not. No money moved by the \
     second word; the operator clears it up with the bank.";
 
-/// GET /v1/payments/operations/:id
 pub const OPERATION: Endpoint = endpoint(chapters::PAYMENTS, run!(operation), || {
     summary("Read an operation with a bank")
         .about(
@@ -85,11 +84,11 @@ shown! {
         plain "operationId" = id, uuid();
         plain "kind" = operation.kind, one_of(KINDS);
         plain "status" = operation.status, one_of(["pending", "completed", "failed"]);
-        maybe_text "code" = operation.code, text().about("The bank's code, when it failed.");
-        maybe_text "reference" = operation.reference, text().about("The bank's reference.");
+        maybe text "code" = operation.code, text().about("The bank's code, when it failed.");
+        maybe text "reference" = operation.reference, text().about("The bank's reference.");
         boolean "contradicted" = operation.contradicted, boolean().about(CONTRADICTED);
-        maybe_plain "paymentId" = payment, uuid();
-        maybe_plain "payoutId" = payout, uuid();
+        maybe plain "paymentId" = payment, uuid();
+        maybe plain "payoutId" = payout, uuid();
         plain "createdAt" = created_at, instant();
         plain "updatedAt" = operation.updated_at, instant();
     }

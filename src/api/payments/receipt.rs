@@ -3,7 +3,7 @@
 use super::show::of_name;
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Invalid, Kind as _};
+use crate::fields::{Invalid, Kind as _, read};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
 use crate::problem::Problem;
@@ -19,7 +19,6 @@ pub const FORMS: [&str; 2] = [PAGE, PDF];
 pub const PAGE: &str = "text/html";
 pub const PDF: &str = "application/pdf";
 
-/// GET /v1/payments/:id/receipt
 pub const READ: Endpoint = endpoint(chapters::PAYMENTS, run!(read), || {
     summary("The receipt of a payment")
         .about(
@@ -33,9 +32,8 @@ pub const READ: Endpoint = endpoint(chapters::PAYMENTS, run!(read), || {
 });
 
 fn asked(mut query: Query<'_>) -> Result<Option<&'static str>, Invalid> {
-    let lang = query.optional("lang", kinds::named_one(["es", "en"], |lang| lang).about("`es` if missing."));
-    let sound = query.finish()?;
-    Ok(lang.get(&sound))
+    let language = kinds::named_one(["es", "en"], |lang| lang).about("`es` if missing.");
+    Ok(read!(query { optional lang = "lang", language; } => lang))
 }
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {

@@ -17,7 +17,6 @@ use domain::entities::{Entity, chargeback};
 use domain::index::Space;
 use domain::trace::shown;
 use domain::values::card::Brand;
-use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usdt;
 
@@ -33,7 +32,6 @@ const BRANDS: [Brand; 9] = [
     Brand::Unknown,
 ];
 
-/// GET /v1/payments/:id
 pub const READ: Endpoint = endpoint(chapters::PAYMENTS, run!(read), || {
     summary("Read a payment").answers(200, "Payment", "The payment")
 });
@@ -43,13 +41,12 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.read(move |records| read_any(records, of_name(records, id)?))
 }
 
-/// GET /v1/payments/by-ref/:externalRef
 pub const READ_BY_REF: Endpoint = endpoint(chapters::PAYMENTS, run!(read_by_ref), || {
     summary("Read the newest payment under a reference").answers(200, "Payment", "The newest attempt")
 });
 
 async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;
+    let name = cx.external_ref()?;
     cx.read(|records| {
         let newest = newest(records, name.as_str())?.ok_or_else(Problem::not_found)?;
         read_any(records, EntityId::payment(newest))
@@ -107,59 +104,59 @@ shown! {
         plain "paymentId" = payment.id, values::uuid().about("Equal to `id`; of C2P the `intentId` too.");
         constant "object" = "payment";
         // A payment to an address has no `externalRef`: nobody asked for it by name.
-        maybe_text "externalRef" = in_bolivares(payment).then_some(&*payment.external_ref),
+        maybe text "externalRef" = in_bolivares(payment).then_some(&*payment.external_ref),
             values::shown_ref().about("Null of payments in pesos and in USDT; of one through a checkout session, the session's id.");
         number "attempt" = payment.attempt, values::attempt();
         plain "status" = payment.status.name(), schema::one_of(Status::ALL.map(Status::name));
         plain "method" = payment.method().name(), schema::one_of(Method::ALL.map(Method::name));
-        maybe_text "failureCode" = payment.failure_code.as_deref().filter(|_| payment.status == Status::Failed),
+        maybe text "failureCode" = payment.failure_code.as_deref().filter(|_| payment.status == Status::Failed),
             schema::text().about("The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key).");
-        maybe_plain "cancelReason" = payment.cancel_reason.map(CancelReason::name),
+        maybe plain "cancelReason" = payment.cancel_reason.map(CancelReason::name),
             schema::one_of([CancelReason::Superseded.name(), CancelReason::Expired.name()]);
         number "usdAmount" = payment.usd, values::figure().or_null();
-        maybe_number "vesAmount" = in_bolivares(payment).then_some(payment.ves), values::figure();
-        maybe_number "bcvRate" = in_bolivares(payment).then_some(payment.bcv_rate.0.normalize()), values::figure();
-        maybe_number "feeVes" = payment.fee, values::figure().about("Null until completed.");
-        maybe_number "netVes" = payment.net(), values::figure().about("`vesAmount` less `feeVes`; null until completed.");
-        maybe_plain "merchantId" = payment.marketplace.as_deref().map(|sale| sale.merchant), values::uuid();
-        maybe_number "applicationFeePercent" = payment.marketplace.as_deref().map(|sale| sale.commission_percent.0.normalize()),
+        maybe number "vesAmount" = in_bolivares(payment).then_some(payment.ves), values::figure();
+        maybe number "bcvRate" = in_bolivares(payment).then_some(payment.bcv_rate.0.normalize()), values::figure();
+        maybe number "feeVes" = payment.fee, values::figure().about("Null until completed.");
+        maybe number "netVes" = payment.net(), values::figure().about("`vesAmount` less `feeVes`; null until completed.");
+        maybe plain "merchantId" = payment.marketplace.as_deref().map(|sale| sale.merchant), values::uuid();
+        maybe number "applicationFeePercent" = payment.marketplace.as_deref().map(|sale| sale.commission_percent.0.normalize()),
             values::figure();
-        maybe_number "applicationFeeVes" = payment.marketplace.as_deref().and_then(|sale| sale.commission), values::figure();
-        maybe_number "sellerNetVes" = payment.marketplace.as_deref().and_then(|sale| sale.seller_net), values::figure();
-        maybe_plain "debtorBankCode" = payment.debtor().map(|debtor| debtor.bank), values::bank_code();
-        maybe_plain "debtorId" = payment.debtor().map(|debtor| debtor.id.masked()),
+        maybe number "applicationFeeVes" = payment.marketplace.as_deref().and_then(|sale| sale.commission), values::figure();
+        maybe number "sellerNetVes" = payment.marketplace.as_deref().and_then(|sale| sale.seller_net), values::figure();
+        maybe plain "debtorBankCode" = payment.debtor().map(|debtor| debtor.bank), values::bank_code();
+        maybe plain "debtorId" = payment.debtor().map(|debtor| debtor.id.masked()),
             schema::text().about("Masked: `V***678`.");
-        maybe_plain "debtorCellPhone" = payment.debtor().map(|debtor| debtor.phone.masked()),
+        maybe plain "debtorCellPhone" = payment.debtor().map(|debtor| debtor.phone.masked()),
             schema::text().about("Masked: `0414***4567`.");
-        maybe_plain "cardLast4" = payment.card().map(|(_, last_four)| format!("{last_four:04}")),
+        maybe plain "cardLast4" = payment.card().map(|(_, last_four)| format!("{last_four:04}")),
             schema::text().pattern("^[0-9]{4}$");
-        maybe_plain "cardBrand" = payment.card().map(|(brand, _)| brand.name()), schema::one_of(BRANDS.map(Brand::name));
-        maybe_text "bankReference" = bank_reference(payment), schema::text();
-        maybe_plain "operationId" = Payment::operation(payment),
+        maybe plain "cardBrand" = payment.card().map(|(brand, _)| brand.name()), schema::one_of(BRANDS.map(Brand::name));
+        maybe text "bankReference" = bank_reference(payment), schema::text();
+        maybe plain "operationId" = Payment::operation(payment),
             values::uuid().about("While a bank is being asked; see `GET /v1/payments/operations/{id}`.");
-        maybe_text "description" = payment.description.as_deref(), schema::text();
-        maybe_plain "checkoutSessionId" = payment.checkout.as_deref().map(|sale| sale.session),
+        maybe text "description" = payment.description.as_deref(), schema::text();
+        maybe plain "checkoutSessionId" = payment.checkout.as_deref().map(|sale| sale.session),
             values::uuid().about("The checkout session through which it was paid.");
-        maybe_text "reference" = payment.checkout.as_deref().and_then(|sale| sale.reference.as_deref()),
+        maybe text "reference" = payment.checkout.as_deref().and_then(|sale| sale.reference.as_deref()),
             schema::text().about("Of the checkout session; of a payment in pesos its own.");
-        json_or_null "checkoutSession" = payment.checkout.as_deref().map(sale::show_in_payment), sale::in_payment();
-        maybe_plain "reversedAt" = payment.reversed_at, values::instant();
-        maybe_text "reversalRef" = shown(&payment.reversal_ref).filter(|_| payment.status == Status::Reversed),
+        maybe json "checkoutSession" = payment.checkout.as_deref().map(sale::show_in_payment), sale::in_payment();
+        maybe plain "reversedAt" = payment.reversed_at, values::instant();
+        maybe text "reversalRef" = shown(&payment.reversal_ref).filter(|_| payment.status == Status::Reversed),
             schema::text();
-        maybe_plain "reversalType" = reversal_type(payment), schema::one_of(["reversal", "chargeback", "refund"]);
+        maybe plain "reversalType" = reversal_type(payment), schema::one_of(["reversal", "chargeback", "refund"]);
         list "chargebacks" = payment.chargebacks.iter().map(show_chargeback),
             schema::list(schema::named("PaymentChargeback"));
         boolean "livemode" = payment.livemode, values::livemode();
         plain "createdAt" = payment.created_at, values::instant();
-        maybe_plain "expiresAt" = payment.expires_at, values::instant();
-        maybe_plain "completedAt" = payment.completed_at, values::instant();
-        maybe_plain "availableAt" = payment.available_at, values::instant().about("The end of the hold.");
-        optional_plain "currency" = usdt(payment).map(|_| "USDT"),
+        maybe plain "expiresAt" = payment.expires_at, values::instant();
+        maybe plain "completedAt" = payment.completed_at, values::instant();
+        maybe plain "availableAt" = payment.available_at, values::instant().about("The end of the hold.");
+        optional plain "currency" = usdt(payment).map(|_| "USDT"),
             schema::one_of(["COP", "USDT"]).about("With members of their own, of payments in pesos and in USDT.");
-        optional_plain "amountUsdt" = usdt(payment).map(|(amount, ..)| amount), values::ves().about("What came.");
-        optional_text "txHash" = usdt(payment).map(|(.., tx_hash)| tx_hash),
+        optional plain "amountUsdt" = usdt(payment).map(|(amount, ..)| amount), values::ves().about("What came.");
+        optional text "txHash" = usdt(payment).map(|(.., tx_hash)| tx_hash),
             schema::text().about("Of the transfer that completed it.");
-        optional_maybe_plain "sellerNetUsdt" = usdt(payment).map(|(_, seller_net, _)| seller_net), values::ves();
+        optional maybe plain "sellerNetUsdt" = usdt(payment).map(|(_, seller_net, _)| seller_net), values::ves();
     }
 }
 

@@ -3,10 +3,10 @@
 
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Invalid, Kind, kind};
+use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::payments::debits::offering;
+use crate::payments::offering;
 use crate::payments::price;
 use crate::problem::Problem;
 use crate::respond::Reply;
@@ -18,7 +18,6 @@ use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::values::external_ref::ExternalRef;
 
-/// POST /v1/payments/pago-movil/verify
 pub const VERIFY: Endpoint = endpoint(chapters::PAYMENTS, run!(verify), || {
     summary("Verify a Pago Móvil transfer")
         .about(
@@ -44,7 +43,6 @@ pub const VERIFY: Endpoint = endpoint(chapters::PAYMENTS, run!(verify), || {
 })
 .shows(super::charged);
 
-/// GET /v1/payments/pago-movil/account
 pub const ACCOUNT: Endpoint = endpoint(chapters::PAYMENTS, run!(account), || {
     summary("Read the account that buyers send a Pago Móvil to")
         .about("The setting `shop.pagoMovil`, which an operator makes.")
@@ -57,11 +55,10 @@ async fn account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 shown! {
-    /// The account to which buyers send a Pago Móvil, as JSON.
     fn show_account(account: Option<Receiver>), account_schema, 128 {
-        maybe_plain "bankCode" = account.map(|account| account.bank), values::bank_code();
-        maybe_plain "phone" = account.map(|account| account.phone.clear()), schema::text();
-        maybe_plain "identification" = account.map(|account| account.id.clear()), schema::text();
+        maybe plain "bankCode" = account.map(|account| account.bank), values::bank_code();
+        maybe plain "phone" = account.map(|account| account.phone.clear()), schema::text();
+        maybe plain "identification" = account.map(|account| account.id.clear()), schema::text();
     }
 }
 
@@ -83,21 +80,16 @@ pub(super) struct Asked {
 
 pub(super) fn read(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Asked, Invalid> {
     const NO_PAGO_MOVIL: &str = "must be a bank that offers Pago Móvil; see GET /v1/banks";
-    let price = price(&mut fields);
-    let reference = fields.required("reference", reference());
-    let phone = fields.required("phone", kinds::phone());
-    let bank = fields.required("bankCode", offering(banks, Service::PagoMovil, NO_PAGO_MOVIL));
     let day = kinds::day().about("The transfer's day in Caracas: not in the future, at most 30 days ago.");
-    let date = fields.required("date", day);
-    let id = fields.required("debtorId", kinds::identity());
-    let external_ref = fields.required("externalRef", kinds::external_ref());
-    let sound = fields.finish()?;
-    let debtor = Debtor { bank: bank.get(&sound), id: id.get(&sound), phone: phone.get(&sound) };
-    Ok(Asked {
-        price: price.get(&sound),
-        means: Means::Transfer { debtor, date: date.get(&sound), reference: reference.get(&sound) },
-        external_ref: external_ref.get(&sound),
-    })
+    Ok(read!(fields {
+        got price = price(&mut fields);
+        required reference = "reference", reference();
+        required phone = "phone", kinds::phone();
+        required bank = "bankCode", offering(banks, Service::PagoMovil, NO_PAGO_MOVIL);
+        required date = "date", day;
+        required id = "debtorId", kinds::identity();
+        required external_ref = "externalRef", kinds::external_ref();
+    } => Asked { price, means: Means::Transfer { debtor: Debtor { bank, id, phone }, date, reference }, external_ref }))
 }
 
 /// The last digits of a reference, as the payer typed them: 4 to 20. Zeros at their beginning may stand in

@@ -4,7 +4,7 @@
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Invalid, kind};
+use crate::fields::{Fields, Invalid, kind, read};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::payouts::{self, Form, read_new};
@@ -43,8 +43,7 @@ fn pays_many(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured"])
 }
 
-/// POST /v1/payouts/batch
-pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(create), || {
+pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Merchant { alone: false }), || {
     pays_many(summary("Pay many merchants")).body("MerchantPayoutBatch").example(
         "two merchants",
         concat!(
@@ -57,12 +56,7 @@ pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(create), || {
 })
 .shows(created);
 
-async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    pay(cx, Form::Merchant { alone: false }).await
-}
-
-/// POST /v1/payments/credit/disburse
-pub const DISBURSE: Endpoint = endpoint(chapters::PAYOUTS, run!(disburse), || {
+pub const DISBURSE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Credit), || {
     pays_many(summary("Pay many phones")).body("PhoneCreditBatch").example(
         "one phone",
         concat!(
@@ -73,12 +67,7 @@ pub const DISBURSE: Endpoint = endpoint(chapters::PAYOUTS, run!(disburse), || {
 })
 .shows(created);
 
-async fn disburse(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    pay(cx, Form::Credit).await
-}
-
-/// POST /v1/payments/payouts
-pub const PAY_ACCOUNTS: Endpoint = endpoint(chapters::PAYOUTS, run!(pay_accounts), || {
+pub const PAY_ACCOUNTS: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Account), || {
     pays_many(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
         "one account",
         concat!(
@@ -89,11 +78,6 @@ pub const PAY_ACCOUNTS: Endpoint = endpoint(chapters::PAYOUTS, run!(pay_accounts
 })
 .shows(created);
 
-async fn pay_accounts(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    pay(cx, Form::Account).await
-}
-
-/// GET /v1/payouts/batch/:batchId
 pub const SHOW_ONE: Endpoint = endpoint(chapters::PAYOUTS, run!(show_one), || {
     summary("Read a batch").answers(200, "PayoutBatch", "Its items as they are now")
 });
@@ -123,11 +107,11 @@ pub(super) fn read<'a, T>(
     form: Form,
     item: impl Fn(Value<'a>) -> T,
 ) -> Result<(ExternalRef, Vec<T>), Invalid> {
-    let external_ref = fields.required("externalRef", kinds::external_ref());
-    let item = kind(|value: Value<'a>| Ok(item(value)), || schema::named(form.schema()));
-    let items = fields.required("items", kinds::list(1..=ITEMS_MAX, item));
-    let sound = fields.finish()?;
-    Ok((external_ref.get(&sound), items.get(&sound)))
+    let item = || kind(|value: Value<'a>| Ok(item(value)), || schema::named(form.schema()));
+    Ok(read!(fields {
+        required external_ref = "externalRef", kinds::external_ref();
+        required items = "items", kinds::list(1..=ITEMS_MAX, item);
+    } => (external_ref, items)))
 }
 
 /// The keyed hash of items; `sound` gives the bytes of those that can be read, by their places.
@@ -265,22 +249,22 @@ pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<
 shown! {
     /// An item that was refused: the members of every item, of which it has those that were asked for, and why.
     fn show_refused(external_ref: Option<&str>, code: &str, error: &str, asked: Option<&Asked>), refused_schema, ITEM_BYTES {
-        maybe_plain "payoutId" = None::<Id>, values::uuid().about("Null: it is no payout.");
+        maybe plain "payoutId" = None::<Id>, values::uuid().about("Null: it is no payout.");
         constant "status" = "failed";
-        maybe_plain "reference" = None::<Id>, schema::text();
+        maybe plain "reference" = None::<Id>, schema::text();
         plain "failureCode" = code,
             schema::text().about("The code with which a single payout would have been refused. Its reference stays free.");
-        maybe_text "externalRef" = external_ref, schema::text();
-        maybe_plain "merchantId" = asked.and_then(|asked| asked.merchant), values::uuid();
-        maybe_plain "payoutMethodId" = asked.and_then(|asked| asked.method), values::uuid();
-        maybe_plain "merchantName" = None::<Id>, schema::text();
-        maybe_plain "monto" = asked.map(|asked| asked.amount), values::ves();
-        maybe_text "concepto" = asked.map(|asked| asked.concept.as_str()), schema::text();
-        maybe_plain "bankCode" = None::<Id>, values::bank_code();
-        maybe_plain "destination" = None::<Id>, schema::text();
-        maybe_plain "operationId" = None::<Id>, values::uuid();
-        maybe_plain "createdAt" = None::<Id>, values::instant();
-        maybe_plain "settledAt" = None::<Id>, values::instant();
+        maybe text "externalRef" = external_ref, schema::text();
+        maybe plain "merchantId" = asked.and_then(|asked| asked.merchant), values::uuid();
+        maybe plain "payoutMethodId" = asked.and_then(|asked| asked.method), values::uuid();
+        maybe plain "merchantName" = None::<Id>, schema::text();
+        maybe plain "monto" = asked.map(|asked| asked.amount), values::ves();
+        maybe text "concepto" = asked.map(|asked| asked.concept.as_str()), schema::text();
+        maybe plain "bankCode" = None::<Id>, values::bank_code();
+        maybe plain "destination" = None::<Id>, schema::text();
+        maybe plain "operationId" = None::<Id>, values::uuid();
+        maybe plain "createdAt" = None::<Id>, values::instant();
+        maybe plain "settledAt" = None::<Id>, values::instant();
         text "error" = error, schema::text();
     }
 }

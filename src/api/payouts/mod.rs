@@ -12,13 +12,14 @@ pub mod verification;
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
+use crate::payments::offering;
 use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::shown::shown;
-use crate::value::{Bad, Value};
+use crate::value::Value;
 use domain::entities::payout::{Destination, Payout, PayoutKind, Status};
 use domain::index::Space;
 use domain::resources::banks::{Catalogue, Service};
@@ -26,14 +27,10 @@ use domain::resources::payouts::{NewPayout, PhoneHolder, Receiver};
 use domain::trace::shown;
 use domain::values::account::AccountNumber;
 use domain::values::bank::BankCode;
-use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
-use std::borrow::Cow;
 
-/// Characters of a description.
 pub const CONCEPT_MAX: usize = 140;
-/// Characters of an account holder's name.
 const HOLDER_MAX: usize = 120;
 
 /// The form in which the body of a payout names its recipient.
@@ -63,100 +60,54 @@ impl Form {
 }
 
 pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -> Result<NewPayout, Invalid> {
-    let (receiver, asked, sound): (Receiver, GotAsked<'_>, Sound);
-    match form {
-        Form::Merchant { alone } => {
-            let merchant = fields.required("merchantId", kinds::uuid());
-            let method = kinds::uuid().about("The default method if missing.");
-            let method = fields.optional("payoutMethodId", method);
-            asked = GotAsked::read(&mut fields);
-            let from_balance = alone.then(|| {
-                let whether =
-                    kinds::boolean().default("false").about("Whether the seller's own balance pays.");
-                fields.optional("fromMerchantBalance", whether)
-            });
-            sound = fields.finish()?;
-            receiver = Receiver::Merchant {
-                merchant: merchant.get(&sound).into(),
-                method: method.get(&sound).map(Id::from),
-                from_balance: from_balance.and_then(|given| given.get(&sound)).unwrap_or(false),
-            };
-        }
-        Form::Own => {
-            asked = GotAsked::read(&mut fields);
-            sound = fields.finish()?;
-            receiver = Receiver::Own;
-        }
-        Form::Credit | Form::Change => {
-            let bank = fields.required("banco", credit_bank(banks));
-            let phone = fields.required("telefono", kinds::phone());
-            let identity = fields.required("cedula", kinds::identity());
-            asked = GotAsked::read(&mut fields);
-            let payment = (form == Form::Change).then(|| {
-                let payment = kinds::uuid().about("The payment that it is the change of.");
-                fields.optional("paymentId", payment)
-            });
-            sound = fields.finish()?;
-            let to = PhoneHolder {
-                bank: bank.get(&sound),
-                phone: phone.get(&sound),
-                identity: identity.get(&sound),
-            };
-            receiver = match payment {
-                Some(payment) => Receiver::Change { to, payment: payment.get(&sound).map(Id::from) },
-                None => Receiver::Credit(to),
-            };
-        }
-        Form::Account => {
-            let account = fields.required("cuenta", account(banks));
-            let identity = fields.required("cedula", kinds::identity());
-            let name = fields.required("nombre", kinds::trimmed(1..=HOLDER_MAX));
-            asked = GotAsked::read(&mut fields);
-            sound = fields.finish()?;
-            receiver = Receiver::Account {
-                account: account.get(&sound),
-                identity: identity.get(&sound),
-                name: name.get(&sound).into_owned(),
-            };
-        }
-    }
-    Ok(asked.get(&sound, id, receiver))
-}
-
-/// The members that the bodies of all payouts have, as they are read.
-struct GotAsked<'a> {
-    amount: Got<i64>,
-    concept: Got<Cow<'a, str>>,
-    external_ref: Got<ExternalRef>,
-}
-
-impl<'a> GotAsked<'a> {
-    fn read(fields: &mut Fields<'a>) -> GotAsked<'a> {
-        let concept = kinds::trimmed(1..=CONCEPT_MAX).about("What the receiver reads.");
-        GotAsked {
-            amount: fields.required("monto", kinds::positive_amount()),
-            concept: fields.required("concepto", concept),
-            external_ref: fields.required("externalRef", kinds::external_ref()),
-        }
-    }
-
-    fn get(self, sound: &Sound, id: Id, receiver: Receiver) -> NewPayout {
-        let (amount, concept) =
-            (Ves::from_minor(self.amount.get(sound)), self.concept.get(sound).into_owned());
-        NewPayout { id, external_ref: self.external_ref.get(sound), receiver, amount, concept }
-    }
+    // The members that say who is paid come before those that every body has, and what a form adds after them.
+    let receiver = match form {
+        Form::Merchant { .. } => gather!(fields {
+            required merchant = "merchantId", kinds::id();
+            optional method = "payoutMethodId", kinds::id().about("The default method if missing.");
+        } => Receiver::Merchant { merchant, method, from_balance: false }),
+        Form::Own => Got::of(Receiver::Own),
+        Form::Credit | Form::Change => gather!(fields {
+            required bank = "banco", credit_bank(banks);
+            required phone = "telefono", kinds::phone();
+            required identity = "cedula", kinds::identity();
+        } => Receiver::Credit(PhoneHolder { bank, phone, identity })),
+        Form::Account => gather!(fields {
+            required account = "cuenta", account(banks);
+            required identity = "cedula", kinds::identity();
+            required name = "nombre", kinds::trimmed(1..=HOLDER_MAX) => name.into_owned();
+        } => Receiver::Account { account, identity, name }),
+    };
+    let payout = gather!(fields {
+        got receiver = receiver;
+        required amount = "monto", kinds::positive_amount() => Ves::from_minor(amount);
+        required concept = "concepto", kinds::trimmed(1..=CONCEPT_MAX).about("What the receiver reads.") => concept.into_owned();
+        required external_ref = "externalRef", kinds::external_ref();
+    } => NewPayout { id, external_ref, receiver, amount, concept });
+    Ok(match form {
+        Form::Merchant { alone: true } => read!(fields {
+            got payout = payout;
+            optional from_own = "fromMerchantBalance",
+                kinds::boolean().default("false").about("Whether the seller's own balance pays.") => from_own.unwrap_or(false);
+        } => match payout.receiver {
+            Receiver::Merchant { merchant, method, .. } => {
+                NewPayout { receiver: Receiver::Merchant { merchant, method, from_balance: from_own }, ..payout }
+            }
+            _ => payout,
+        }),
+        Form::Change => read!(fields {
+            got payout = payout;
+            optional payment = "paymentId", kinds::id().about("The payment that it is the change of.");
+        } => match payout.receiver {
+            Receiver::Credit(to) => NewPayout { receiver: Receiver::Change { to, payment }, ..payout },
+            _ => payout,
+        }),
+        _ => read!(fields { got payout = payout; } => payout),
+    })
 }
 
 pub fn credit_bank<'a>(banks: &Catalogue) -> impl Kind<'a, BankCode> {
-    let read = move |value: Value<'a>| {
-        let bank: BankCode = value.text_as(BankCode::parse)?;
-        if banks.offers(bank, Service::Credit) {
-            Ok(bank)
-        } else {
-            Err(Bad::from("must be a bank that takes credits; see GET /v1/banks"))
-        }
-    };
-    kind(read, values::bank_code)
+    offering(banks, Service::Credit, "must be a bank that takes credits; see GET /v1/banks")
 }
 
 fn account<'a>(banks: &Catalogue) -> impl Kind<'a, AccountNumber> {
@@ -187,8 +138,7 @@ fn pays(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured"])
 }
 
-/// POST /v1/payouts
-pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(create), || {
+pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Merchant { alone: true }), || {
     pays(summary("Pay a merchant"))
         .about(
             "To the payout method that is named, or to the default one; it must be verified and the \
@@ -208,12 +158,7 @@ pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(create), || {
 })
 .shows(created);
 
-async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    pay(cx, Form::Merchant { alone: true }).await
-}
-
-/// POST /v1/payments/credit
-pub const CREDIT: Endpoint = endpoint(chapters::PAYOUTS, run!(credit), || {
+pub const CREDIT: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Credit), || {
     pays(summary("Pay a phone")).body("PhoneCredit").example(
         "50 VES",
         concat!(
@@ -224,12 +169,7 @@ pub const CREDIT: Endpoint = endpoint(chapters::PAYOUTS, run!(credit), || {
 })
 .shows(created);
 
-async fn credit(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    pay(cx, Form::Credit).await
-}
-
-/// POST /v1/payments/credit/account
-pub const CREDIT_ACCOUNT: Endpoint = endpoint(chapters::PAYOUTS, run!(credit_account), || {
+pub const CREDIT_ACCOUNT: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Account), || {
     pays(summary("Pay a bank account")).body("AccountCredit").example(
         "50 VES",
         concat!(
@@ -240,12 +180,7 @@ pub const CREDIT_ACCOUNT: Endpoint = endpoint(chapters::PAYOUTS, run!(credit_acc
 })
 .shows(created);
 
-async fn credit_account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    pay(cx, Form::Account).await
-}
-
-/// POST /v1/payments/change
-pub const CHANGE: Endpoint = endpoint(chapters::PAYOUTS, run!(change), || {
+pub const CHANGE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Change), || {
     pays(summary("Give change to a customer"))
         .body("Change")
         .example(
@@ -259,12 +194,7 @@ pub const CHANGE: Endpoint = endpoint(chapters::PAYOUTS, run!(change), || {
 })
 .shows(created);
 
-async fn change(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    pay(cx, Form::Change).await
-}
-
-/// POST /v1/payouts/instant
-pub const INSTANT: Endpoint = endpoint(chapters::PAYOUTS, run!(instant), || {
+pub const INSTANT: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Own), || {
     pays(summary("Withdraw to your own account"))
         .body("InstantPayout")
         .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
@@ -272,28 +202,16 @@ pub const INSTANT: Endpoint = endpoint(chapters::PAYOUTS, run!(instant), || {
 })
 .shows(created);
 
-async fn instant(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    pay(cx, Form::Own).await
-}
-
-/// GET /v1/payouts/:id
 pub const READ: Endpoint =
-    endpoint(chapters::PAYOUTS, run!(read), || summary("Read a payout").answers(200, "Payout", "The payout"));
+    endpoint(chapters::PAYOUTS, run!(|cx| cx.one(EntityId::payout(cx.id("id")?), show)), || {
+        summary("Read a payout").answers(200, "Payout", "The payout")
+    });
 
-async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = cx.id("id")?;
-    cx.one(EntityId::payout(id), show)
-}
-
-/// GET /v1/payouts/by-ref/:externalRef
-pub const READ_BY_REF: Endpoint = endpoint(chapters::PAYOUTS, run!(read_by_ref), || {
-    summary("Read a payout by your reference").answers(200, "Payout", "The payout")
-});
-
-async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;
-    cx.named(Space::Payout, name.as_str(), show)
-}
+pub const READ_BY_REF: Endpoint = endpoint(
+    chapters::PAYOUTS,
+    run!(|cx| cx.named(Space::Payout, cx.external_ref()?.as_str(), show)),
+    || summary("Read a payout by your reference").answers(200, "Payout", "The payout"),
+);
 
 /// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).
 pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
@@ -313,27 +231,27 @@ shown! {
         plain "kind" = payout.kind.name(), schema::one_of(PayoutKind::ALL.map(PayoutKind::name));
         plain "status" = payout.status.name(), schema::one_of(Status::ALL.map(Status::name));
         // A reference that contradicts the outcome is shown on the operation alone.
-        maybe_text "reference" = shown(&payout.reference).filter(|_| payout.status == Status::Completed),
+        maybe text "reference" = shown(&payout.reference).filter(|_| payout.status == Status::Completed),
             schema::text().about("The bank's reference; null while pending.");
-        maybe_text "failureCode" = payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed),
+        maybe text "failureCode" = payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed),
             schema::text().about("The bank's code, when it failed.");
         text "externalRef" = &*payout.external_ref, values::shown_ref();
-        maybe_plain "batchId" = payout.batch, values::uuid();
-        maybe_plain "merchantId" = payout.merchant, values::uuid();
-        maybe_plain "payoutMethodId" = payout.method, values::uuid();
-        maybe_text "merchantName" = payout.merchant_name.as_ref().filter(|name| !name.is_empty()), schema::text();
-        maybe_plain "paymentId" = payout.payment, values::uuid().about("Of change: the payment.");
+        maybe plain "batchId" = payout.batch, values::uuid();
+        maybe plain "merchantId" = payout.merchant, values::uuid();
+        maybe plain "payoutMethodId" = payout.method, values::uuid();
+        maybe text "merchantName" = payout.merchant_name.as_ref().filter(|name| !name.is_empty()), schema::text();
+        maybe plain "paymentId" = payout.payment, values::uuid().about("Of change: the payment.");
         plain "monto" = payout.amount, values::ves();
         plain "feeVes" = payout.fee, values::ves();
         text "concepto" = &payout.concept, schema::text();
         plain "bankCode" = payout.destination.bank(), values::bank_code();
         plain "destination" = destination(payout), schema::text().about("Masked: an ellipsis and the last four digits.");
         boolean "fromMerchantBalance" = payout.from_merchant_balance, schema::boolean();
-        maybe_plain "operationId" = payout.operation(),
+        maybe plain "operationId" = payout.operation(),
             values::uuid().about("While the bank is being asked; see `GET /v1/payments/operations/{id}`.");
         boolean "livemode" = payout.livemode, values::livemode();
         plain "createdAt" = payout.created_at, values::instant();
-        maybe_plain "settledAt" = payout.settled_at, values::instant();
+        maybe plain "settledAt" = payout.settled_at, values::instant();
     }
 }
 

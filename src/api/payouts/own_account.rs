@@ -4,7 +4,7 @@
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Invalid};
+use crate::fields::{Fields, Invalid, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payouts::{credit_bank, verification};
@@ -17,7 +17,6 @@ use domain::resources::banks::Catalogue;
 use domain::resources::own_account;
 use domain::values::ids::EntityId;
 
-/// PUT /v1/payouts/account
 pub const SET: Endpoint = endpoint(chapters::PAYOUTS, run!(set), || {
     summary("Set your own payout account")
         .about("A change undoes its verification.")
@@ -37,29 +36,20 @@ async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub(super) fn read_phone(mut fields: Fields<'_>, banks: &Catalogue) -> Result<OwnPhone, Invalid> {
-    let bank = fields.required("bankCode", credit_bank(banks));
-    let phone = fields.required("phone", kinds::phone());
-    let identification = fields.required("identification", kinds::identity());
-    let sound = fields.finish()?;
-    Ok(OwnPhone {
-        bank: bank.get(&sound),
-        phone: phone.get(&sound),
-        identification: identification.get(&sound),
-    })
+    Ok(read!(fields {
+        required bank = "bankCode", credit_bank(banks);
+        required phone = "phone", kinds::phone();
+        required identification = "identification", kinds::identity();
+    } => OwnPhone { bank, phone, identification }))
 }
 
-/// GET /v1/payouts/account
-pub const READ: Endpoint = endpoint(chapters::PAYOUTS, run!(read), || {
-    summary("Read your own payout account")
-        .answers(200, "PayoutAccount", "The account")
-        .refuses(404, &["not_found"])
-});
+pub const READ: Endpoint =
+    endpoint(chapters::PAYOUTS, run!(|cx| cx.one(EntityId::OWN_ACCOUNT, show)), || {
+        summary("Read your own payout account")
+            .answers(200, "PayoutAccount", "The account")
+            .refuses(404, &["not_found"])
+    });
 
-async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    cx.one(EntityId::OWN_ACCOUNT, show)
-}
-
-/// POST /v1/payouts/account/verify/start
 pub const START_VERIFICATION: Endpoint = endpoint(chapters::PAYOUTS, run!(start_verification), || {
     summary("Send the two micro-deposits to your own account")
         .answers_with(
@@ -78,11 +68,10 @@ pub const START_VERIFICATION: Endpoint = endpoint(chapters::PAYOUTS, run!(start_
 .shows(verification_started);
 
 async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.no_body()?;
     verification::start(cx, EntityId::OWN_ACCOUNT, None).await
 }
 
-/// POST /v1/payouts/account/verify
 pub const VERIFY: Endpoint = endpoint(chapters::PAYOUTS, run!(verify), || {
     summary("Verify your own account by the amounts of the micro-deposits")
         .body("SeenAmounts")
@@ -112,15 +101,8 @@ fn changed(facts: &Facts<'_>) -> Option<Rendered> {
 fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
     let account: &OwnAccount = facts.the()?;
     let rejected = facts.record.is_some_and(|record| !record.removed.is_empty());
-    let body = if rejected {
-        Object::new()
-            .plain("status", "rejected")
-            .plain("failureCode", "BE01")
-            .plain("action", "payout_account_deleted")
-    } else {
-        verification::begun(Object::new(), &account.status)
-    };
-    Some((202, body.end()))
+    let status = (!rejected).then_some(&account.status);
+    Some((202, verification::begun(Object::new(), status, "payout_account_deleted")))
 }
 
 shown! {
@@ -133,6 +115,6 @@ shown! {
         boolean "livemode" = account.livemode, values::livemode();
         plain "createdAt" = account.created_at, values::instant();
         plain "updatedAt" = account.updated_at, values::instant();
-        maybe_plain "verifiedAt" = account.status.verified_at(), values::instant();
+        maybe plain "verifiedAt" = account.status.verified_at(), values::instant();
     }
 }

@@ -1,7 +1,7 @@
 //! The start of a verification by micro-deposits, of a merchant's payout method or of the tenant's own account.
 
 use crate::endpoint::{Context, Target};
-use crate::fields::{Fields, Invalid};
+use crate::fields::{Fields, Invalid, read};
 use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
@@ -82,19 +82,22 @@ pub(crate) fn started(action: &'static str) -> Schema {
 }
 
 pub fn read_seen(mut fields: Fields<'_>) -> Result<(Ves, Ves), Invalid> {
-    let first = fields.required("amount1", kinds::amount());
-    let second = fields.required("amount2", kinds::amount());
-    let sound = fields.finish()?;
-    Ok((Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound))))
+    Ok(read!(fields {
+        required first = "amount1", kinds::amount();
+        required second = "amount2", kinds::amount();
+    } => (Ves::from_minor(first), Ves::from_minor(second))))
 }
 
 /// The members of a verification that was begun: the status, and why the bank made no deposits, if it
-/// refused to.
-pub(crate) fn begun(body: Object, status: &MethodStatus) -> Object {
+/// refused to. Where nothing is left to verify, the bank has rejected it, and so much was deleted.
+pub(crate) fn begun(body: Object, status: Option<&MethodStatus>, deleted: &str) -> Vec<u8> {
+    let Some(status) = status else {
+        return body.plain("status", "rejected").plain("failureCode", "BE01").plain("action", deleted).end();
+    };
     let body = body.plain("status", status.name()).number("attemptsLeft", TRIES);
     let refused = status.word().and_then(|word| word.code.as_deref());
     match refused.filter(|_| status.name() == "unverified") {
-        Some(code) => body.text("failureCode", code),
-        None => body,
+        Some(code) => body.text("failureCode", code).end(),
+        None => body.end(),
     }
 }

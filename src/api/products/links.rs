@@ -3,7 +3,7 @@
 use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Got, Invalid, Kind, kind};
+use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
@@ -13,7 +13,6 @@ use crate::respond::Reply;
 use crate::shown::shown;
 use crate::value::Value;
 use crate::web_address::clearable;
-use crate::writer::Object;
 use domain::entities::Entity;
 use domain::entities::product::{Link, LinkStatus, Product, product_of};
 use domain::resources::products;
@@ -37,7 +36,6 @@ pub(crate) fn quantity<'a>() -> impl Kind<'a, u16> {
     kind(read, || schema::integer().range("1", &QUANTITY_MAX.to_string()))
 }
 
-/// POST /v1/products/:id/links
 pub const CREATE: Endpoint = endpoint(chapters::PRODUCTS, run!(create), || {
     summary("Create a payment link")
         .about(
@@ -65,20 +63,13 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 pub(super) fn read_new(mut fields: Fields<'_>, livemode: bool) -> Result<(Option<String>, NewLink), Invalid> {
     let wished =
         kind(|value: Value<'_>| value.text_as(slug::parse), || schema::text().pattern("^[a-z0-9-]{3,64}$"));
-    let given: Got<Option<String>> = fields.optional("slug", wished);
-    let allow_quantity = fields.optional("allowQuantity", kinds::boolean().default("false"));
-    let max_quantity = fields.optional("maxQuantity", quantity());
-    let redirect_url = fields.optional("redirectUrl", address(livemode));
-    let sale = marketplace_of(&mut fields, kinds::uuid(), commission_percent());
-    let sound = fields.finish()?;
-    let link = NewLink {
-        slug: None,
-        allow_quantity: allow_quantity.get(&sound).unwrap_or(false),
-        max_quantity: max_quantity.get(&sound).unwrap_or(QUANTITY_MAX),
-        redirect_url: redirect_url.get(&sound).flatten(),
-        marketplace: sale.get(&sound),
-    };
-    Ok((given.get(&sound), link))
+    Ok(read!(fields {
+        optional given = "slug", wished;
+        optional allow_quantity = "allowQuantity", kinds::boolean().default("false") => allow_quantity.unwrap_or(false);
+        optional max_quantity = "maxQuantity", quantity() => max_quantity.unwrap_or(QUANTITY_MAX);
+        optional redirect_url = "redirectUrl", address(livemode) => redirect_url.flatten();
+        got marketplace = marketplace_of(&mut fields, kinds::id(), commission_percent());
+    } => (given, NewLink { slug: None, allow_quantity, max_quantity, redirect_url, marketplace })))
 }
 
 /// The slugs to try for a link of this product, in order: the given one alone, or the one made from
@@ -90,17 +81,11 @@ pub fn slugs(product: &Entity, given: Option<String>, fresh: &[Id]) -> Vec<Strin
     std::iter::once(made).chain(suffixed).collect()
 }
 
-/// GET /v1/products/:id/links
-pub const LIST: Endpoint = endpoint(chapters::PRODUCTS, run!(list), || {
-    summary("List a product's links").answers(200, "PaymentLinkList", "Newest first")
-});
+pub const LIST: Endpoint =
+    endpoint(chapters::PRODUCTS, run!(|cx| cx.one(EntityId::product(cx.id("id")?), show_all)), || {
+        summary("List a product's links").answers(200, "PaymentLinkList", "Newest first")
+    });
 
-async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = cx.id("id")?;
-    cx.one(EntityId::product(id), show_all)
-}
-
-/// GET /v1/payment-links/:id
 pub const READ: Endpoint = endpoint(chapters::PRODUCTS, run!(read), || {
     summary("Read a payment link").answers(200, "PaymentLink", "The link")
 });
@@ -115,7 +100,6 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     })
 }
 
-/// PATCH /v1/payment-links/:id
 pub const UPDATE: Endpoint = endpoint(chapters::PRODUCTS, run!(update), || {
     summary("Change a payment link")
         .body("PaymentLinkChange")
@@ -132,21 +116,14 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 pub(super) fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<LinkChange, Invalid> {
     fields.changes();
-    let statuses = LinkStatus::ALL.map(|status| (status.name(), status));
-    let status = fields.optional("status", kinds::one_of(statuses));
-    let allow_quantity = fields.optional("allowQuantity", kinds::boolean());
-    let max_quantity = fields.optional("maxQuantity", quantity());
-    let redirect_url = fields.optional("redirectUrl", address(livemode));
-    let sound = fields.finish()?;
-    Ok(LinkChange {
-        status: status.get(&sound),
-        allow_quantity: allow_quantity.get(&sound),
-        max_quantity: max_quantity.get(&sound),
-        redirect_url: redirect_url.get(&sound),
-    })
+    Ok(read!(fields {
+        optional status = "status", kinds::named_one(LinkStatus::ALL, LinkStatus::name);
+        optional allow_quantity = "allowQuantity", kinds::boolean();
+        optional max_quantity = "maxQuantity", quantity();
+        optional redirect_url = "redirectUrl", address(livemode);
+    } => LinkChange { status, allow_quantity, max_quantity, redirect_url }))
 }
 
-/// DELETE /v1/payment-links/:id
 pub const DELETE: Endpoint = endpoint(chapters::PRODUCTS, run!(delete), || {
     summary("Delete a payment link")
         .answers_with(200, deleted_schema(), "It is gone")
@@ -193,19 +170,22 @@ shown! {
         plain "status" = link.status.name(), schema::one_of(["active", "disabled"]);
         boolean "allowQuantity" = link.allow_quantity, schema::boolean();
         number "maxQuantity" = link.max_quantity, schema::integer();
-        maybe_text "redirectUrl" = link.redirect_url.as_deref(), schema::text();
-        maybe_plain "merchantId" = link.marketplace.map(|(merchant, _)| merchant), values::uuid();
-        maybe_number "applicationFeePercent" = link.marketplace.map(|(_, percent)| percent.0.normalize()), values::figure();
+        maybe text "redirectUrl" = link.redirect_url.as_deref(), schema::text();
+        maybe plain "merchantId" = link.marketplace.map(|(merchant, _)| merchant), values::uuid();
+        maybe number "applicationFeePercent" = link.marketplace.map(|(_, percent)| percent.0.normalize()), values::figure();
         boolean "livemode" = product.livemode, values::livemode();
         plain "createdAt" = link.created_at, values::instant();
     }
 }
 
-pub(super) fn deleted_schema() -> schema::Schema {
-    schema::object().member("deleted", schema::boolean()).member("id", values::uuid())
+shown! {
+    pub(crate) fn show_deleted(id: Id), deleted_schema, 64 {
+        boolean "deleted" = true, schema::boolean();
+        plain "id" = id, values::uuid();
+    }
 }
 
-/// The answer to the deletion of the product or the link that the path names.
-pub(super) fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((200, Object::new().boolean("deleted", true).plain("id", facts.about?).end()))
+/// The answer to the deletion of the product, the link or the endpoint that the path names.
+pub(crate) fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, show_deleted(facts.about?)))
 }

@@ -6,10 +6,10 @@
 pub mod description;
 pub mod links;
 
-use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Invalid, Kind, kind};
+use crate::fields::{Fields, Invalid, Kind, kind, read};
+use crate::lists;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
@@ -24,11 +24,10 @@ use domain::resources::products::{self, NewProduct, ProductChange};
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usd;
 use rust_decimal::Decimal;
+use std::borrow::Cow;
 use std::str::FromStr;
 
-/// Characters of a name.
 const NAME_MAX: usize = 120;
-/// Characters of a description.
 const DESCRIPTION_MAX: usize = 1000;
 
 fn price<'a>() -> impl Kind<'a, Usd> {
@@ -62,14 +61,13 @@ fn text_for_buyers<'a>() -> impl Kind<'a, Option<String>> {
     kind(read, || schema::text().chars(0..=DESCRIPTION_MAX))
 }
 
-/// POST /v1/products
 pub const CREATE: Endpoint = endpoint(chapters::PRODUCTS, run!(create), || {
     summary("Create a product")
         .body("NewProduct")
         .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
         .answers(201, "Product", "The product")
 })
-.shows(created);
+.shows(|facts| Some((201, show(facts.the()?))));
 
 async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
@@ -78,31 +76,21 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct, Invalid> {
-    let name = fields.required("name", kinds::trimmed(1..=NAME_MAX));
-    let price = fields.required("priceUsd", price());
-    let description = fields.optional("description", text_for_buyers());
-    let image_url = fields.optional("imageUrl", links::address(livemode));
-    let active = fields.optional("active", kinds::boolean().default("true"));
-    let sound = fields.finish()?;
-    Ok(NewProduct {
-        id,
-        name: name.get(&sound).into_owned(),
-        price: price.get(&sound),
-        description: description.get(&sound).flatten(),
-        image_url: image_url.get(&sound).flatten(),
-        active: active.get(&sound).unwrap_or(true),
-    })
+    Ok(read!(fields {
+        required name = "name", kinds::trimmed(1..=NAME_MAX) => name.into_owned();
+        required price = "priceUsd", price();
+        optional description = "description", text_for_buyers() => description.flatten();
+        optional image_url = "imageUrl", links::address(livemode) => image_url.flatten();
+        optional active = "active", kinds::boolean().default("true") => active.unwrap_or(true);
+    } => NewProduct { id, name, price, description, image_url, active }))
 }
 
-/// GET /v1/products
 pub const LIST: Endpoint = endpoint(chapters::PRODUCTS, run!(list), || {
     summary("List products").list(asked).answers(200, "ProductPage", "Newest first")
 });
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
-    let (active, page) = (query.optional("active", kinds::boolean()), query.page(list));
-    let sound = query.finish()?;
-    Ok((active.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
+    lists::asked(query, list, |query| query.optional("active", kinds::boolean()))
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -115,17 +103,11 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.page(facets, page, show).await
 }
 
-/// GET /v1/products/:id
-pub const READ: Endpoint = endpoint(chapters::PRODUCTS, run!(read), || {
-    summary("Read a product and its links").answers(200, "Product", "The product")
-});
+pub const READ: Endpoint =
+    endpoint(chapters::PRODUCTS, run!(|cx| cx.one(EntityId::product(cx.id("id")?), show)), || {
+        summary("Read a product and its links").answers(200, "Product", "The product")
+    });
 
-async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = cx.id("id")?;
-    cx.one(EntityId::product(id), show)
-}
-
-/// PATCH /v1/products/:id
 pub const UPDATE: Endpoint = endpoint(chapters::PRODUCTS, run!(update), || {
     summary("Change a product")
         .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
@@ -133,7 +115,7 @@ pub const UPDATE: Endpoint = endpoint(chapters::PRODUCTS, run!(update), || {
         .example("a new price", r#"{"priceUsd":"27.00"}"#)
         .answers(200, "Product", "The product")
 })
-.shows(updated);
+.shows(|facts| Some((200, show(facts.the()?))));
 
 async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -143,41 +125,25 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, Invalid> {
     fields.changes();
-    let name = fields.optional("name", kinds::trimmed(1..=NAME_MAX));
-    let price = fields.optional("priceUsd", price());
-    let description = fields.optional("description", text_for_buyers());
-    let image_url = fields.optional("imageUrl", links::address(livemode));
-    let active = fields.optional("active", kinds::boolean());
-    let sound = fields.finish()?;
-    Ok(ProductChange {
-        name: name.get(&sound).map(|name| name.into_owned()),
-        price: price.get(&sound),
-        description: description.get(&sound),
-        image_url: image_url.get(&sound),
-        active: active.get(&sound),
-    })
+    Ok(read!(fields {
+        optional name = "name", kinds::trimmed(1..=NAME_MAX) => name.map(Cow::into_owned);
+        optional price = "priceUsd", price();
+        optional description = "description", text_for_buyers();
+        optional image_url = "imageUrl", links::address(livemode);
+        optional active = "active", kinds::boolean();
+    } => ProductChange { name, price, description, image_url, active }))
 }
 
-/// DELETE /v1/products/:id
-pub const DELETE: Endpoint = endpoint(chapters::PRODUCTS, run!(delete), || {
-    summary("Delete a product and its links")
-        .answers_with(200, links::deleted_schema(), "It is gone")
-        .refuses(409, &["product_has_sales"])
-})
+pub const DELETE: Endpoint = endpoint(
+    chapters::PRODUCTS,
+    run!(|cx| cx.ask(EntityId::product(cx.id("id")?), products::Command::Delete).await),
+    || {
+        summary("Delete a product and its links")
+            .answers_with(200, links::deleted_schema(), "It is gone")
+            .refuses(409, &["product_has_sales"])
+    },
+)
 .shows(links::deleted);
-
-async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = EntityId::product(cx.id("id")?);
-    cx.ask(id, products::Command::Delete).await
-}
-
-fn created(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((201, show(facts.the()?)))
-}
-
-fn updated(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((200, show(facts.the()?)))
-}
 
 shown! {
     pub fn show(product: &Product), schema, 512 {
@@ -185,8 +151,8 @@ shown! {
         constant "object" = "product";
         text "name" = &product.name, schema::text();
         plain "priceUsd" = product.price, values::ves();
-        maybe_text "description" = product.description.as_deref(), schema::text();
-        maybe_text "imageUrl" = product.image_url.as_deref(), schema::text();
+        maybe text "description" = product.description.as_deref(), schema::text();
+        maybe text "imageUrl" = product.image_url.as_deref(), schema::text();
         boolean "active" = product.active, schema::boolean();
         list "links" = product.links.iter().map(|link| links::show(product, link)),
             schema::list(schema::named("PaymentLink"));

@@ -2,10 +2,7 @@
 
 use crate::chapters;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, any_of, integer, list, object, one_of, text};
-use crate::openapi::values::figure;
-
-const POLICIES: [&str; 3] = ["legacy_flat", "tiered_v1", "tiered_v2"];
+use crate::openapi::schema::{Schema, any_of, integer, list, object, text};
 
 pub fn chapter() -> Chapter {
     Chapter {
@@ -19,13 +16,6 @@ pub fn chapter() -> Chapter {
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
-    let cents = || integer().at_least("0");
-    let tier = object()
-        .member("minAmountCents", cents())
-        .optional("maxAmountCents", cents())
-        .member("serviceFeePercent", figure())
-        .member("serviceFeeFixedCents", cents())
-        .member("label", text());
     vec![
         (
             "Rate",
@@ -37,37 +27,8 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         ("RateHistory", super::history::schema()),
         ("RatePoint", super::history::point_schema()),
-        (
-            "FeeSchedule",
-            object()
-                .member("policy", one_of(POLICIES))
-                .member("minWithdrawalCents", cents())
-                .member("summary", text())
-                .optional("serviceFeePercent", figure())
-                .optional("serviceFeeFixedCents", cents())
-                .optional("networkFeeCents", cents())
-                .optional("tiers", list(tier)),
-        ),
-        (
-            "FeeEstimate",
-            object()
-                .member("serviceFeeCents", cents())
-                .member("blockchainFeeCents", cents())
-                .member("totalFeeCents", cents())
-                .member("amountToReceiveCents", cents())
-                .optional(
-                    "breakdown",
-                    object()
-                        .member("serviceFee", figure())
-                        .member("blockchainFee", figure())
-                        .member("totalFee", figure()),
-                )
-                .optional("feePercent", figure())
-                .optional("feeFixedCents", cents())
-                .optional("feeTier", text())
-                .optional("feePolicyVersion", text())
-                .optional("feeBreakdownLabel", text()),
-        ),
+        ("FeeSchedule", super::fees::schedule_schema()),
+        ("FeeEstimate", super::fees::estimate_schema()),
         ("PagoMovilQuote", super::fees::quote_schema()),
         (
             "PublicError",

@@ -3,17 +3,16 @@
 use super::{Handler, PublicCall, fresh, of_tenant};
 use crate::chapters;
 use crate::endpoint::{Endpoint, endpoint};
-use crate::fields::{Invalid, Kind, kind};
+use crate::fields::{Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::shown::shown;
 use crate::value::Value;
-use crate::writer::{Object, text};
 use domain::resources::rates::samples::Sample;
 use domain::resources::rates::withdrawals::{
-    CENTS_MAX, NETWORK_DEFAULT, PagoMovil, PaidBy, Range, Withdrawals, dollars,
+    CENTS_MAX, Estimate, NETWORK_DEFAULT, PagoMovil, PaidBy, Range, Tier, Withdrawals, dollars,
 };
 use rust_decimal::Decimal;
 use std::borrow::Cow;
@@ -42,21 +41,16 @@ pub(super) struct Withdrawal {
 }
 
 pub(super) fn asked_estimate(mut query: Query<'_>) -> Result<Withdrawal, Invalid> {
-    let network = kind(
+    let wallet = kind(
         |value: Value<'_>| value.string().map(Cow::into_owned),
         || schema::text().about("Of a wallet: TRC20, ERC20, BEP20 or POLYGON; TRC20 if missing."),
     );
-    let amount = query.wanted("amount_cents", cents("1"));
-    let method = query.optional("method", known(PaidBy::ALL, PaidBy::name));
-    let network = query.optional("network", network);
-    let asset = query.optional("asset", known(ASSETS, |asset| asset).default("\"USDT\""));
-    let sound = query.finish()?;
-    Ok(Withdrawal {
-        amount: amount.get(&sound).flatten(),
-        method: method.get(&sound),
-        network: network.get(&sound),
-        asset: asset.get(&sound),
-    })
+    Ok(read!(query {
+        wanted amount = "amount_cents", cents("1") => amount.flatten();
+        optional method = "method", known(PaidBy::ALL, PaidBy::name);
+        optional network = "network", wallet;
+        optional asset = "asset", known(ASSETS, |asset| asset).default("\"USDT\"");
+    } => Withdrawal { amount, method, network, asset }))
 }
 
 /// One of these by its name; `None` for any other text.
@@ -74,10 +68,10 @@ fn known<'a, T: Copy, const N: usize>(
 pub(super) fn asked_quote(mut query: Query<'_>) -> Result<(Option<i64>, Option<bool>), Invalid> {
     let whole_fee = kinds::one_of([("1", true), ("true", true), ("0", false), ("false", false)])
         .about("With `1` or `true` the full fee of the policy is counted, without waivers.");
-    let amount = query.wanted("amountCents", cents("1000"));
-    let whole_fee = query.optional("calculator", whole_fee);
-    let sound = query.finish()?;
-    Ok((amount.get(&sound).flatten(), whole_fee.get(&sound)))
+    Ok(read!(query {
+        wanted amount = "amountCents", cents("1000") => amount.flatten();
+        optional whole_fee = "calculator", whole_fee;
+    } => (amount, whole_fee)))
 }
 
 /// The problem of an amount that is too large to be counted.
@@ -85,7 +79,6 @@ fn too_large() -> Problem {
     refused("invalid_amount_cents")
 }
 
-/// GET /api/v1/public/withdraw/fee-schedule
 pub const SCHEDULE: Endpoint<Handler> = endpoint(chapters::PUBLIC, schedule, || {
     fresh(
         of_tenant(summary("What withdrawals cost"))
@@ -95,35 +88,41 @@ pub const SCHEDULE: Endpoint<Handler> = endpoint(chapters::PUBLIC, schedule, || 
 });
 
 fn schedule(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
-    let ranges: Vec<Range<'_>> = call.policy.ranges().collect();
-    let summary: Vec<String> = ranges.iter().map(|range| format!("{range}: {}", range.tier)).collect();
-    let mut body = Object::new()
-        .text("policy", &call.policy.name)
-        .number("minWithdrawalCents", call.withdrawals.minimum)
-        .text("summary", summary.join("; "));
-    // The single fee is shown only if one tier holds for all amounts.
-    if let [only] = ranges.as_slice() {
-        body = body
-            .number("serviceFeePercent", only.tier.percent.0.normalize())
-            .number("serviceFeeFixedCents", only.tier.fixed);
-    }
-    body = body.number("networkFeeCents", call.withdrawals.network_fee(NETWORK_DEFAULT).unwrap_or(0));
-    Ok(body.list("tiers", ranges.iter().map(show_range)).end())
+    Ok(show_schedule(&call.policy.name, call.withdrawals, &call.policy.ranges().collect::<Vec<_>>()))
 }
 
-fn show_range(range: &Range<'_>) -> Vec<u8> {
-    let mut shown = Object::new().number("minAmountCents", range.min);
-    if let Some(max) = range.max {
-        shown = shown.number("maxAmountCents", max);
-    }
-    shown
-        .number("serviceFeePercent", range.tier.percent.0.normalize())
-        .number("serviceFeeFixedCents", range.tier.fixed)
-        .json("label", &text(&range.to_string()))
-        .end()
+/// The tier that holds for all amounts, if one does.
+fn only<'r>(ranges: &'r [Range<'_>]) -> Option<&'r Tier> {
+    if let [only] = ranges { Some(only.tier) } else { None }
 }
 
-/// GET /api/v1/public/withdraw/estimate-fee
+fn summary_of(ranges: &[Range<'_>]) -> String {
+    ranges.iter().map(|range| format!("{range}: {}", range.tier)).collect::<Vec<_>>().join("; ")
+}
+
+shown! {
+    fn show_schedule(policy: &str, withdrawals: &Withdrawals, ranges: &[Range<'_>]), schedule_schema, 1024 {
+        text "policy" = policy, schema::one_of(["legacy_flat", "tiered_v1", "tiered_v2"]);
+        number "minWithdrawalCents" = withdrawals.minimum, values::count();
+        text "summary" = summary_of(ranges), schema::text();
+        // The single fee is shown only if one tier holds for all amounts.
+        optional number "serviceFeePercent" = only(ranges).map(|tier| tier.percent.0.normalize()), values::figure();
+        optional number "serviceFeeFixedCents" = only(ranges).map(|tier| tier.fixed), values::count();
+        optional number "networkFeeCents" = Some(withdrawals.network_fee(NETWORK_DEFAULT).unwrap_or(0)), values::count();
+        optional list "tiers" = Some(ranges.iter().map(show_range)), schema::list(range_schema());
+    }
+}
+
+shown! {
+    fn show_range(range: &Range<'_>), range_schema, 256 {
+        number "minAmountCents" = range.min, values::count();
+        optional number "maxAmountCents" = range.max, values::count();
+        number "serviceFeePercent" = range.tier.percent.0.normalize(), values::figure();
+        number "serviceFeeFixedCents" = range.tier.fixed, values::count();
+        text "label" = range.to_string(), schema::text();
+    }
+}
+
 pub const ESTIMATE: Endpoint<Handler> = endpoint(chapters::PUBLIC, estimate, || {
     fresh(
         of_tenant(summary("What a withdrawal would cost"))
@@ -148,26 +147,36 @@ fn estimate(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let range = call.policy.range_of(amount).ok_or_else(too_large)?;
     let estimate =
         call.withdrawals.estimate(range.tier, amount, method, network.as_deref()).ok_or_else(too_large)?;
-    let in_dollars = |cents: i64| -> Decimal { dollars(cents).normalize() };
-    let breakdown = Object::new()
-        .number("serviceFee", in_dollars(estimate.service_fee))
-        .number("blockchainFee", in_dollars(estimate.blockchain_fee))
-        .number("totalFee", in_dollars(estimate.total_fee));
-    Ok(Object::new()
-        .number("serviceFeeCents", estimate.service_fee)
-        .number("blockchainFeeCents", estimate.blockchain_fee)
-        .number("totalFeeCents", estimate.total_fee)
-        .number("amountToReceiveCents", estimate.to_receive)
-        .json("breakdown", &breakdown.end())
-        .number("feePercent", range.tier.percent.0.normalize())
-        .number("feeFixedCents", range.tier.fixed)
-        .text("feeTier", range.to_string())
-        .text("feePolicyVersion", &call.policy.name)
-        .text("feeBreakdownLabel", range.tier.to_string())
-        .end())
+    Ok(show_estimate(&estimate, &range, &call.policy.name))
 }
 
-/// GET /api/v1/public/withdraw/pago-movil-quote
+fn in_dollars(cents: i64) -> Decimal {
+    dollars(cents).normalize()
+}
+
+shown! {
+    fn show_estimate(estimate: &Estimate, range: &Range<'_>, policy: &str), estimate_schema, 512 {
+        number "serviceFeeCents" = estimate.service_fee, values::count();
+        number "blockchainFeeCents" = estimate.blockchain_fee, values::count();
+        number "totalFeeCents" = estimate.total_fee, values::count();
+        number "amountToReceiveCents" = estimate.to_receive, values::count();
+        optional json "breakdown" = Some(show_breakdown(estimate)), breakdown_schema();
+        optional number "feePercent" = Some(range.tier.percent.0.normalize()), values::figure();
+        optional number "feeFixedCents" = Some(range.tier.fixed), values::count();
+        optional text "feeTier" = Some(range.to_string()), schema::text();
+        optional text "feePolicyVersion" = Some(policy), schema::text();
+        optional text "feeBreakdownLabel" = Some(range.tier.to_string()), schema::text();
+    }
+}
+
+shown! {
+    fn show_breakdown(estimate: &Estimate), breakdown_schema, 128 {
+        number "serviceFee" = in_dollars(estimate.service_fee), values::figure();
+        number "blockchainFee" = in_dollars(estimate.blockchain_fee), values::figure();
+        number "totalFee" = in_dollars(estimate.total_fee), values::figure();
+    }
+}
+
 pub const PAGO_MOVIL: Endpoint<Handler> = endpoint(chapters::PUBLIC, pago_movil, || {
     fresh(
         of_tenant(summary("What a withdrawal by Pago Móvil would bring"))
@@ -199,7 +208,7 @@ shown! {
         number "exchange_rate_offered" = quote.offered.0, schema::number();
         plain "exchange_rate_fetched_at" = floor.fetched_at, values::instant();
         number "margin_percent" = withdrawals.pago_movil_margin_percent.0.normalize(), schema::number();
-        maybe_number "ves_estimate" = quote.estimate,
+        maybe number "ves_estimate" = quote.estimate,
             schema::number().about("Null beyond all amounts that are counted.");
     }
 }

@@ -7,7 +7,7 @@ use super::latest::{SIDES, name, pair};
 use super::{Handler, PublicCall, fresh};
 use crate::chapters;
 use crate::endpoint::{Endpoint, endpoint};
-use crate::fields::{Invalid, Kind};
+use crate::fields::{Invalid, Kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
@@ -21,7 +21,6 @@ use domain::values::time::{DAY_MS, Timestamp};
 const DAYS_MAX: i64 = 3_650;
 /// Points that are shown when nothing else is asked for.
 const LIMIT_DEFAULT: i64 = 100;
-/// Points that are shown at most.
 const LIMIT_MAX: i64 = 1_000;
 /// The most days for which `auto` shows single samples.
 const AUTO_RAW_DAYS_MAX: i64 = 1;
@@ -47,7 +46,6 @@ pub struct Ask {
     interval: Interval,
     aggregation: Aggregation,
     pub newest_first: bool,
-    /// The most points that are shown.
     pub limit: usize,
 }
 
@@ -80,7 +78,6 @@ impl Ask {
     }
 }
 
-/// GET /api/v1/fx/history
 pub const READ: Endpoint<Handler> = endpoint(chapters::PUBLIC, read, || {
     fresh(
         summary("The history of a pair")
@@ -101,41 +98,33 @@ fn read(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
 }
 
 fn asked(mut query: Query<'_>, now: Timestamp) -> Result<Ask, Invalid> {
-    let pair = query.optional("pair", pair());
-    let source = query.optional("source", name());
-    let side = query.optional("side", name().about(SIDES));
-    let days = query.optional("days", kinds::integer(1..=DAYS_MAX).about("Not beside `startDate`."));
-    let start = query.optional("startDate", kinds::instant());
-    let end = query.optional("endDate", kinds::instant());
-    let interval = query.optional("interval", interval());
-    let aggregation = kinds::named_one(Aggregation::ALL, Aggregation::name).default("\"avg\"");
-    let aggregation = query.optional("aggregation", aggregation);
     let order = kinds::one_of([("asc", false), ("desc", true)]).default("\"asc\"");
-    let newest_first = query.optional("sort", order);
-    let limit = query.optional("limit", kinds::integer(1..=LIMIT_MAX).default("100"));
-    if query.has("days") && query.has("startDate") {
-        query.bad("days", "must not stand beside startDate");
-    }
-    if let (Some(start), Some(end)) = (start.peek_some(), end.peek_some())
-        && start >= end
-    {
-        query.bad("startDate", "must be before endDate");
-    }
-    let sound = query.finish()?;
-    let end = end.get(&sound);
-    let until = end.unwrap_or(now);
-    Ok(Ask {
-        pair: pair.get(&sound).unwrap_or(Pair::USDT_VES),
-        source: source.get(&sound),
-        side: side.get(&sound),
-        from: start.get(&sound).or_else(|| days.get(&sound).map(|days| until.minus_ms(days * DAY_MS))),
-        until,
-        has_end: end.is_some(),
-        interval: interval.get(&sound).unwrap_or(Interval::Raw),
-        aggregation: aggregation.get(&sound).unwrap_or(Aggregation::Avg),
-        newest_first: newest_first.get(&sound).unwrap_or(false),
-        limit: limit.get(&sound).unwrap_or(LIMIT_DEFAULT) as usize,
-    })
+    let figure = kinds::named_one(Aggregation::ALL, Aggregation::name).default("\"avg\"");
+    Ok(read!(query {
+        optional pair = "pair", pair() => pair.unwrap_or(Pair::USDT_VES);
+        optional source = "source", name();
+        optional side = "side", name().about(SIDES);
+        optional days = "days", kinds::integer(1..=DAYS_MAX).about("Not beside `startDate`.");
+        optional start = "startDate", kinds::instant();
+        optional end = "endDate", kinds::instant();
+        optional interval = "interval", interval() => interval.unwrap_or(Interval::Raw);
+        optional aggregation = "aggregation", figure => aggregation.unwrap_or(Aggregation::Avg);
+        optional newest_first = "sort", order => newest_first.unwrap_or(false);
+        optional limit = "limit", kinds::integer(1..=LIMIT_MAX).default("100") => limit.unwrap_or(LIMIT_DEFAULT) as usize;
+    } check {
+        if query.has("days") && query.has("startDate") {
+            query.bad("days", "must not stand beside startDate");
+        }
+        if let (Some(start), Some(end)) = (start.peek_some(), end.peek_some())
+            && start >= end
+        {
+            query.bad("startDate", "must be before endDate");
+        }
+    } => {
+        let until = end.unwrap_or(now);
+        let from = start.or_else(|| days.map(|days| until.minus_ms(days * DAY_MS)));
+        Ask { pair, source, side, from, until, has_end: end.is_some(), interval, aggregation, newest_first, limit }
+    }))
 }
 
 fn interval<'a>() -> impl Kind<'a, Interval> {
@@ -145,18 +134,13 @@ fn interval<'a>() -> impl Kind<'a, Interval> {
         .about("Single samples if missing. `auto`: samples up to 1 day, hours up to 14 days, days beyond.")
 }
 
-/// A history as JSON.
-pub fn show(ask: &Ask, step: Option<Step>, points: &[Point]) -> Vec<u8> {
-    show_history(ask, step.map(Step::name), step.map(|_| ask.aggregation.name()), points)
-}
-
 shown! {
-    fn show_history(ask: &Ask, interval: Option<&str>, aggregation: Option<&str>, points: &[Point]), schema, 4096 {
+    pub fn show(ask: &Ask, step: Option<Step>, points: &[Point]), schema, 4096 {
         plain "pair" = ask.pair, schema::text();
-        maybe_text "source" = ask.source.as_deref(), schema::text();
-        maybe_text "side" = ask.side.as_deref(), schema::text();
-        maybe_plain "interval" = interval, schema::one_of(["hour", "day"]);
-        maybe_plain "aggregation" = aggregation, schema::text();
+        maybe text "source" = ask.source.as_deref(), schema::text();
+        maybe text "side" = ask.side.as_deref(), schema::text();
+        maybe plain "interval" = step.map(Step::name), schema::one_of(["hour", "day"]);
+        maybe plain "aggregation" = step.map(|_| ask.aggregation.name()), schema::text();
         list "data" = points.iter().map(|point| show_point(point, ask.aggregation)),
             schema::list(schema::named("RatePoint"));
         number "count" = points.len(), schema::integer();
@@ -167,16 +151,16 @@ shown! {
     fn show_point(point: &Point, aggregation: Aggregation), point_schema, 192 {
         plain "pair" = point.series.pair, schema::text();
         text "source" = &point.series.source, schema::text();
-        maybe_text "method" = point.series.method.as_deref(), schema::text();
-        maybe_text "side" = point.series.side.as_deref(), schema::text();
+        maybe text "method" = point.series.method.as_deref(), schema::text();
+        maybe text "side" = point.series.side.as_deref(), schema::text();
         number "price" = match &point.kept {
                 Kept::One { price, .. } => price.0.normalize(),
                 Kept::Many(bucket) => bucket.price(aggregation).0,
             }, schema::number();
         plain "asOf" = point.at, values::instant();
-        optional_number "count" = if let Kept::Many(bucket) = &point.kept { Some(bucket.count) } else { None },
+        optional number "count" = if let Kept::Many(bucket) = &point.kept { Some(bucket.count) } else { None },
             schema::integer().at_least("1").about("Samples in the bucket.");
-        optional_number "suspect" = matches!(&point.kept, Kept::One { suspect: true, .. }).then_some(true),
+        optional number "suspect" = matches!(&point.kept, Kept::One { suspect: true, .. }).then_some(true),
             schema::boolean().about("True of a sample that was too far from the one before it, and decided nothing.");
     }
 }

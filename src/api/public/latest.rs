@@ -3,7 +3,7 @@
 use super::{Handler, PublicCall, fresh};
 use crate::chapters;
 use crate::endpoint::{Endpoint, endpoint};
-use crate::fields::{Invalid, Kind, kind};
+use crate::fields::{Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
 use crate::problem::Problem;
@@ -15,7 +15,6 @@ use std::borrow::Cow;
 
 pub(super) const SIDES: &str = "`BUY`, `SELL`, `FLOOR` or `OFFICIAL`.";
 
-/// GET /api/v1/fx/latest
 pub const READ: Endpoint<Handler> = endpoint(chapters::PUBLIC, read, || {
     fresh(
         summary("The latest rate of a pair")
@@ -43,17 +42,12 @@ struct Asked {
 fn asked(mut query: Query<'_>) -> Result<Asked, Invalid> {
     let market =
         name().about("`p2p`, the market, or `bcv`, the official one. Without it the freshest of all.");
-    let pair = query.optional("pair", pair());
-    let source = query.optional("source", market);
-    let method = query.optional("method", name().about("`p2p_floor` selects the floor of the market."));
-    let side = query.optional("side", name().about(SIDES));
-    let sound = query.finish()?;
-    Ok(Asked {
-        pair: pair.get(&sound),
-        source: source.get(&sound),
-        method: method.get(&sound),
-        side: side.get(&sound),
-    })
+    Ok(read!(query {
+        optional pair = "pair", pair();
+        optional source = "source", market;
+        optional method = "method", name().about("`p2p_floor` selects the floor of the market.");
+        optional side = "side", name().about(SIDES);
+    } => Asked { pair, source, method, side }))
 }
 
 pub(super) fn pair<'a>() -> impl Kind<'a, Pair> {
@@ -82,11 +76,11 @@ shown! {
     fn show(sample: &Sample), schema, 256 {
         plain "pair" = sample.series.pair, schema::text();
         text "source" = &sample.series.source, schema::text();
-        maybe_text "method" = sample.series.method.as_deref(), schema::text();
+        maybe text "method" = sample.series.method.as_deref(), schema::text();
         number "price" = sample.price.0.normalize(), schema::number();
         plain "asOf" = sample.as_of, values::instant();
         plain "fetchedAt" = sample.fetched_at, values::instant().or_null();
-        maybe_text "side" = sample.series.side.as_deref(), schema::text();
-        maybe_text "paymentMethod" = sample.series.payment_method.as_deref(), schema::text();
+        maybe text "side" = sample.series.side.as_deref(), schema::text();
+        maybe text "paymentMethod" = sample.series.payment_method.as_deref(), schema::text();
     }
 }

@@ -22,7 +22,6 @@ use domain::values::time::Timestamp;
 use std::sync::Arc;
 
 pub struct PublicCall<'a> {
-    /// The query string, without its question mark.
     pub query: Option<&'a str>,
     pub now: Timestamp,
     /// The freshest price of a pair that a filter admits, of those that everybody may see.

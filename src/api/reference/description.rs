@@ -3,7 +3,7 @@
 use crate::chapters;
 use crate::openapi::document::{Access, Chapter, ErrorShape, Row};
 use crate::openapi::operation::{Operation, summary};
-use crate::openapi::schema::{Schema, any_of, anything, integer, list, named, number, object, one_of, text};
+use crate::openapi::schema::{Schema, any_of, anything, integer, list, named, object, one_of, text};
 use crate::openapi::values::instant;
 use hyper::Method;
 
@@ -50,31 +50,12 @@ pub fn bank() -> Schema {
 }
 
 fn quote() -> Schema {
-    let bank = any_of([
-        object()
-            .member("bcvRate", number())
-            .member("fechavalor", text().format("date").or_null())
-            .member("fetchedAt", instant()),
-        object().member("error", text().about("`BANK_NOT_CONFIGURED`, or `BANK_UNAVAILABLE`.")),
-    ]);
-    let sources = object()
-        .member("vexFx", object().member("bcvRate", number()).member("fetchedAt", instant()))
-        .member("bank", bank);
-    object()
-        .member("usdAmount", number())
-        .member("bcvRate", number())
-        .member("vesAmount", number())
-        .member("medianRate", number())
-        .member("medianVesAmount", number())
-        .member("source", text().constant("bcv"))
-        .member("fetchedAt", instant())
-        .member("sources", sources)
-        .example(concat!(
-            r#"{"usdAmount":10,"bcvRate":210,"vesAmount":2100.00,"medianRate":210,"#,
-            r#""medianVesAmount":2100.00,"source":"bcv","fetchedAt":"2026-11-21T02:13:00.000Z","#,
-            r#""sources":{"vexFx":{"bcvRate":210,"fetchedAt":"2026-11-21T02:13:00.000Z"},"#,
-            r#""bank":{"error":"BANK_NOT_CONFIGURED"}}}"#,
-        ))
+    super::quote_schema().example(concat!(
+        r#"{"usdAmount":10,"bcvRate":210,"vesAmount":2100.00,"medianRate":210,"#,
+        r#""medianVesAmount":2100.00,"source":"bcv","fetchedAt":"2026-11-21T02:13:00.000Z","#,
+        r#""sources":{"vexFx":{"bcvRate":210,"fetchedAt":"2026-11-21T02:13:00.000Z"},"#,
+        r#""bank":{"error":"BANK_NOT_CONFIGURED"}}}"#,
+    ))
 }
 
 /// Calls without a key that say how the server is.

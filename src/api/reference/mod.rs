@@ -6,9 +6,10 @@ pub mod description;
 
 use crate::chapters;
 use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint, run};
-use crate::fields::{Invalid, Kind as _};
+use crate::fields::{Invalid, Kind as _, read};
 use crate::openapi::operation::summary;
-use crate::openapi::{kinds, schema};
+use crate::openapi::{kinds, schema, values};
+use crate::page::array_json;
 use crate::payments::usd_amount;
 use crate::problem::Problem;
 use crate::query::Query;
@@ -19,39 +20,24 @@ use crate::writer::{Object, text};
 use domain::refusal::Refusal;
 use domain::resources::banks::{Bank, Service};
 use domain::resources::rates::buckets::{price, ticks};
-use domain::resources::rates::samples::BCV;
+use domain::resources::rates::samples::{BCV, Sample};
 use domain::values::money::{Rate, Usd, Ves};
 
-/// GET /v1/banks: a bare array, sorted by code, without hidden banks (`docs/contract.md, 14.5`).
-pub const BANKS: Endpoint = endpoint(chapters::REFERENCE, run!(banks), || {
-    summary("List the banks").answers_with(
-        200,
-        schema::list(schema::named("Bank")),
-        "Sorted by code; a bare array",
-    )
-});
-
-async fn banks(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let mut body = vec![b'['];
-    for bank in cx.banks.shown() {
-        if body.len() > 1 {
-            body.push(b',');
-        }
-        body.extend_from_slice(&show_bank(bank));
-    }
-    body.push(b']');
-    Ok(Reply::json(200, body))
-}
+pub const BANKS: Endpoint = endpoint(
+    chapters::REFERENCE,
+    run!(|cx| Ok(Reply::json(200, array_json(cx.banks.shown().map(show_bank))))),
+    || {
+        summary("List the banks").answers_with(
+            200,
+            schema::list(schema::named("Bank")),
+            "Sorted by code; a bare array",
+        )
+    },
+);
 
 /// A bank as operators see it: with what tenants do not see of it.
 pub fn show_whole_bank(bank: &Bank) -> Vec<u8> {
-    Object::new()
-        .plain("code", bank.code)
-        .text("name", &bank.name)
-        .list("services", bank.services.iter().map(|service| text(service.name())))
-        .maybe_text("logoUrl", bank.logo_url.as_deref())
-        .boolean("hidden", bank.hidden)
-        .end()
+    Object::reopened(show_bank(bank)).boolean("hidden", bank.hidden).end()
 }
 
 shown! {
@@ -60,7 +46,7 @@ shown! {
         text "name" = &bank.name, schema::text();
         list "services" = bank.services.iter().map(|service| text(service.name())),
             schema::list(schema::one_of(Service::ALL.map(Service::name)));
-        maybe_text "logoUrl" = bank.logo_url.as_deref(), schema::text().about("Null means: show the name alone.");
+        maybe text "logoUrl" = bank.logo_url.as_deref(), schema::text().about("Null means: show the name alone.");
     }
 }
 
@@ -74,9 +60,7 @@ pub const QUOTE: Endpoint = endpoint(chapters::REFERENCE, run!(quote), || {
 });
 
 fn asked_price(mut query: Query<'_>) -> Result<Usd, Invalid> {
-    let usd = query.required("usdAmount", usd_amount());
-    let sound = query.finish()?;
-    Ok(usd.get(&sound))
+    Ok(read!(query { required usd = "usdAmount", usd_amount(); } => usd))
 }
 
 async fn quote(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -93,34 +77,56 @@ async fn quote(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
     let bcv = official.bcv.as_ref().ok_or(Refusal::RateUnavailable)?;
     let (bank, median) = match &official.bank {
-        BankRate::NotConfigured => (Object::new().plain("error", "BANK_NOT_CONFIGURED"), bcv.price),
-        BankRate::Unavailable => (Object::new().plain("error", "BANK_UNAVAILABLE"), bcv.price),
-        BankRate::Says(sample) => {
-            let said = Object::new()
-                .number("bcvRate", sample.price.0.normalize())
-                .maybe_plain("fechavalor", sample.value_date);
-            // The median of two rates is their average.
-            let average = price((ticks(bcv.price) + ticks(sample.price) + 1) / 2);
-            (said.plain("fetchedAt", sample.fetched_at), average)
-        }
+        BankRate::NotConfigured => (Object::new().plain("error", "BANK_NOT_CONFIGURED").end(), bcv.price),
+        BankRate::Unavailable => (Object::new().plain("error", "BANK_UNAVAILABLE").end(), bcv.price),
+        // The median of two rates is their average.
+        BankRate::Says(said) => (show_said(said), price((ticks(bcv.price) + ticks(said.price) + 1) / 2)),
     };
     let ves =
         |rate: Rate| usd.decimal().checked_mul(rate.0).and_then(Ves::rounded).ok_or(Refusal::AmountOverflow);
-    let own = Object::new().number("bcvRate", bcv.price.0.normalize()).plain("fetchedAt", bcv.fetched_at);
-    Ok(Object::new()
-        .number("usdAmount", usd.decimal().normalize())
-        .number("bcvRate", bcv.price.0.normalize())
-        .number("vesAmount", ves(bcv.price)?)
-        .number("medianRate", median.0.normalize())
-        .number("medianVesAmount", ves(median)?)
-        // Whoever passes it on.
-        .text("source", BCV)
-        .plain("fetchedAt", bcv.fetched_at)
-        .json("sources", &Object::new().json("vexFx", &own.end()).json("bank", &bank.end()).end())
-        .end())
+    Ok(show_priced(usd, bcv, ves(bcv.price)?, median, ves(median)?, &bank))
 }
 
-/// GET /v1/idempotency/:key
+shown! {
+    fn show_priced(usd: Usd, bcv: &Sample, ves: Ves, median: Rate, median_ves: Ves, bank: &[u8]), quote_schema, 512 {
+        number "usdAmount" = usd.decimal().normalize(), schema::number();
+        number "bcvRate" = bcv.price.0.normalize(), schema::number();
+        number "vesAmount" = ves, schema::number();
+        number "medianRate" = median.0.normalize(), schema::number();
+        number "medianVesAmount" = median_ves, schema::number();
+        // Whoever passes it on.
+        constant "source" = BCV;
+        plain "fetchedAt" = bcv.fetched_at, values::instant();
+        json "sources" = show_sources(bcv, bank), sources_schema();
+    }
+}
+
+shown! {
+    fn show_sources(bcv: &Sample, bank: &[u8]), sources_schema, 256 {
+        json "vexFx" = show_own(bcv), own_schema();
+        json "bank" = bank, schema::any_of([said_schema(), no_bank_schema()]);
+    }
+}
+
+shown! {
+    fn show_own(bcv: &Sample), own_schema, 128 {
+        number "bcvRate" = bcv.price.0.normalize(), schema::number();
+        plain "fetchedAt" = bcv.fetched_at, values::instant();
+    }
+}
+
+shown! {
+    fn show_said(said: &Sample), said_schema, 128 {
+        number "bcvRate" = said.price.0.normalize(), schema::number();
+        maybe plain "fechavalor" = said.value_date, schema::text().format("date");
+        plain "fetchedAt" = said.fetched_at, values::instant();
+    }
+}
+
+fn no_bank_schema() -> schema::Schema {
+    schema::object().member("error", schema::text().about("`BANK_NOT_CONFIGURED`, or `BANK_UNAVAILABLE`."))
+}
+
 pub const KEPT: Endpoint = endpoint(chapters::REFERENCE, run!(kept), || {
     summary("Find out what became of a request")
         .about(
@@ -135,9 +141,7 @@ fn asked_path(mut query: Query<'_>) -> Result<Option<String>, Invalid> {
     let of_key = kinds::sought(1..=512).about(
         "The path that the key was used on, if it was used on several; otherwise the newest use is shown.",
     );
-    let path = query.optional("path", of_key);
-    let sound = query.finish()?;
-    Ok(path.get(&sound))
+    Ok(read!(query { optional path = "path", of_key; } => path))
 }
 
 async fn kept(cx: &mut Context<'_>) -> Result<Reply, Problem> {

@@ -1,9 +1,8 @@
 //! Searching and the log of requests, as the description tells of them.
 
-use super::items::{KINDS, Why};
 use crate::chapters;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, integer, object, one_of, text};
+use crate::openapi::schema::{Schema, integer, object, text};
 use crate::openapi::values::{instant, items, request_id, uuid};
 
 pub fn chapter() -> Chapter {
@@ -17,25 +16,7 @@ pub fn chapter() -> Chapter {
 }
 
 pub fn found() -> Vec<(&'static str, Schema)> {
-    vec![
-        (
-            "Found",
-            object()
-                .member("kind", one_of(KINDS))
-                .member("id", uuid())
-                .member("tenantId", uuid().or_null())
-                .member("mode", one_of(["live", "test"]).or_null().about("Null of a tenant."))
-                .member("status", text().or_null().about("As the thing's own endpoint shows it."))
-                .member(
-                    "amount",
-                    text().pattern(r"^(0|[1-9][0-9]*)(\.[0-9]+)?$").example("\"100.00\"").or_null(),
-                )
-                .member("currency", one_of(["VES", "COP", "USDT", "USD"]).or_null())
-                .member("createdAt", instant())
-                .member("why", one_of(Why::ALL.map(Why::name)).about("What of it the text is.")),
-        ),
-        ("FoundList", items("Found")),
-    ]
+    vec![("Found", super::items::schema()), ("FoundList", items("Found"))]
 }
 
 fn logged() -> Schema {

@@ -1,19 +1,20 @@
 //! The hits of a search, and how they are shown: the kind, the state and the amount of anything.
 
 use crate::checkout::sessions;
+use crate::lists::made_at;
+use crate::openapi::{schema, values};
 use crate::records::{Records, Stopped};
-use crate::writer::Object;
+use crate::shown::shown;
+use crate::value::shown_amount;
 use domain::entities::Entity;
+use domain::entities::conversion::Accepted;
 use domain::entities::deposit_address::Deposit;
 use domain::entities::means::Means;
-use domain::entities::payment::Payment;
-use domain::entities::session::Session;
 use domain::events::EventKind;
 use domain::index::Trait;
 use domain::platform::Tenant;
 use domain::values::ids::Id;
 use domain::values::mode::is_live;
-use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -76,29 +77,22 @@ impl Hit {
 
 impl Subject {
     pub fn kind(&self) -> &'static str {
+        self.facts().0
+    }
+
+    /// The kind, the status and the amount; the status of a session follows from its attempts.
+    fn facts(&self) -> (&'static str, Option<&'static str>, Option<(String, &'static str)>) {
         match self {
-            Subject::Entity(entity) => match &**entity {
-                Entity::Payment(_) | Entity::CopPayment(_) => "payment",
-                Entity::Payout(_) => "payout",
-                Entity::CopPayout(_) => "cop_payout",
-                Entity::CryptoPayout(_) => "crypto_payout",
-                Entity::Batch(_) => "batch",
-                Entity::Conversion(_) => "conversion",
-                Entity::Chargeback(_) => "chargeback",
-                Entity::Merchant(_) => "merchant",
-                Entity::Session(_) => "checkout_session",
-                Entity::Product(_) => "product",
-                Entity::Otp(_) => "otp",
-                Entity::OwnAccount(_) => "payout_account",
-                Entity::DepositAddress(_) => "deposit_address",
-                Entity::Webhook(_) => "webhook",
-                // Entities of the platform: no tenant's request makes them.
-                _ => "other",
-            },
-            Subject::Link(..) => "payment_link",
-            Subject::Event { .. } => "event",
-            Subject::Deposit(_) => "crypto_deposit",
-            Subject::Tenant(_) => "tenant",
+            Subject::Entity(entity) => of_entity(entity),
+            Subject::Link(product, id) => {
+                ("payment_link", link(product, *id).map(|link| link.status.name()), None)
+            }
+            Subject::Event { .. } => ("event", None, None),
+            // A deposit is complete from its beginning: there is none before it is credited.
+            Subject::Deposit(found) => {
+                ("crypto_deposit", Some("completed"), of(found.deposit.amount, "USDT"))
+            }
+            Subject::Tenant(tenant) => ("tenant", Some(tenant.tenant_settings.live_status.name()), None),
         }
     }
 
@@ -131,6 +125,45 @@ fn link(product: &Entity, id: Id) -> Option<&domain::entities::product::Link> {
     }
 }
 
+fn of(amount: impl Display, currency: &'static str) -> Option<(String, &'static str)> {
+    Some((amount.to_string(), currency))
+}
+
+fn of_entity(entity: &Entity) -> (&'static str, Option<&'static str>, Option<(String, &'static str)>) {
+    match entity {
+        Entity::Payment(payment) => {
+            let amount = match &payment.means {
+                Means::Usdt { amount, .. } => of(amount, "USDT"),
+                _ => of(payment.ves, "VES"),
+            };
+            ("payment", Some(payment.status.name()), amount)
+        }
+        Entity::CopPayment(payment) => ("payment", Some(payment.status.name()), of(payment.amount, "COP")),
+        Entity::Payout(payout) => ("payout", Some(payout.status.name()), of(payout.amount, "VES")),
+        Entity::CopPayout(payout) => ("cop_payout", Some(payout.status.name()), of(payout.amount, "COP")),
+        Entity::CryptoPayout(payout) => {
+            ("crypto_payout", Some(payout.status.name()), of(payout.amount, "USDT"))
+        }
+        Entity::Conversion(conversion) => {
+            let (accepted, currency) = (conversion.accepted(), conversion.source.currency());
+            let amount =
+                |accepted: &Accepted| (shown_amount(currency, accepted.price.source_minor), currency.code());
+            ("conversion", accepted.map(|accepted| accepted.status().name()), accepted.map(amount))
+        }
+        Entity::Chargeback(one) => ("chargeback", Some(one.status.name()), of(one.amount, "VES")),
+        Entity::Merchant(merchant) => ("merchant", Some(merchant.status().name()), None),
+        Entity::Session(session) => ("checkout_session", None, of(session.amount, "USD")),
+        Entity::Product(product) => ("product", None, of(product.price, "USD")),
+        Entity::Batch(_) => ("batch", None, None),
+        Entity::Otp(_) => ("otp", None, None),
+        Entity::OwnAccount(_) => ("payout_account", None, None),
+        Entity::DepositAddress(_) => ("deposit_address", None, None),
+        Entity::Webhook(_) => ("webhook", None, None),
+        // Entities of the platform: no tenant's request makes them.
+        Entity::Notice(_) | Entity::Approval(_) => ("other", None, None),
+    }
+}
+
 /// An item of a search. Of a session the status follows from its attempts, at the instant `now` of
 /// its tenant.
 pub fn item(
@@ -139,83 +172,37 @@ pub fn item(
     tenant_id: Option<Id>,
     hit: &Hit,
 ) -> Result<Vec<u8>, Stopped> {
-    let subject = &hit.subject;
-    let mode = if is_live(hit.tenant) { "live" } else { "test" };
-    let mode = (!matches!(subject, Subject::Tenant(_))).then_some(mode);
-    let out = Object::with_capacity(384)
-        .plain("kind", subject.kind())
-        .plain("id", subject.id())
-        .maybe_plain("tenantId", tenant_id)
-        .maybe_plain("mode", mode)
-        .maybe_plain("status", status(records, now, subject)?);
-    let (amount, currency) = amount(subject).unzip();
-    Ok(out
-        .maybe_plain("amount", amount)
-        .maybe_plain("currency", currency)
-        .plain("createdAt", subject.made_at())
-        .plain("why", hit.why.name())
-        .end())
-}
-
-fn status(records: &dyn Records, now: Timestamp, subject: &Subject) -> Result<Option<&'static str>, Stopped> {
-    Ok(match subject {
-        Subject::Entity(entity) => match &**entity {
-            Entity::Payment(payment) => Some(payment.status.name()),
-            Entity::CopPayment(payment) => Some(payment.status.name()),
-            Entity::Payout(payout) => Some(payout.status.name()),
-            Entity::CopPayout(payout) => Some(payout.status.name()),
-            Entity::CryptoPayout(payout) => Some(payout.status.name()),
-            Entity::Conversion(conversion) => conversion.accepted().map(|accepted| accepted.status().name()),
-            Entity::Chargeback(chargeback) => Some(chargeback.status.name()),
-            Entity::Merchant(merchant) => Some(merchant.status().name()),
-            Entity::Session(session) => Some(standing(records, now, session)?),
-            _ => None,
-        },
-        Subject::Link(product, id) => link(product, *id).map(|link| link.status.name()),
-        Subject::Tenant(tenant) => Some(tenant.tenant_settings.live_status.name()),
-        // A deposit is complete from its beginning: there is none before it is credited.
-        Subject::Deposit(_) => Some("completed"),
-        Subject::Event { .. } => None,
-    })
-}
-
-fn standing(records: &dyn Records, now: Timestamp, session: &Session) -> Result<&'static str, Stopped> {
-    Ok(sessions::attempts(records, session.id)?.standing(session, now).name())
-}
-
-fn amount(subject: &Subject) -> Option<(String, &'static str)> {
-    let of = |amount: &dyn Display, currency: &'static str| Some((amount.to_string(), currency));
-    match subject {
-        Subject::Entity(entity) => match &**entity {
-            Entity::Payment(payment) => of_payment(payment),
-            Entity::CopPayment(payment) => of(&payment.amount, "COP"),
-            Entity::Payout(payout) => of(&payout.amount, "VES"),
-            Entity::CopPayout(payout) => of(&payout.amount, "COP"),
-            Entity::CryptoPayout(payout) => of(&payout.amount, "USDT"),
-            Entity::Conversion(conversion) => conversion.accepted().map(|accepted| {
-                let currency: Currency = conversion.source.currency();
-                (crate::value::shown_amount(currency, accepted.price.source_minor), currency.code())
-            }),
-            Entity::Chargeback(chargeback) => of(&chargeback.amount, "VES"),
-            Entity::Session(session) => of(&session.amount, "USD"),
-            Entity::Product(product) => of(&product.price, "USD"),
-            _ => None,
-        },
-        Subject::Deposit(found) => of(&found.deposit.amount, "USDT"),
-        Subject::Link(..) | Subject::Event { .. } | Subject::Tenant(_) => None,
-    }
-}
-
-fn of_payment(payment: &Payment) -> Option<(String, &'static str)> {
-    match &payment.means {
-        Means::Usdt { amount, .. } => Some((amount.to_string(), "USDT")),
-        Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => {
-            Some((payment.ves.to_string(), "VES"))
+    let (kind, status, amount) = hit.subject.facts();
+    let status = match &hit.subject {
+        Subject::Entity(entity) if let Entity::Session(session) = &**entity => {
+            Some(sessions::attempts(records, session.id)?.standing(session, now).name())
         }
+        _ => status,
+    };
+    Ok(show(hit, tenant_id, kind, status, amount))
+}
+
+shown! {
+    fn show(hit: &Hit, tenant: Option<Id>, kind: &str, status: Option<&str>, amount: Option<(String, &str)>), schema, 384 {
+        plain "kind" = kind, schema::one_of(KINDS);
+        plain "id" = hit.subject.id(), values::uuid();
+        maybe plain "tenantId" = tenant, values::uuid();
+        maybe plain "mode" = mode(hit), schema::one_of(["live", "test"]).about("Null of a tenant.");
+        maybe plain "status" = status, schema::text().about("As the thing's own endpoint shows it.");
+        maybe plain "amount" = amount.as_ref().map(|(amount, _)| amount),
+            schema::text().pattern(r"^(0|[1-9][0-9]*)(\.[0-9]+)?$").example("\"100.00\"");
+        maybe plain "currency" = amount.as_ref().map(|(_, currency)| currency), schema::one_of(["VES", "COP", "USDT", "USD"]);
+        plain "createdAt" = hit.subject.made_at(), values::instant();
+        plain "why" = hit.why.name(), schema::one_of(Why::ALL.map(Why::name)).about("What of it the text is.");
     }
 }
 
-pub const KINDS: [&str; 18] = [
+fn mode(hit: &Hit) -> Option<&'static str> {
+    let mode = if is_live(hit.tenant) { "live" } else { "test" };
+    (!matches!(hit.subject, Subject::Tenant(_))).then_some(mode)
+}
+
+const KINDS: [&str; 18] = [
     "payment",
     "payout",
     "cop_payout",

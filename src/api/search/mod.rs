@@ -26,7 +26,6 @@ use domain::values::ids::{EntityId, Kind};
 use sought::Sought;
 use std::ops::ControlFlow;
 
-/// The most hits of a search.
 pub const HITS_MAX: usize = 50;
 
 const BY_ID: [Kind; 11] = [
@@ -63,7 +62,6 @@ pub fn searches(operation: Operation) -> Operation {
         .answers(200, "FoundList", "Newest first, at most 50")
 }
 
-/// GET /v1/search
 pub const SEARCH: Endpoint = endpoint(chapters::SEARCH, run!(search), || {
     searches(summary("Search by one text")).refuses(429, &["too_many_attempts"])
 });
@@ -73,7 +71,6 @@ async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.search(sought).await
 }
 
-/// GET /v1/requests/:requestId
 pub const REQUEST: Endpoint = endpoint(chapters::SEARCH, run!(request), || {
     summary("Read what became of a request")
         .about(

@@ -1,7 +1,7 @@
 //! A text that is searched for, and what it can be.
 
 use super::people::{Person, people};
-use crate::fields::{Invalid, Kind as _};
+use crate::fields::{Invalid, Kind as _, read};
 use crate::openapi::kinds;
 use crate::query::Query;
 use domain::index::{self, PersonMarks, Trait};
@@ -25,15 +25,12 @@ pub struct Sought {
 }
 
 impl Sought {
-    /// Reads `q`.
     pub fn read(mut query: Query<'_>) -> Result<Sought, Invalid> {
         let text = kinds::sought(CHARACTERS).about(
             "An id in any case, or a text as it was sent; a document or a phone in any form in which people \
              type them, such as `V-12.345.678` or `0414-1234567`.",
         );
-        let text = query.required("q", text);
-        let sound = query.finish()?;
-        Ok(Sought::of(text.get(&sound)))
+        Ok(read!(query { required text = "q", text; } => Sought::of(text)))
     }
 
     fn of(text: String) -> Sought {
@@ -61,7 +58,6 @@ impl Sought {
         self.people.first().map(|person| &*person.masked)
     }
 
-    /// The text, and no person that it may be.
     pub fn without_people(self) -> Sought {
         Sought { people: Vec::new(), ..self }
     }

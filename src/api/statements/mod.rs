@@ -8,7 +8,7 @@ pub mod description;
 
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Got, Invalid, Kind as _, Sound};
+use crate::fields::{Got, Invalid, Kind as _, gather, read};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
@@ -21,58 +21,40 @@ use domain::values::date::Date;
 use domain::values::money::{Currency, write_sum};
 use domain::values::time::Zone;
 
-/// The most days of one statement.
 pub const DAYS_MAX: i32 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
     pub ledger: Ledger,
     pub currency: Currency,
-    /// The first day.
     pub from: Date,
-    /// The last day.
     pub to: Date,
-}
-
-/// The parameters of a statement, while a query is read.
-pub struct Asked {
-    currency: Got<Currency>,
-    from: Got<Date>,
-    to: Got<Date>,
 }
 
 pub const CURRENCIES: [(&str, Currency); 3] =
     [("VES", Currency::Ves), ("COP", Currency::Cop), ("USDT", Currency::Usdt)];
 const CURRENCIES_OF_SELLERS: [(&str, Currency); 2] = [("VES", Currency::Ves), ("COP", Currency::Cop)];
 
-impl Asked {
-    pub fn read(query: &mut Query<'_>, currencies: &[(&'static str, Currency)]) -> Asked {
-        let currency = query.required("currency", kinds::one_of(currencies));
-        let from = query.required("from", kinds::day().about("The first day."));
-        let last = kinds::day().about("The last day; 400 days at most. Days to come are left out.");
-        let to = query.required("to", last);
+/// Reads the parameters of a statement of this ledger.
+pub fn ask(query: &mut Query<'_>, ledger: Ledger, currencies: &[(&'static str, Currency)]) -> Got<Ask> {
+    gather!(query {
+        required currency = "currency", kinds::one_of(currencies);
+        required from = "from", kinds::day().about("The first day.");
+        required to = "to", kinds::day().about("The last day; 400 days at most. Days to come are left out.");
+    } check {
         if let (Some(from), Some(to)) = (from.peek(), to.peek())
             && to.days() - from.days() >= DAYS_MAX
         {
             query.bad("from", format!("must be at most {DAYS_MAX} days before the end of to"));
         }
-        Asked { currency, from, to }
-    }
-
-    pub fn of(self, ledger: Ledger, sound: &Sound) -> Ask {
-        Ask { ledger, currency: self.currency.get(sound), from: self.from.get(sound), to: self.to.get(sound) }
-    }
+    } => Ask { ledger, currency, from, to })
 }
 
-/// GET /v1/statements
 pub const READ: Endpoint =
-    endpoint(chapters::STATEMENTS, run!(read), || answers(summary("A statement by days"), &CURRENCIES));
+    endpoint(chapters::STATEMENTS, run!(statement, Ledger::Tenant, &CURRENCIES), || {
+        answers(summary("A statement by days"), &CURRENCIES)
+    });
 
-async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    statement(cx, Ledger::Tenant, &CURRENCIES).await
-}
-
-/// GET /v1/merchants/:id/statements
 pub const READ_SELLER: Endpoint = endpoint(chapters::MERCHANTS, run!(read_seller), || {
     answers(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS)
 });
@@ -91,9 +73,7 @@ fn asked(
     ledger: Ledger,
     currencies: &[(&'static str, Currency)],
 ) -> Result<Ask, Invalid> {
-    let asked = Asked::read(&mut query, currencies);
-    let sound = query.finish()?;
-    Ok(asked.of(ledger, &sound))
+    Ok(read!(query { got ask = ask(&mut query, ledger, currencies); } => ask))
 }
 
 async fn statement(

@@ -8,7 +8,7 @@ pub mod own;
 pub mod settings;
 
 use crate::answer::{Facts, Rendered};
-use crate::fields::{Fields, Invalid, Kind as _};
+use crate::fields::{Fields, Invalid, Kind as _, read};
 use crate::openapi::kinds;
 use crate::writer::{Object, text};
 use domain::platform::{ApiKey, PlatformChange, Tenant};
@@ -25,9 +25,7 @@ const OVERLAP_SECONDS_MAX: i64 = 30 * 24 * 60 * 60;
 /// Reads for how many seconds a key that is rotated works on.
 pub fn read_rotation(mut fields: Fields<'_>) -> Result<i64, Invalid> {
     let overlap = kinds::integer(0..=OVERLAP_SECONDS_MAX).default("0");
-    let overlap = fields.optional("overlapSeconds", overlap);
-    let sound = fields.finish()?;
-    Ok(overlap.get(&sound).unwrap_or(0))
+    Ok(read!(fields { optional overlap = "overlapSeconds", overlap; } => overlap.unwrap_or(0)))
 }
 
 /// A tenant as JSON, without its keys.

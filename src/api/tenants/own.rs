@@ -8,10 +8,8 @@ use crate::openapi::operation::summary;
 use crate::problem::Problem;
 use crate::respond::Reply;
 
-/// POST /v1/pages/keys/rotate: a new key in the place of the caller's own.
 pub const ROTATE_KEY: Endpoint =
     endpoint("", run!(rotate), || summary("Replace the caller's key")).shows(super::show_made);
-/// POST /v1/pages/live: the operator is asked for live mode.
 pub const ASK_LIVE: Endpoint = endpoint("", run!(ask_live), || summary("Ask for live mode"));
 
 async fn rotate(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -20,6 +18,6 @@ async fn rotate(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 async fn ask_live(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.no_body()?;
     cx.server()?.ask_live().await
 }

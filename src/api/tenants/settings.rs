@@ -18,9 +18,7 @@ use std::str::FromStr;
 const MICRO_DEPOSITS_DAILY_MAX: i64 = 10_000;
 /// Business days of the longest hold of a seller's money.
 const HOLD_DAYS_MAX: i64 = 365;
-/// Origins that may embed the checkout.
 const ORIGINS_MAX: usize = 100;
-/// Characters of the longest host name.
 const HOST_CHARACTERS_MAX: usize = 253;
 const WITHDRAW_FEE_POLICIES: [(&str, &str); 3] =
     [("legacy_flat", "legacy_flat"), ("tiered_v1", "tiered_v1"), ("tiered_v2", "tiered_v2")];
@@ -51,7 +49,7 @@ pub fn show(settings: &Settings) -> Vec<u8> {
         .end()
 }
 
-pub fn percentage(rate: Rate) -> String {
+fn percentage(rate: Rate) -> String {
     format!("{:.4}", rate.0)
 }
 
@@ -71,26 +69,27 @@ fn show_fees(fees: &Fees) -> Vec<u8> {
 }
 
 fn show_conversions(conversions: &ConversionSettings) -> Vec<u8> {
-    let enabled = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)]
-        .into_iter()
-        .filter(|(_, enabled)| *enabled);
-    let spread = &conversions.spread_percent;
-    let limit = &conversions.daily_limit;
     Object::new()
-        .list("enabled", enabled.map(|(name, _)| text(name)))
-        .json(
-            "spreadPercent",
-            &Object::new().plain("VES", percentage(spread.ves)).plain("COP", percentage(spread.cop)).end(),
-        )
+        .list("enabled", enabled(conversions))
+        .json("spreadPercent", spread(conversions))
         .plain("minimumUsdt", conversions.minimum)
-        .json(
-            "dailyLimit",
-            &Object::new()
-                .maybe_plain("VES", limit.ves.map(Ves::from_minor))
-                .maybe_plain("COP", limit.cop)
-                .end(),
-        )
+        .json("dailyLimit", daily_limit(conversions))
         .end()
+}
+
+pub(crate) fn enabled(conversions: &ConversionSettings) -> impl Iterator<Item = Vec<u8>> {
+    let sources = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)];
+    sources.into_iter().filter(|(_, enabled)| *enabled).map(|(name, _)| text(name))
+}
+
+pub(crate) fn spread(conversions: &ConversionSettings) -> Vec<u8> {
+    let PerSource { ves, cop } = &conversions.spread_percent;
+    Object::new().plain("VES", percentage(*ves)).plain("COP", percentage(*cop)).end()
+}
+
+pub(crate) fn daily_limit(conversions: &ConversionSettings) -> Vec<u8> {
+    let PerSource { ves, cop } = &conversions.daily_limit;
+    Object::new().maybe_plain("VES", ves.map(Ves::from_minor)).maybe_plain("COP", *cop).end()
 }
 
 /// Reads a change of settings: something has to be in it.
@@ -226,7 +225,6 @@ fn usdt<'a>() -> impl Kind<'a, Usdt> {
     kind(|value: Value<'a>| value.cents().map(Usdt::from_minor), values::cents)
 }
 
-/// A number from 0 to `max`.
 fn count<'a>(max: i64) -> impl Kind<'a, u32> {
     kind(
         move |value: Value<'a>| value.integer(0..=max).map(|count| u32::try_from(count).unwrap_or(0)),

@@ -5,10 +5,9 @@
 
 pub mod description;
 
-use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
-use crate::fields::{Fields, Invalid, Kind, kind};
+use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
@@ -18,23 +17,17 @@ use crate::writer::Object;
 use domain::cause::Cause;
 use domain::commands::Command;
 use domain::resources::adjustments::Adjustment;
-use domain::values::ids::Id;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 
 /// The most seconds of one clock advance: a year.
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
 
-/// GET /v1/test/clock
-pub const READ_CLOCK: Endpoint = endpoint(chapters::TEST_MODE, run!(read_clock), || {
-    summary("Read the test clock").answers(200, "TestClock", "Now, in this account's test mode")
-});
+pub const READ_CLOCK: Endpoint =
+    endpoint(chapters::TEST_MODE, run!(|cx| Ok(Reply::json(200, clock(cx.clock().await?)))), || {
+        summary("Read the test clock").answers(200, "TestClock", "Now, in this account's test mode")
+    });
 
-async fn read_clock(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    Ok(Reply::json(200, clock(cx.clock().await?)))
-}
-
-/// POST /v1/test/clock
 pub const MOVE_CLOCK: Endpoint = endpoint(chapters::TEST_MODE, run!(move_clock), || {
     summary("Move the test clock forward")
         .about(
@@ -45,7 +38,7 @@ pub const MOVE_CLOCK: Endpoint = endpoint(chapters::TEST_MODE, run!(move_clock),
         .example("a day", r#"{"advanceSeconds":86400}"#)
         .answers(200, "TestClock", "Now")
 })
-.shows(moved);
+.shows(|facts| Some((200, clock(facts.time))));
 
 async fn move_clock(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let ms = read_advance(Fields::parse(&cx.body)?)?;
@@ -55,15 +48,12 @@ async fn move_clock(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 /// Reads how far the clock is to go, in milliseconds.
 fn read_advance(mut fields: Fields<'_>) -> Result<i64, Invalid> {
     let seconds = kinds::integer(1..=ADVANCE_SECONDS_MAX).about("The clock stays before the year 9000.");
-    let seconds = fields.required("advanceSeconds", seconds);
-    let sound = fields.finish()?;
-    Ok(seconds.get(&sound) * 1000)
+    Ok(read!(fields { required seconds = "advanceSeconds", seconds; } => seconds * 1000))
 }
 
 /// The name of the call that has the test data begin anew.
 pub const RESET_OPERATION: &str = "resetTest";
 
-/// POST /v1/test/reset
 pub const RESET: Endpoint = endpoint(chapters::TEST_MODE, run!(reset), || {
     summary("Begin the test data anew")
         .about(
@@ -75,18 +65,13 @@ pub const RESET: Endpoint = endpoint(chapters::TEST_MODE, run!(reset), || {
         )
         .answers(200, "TestReset", "Since then")
 })
-.shows(begun_anew);
+.shows(|facts| Some((200, Object::new().plain("resetAt", facts.time).end())));
 
 async fn reset(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.no_body()?;
     cx.server()?.begin_anew().await
 }
 
-fn begun_anew(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((200, Object::new().plain("resetAt", facts.time).end()))
-}
-
-/// POST /v1/test/fund
 pub const FUND: Endpoint = endpoint(chapters::TEST_MODE, run!(fund), || {
     summary("Add test money to a balance")
         .body("TestFund")
@@ -103,39 +88,37 @@ async fn fund(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_fund(mut fields: Fields<'_>) -> Result<Adjustment, Invalid> {
-    let currency = fields.required("currency", kinds::currency());
-    let of = currency.peek().copied().unwrap_or(Currency::Ves);
-    let amount = fields.required("amount", positive_amount(of));
-    let held = kinds::boolean().default("false").about("Whether it is held for 24 hours.");
-    let held = fields.optional("held", held);
-    let merchant = kinds::uuid().about("A seller whose balance gets it; VES alone.");
-    let merchant = fields.optional("merchantId", merchant);
-    let take_back = kinds::boolean().default("false").about(
+    let taken = kinds::boolean().default("false").about(
         "Whether the amount is taken away again instead: from what is available, which may go below zero. \
          Neither with `held` nor with `merchantId`.",
     );
-    let take_back = fields.optional("takeBack", take_back);
-    let is_elsewhere = held.peek_some() == Some(&true) || fields.has("merchantId");
-    if take_back.peek_some() == Some(&true) && is_elsewhere {
-        fields.bad("takeBack", "must be false with held or merchantId");
-    }
-    if fields.has("merchantId") && currency.peek().is_some_and(|currency| *currency != Currency::Ves) {
-        fields.bad("currency", "must be VES for a merchant");
-    }
-    let sound = fields.finish()?;
-    let (sign, description) = match take_back.get(&sound) {
-        Some(true) => (-1, "test funds taken back"),
-        Some(false) | None => (1, "test funds"),
-    };
-    Ok(Adjustment {
-        cause: Cause::Funded,
-        currency: currency.get(&sound),
-        minor: sign * amount.get(&sound),
-        merchant: merchant.get(&sound).map(Id::from),
-        held: held.get(&sound).unwrap_or(false),
-        description: description.to_owned(),
-        external_ref: None,
-    })
+    Ok(read!(fields {
+        required currency = "currency", kinds::currency();
+        required amount = "amount", positive_amount(currency.peek().copied().unwrap_or(Currency::Ves));
+        optional held = "held", kinds::boolean().default("false").about("Whether it is held for 24 hours.");
+        optional merchant = "merchantId", kinds::id().about("A seller whose balance gets it; VES alone.");
+        optional take_back = "takeBack", taken;
+    } check {
+        let is_elsewhere = held.peek_some() == Some(&true) || fields.has("merchantId");
+        if take_back.peek_some() == Some(&true) && is_elsewhere {
+            fields.bad("takeBack", "must be false with held or merchantId");
+        }
+        if fields.has("merchantId") && currency.peek().is_some_and(|currency| *currency != Currency::Ves) {
+            fields.bad("currency", "must be VES for a merchant");
+        }
+    } => {
+        let (sign, description) =
+            if take_back == Some(true) { (-1, "test funds taken back") } else { (1, "test funds") };
+        Adjustment {
+            cause: Cause::Funded,
+            currency,
+            minor: sign * amount,
+            merchant,
+            held: held.unwrap_or(false),
+            description: description.to_owned(),
+            external_ref: None,
+        }
+    }))
 }
 
 /// An amount of more than nothing with at most the currency's decimals, in minor units.
@@ -158,10 +141,6 @@ fn read_positive(value: Value<'_>, currency: Currency) -> Result<i64, Bad> {
     let pesos =
         value::whole(&value.string()?).filter(|pesos| (1..=currency.amount_minor_max()).contains(pesos));
     pesos.ok_or_else(|| Bad::from("must be a positive whole amount up to 999999999999, such as \"20000\""))
-}
-
-fn moved(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((200, clock(facts.time)))
 }
 
 /// The clock; only test mode has one.

@@ -7,14 +7,15 @@
 pub mod description;
 pub mod targets;
 
-use crate::answer::{Facts, OfKind, Rendered};
+use crate::answer::{Facts, OfKind};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{self, Fields, Got, Invalid, kind};
+use crate::fields::{self, Fields, Invalid, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::problem::Problem;
+use crate::products::links::{deleted, deleted_schema};
 use crate::query;
 use crate::records::{Records, Stopped, Unread};
 use crate::respond::Reply;
@@ -22,9 +23,7 @@ use crate::shown::shown;
 use crate::value::{Bad, Value};
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
-use domain::entities::webhook::{
-    Delivered, EVENT_NAMES, EventName, EventRef, Resend, Retry, Signature, Webhook,
-};
+use domain::entities::webhook::{Delivered, EVENT_NAMES, EventName, Resend, Retry, Signature, Webhook};
 use domain::index;
 use domain::resources::webhooks;
 use domain::resources::webhooks::{NewWebhook, OVERLAP_SECONDS, OVERLAP_SECONDS_MAX, WebhookChange};
@@ -63,7 +62,6 @@ fn read_events(value: Value<'_>) -> Result<Vec<EventName>, Bad> {
     })
 }
 
-/// POST /v1/webhooks
 pub const REGISTER: Endpoint = endpoint(chapters::WEBHOOKS, run!(register), || {
     summary("Register an endpoint")
         .about("https in live mode; no private address. The signing secret is in this answer alone.")
@@ -75,7 +73,7 @@ pub const REGISTER: Endpoint = endpoint(chapters::WEBHOOKS, run!(register), || {
         .answers(201, "NewlySignedWebhook", "The endpoint with its secret")
         .refuses(409, &["too_many_webhooks"])
 })
-.shows(created);
+.shows(|facts| Some((201, with_secret(facts)?)));
 
 async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
@@ -90,30 +88,19 @@ fn allowed(cx: &Context<'_>) -> Allowed {
 }
 
 fn read_new(mut fields: Fields<'_>, allowed: Allowed, id: Id) -> Result<(NewWebhook, Url), Invalid> {
-    let url = fields.required("url", url(allowed));
-    let events = fields.required("events", events());
-    let retry = fields.optional("retry", kinds::named_one(Retry::ALL, Retry::name));
-    let signature = fields.optional("signature", kinds::named_one(Signature::ALL, Signature::name));
-    let sound = fields.finish()?;
-    let (url, target) = url.get(&sound);
-    let new = NewWebhook {
-        id,
-        url,
-        events: events.get(&sound),
-        retry: retry.get(&sound).unwrap_or(Retry::None),
-        signature: signature.get(&sound).unwrap_or(Signature::Hex),
-    };
-    Ok((new, target))
+    Ok(read!(fields {
+        required url = "url", url(allowed);
+        required events = "events", events();
+        optional retry = "retry", kinds::named_one(Retry::ALL, Retry::name) => retry.unwrap_or(Retry::None);
+        optional signature = "signature", kinds::named_one(Signature::ALL, Signature::name) => signature.unwrap_or(Signature::Hex);
+    } => (NewWebhook { id, url: url.0, events, retry, signature }, url.1)))
 }
 
-/// GET /v1/webhooks
-pub const LIST: Endpoint = endpoint(chapters::WEBHOOKS, run!(list), || {
-    summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode")
-});
-
-async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    cx.read(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show))))
-}
+pub const LIST: Endpoint = endpoint(
+    chapters::WEBHOOKS,
+    run!(|cx| cx.read(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show))))),
+    || summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode"),
+);
 
 /// The endpoints of a tenant in a mode, oldest first.
 pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
@@ -135,17 +122,11 @@ pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
     Ok(found.into_values().collect())
 }
 
-/// GET /v1/webhooks/:id
-pub const READ: Endpoint = endpoint(chapters::WEBHOOKS, run!(read), || {
-    summary("Read an endpoint").answers(200, "Webhook", "The endpoint")
-});
+pub const READ: Endpoint =
+    endpoint(chapters::WEBHOOKS, run!(|cx| cx.one(EntityId::webhook(cx.id("id")?), show)), || {
+        summary("Read an endpoint").answers(200, "Webhook", "The endpoint")
+    });
 
-async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = cx.id("id")?;
-    cx.one(EntityId::webhook(id), show)
-}
-
-/// PATCH /v1/webhooks/:id
 pub const UPDATE: Endpoint = endpoint(chapters::WEBHOOKS, run!(update), || {
     summary("Change an endpoint")
         .body("WebhookChange")
@@ -153,7 +134,7 @@ pub const UPDATE: Endpoint = endpoint(chapters::WEBHOOKS, run!(update), || {
         .answers(200, "Webhook", "The endpoint")
         .refuses(409, &["webhook_busy"])
 })
-.shows(changed);
+.shows(|facts| Some((200, show(facts.the()?))));
 
 async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = EntityId::webhook(cx.id("id")?);
@@ -166,40 +147,22 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChange, Option<Url>), Invalid> {
     fields.changes();
-    let url: Got<Option<Target>> = fields.optional("url", url(allowed));
-    let events = fields.optional("events", events());
-    let enabled = kinds::one_of([("enabled", true), ("disabled", false)]);
-    let enabled = fields.optional("status", enabled);
-    let retry = fields.optional("retry", kinds::named_one(Retry::ALL, Retry::name));
-    let signature = fields.optional("signature", kinds::named_one(Signature::ALL, Signature::name));
-    let sound = fields.finish()?;
-    let (url, target) = url.get(&sound).unzip();
-    let change = WebhookChange {
-        url,
-        events: events.get(&sound),
-        enabled: enabled.get(&sound),
-        retry: retry.get(&sound),
-        signature: signature.get(&sound),
-    };
-    Ok((change, target))
+    Ok(read!(fields {
+        optional url = "url", url(allowed) => url.unzip();
+        optional events = "events", events();
+        optional enabled = "status", kinds::one_of([("enabled", true), ("disabled", false)]);
+        optional retry = "retry", kinds::named_one(Retry::ALL, Retry::name);
+        optional signature = "signature", kinds::named_one(Signature::ALL, Signature::name);
+    } => (WebhookChange { url: url.0, events, enabled, retry, signature }, url.1)))
 }
 
-/// DELETE /v1/webhooks/:id
-pub const DELETE: Endpoint = endpoint(chapters::WEBHOOKS, run!(delete), || {
-    summary("Delete an endpoint").answers_with(
-        200,
-        schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
-        "It is gone",
-    )
-})
+pub const DELETE: Endpoint = endpoint(
+    chapters::WEBHOOKS,
+    run!(|cx| cx.ask(EntityId::webhook(cx.id("id")?), webhooks::Command::Delete).await),
+    || summary("Delete an endpoint").answers_with(200, deleted_schema(), "It is gone"),
+)
 .shows(deleted);
 
-async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let id = EntityId::webhook(cx.id("id")?);
-    cx.ask(id, webhooks::Command::Delete).await
-}
-
-/// POST /v1/webhooks/:id/rotate-secret
 pub const ROTATE_SECRET: Endpoint = endpoint(chapters::WEBHOOKS, run!(rotate_secret), || {
     summary("Replace an endpoint's secret")
         .about("Deliveries from now on are signed with the new one. In the forms that bear several signatures the \
@@ -207,7 +170,7 @@ pub const ROTATE_SECRET: Endpoint = endpoint(chapters::WEBHOOKS, run!(rotate_sec
         .body_optional("SecretRotation")
         .example("at once", r#"{"overlapSeconds":0}"#)
         .answers(200, "NewlySignedWebhook", "The endpoint with its new secret")
-}).shows(rotated);
+}).shows(|facts| Some((200, with_secret(facts)?)));
 
 async fn rotate_secret(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = EntityId::webhook(cx.id("id")?);
@@ -216,12 +179,11 @@ async fn rotate_secret(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
-    let overlap = fields.optional("overlapSeconds", kinds::integer(0..=i64::from(OVERLAP_SECONDS_MAX)));
-    let sound = fields.finish()?;
-    Ok(overlap.get(&sound).and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(OVERLAP_SECONDS))
+    let overlap = kinds::integer(0..=i64::from(OVERLAP_SECONDS_MAX));
+    let overlap = read!(fields { optional overlap = "overlapSeconds", overlap; } => overlap);
+    Ok(overlap.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(OVERLAP_SECONDS))
 }
 
-/// GET /v1/webhooks/:id/deliveries
 pub const DELIVERIES: Endpoint = endpoint(chapters::WEBHOOKS, run!(deliveries), || {
     summary("List the deliveries of an endpoint").list(query::page).answers(
         200,
@@ -236,7 +198,6 @@ async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.deliveries(id, page).await
 }
 
-/// POST /v1/events/:id/resend
 pub const RESEND: Endpoint = endpoint(chapters::WEBHOOKS, run!(resend), || {
     summary("Send an event again")
         .about(
@@ -248,11 +209,10 @@ pub const RESEND: Endpoint = endpoint(chapters::WEBHOOKS, run!(resend), || {
 
 async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
-    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.no_body()?;
     cx.server()?.resend(id).await
 }
 
-/// POST /v1/notifications/test
 pub const TEST: Endpoint = endpoint(chapters::WEBHOOKS, run!(test), || {
     summary("Send a test delivery")
         .about(
@@ -264,7 +224,7 @@ pub const TEST: Endpoint = endpoint(chapters::WEBHOOKS, run!(test), || {
 });
 
 async fn test(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.no_body()?;
     cx.server()?.test_notification().await
 }
 
@@ -286,18 +246,6 @@ shown! {
     }
 }
 
-fn created(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((201, with_secret(facts)?))
-}
-
-fn rotated(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((200, with_secret(facts)?))
-}
-
-fn changed(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((200, show(facts.the()?)))
-}
-
 /// An endpoint with its secret, which no record has.
 fn with_secret(facts: &Facts<'_>) -> Option<Vec<u8>> {
     let webhook: &Webhook = facts.the()?;
@@ -308,64 +256,32 @@ fn with_secret(facts: &Facts<'_>) -> Option<Vec<u8>> {
     })
 }
 
-fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
-    let webhook: &Webhook = facts.the()?;
-    Some((200, Object::new().boolean("deleted", true).plain("id", webhook.id).end()))
-}
-
 /// A delivery that has no outcome yet, as JSON.
 pub fn show_pending(webhook: Id, due: &Resend) -> Vec<u8> {
-    show_delivery(
-        due.delivery,
-        webhook,
-        &due.event,
-        due.attempt,
-        "pending",
-        None,
-        None,
-        None,
-        due.created_at,
-        None,
-    )
+    let Resend { delivery, event, created_at, attempt } = *due;
+    let unanswered =
+        Delivered { id: delivery, event, created_at, attempt, http_status: None, latency_ms: 0, error: None };
+    show_delivery(webhook, &unanswered, None)
 }
 
 pub fn show_delivered(webhook: Id, delivered: &Delivered, completed_at: Timestamp) -> Vec<u8> {
-    let Delivered { id, event, attempt, created_at, .. } = delivered;
-    let (http_status, latency_ms, error) =
-        (delivered.http_status, Some(delivered.latency_ms), delivered.error.as_deref());
-    let completed_at = Some(completed_at);
-    show_delivery(
-        *id,
-        webhook,
-        event,
-        *attempt,
-        status(error),
-        http_status,
-        latency_ms,
-        error,
-        *created_at,
-        completed_at,
-    )
+    show_delivery(webhook, delivered, Some(completed_at))
 }
 
 shown! {
-    #[expect(clippy::too_many_arguments, reason = "they are the members")]
-    fn show_delivery(
-        id: Id, webhook: Id, event: &EventRef, attempt: u32, status: &str, http_status: Option<u16>,
-        latency_ms: Option<u32>, error: Option<&str>, created_at: Timestamp, completed_at: Option<Timestamp>
-    ), delivery_schema, 512 {
-        plain "id" = id, values::uuid();
+    fn show_delivery(webhook: Id, delivery: &Delivered, completed_at: Option<Timestamp>), delivery_schema, 512 {
+        plain "id" = delivery.id, values::uuid();
         plain "webhookId" = webhook, values::uuid();
-        plain "eventId" = event.id, values::uuid();
-        plain "event" = event.kind.name(), schema::text();
-        number "sequence" = event.number, schema::integer().at_least("1");
-        number "attempt" = attempt, schema::integer().at_least("1").about("The number of the try.");
-        plain "status" = status, status_schema();
-        maybe_number "httpStatus" = http_status, schema::integer();
-        maybe_number "latencyMs" = latency_ms, schema::integer();
-        maybe_text "error" = error, schema::text();
-        plain "createdAt" = created_at, values::instant();
-        maybe_plain "completedAt" = completed_at, values::instant();
+        plain "eventId" = delivery.event.id, values::uuid();
+        plain "event" = delivery.event.kind.name(), schema::text();
+        number "sequence" = delivery.event.number, schema::integer().at_least("1");
+        number "attempt" = delivery.attempt, schema::integer().at_least("1").about("The number of the try.");
+        plain "status" = if completed_at.is_some() { status(delivery.error.as_deref()) } else { "pending" }, status_schema();
+        maybe number "httpStatus" = delivery.http_status, schema::integer();
+        maybe number "latencyMs" = completed_at.map(|_| delivery.latency_ms), schema::integer();
+        maybe text "error" = delivery.error.as_deref(), schema::text();
+        plain "createdAt" = delivery.created_at, values::instant();
+        maybe plain "completedAt" = completed_at, values::instant();
     }
 }
 

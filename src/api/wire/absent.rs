@@ -91,26 +91,8 @@ fn unlikeness<'t>(asked: &[String], row: impl Iterator<Item = &'t str> + Clone) 
 /// The letters to insert, leave out, replace or swap between two words; `None` if they are too many for the
 /// words to be meant alike.
 fn letters_wrong(one: &str, other: &str) -> Option<usize> {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
     let most = WRONG_MAX.min(1 + other.len() / 4);
-    if one.len().abs_diff(other.len()) > most {
-        return None;
-    }
-    let (mut before, mut last): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=other.len()).collect());
-    for (row, a) in one.iter().enumerate() {
-        let mut now = Vec::with_capacity(other.len() + 1);
-        now.push(row + 1);
-        for (column, b) in other.iter().enumerate() {
-            let mut least =
-                (last[column] + usize::from(a != b)).min(last[column + 1] + 1).min(now[column] + 1);
-            if row > 0 && column > 0 && *a == other[column - 1] && one[row - 1] == *b {
-                least = least.min(before[column - 1] + 1);
-            }
-            now.push(least);
-        }
-        before = std::mem::replace(&mut last, now);
-    }
-    last.last().copied().filter(|wrong| *wrong <= most)
+    Some(strsim::osa_distance(one, other)).filter(|wrong| *wrong <= most)
 }
 
 /// 404: what a request to the row `row` names is not there. `value` has the parameters of its path, `place`

@@ -23,7 +23,6 @@ pub use asked::{CsvQuery, MEDIA_TYPE};
 use crate::json::{self, Shape};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The member that has the rows of a list.
 pub const ITEMS: &str = "items";
@@ -33,14 +32,11 @@ pub const DAYS: &str = "days";
 /// The place of the rows in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowsAt {
-    /// The elements of this member.
     Member(&'static str),
     /// The elements of this member; without it the answer is the only row.
     MemberOrAnswer(&'static str),
-    /// The elements of the answer.
     Answer,
 }
-/// The member with the cursor of the next page.
 const NEXT_CURSOR: &str = "nextCursor";
 
 /// The character between two cells.
@@ -64,7 +60,6 @@ impl Separator {
 /// A column: the members that lead to its cells, with dots in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// The heading.
     pub name: String,
     /// Whether its cells can only be numbers, which no spreadsheet takes for formulas.
     pub is_number: bool,
@@ -73,34 +68,21 @@ pub struct Column {
 /// A list that can be read as CSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// The columns, in their order.
     columns: Vec<Column>,
-    /// The place of each column by its name.
     places: BTreeMap<String, usize>,
-    /// The place of the rows in the answer.
     rows: RowsAt,
-    /// Whether the list comes in pages.
     pages: bool,
 }
 
 /// An answer that is no page of the list: a defect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an answer that is no page of its list")]
 pub struct NoPage;
-
-impl fmt::Display for NoPage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an answer that is no page of its list")
-    }
-}
-
-impl std::error::Error for NoPage {}
 
 /// The rows of a page, and where the list goes on.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// The lines, each with its end.
     pub text: String,
-    /// The cursor of the next page.
     pub next: Option<String>,
 }
 
@@ -111,17 +93,14 @@ impl Table {
         Table { columns, places, rows, pages }
     }
 
-    /// The headings, in their order.
     pub fn headings(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|column| column.name.as_str())
     }
 
-    /// Whether the list comes in pages.
     pub const fn pages(&self) -> bool {
         self.pages
     }
 
-    /// The line of headings.
     pub fn header(&self, separator: Separator) -> String {
         let mut out = String::with_capacity(24 * self.columns.len());
         line(&mut out, self.headings().map(Cow::Borrowed), separator);
@@ -184,7 +163,6 @@ impl Table {
     }
 }
 
-/// The elements of a list.
 fn elements(json: &str) -> Result<Vec<&str>, NoPage> {
     match json::read(json) {
         Ok(Shape::List(elements)) => Ok(elements),
@@ -239,7 +217,6 @@ fn defused(text: Cow<'_, str>, is_json: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Adds a line of cells.
 fn line<'a>(out: &mut String, cells: impl Iterator<Item = Cow<'a, str>>, separator: Separator) {
     let separator = separator.character();
     for (place, cell) in cells.enumerate() {

@@ -32,12 +32,10 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Bad fields beyond this many are not listed.
 pub const LISTED_MAX: usize = 1_000;
 
 /// Names of unknown members are cut to this many characters.
 const NAME_CHARS_MAX: usize = 100;
-/// The message about a member that has to be there.
 const MISSING: &str = "is required";
 const UNKNOWN: &str = "is unknown";
 
@@ -76,9 +74,13 @@ pub struct Sound(());
 /// A value that a reader found, sealed until all fields are known to be sound.
 #[derive(Debug)]
 #[must_use = "a value that is not taken out need not be read"]
-pub struct Got<T>(pub(super) Option<T>);
+pub struct Got<T>(pub(crate) Option<T>);
 
 impl<T> Got<T> {
+    pub fn of(value: T) -> Got<T> {
+        Got(Some(value))
+    }
+
     /// The value. `_proof` must come from the `finish` of the very reader that gave this.
     pub fn get(self, _proof: &Sound) -> T {
         self.0.expect("a bad field makes finish fail, so every reading is there")
@@ -99,7 +101,6 @@ impl<T> Got<Option<T>> {
     }
 }
 
-/// The bad fields found so far.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<BadField>);
 
@@ -265,7 +266,6 @@ impl<'a> Fields<'a> {
         self.members.iter().any(|member| member.name == name)
     }
 
-    /// True if no member was sent.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -338,18 +338,16 @@ pub trait Kind<'a, T>: Sized {
 
     fn schema(&self) -> Schema;
 
+    fn described(self, change: impl Fn(Schema) -> Schema) -> impl Kind<'a, T>;
+
     /// The kind, described in other words.
     fn about(self, words: &'static str) -> impl Kind<'a, T> {
-        Reworded { kind: self, change: move |schema: Schema| schema.about(words) }
+        self.described(move |schema| schema.about(words))
     }
 
     /// The kind with the value, as JSON, that counts when the member is missing.
     fn default(self, json: &'static str) -> impl Kind<'a, T> {
         self.described(move |schema| schema.default(json))
-    }
-
-    fn described(self, change: impl Fn(Schema) -> Schema) -> impl Kind<'a, T> {
-        Reworded { kind: self, change }
     }
 }
 
@@ -358,6 +356,27 @@ pub fn kind<'a, T>(
     schema: impl Fn() -> Schema,
 ) -> impl Kind<'a, T> {
     Plain { read, schema }
+}
+
+struct Plain<R, S> {
+    read: R,
+    schema: S,
+}
+
+impl<'a, T, R: FnMut(Value<'a>) -> Result<T, Bad>, S: Fn() -> Schema> Kind<'a, T> for Plain<R, S> {
+    #[inline]
+    fn read(&mut self, value: Value<'a>) -> Result<T, Bad> {
+        (self.read)(value)
+    }
+
+    fn schema(&self) -> Schema {
+        (self.schema)()
+    }
+
+    fn described(self, change: impl Fn(Schema) -> Schema) -> impl Kind<'a, T> {
+        let Plain { read, schema } = self;
+        Plain { read, schema: move || change(schema()) }
+    }
 }
 
 /// The schema of the bodies that `read` reads: it is made to describe them, and reads nothing.
@@ -375,15 +394,11 @@ pub fn body<'a, T, E>(read: impl FnOnce(Fields<'a>) -> Result<T, E>) -> Schema {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// One must be there.
     Required,
-    /// One may be there.
     Optional,
-    /// Any number may be there.
     Repeatable,
 }
 
-/// A member or a parameter that a reader asks for.
 #[derive(Debug)]
 pub struct Expected {
     pub name: &'static str,
@@ -405,14 +420,12 @@ pub(super) struct Described {
 pub(super) struct Description(Rc<RefCell<Described>>);
 
 impl Description {
-    /// Notes what is asked for; nothing is found.
     #[cold]
     pub(super) fn ask<T>(&self, name: &'static str, schema: Schema, need: Need) -> Got<T> {
         self.0.borrow_mut().asked.push(Expected { name, schema, need });
         Got(None)
     }
 
-    /// Notes that something must be in a body, whatever it is.
     pub(super) fn changes_something(&self) {
         self.0.borrow_mut().is_change = true;
     }
@@ -424,7 +437,6 @@ impl Description {
         Got(None)
     }
 
-    /// Ends the members: others are refused.
     pub(super) fn close(&self) {
         self.0.borrow_mut().is_finished = true;
     }
@@ -434,37 +446,48 @@ impl Description {
     }
 }
 
-struct Plain<R, S> {
-    read: R,
-    schema: S,
+/// Reads members, all of them though some be bad: a row is how, the name that it gets, its own name, its kind, and
+/// what is made of what was read; `got` takes what another reader got. From them all the value is made, or none.
+///
+/// ```text
+/// gather!(fields {
+///     required name = "name", kinds::trimmed(1..=9) => name.into_owned();
+///     got price = price(&mut fields);
+/// } check { … } => Item { name, price })
+/// ```
+macro_rules! gather {
+    ($fields:ident { $($how:ident $name:ident = $first:expr $(, $kind:expr)? $(=> $as:expr)?;)* } $(check $check:block)? => $value:expr) => {{
+        $(let $name = crate::fields::member!($fields, $how $first $(, $kind)?);)*
+        $($check)?
+        crate::fields::Got('got: {
+            $(
+                let Some($name) = $name.0 else { break 'got None };
+                $(let $name = $as;)?
+            )*
+            Some($value)
+        })
+    }};
 }
 
-impl<'a, T, R: FnMut(Value<'a>) -> Result<T, Bad>, S: Fn() -> Schema> Kind<'a, T> for Plain<R, S> {
-    #[inline]
-    fn read(&mut self, value: Value<'a>) -> Result<T, Bad> {
-        (self.read)(value)
-    }
-
-    fn schema(&self) -> Schema {
-        (self.schema)()
-    }
+macro_rules! member {
+    ($fields:ident, got $got:expr) => {
+        $got
+    };
+    ($fields:ident, $how:ident $name:expr, $kind:expr) => {
+        $fields.$how($name, $kind)
+    };
 }
 
-struct Reworded<K, C> {
-    kind: K,
-    change: C,
+/// The value that [`gather`] makes of all there is, once nothing is bad.
+macro_rules! read {
+    ($fields:ident $($rows:tt)+) => {{
+        let got = crate::fields::gather!($fields $($rows)+);
+        let sound = $fields.finish()?;
+        got.get(&sound)
+    }};
 }
 
-impl<'a, T, K: Kind<'a, T>, C: Fn(Schema) -> Schema> Kind<'a, T> for Reworded<K, C> {
-    #[inline]
-    fn read(&mut self, value: Value<'a>) -> Result<T, Bad> {
-        self.kind.read(value)
-    }
-
-    fn schema(&self) -> Schema {
-        (self.change)(self.kind.schema())
-    }
-}
+pub(crate) use {gather, member, read};
 
 #[cfg(test)]
 mod tests;

@@ -19,9 +19,7 @@ const NAMES_IN_PAIRS_MAX: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
     pub reason: &'static str,
-    /// The line, counted from 1.
     pub line: usize,
-    /// The character of the line, counted from 1.
     pub column: usize,
 }
 
@@ -91,7 +89,6 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The whole text.
     fn whole(&mut self) -> Result<Shape<'a>, Reason> {
         self.blank();
         let mut values = Vec::new();
@@ -197,7 +194,6 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// A member's name and the colon after it.
     fn name(&mut self) -> Result<Cow<'a, str>, Reason> {
         if self.peek() != Some(b'"') {
             return Err(match self.peek() {

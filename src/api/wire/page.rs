@@ -13,7 +13,6 @@ use sha2::Sha256;
 
 /// Items on a page when the caller does not say.
 pub const LIMIT_DEFAULT: usize = 25;
-/// The most items on a page.
 pub const LIMIT_MAX: usize = 100;
 
 /// The message about a text that is not a cursor of the list.
@@ -25,7 +24,6 @@ const TAG_LEN: usize = 16;
 /// The most characters of a cursor of ours.
 const TEXT_LEN_MAX: usize = 512;
 
-/// The server's keyed hash.
 pub type Mark<'a> = &'a dyn Fn(&[&[u8]]) -> [u8; 16];
 
 /// The key of a list's cursors. It follows from what makes it this list, without the limit.
@@ -34,7 +32,6 @@ pub struct ListKey([u8; 16]);
 
 #[derive(Clone, Copy)]
 pub struct ListOf<'a> {
-    /// The server's keyed hash.
     pub mark: Mark<'a>,
     pub tenant_key: u64,
     /// The kind of the list: `payments`.
@@ -104,7 +101,6 @@ pub fn bad_cursor() -> Problem {
 /// The page of a list that a caller asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Items on it, 1 to 100.
     pub limit: usize,
     /// The position that the page follows; `None` for the first page.
     pub after: Option<Vec<u8>>,
@@ -112,7 +108,6 @@ pub struct Page {
 }
 
 impl Page {
-    /// The cursor that continues after `position`.
     pub fn next(&self, position: &[u8]) -> String {
         self.list.seal(position)
     }
@@ -143,9 +138,19 @@ pub fn list_json<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>) -> Vec<u8> 
 }
 
 fn list_start<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>) -> Vec<u8> {
+    array(b"{\"items\":", items)
+}
+
+/// `[...]`, for what is a bare array.
+pub fn array_json<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>) -> Vec<u8> {
+    array(b"", items)
+}
+
+fn array<I: AsRef<[u8]>>(before: &[u8], items: impl IntoIterator<Item = I>) -> Vec<u8> {
     let items = items.into_iter();
     let mut out = Vec::with_capacity(32 + 512 * items.size_hint().0);
-    out.extend_from_slice(b"{\"items\":[");
+    out.extend_from_slice(before);
+    out.push(b'[');
     for (index, item) in items.enumerate() {
         if index > 0 {
             out.push(b',');

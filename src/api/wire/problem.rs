@@ -2,7 +2,7 @@
 //!
 //! A [`Problem`] has two messages. The public one is written for the caller: what was wrong, where, and
 //! what to do. It never quotes a value that was sent (an id of ours may be named), a key or an inner
-//! error. What a code means is in `codes`. The [`PrivateMessage`] is logged beside the request's id by
+//! error. What a code means is in `codes`. The private message is logged beside the request's id by
 //! the one place that answers (`respond.rs`) and is never sent. Neither holds a
 //! secret. This file must not know sockets or headers.
 
@@ -32,23 +32,6 @@ pub struct BadField {
 impl BadField {
     pub fn new(field: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
         BadField { field: field.into(), message: message.into() }
-    }
-}
-
-/// The failure behind a problem, for the log alone.
-#[derive(Debug)]
-pub struct PrivateMessage(Box<dyn Error + Send + Sync>);
-
-impl fmt::Display for PrivateMessage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// Two failures of which the log says the same are equal.
-impl PartialEq for PrivateMessage {
-    fn eq(&self, other: &PrivateMessage) -> bool {
-        self.to_string() == other.to_string()
     }
 }
 
@@ -105,18 +88,14 @@ problems! {
 pub struct Problem {
     pub status: u16,
     pub code: &'static str,
-    /// The message for people: lower case, no final stop.
     pub message: Cow<'static, str>,
-    /// Every bad field, in the order in which they were read.
     pub fields: Vec<BadField>,
     /// Further members of the error body, such as `availableVes` or `existingId`.
     pub extra: Vec<(&'static str, Value)>,
-    /// Seconds for `Retry-After`.
     pub retry_after: Option<NonZeroU32>,
-    /// Methods for `Allow`.
     pub allow: Option<Arc<str>>,
     /// The message that is logged and never sent; every problem of our own making has one.
-    pub private: Option<Arc<PrivateMessage>>,
+    pub private: Option<Arc<str>>,
 }
 
 impl Problem {
@@ -139,12 +118,10 @@ impl Problem {
         Self::refused(409, code, message)
     }
 
-    /// 400: the body is not JSON.
     pub fn invalid_json(message: impl Into<Cow<'static, str>>) -> Self {
         Self::refused(400, "invalid_json", message)
     }
 
-    /// 400: these fields, all at once.
     pub fn invalid_data(fields: Vec<BadField>) -> Self {
         let message = match fields.as_slice() {
             [one] => Cow::Owned(format!("{}: {}", one.field, one.message)),
@@ -159,7 +136,6 @@ impl Problem {
         Problem { fields, ..Self::refused(400, "invalid_data", message) }
     }
 
-    /// 400 for a single field.
     pub fn invalid_field(field: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
         Self::invalid_data(vec![BadField::new(field, message)])
     }
@@ -300,7 +276,7 @@ impl Problem {
     }
 
     /// 500: a fault of ours, and the failure behind it.
-    pub fn internal_error(failure: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub fn internal_error(failure: impl fmt::Display) -> Self {
         Self::refused(
             500,
             "internal_error",
@@ -310,14 +286,14 @@ impl Problem {
     }
 
     /// The same problem with the failure behind it, in which there must be no secret.
-    pub fn because(mut self, failure: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.private = Some(Arc::new(PrivateMessage(failure.into())));
+    pub fn because(mut self, failure: impl fmt::Display) -> Self {
+        self.private = Some(failure.to_string().into());
         self
     }
 
     /// The private message, for the log; none where the public one says it all.
     pub fn private_message(&self) -> Option<String> {
-        self.private.as_ref().map(|message| message.to_string())
+        self.private.as_deref().map(str::to_owned)
     }
 
     pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
@@ -390,11 +366,7 @@ impl fmt::Display for Problem {
     }
 }
 
-impl Error for Problem {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.private.as_ref().map(|message| &*message.0 as &(dyn Error + 'static))
-    }
-}
+impl Error for Problem {}
 
 fn write_text(out: &mut Vec<u8>, text: &str) {
     serde_json::to_writer(out, text).expect("a Vec takes every byte and a text is always JSON");

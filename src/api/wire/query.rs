@@ -5,13 +5,12 @@
 //! What was not asked for is unknown and named. The function that asks for the parameters is also what
 //! describes them ([`describe`]). This file must not know any particular list.
 
-use super::fields::{Described, Description, Expected, Findings, Got, Invalid, Kind, Need, Sound};
+use super::fields::{Described, Description, Expected, Findings, Got, Invalid, Kind, Need, Sound, read};
 use super::page::{BAD_CURSOR, LIMIT_DEFAULT, LIMIT_MAX, ListKey, ListOf, Page};
 use super::value::{Bad, Value};
 use std::borrow::Cow;
 use std::cell::Cell;
 
-/// The most parameters that are read: the rest counts as unknown.
 const PARAMETERS_MAX: usize = 200;
 
 #[derive(Debug)]
@@ -37,9 +36,7 @@ pub fn describe<T, E>(read: impl FnOnce(Query<'_>) -> Result<T, E>) -> (Vec<Expe
 
 /// Reads `limit` and `cursor` of a list that has no filters.
 pub fn page(mut query: Query<'_>, list: ListOf<'_>) -> Result<Page, Invalid> {
-    let page = query.page(list);
-    let sound = query.finish()?;
-    Ok(page.get(&sound))
+    Ok(read!(query { got page = query.page(list); } => page))
 }
 
 fn parse(query: Option<&str>) -> (Vec<Parameter<'_>>, Findings) {
@@ -77,7 +74,6 @@ impl<'a> Query<'a> {
         Query { parameters: &[], findings: Findings::default(), described: Some(description.clone()) }
     }
 
-    /// A parameter that must be there.
     pub fn required<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<T> {
         if let Some(description) = &self.described {
             return description.ask(name, kind.schema(), Need::Required);
@@ -90,7 +86,6 @@ impl<'a> Query<'a> {
         self.findings.take(name, found)
     }
 
-    /// A parameter that may be missing.
     pub fn optional<T>(&mut self, name: &'static str, kind: impl Kind<'a, T>) -> Got<Option<T>> {
         self.maybe(name, kind, Need::Optional)
     }

@@ -39,12 +39,6 @@ impl From<String> for Bad {
     }
 }
 
-impl From<Cow<'static, str>> for Bad {
-    fn from(message: Cow<'static, str>) -> Self {
-        Bad::Said(message)
-    }
-}
-
 impl Bad {
     /// Adds what is bad about `name` to `list`, by its full name.
     pub(super) fn report(self, name: &str, list: &mut Vec<BadField>) {
@@ -89,7 +83,6 @@ impl<'a> Value<'a> {
         Value { text, notation: Notation::Plain }
     }
 
-    /// True for the `null` of JSON.
     pub fn is_null(self) -> bool {
         self.notation == Notation::Json && self.text == "null"
     }
@@ -188,12 +181,18 @@ impl<'a> Value<'a> {
         parse(&self.string()?).ok_or_else(|| format!("must be {wanted}").into())
     }
 
-    /// Reads one of these strings as the value that stands beside it.
+    /// Reads one of these strings as the value that stands beside it; the message lists them.
     pub fn one_of<T: Clone>(self, choices: &[(&str, T)]) -> Result<T, Bad> {
-        choice(&self.string()?, choices)
+        let text = self.string()?;
+        match choices.iter().find(|(name, _)| *name == text) {
+            Some((_, value)) => Ok(value.clone()),
+            None => {
+                let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+                Err(format!("must be one of {}", names.join(", ")).into())
+            }
+        }
     }
 
-    /// `true` or `false`.
     pub fn boolean(self) -> Result<bool, Bad> {
         match self.text {
             "true" => Ok(true),
@@ -227,13 +226,7 @@ impl<'a> Value<'a> {
 
     /// An amount as a string with exactly two decimals, in minor units.
     pub fn amount(self) -> Result<i64, Bad> {
-        const WANTED: &str = "must be a string with exactly two decimals, such as \"10.00\"";
-        let text = self.string().map_err(|_| Bad::from(WANTED))?;
-        match amount(&text) {
-            Some(minor) if minor > AMOUNT_MINOR_MAX => Err(Bad::from("must be at most 999999999999.99")),
-            Some(minor) => Ok(minor),
-            None => Err(Bad::from(WANTED)),
-        }
+        self.minor(amount, 0, "must be a string with exactly two decimals, such as \"10.00\"")
     }
 
     /// An amount like [`Value::amount`] that is more than nothing.
@@ -247,19 +240,18 @@ impl<'a> Value<'a> {
     /// An amount as a string with at most two decimals, in minor units: where no form is fixed, `"5"` is as
     /// good as `"5.00"`.
     pub fn cents(self) -> Result<i64, Bad> {
-        self.cents_from(0, "must be a string with at most two decimals, such as \"10.00\"")
+        self.minor(cents, 0, "must be a string with at most two decimals, such as \"10.00\"")
     }
 
     /// An amount like [`Value::cents`] that is more than nothing.
     pub fn positive_cents(self) -> Result<i64, Bad> {
-        self.cents_from(
-            1,
-            "must be a string of more than nothing with at most two decimals, such as \"10.00\"",
-        )
+        const WANTED: &str =
+            "must be a string of more than nothing with at most two decimals, such as \"10.00\"";
+        self.minor(cents, 1, WANTED)
     }
 
-    fn cents_from(self, least: i64, wanted: &'static str) -> Result<i64, Bad> {
-        match cents(&self.string().map_err(|_| Bad::from(wanted))?) {
+    fn minor(self, read: fn(&str) -> Option<i64>, least: i64, wanted: &'static str) -> Result<i64, Bad> {
+        match read(&self.string().map_err(|_| wanted)?) {
             Some(minor) if minor > AMOUNT_MINOR_MAX => Err(Bad::from("must be at most 999999999999.99")),
             Some(minor) if minor >= least => Ok(minor),
             _ => Err(Bad::from(wanted)),
@@ -268,10 +260,7 @@ impl<'a> Value<'a> {
 
     /// A UUID in its usual form of 36 characters.
     pub fn uuid(self) -> Result<Uuid, Bad> {
-        match uuid(&self.string()?) {
-            Some(id) => Ok(id),
-            None => Err(Bad::from("must be a UUID")),
-        }
+        self.text_known("a UUID", uuid)
     }
 
     /// An instant in RFC 3339; in a parameter a plus sign that was not percent-encoded is understood.
@@ -284,7 +273,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A day, `2026-11-21`.
     pub fn date(self) -> Result<NaiveDate, Bad> {
         self.text_known("a date such as 2026-11-21", date)
     }
@@ -332,10 +320,8 @@ impl<'a> Value<'a> {
 
 const TIMESTAMP: &str = "a timestamp such as 2026-11-21T02:13:00.000Z";
 
-/// The message about a text with a character that nobody types.
 const MISLEADS: &str = "must not have control characters, nor marks of the direction of writing";
 
-/// The message about a text of one line that has more.
 pub(crate) const BREAKS: &str = "must be one line, without tabs";
 
 /// Whether any text in a value misleads, names of members included.
@@ -350,17 +336,6 @@ fn has_misleading(value: &serde_json::Value) -> bool {
     }
 }
 
-/// Finds a text among `choices`; the message lists them.
-fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, Bad> {
-    match choices.iter().find(|(name, _)| *name == text) {
-        Some((_, value)) => Ok(value.clone()),
-        None => {
-            let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-            Err(format!("must be one of {}", names.join(", ")).into())
-        }
-    }
-}
-
 /// A UUID in its usual form, with dashes and without braces.
 pub fn uuid(text: &str) -> Option<Uuid> {
     if text.len() == 36 { Uuid::try_parse(text).ok() } else { None }
@@ -371,7 +346,6 @@ pub fn timestamp(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_rfc3339(text).ok().map(|instant| instant.with_timezone(&Utc))
 }
 
-/// A day, `2026-11-21`.
 pub fn date(text: &str) -> Option<NaiveDate> {
     let shaped = |(at, byte): (usize, u8)| match at {
         4 | 7 => byte == b'-',

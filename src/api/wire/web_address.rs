@@ -7,7 +7,6 @@ use crate::openapi::schema::text;
 use domain::values::free_text::misleads_in_address;
 use url::{Host, Url};
 
-/// Characters of the longest.
 const CHARACTERS_MAX: usize = 2048;
 
 /// An address; kept as it was written.

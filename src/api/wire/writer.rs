@@ -66,7 +66,6 @@ impl Object {
         self.number(name, "null")
     }
 
-    /// Text from outside, or null.
     pub fn maybe_text(self, name: &str, value: Option<impl AsRef<str>>) -> Self {
         match value {
             Some(value) => self.text(name, value),
@@ -74,7 +73,6 @@ impl Object {
         }
     }
 
-    /// Text that needs no escapes, or null.
     pub fn maybe_plain(self, name: &str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.plain(name, value),
@@ -82,48 +80,6 @@ impl Object {
         }
     }
 
-    pub fn constant(self, name: &str, only: &str) -> Self {
-        self.plain(name, only)
-    }
-
-    pub fn optional_text(self, name: &str, value: Option<impl AsRef<str>>) -> Self {
-        match value {
-            Some(value) => self.text(name, value),
-            None => self,
-        }
-    }
-
-    /// Text that needs no escapes, in what has it.
-    pub fn optional_plain(self, name: &str, value: Option<impl Display>) -> Self {
-        match value {
-            Some(value) => self.plain(name, value),
-            None => self,
-        }
-    }
-
-    /// Text that needs no escapes or null, in what has it.
-    pub fn optional_maybe_plain(self, name: &str, value: Option<Option<impl Display>>) -> Self {
-        match value {
-            Some(value) => self.maybe_plain(name, value),
-            None => self,
-        }
-    }
-
-    pub fn optional_maybe_text(self, name: &str, value: Option<Option<impl AsRef<str>>>) -> Self {
-        match value {
-            Some(value) => self.maybe_text(name, value),
-            None => self,
-        }
-    }
-
-    pub fn optional_number(self, name: &str, value: Option<impl Display>) -> Self {
-        match value {
-            Some(value) => self.number(name, value),
-            None => self,
-        }
-    }
-
-    /// A number, or null.
     pub fn maybe_number(self, name: &str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.number(name, value),
@@ -132,16 +88,15 @@ impl Object {
     }
 
     /// A member that is JSON already.
-    pub fn json(mut self, name: &str, value: &[u8]) -> Self {
+    pub fn json(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.name(name);
-        self.out.extend_from_slice(value);
+        self.out.extend_from_slice(value.as_ref());
         self
     }
 
-    /// A member that is JSON already, or null.
     pub fn json_or_null(self, name: &str, value: Option<impl AsRef<[u8]>>) -> Self {
         match value {
-            Some(value) => self.json(name, value.as_ref()),
+            Some(value) => self.json(name, value),
             None => self.number(name, "null"),
         }
     }

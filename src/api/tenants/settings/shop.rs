@@ -1,7 +1,7 @@
 //! The shop in a tenant's settings: what buyers see of it on checkout pages and receipts.
 
 use super::put;
-use crate::fields::{Fields, Got, Invalid, Kind, kind};
+use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::kinds::is_email;
 use crate::openapi::{kinds, schema};
 use crate::value::Value;
@@ -10,13 +10,11 @@ use domain::platform::settings::{Receiver, Shop};
 use domain::values::bank::BankCode;
 use std::borrow::Cow;
 
-/// Characters of a shop's name.
 const NAME_CHARACTERS_MAX: usize = 120;
 /// Characters of a logo: every page of the checkout carries it.
 const LOGO_CHARACTERS_MAX: usize = 12_288;
 /// The kinds of pictures that a logo can be. None of them can hold a script.
 const LOGO_KINDS: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
-/// Characters of the phone of a shop.
 const PHONE_CHARACTERS: std::ops::RangeInclusive<usize> = 7..=24;
 
 pub(super) fn show(shop: &Shop) -> Vec<u8> {
@@ -70,19 +68,18 @@ fn name<'a>() -> impl Kind<'a, String> {
 
 type Parse = fn(&str) -> Result<String, &'static str>;
 
-/// A text that `parse` makes something of.
 fn of_text<'a>(parse: Parse) -> impl Kind<'a, String> {
     kind(move |value: Value<'a>| value.text_as(parse), schema::text)
 }
 
 fn receiver(mut fields: Fields<'_>) -> Result<Receiver, Invalid> {
-    let bank =
+    let bank_code =
         kind(|value: Value<'_>| value.text_as(BankCode::parse), || schema::text().pattern("^[0-9]{4}$"));
-    let bank: Got<BankCode> = fields.required("bankCode", bank);
-    let phone = fields.required("phone", kinds::phone().described(|_| schema::text()));
-    let id = fields.required("identification", kinds::identity().described(|_| schema::text()));
-    let sound = fields.finish()?;
-    Ok(Receiver { bank: bank.get(&sound), phone: phone.get(&sound), id: id.get(&sound) })
+    Ok(read!(fields {
+        required bank = "bankCode", bank_code;
+        required phone = "phone", kinds::phone().described(|_| schema::text());
+        required id = "identification", kinds::identity().described(|_| schema::text());
+    } => Receiver { bank, phone, id }))
 }
 
 /// A picture inside its own address: pages ask no other host for anything.

@@ -10,7 +10,6 @@ use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use std::borrow::Cow;
 
-/// The characters that may stand between two cells.
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
 pub struct File {
@@ -44,7 +43,6 @@ pub enum RowFault {
 pub enum NoFile {
     /// Its characters cannot be told.
     NoText,
-    /// There is nothing in it.
     Empty,
     /// A cell is opened by a quote, in this line, and goes on to the end of the file.
     OpenQuote(u64),
@@ -53,7 +51,6 @@ pub enum NoFile {
 /// The columns that a file has to have, or may.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadColumn {
-    /// It is not there.
     Missing(&'static str),
     /// It is there again, as the file writes it first.
     Double(String),
@@ -100,7 +97,6 @@ impl File {
         self.places[column].and_then(|place| row.cells.get(place)).unwrap_or_default()
     }
 
-    /// The rows below the header, without empty lines.
     pub fn rows(&self) -> impl Iterator<Item = Row> + '_ {
         let width = self.header.len();
         Rows::of(&self.text, self.separator).skip(1).map(move |mut row| {

@@ -78,8 +78,8 @@ fn nested_names_are_dotted_and_counted() {
         let ok = item.finish()?;
         Ok(monto.get(&ok))
     };
-    let _: Got<Vec<i64>> = f.required("items", kinds::list(0..=10, kinds::object(item)));
-    let _ = f.required("list", kinds::list(0..=10, kinds::text()));
+    let _: Got<Vec<i64>> = f.required("items", kinds::list(0..=10, || kinds::object(item)));
+    let _ = f.required("list", kinds::list(0..=10, kinds::text));
     assert_eq!(
         names(f.finish().expect_err("bad").into()),
         ["card.number", "card.holder", "card.x", "items[1].monto", "items[2]", "items[3].monto", "list[0]"]
