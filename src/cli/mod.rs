@@ -22,7 +22,6 @@ use crate::cluster::founding::NotDone;
 use crate::cluster::joining::NotJoined;
 use crate::config::{Config, ConfigError};
 use crate::recovery::Failed;
-use crate::recovery::moving::NotMoved;
 use crate::telemetry;
 use crate::telemetry::spans::CollectorError;
 use crate::webhooks::post::{ExtraCaError, PosterError};
@@ -108,8 +107,6 @@ pub enum Failure {
     Cluster(#[from] NotDone),
     #[error(transparent)]
     NotJoined(#[from] NotJoined),
-    #[error(transparent)]
-    NotMoved(#[from] NotMoved),
     #[error("{0}")]
     Other(String),
 }
@@ -117,8 +114,7 @@ pub enum Failure {
 impl Failure {
     fn bad_sequence(&self) -> Option<u64> {
         match self {
-            Failure::Recovery(Failed::Damaged(damage))
-            | Failure::NotMoved(NotMoved::Failed(Failed::Damaged(damage))) => Some(damage.seq),
+            Failure::Recovery(Failed::Damaged(damage)) => Some(damage.seq),
             _ => None,
         }
     }

@@ -60,7 +60,7 @@ impl Recheck<'_> {
             // The decoded book is dropped here, so that a large one is not in memory beside the one
             // before it.
             let added_up = restored(&self.books.machine, &stored)
-                .and_then(|saved| balances(&saved).map_err(|breach| damage(&stored, &breach.to_string())));
+                .and_then(|saved| balances(&saved).map_err(|breach| damage(&stored, &breach)));
             if let Err(breach) = added_up {
                 self.done.breaches.push((*tenant, breach));
                 continue;
@@ -69,17 +69,15 @@ impl Recheck<'_> {
             if !pace() {
                 return Ok(false);
             }
-            let before = match stored.seq {
-                0 => None,
-                seq => self.reader.snapshot(*tenant, Some(seq - 1))?,
-            };
+            let before = stored.seq.checked_sub(1).map(|seq| self.reader.snapshot(*tenant, Some(seq)));
+            let before = before.transpose()?.flatten();
             let from = before.as_ref().map_or(0, |before| before.seq);
             if stored.seq - from > records_max {
                 continue;
             }
             if let Some(before) = before {
                 match restored(&self.books.machine, &before) {
-                    Ok(book) => self.books.put(*tenant, book),
+                    Ok(book) => drop(self.books.books.insert(*tenant, book)),
                     Err(breach) => {
                         self.done.breaches.push((*tenant, breach));
                         continue;

@@ -283,7 +283,7 @@ impl Explain {
                 _ => None,
             };
             let line = self.line(RecordPlace::from(&stored), &record, &postings(money), wrong_code);
-            open = open && print(&mut out, &line).map_err(|_| Failed::Stdout)?;
+            open = open && print(&mut out, &line).map_err(unwritten)?;
             Ok(())
         })?;
         drop(progress);
@@ -433,7 +433,7 @@ impl Diff {
             let money = postings(&record.postings);
             let place = RecordPlace::from(&stored);
             let line = shown(self.json, place, &record, &money);
-            open = open && print(&mut out, &line).map_err(|_| Failed::Stdout)?;
+            open = open && print(&mut out, &line).map_err(unwritten)?;
             Ok(())
         })?;
         let after = balances(&books);
@@ -495,6 +495,10 @@ impl Diff {
         )
         .into_bytes()
     }
+}
+
+fn unwritten(_: Failure) -> Failed {
+    Failed::NotDone("stdout cannot be written".to_owned())
 }
 
 fn balances(books: &Books) -> Balances {
