@@ -18,8 +18,7 @@ mod trigger;
 mod wal;
 
 use crate::app::{EXIT_DAMAGED, StartupError, privacy};
-use crate::cluster::founding::NotDone;
-use crate::cluster::joining::NotJoined;
+use crate::cluster::ClusterError;
 use crate::config::{Config, ConfigError};
 use crate::recovery::Failed;
 use crate::telemetry;
@@ -104,9 +103,7 @@ pub enum Failure {
     #[error(transparent)]
     Recovery(#[from] Failed),
     #[error(transparent)]
-    Cluster(#[from] NotDone),
-    #[error(transparent)]
-    NotJoined(#[from] NotJoined),
+    Cluster(#[from] ClusterError),
     #[error("{0}")]
     Other(String),
 }

@@ -174,7 +174,7 @@ fn alone(settings: &Settings) -> Result<Config, Failure> {
 }
 
 fn is_in_cluster(config: &Config) -> Result<bool, Failure> {
-    let belongs = Belongs::read(&config.storage.path).map_err(|error| Failure::Other(error.to_string()))?;
+    let belongs = Belongs::read(&config.storage.path)?;
     Ok(config.cluster.is_on() || belongs.is_some_and(|belongs| !belongs.barred))
 }
 

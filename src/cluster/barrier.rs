@@ -59,14 +59,8 @@ impl Future for Confirming {
 
 type Waiting = oneshot::Sender<Result<(), NotConfirmed>>;
 
-/// Clones are the same one.
-#[derive(Clone, Default)]
-pub struct Barrier {
-    shared: Arc<Shared>,
-}
-
 #[derive(Default)]
-struct Shared {
+pub struct Barrier {
     state: Mutex<State>,
     came: Condvar,
 }
@@ -79,20 +73,19 @@ struct State {
 
 impl Barrier {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// At an instant after the call.
     fn ask(&self) -> oneshot::Receiver<Result<(), NotConfirmed>> {
         let (to, from) = oneshot::channel();
-        {
-            let mut state = self.lock();
-            // The sender of a closed barrier is dropped, which says no.
-            if !state.is_closed {
-                state.waiting.push((Instant::now(), to));
-            }
+        let mut state = self.lock();
+        // The sender of a closed barrier is dropped, which says no.
+        if !state.is_closed {
+            state.waiting.push((Instant::now(), to));
         }
-        self.shared.came.notify_one();
+        drop(state);
+        self.came.notify_one();
         from
     }
 
@@ -102,7 +95,7 @@ impl Barrier {
             let waiting = {
                 let mut state = self.lock();
                 while state.waiting.is_empty() && !state.is_closed {
-                    state = self.shared.came.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    state = self.came.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
                 if state.is_closed {
                     return;
@@ -134,6 +127,6 @@ impl Barrier {
         state.is_closed = true;
         state.waiting.clear();
         drop(state);
-        self.shared.came.notify_one();
+        self.came.notify_one();
     }
 }

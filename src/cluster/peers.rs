@@ -105,18 +105,10 @@ fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// Over TLS it trusts what the system trusts, and the certificates in the file of this server's own.
-pub fn client(config: &Config) -> Result<Client, reqwest::Error> {
-    builder(config)?.build()
-}
-
-/// Gives up a peer that sends nothing for so long: one that was stopped in the middle of a stream
-/// keeps its connection.
-pub fn copying_client(config: &Config, silence_max: Duration) -> Result<Client, reqwest::Error> {
-    builder(config)?.read_timeout(silence_max).build()
-}
-
-fn builder(config: &Config) -> Result<ClientBuilder, reqwest::Error> {
+/// Over TLS it trusts what the system trusts, and the certificates in the file of this server's own. For a copy, a
+/// peer that sends nothing for so long is given up: one that was stopped in the middle of a stream keeps its
+/// connection.
+pub fn client(config: &Config, silence_max: Option<Duration>) -> Result<Client, reqwest::Error> {
     // Fails when somebody installed it before, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut client = Client::builder()
@@ -130,7 +122,10 @@ fn builder(config: &Config) -> Result<ClientBuilder, reqwest::Error> {
         let trusted = Certificate::from_pem_bundle(&pem)?;
         client = trusted.into_iter().fold(client, ClientBuilder::add_root_certificate);
     }
-    Ok(client)
+    if let Some(silence_max) = silence_max {
+        client = client.read_timeout(silence_max);
+    }
+    client.build()
 }
 
 #[cfg(test)]

@@ -178,9 +178,7 @@ pub fn replay_records(
             progress(part, stored.seq, last);
         }
         each(stored)
-    })?;
-    progress(part, last, last);
-    Ok(())
+    })
 }
 
 /// From `from` to `to`, both included. Reading and checking go ahead a little in a thread of their

@@ -153,7 +153,7 @@ fn make_key(path: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     Ok(key)
 }
 
-pub(super) fn no_randomness(why: getrandom::Error) -> Failed {
+pub fn no_randomness(why: getrandom::Error) -> Failed {
     Failed::NotDone(format!("no randomness: {why}"))
 }
 
@@ -187,7 +187,7 @@ fn has_log(directory: &Path) -> bool {
         .any(|path| path.ends_with("CURRENT") || path.extension().is_some_and(|ending| ending == "sst"))
 }
 
-pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

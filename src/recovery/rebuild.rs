@@ -180,7 +180,9 @@ pub fn replay(
         Until::Seq(seq) => seq,
         Until::Time(time) => last_until(&reader, time, progress)?,
     };
-    rebuilt(from, into, "replay", (&reader, last), snapshot_records, progress)
+    let made = rebuilt(from, into, "replay", (&reader, last), snapshot_records, progress)?;
+    progress("replay", last, last);
+    Ok(made)
 }
 
 /// The last record that was written at `time` or before it. Records bear the time of their tenant's

@@ -43,6 +43,7 @@ pub fn verify(reader: &Reader, scratch: &Path, progress: Progress<'_>) -> Result
     let tip = reader.tip();
     let mut replay = Replay::new(reader, scratch)?;
     replay_records(reader, tip.seq, ("replay", progress), |stored| replay.take(&stored))?;
+    progress("replay", tip.seq, tip.seq);
     replay.snapshots_before(Seq::MAX)?;
     if replay.verified.head != tip.hash {
         let detail = format!("record {} is not the one that the tip names", tip.seq);
