@@ -105,7 +105,7 @@ pub async fn run(
     };
     room::keep_some(&disk);
     let background = Background::start(&config, &services, disk)?;
-    let metrics = metrics(&config, &services, &listeners, &background);
+    let metrics = metrics(&config, &services, &listeners);
     let [public, of_operators] = surfaces::servers(&config, &services, metrics)?;
     listeners.api_gate.open(public);
     listeners.admin_gate.open(of_operators);
@@ -143,15 +143,9 @@ fn warn_of_weak_access(access: &AdminAccess) {
     }
 }
 
-fn metrics(
-    config: &Config,
-    services: &Arc<Services>,
-    listeners: &Listeners,
-    background: &Background,
-) -> Metrics {
+fn metrics(config: &Config, services: &Arc<Services>, listeners: &Listeners) -> Metrics {
     Metrics::new(
         Arc::clone(services),
-        Arc::clone(&background.selfcheck),
         listeners.traffic.clone(),
         listeners.certificates.clone(),
         damage::last_end(&config.storage.path),

@@ -17,12 +17,10 @@ use domain::values::mode::PLATFORM;
 use domain::values::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use std::collections::HashMap;
 use std::io;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+use tokio::sync::oneshot::{self, error::RecvError};
 use wal::{ReadError, Reader, Retention, Seq, SnapshotHead};
 
 /// The time between two looks whether there are new snapshots.
@@ -41,60 +39,69 @@ const PRUNED_AFTER_MS: i64 = KEPT_MS + HOUR_MS;
 const SNAPSHOTS_MAX: usize = 64;
 /// Index entries in one write: each is looked up by the writer.
 const ENTRIES_MAX: usize = 128;
-/// The lowest priority that there is.
 const NICENESS: i32 = 19;
 
-/// The thread that thins.
-pub struct Thinning {
-    /// The sender whose end stops the thread.
-    thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+/// A thread of the lowest priority, which works a little and rests for longer.
+pub struct IdleThread {
+    name: &'static str,
+    thread: JoinHandle<()>,
+    /// Its end stops the thread.
+    stop: Sender<()>,
 }
 
-impl Thinning {
-    /// A thread that thins what an engine writes; the error is that of a thread that does not start.
-    pub fn start(engine: Engine<Domain>, retention: Retention) -> io::Result<Thinning> {
+pub struct Rests(Receiver<()>);
+
+impl Rests {
+    /// False when the thread is to end.
+    pub fn rest(&self, time: Duration) -> bool {
+        matches!(self.0.recv_timeout(time), Err(RecvTimeoutError::Timeout))
+    }
+}
+
+impl IdleThread {
+    pub fn start(name: &'static str, work: impl FnOnce(Rests) + Send + 'static) -> io::Result<IdleThread> {
         let (stop, stopped) = channel();
-        let thinner = Thinner {
-            engine,
-            retention,
-            stopped,
-            seen: None,
-            thinned: HashMap::new(),
-            pruned: HashMap::new(),
-        };
-        let thread = std::thread::Builder::new().name("thinning".to_owned()).spawn(move || thinner.run())?;
-        Ok(Thinning { thread: Mutex::new(Some((stop, thread))) })
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+            // The priority of this thread alone; where it is not allowed, the rests alone keep the load
+            // small.
+            let _ = rustix::process::nice(NICENESS);
+            work(Rests(stopped));
+        })?;
+        Ok(IdleThread { name, thread, stop })
     }
 
-    /// Stops the thread, which lets go of the engine.
-    pub fn stop(&self) {
-        if let Some((stop, thread)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            drop(stop);
-            if thread.join().is_err() {
-                tracing::error!("the thinning of snapshots panicked");
-            }
+    /// It lets go of the engine.
+    pub fn stop(self) {
+        drop(self.stop);
+        if self.thread.join().is_err() {
+            tracing::error!(thread = self.name, "a thread panicked");
         }
     }
+}
+
+/// Thins what an engine writes.
+pub fn start(engine: Engine<Domain>, retention: Retention) -> io::Result<IdleThread> {
+    IdleThread::start("thinning", move |rests| {
+        let (thinned, pruned) = (HashMap::new(), HashMap::new());
+        Thinner { engine, retention, rests, seen: None, thinned, pruned }.run();
+    })
 }
 
 /// The reason why a tenant's turn was not finished.
 #[derive(Debug, thiserror::Error)]
 enum Unfinished {
-    /// The log cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The engine did not write the removal.
     #[error("{0:?}")]
     Write(Failure),
-    /// The engine ended meanwhile.
     #[error("the log is closed")]
-    Closed,
+    Closed(#[from] RecvError),
 }
 
 struct Thinner {
     engine: Engine<Domain>,
     retention: Retention,
-    stopped: Receiver<()>,
+    rests: Rests,
     /// The round of snapshots that was looked at last; nothing before the first, which is of all
     /// tenants.
     seen: Option<Seq>,
@@ -106,10 +113,7 @@ struct Thinner {
 
 impl Thinner {
     fn run(mut self) {
-        // The priority of this thread alone; where it is not allowed, the rests alone keep the load
-        // small.
-        let _ = rustix::process::nice(NICENESS);
-        while self.rest(LOOK_EVERY) {
+        while self.rests.rest(LOOK_EVERY) {
             // The sequence up to which the books that go on have saved: the log's floor stands
             // still while a book is halted.
             let snapshots = self.engine.saved_seq();
@@ -127,11 +131,6 @@ impl Thinner {
         }
     }
 
-    /// Rests; false when the thread is to end.
-    fn rest(&self, time: Duration) -> bool {
-        matches!(self.stopped.recv_timeout(time), Err(RecvTimeoutError::Timeout))
-    }
-
     /// Thins these tenants; false when the thread is to end.
     fn round(&mut self, reader: &Reader, tenants: &[u64]) -> bool {
         for tenant in tenants {
@@ -144,7 +143,7 @@ impl Thinner {
                     tracing::warn!(tenant, %error, "what is no longer needed of a tenant was not removed")
                 }
             }
-            if !self.rest(began.elapsed() * REST) {
+            if !self.rests.rest(began.elapsed() * REST) {
                 return false;
             }
         }
@@ -211,9 +210,5 @@ impl Thinner {
 }
 
 fn written(outcome: oneshot::Receiver<Result<Seq, Failure>>) -> Result<(), Unfinished> {
-    match outcome.blocking_recv() {
-        Ok(Ok(_)) => Ok(()),
-        Ok(Err(failure)) => Err(Unfinished::Write(failure)),
-        Err(_) => Err(Unfinished::Closed),
-    }
+    outcome.blocking_recv()?.map(drop).map_err(Unfinished::Write)
 }

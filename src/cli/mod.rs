@@ -23,7 +23,7 @@ use crate::config::{Config, ConfigError};
 use crate::recovery::Failed;
 use crate::telemetry;
 use crate::telemetry::spans::CollectorError;
-use crate::webhooks::post::{ExtraCaError, PosterError};
+use crate::webhooks::WebhooksError;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use std::fs;
@@ -93,13 +93,11 @@ pub enum Failure {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    ExtraCa(#[from] ExtraCaError),
+    Webhooks(#[from] WebhooksError),
     #[error(transparent)]
     Collector(#[from] CollectorError),
     #[error(transparent)]
     Startup(#[from] StartupError),
-    #[error(transparent)]
-    Poster(#[from] PosterError),
     #[error(transparent)]
     Recovery(#[from] Failed),
     #[error(transparent)]
@@ -119,7 +117,7 @@ impl Failure {
     /// 2 for what an operator has to write in another way, 74 for a server that met damage, 1 for the rest.
     fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Config(_) | Failure::ExtraCa(_) => ExitCode::from(2),
+            Failure::Config(_) | Failure::Webhooks(WebhooksError::ExtraCa { .. }) => ExitCode::from(2),
             Failure::Startup(error) if error.is_of_the_configuration() => ExitCode::from(2),
             Failure::Startup(error) if error.is_damage() => ExitCode::from(EXIT_DAMAGED),
             Failure::Startup(StartupError::Cluster(error)) if error.is_refusal() => ExitCode::from(2),
