@@ -70,7 +70,6 @@ pub struct Cluster {
     shared: Arc<Shared>,
 }
 
-/// The state that a node's threads share.
 struct Shared {
     settings: Settings,
     following: Following,
@@ -78,15 +77,12 @@ struct Shared {
     barrier: Barrier,
     operators: Operators,
     leader: OnceLock<Leader>,
-    /// The log, for reading: the follower's, then the engine's.
     reader: RwLock<Option<Reader>>,
-    /// Whether requests are answered here.
     is_open: AtomicBool,
     /// Whether etcd holds as much as it may while this node is the only one left.
     is_window_full: AtomicBool,
     /// The operators who wait for a standby's snapshots.
     snapshots: Mutex<Vec<oneshot::Sender<Seq>>>,
-    /// The turn to say something about this node.
     saying: Mutex<()>,
     is_handing_over: AtomicBool,
     /// Whether the process is about to stop.
@@ -94,7 +90,6 @@ struct Shared {
     takeovers: AtomicU64,
 }
 
-/// The settings of a node, from the configuration and the directory.
 struct Settings {
     partition: String,
     node: String,
@@ -112,7 +107,6 @@ struct Settings {
 /// The things that a node that leads from now on is given: the log that it followed, and the right
 /// to append.
 pub struct Promoted {
-    /// The log with its books.
     pub followed: Followed<Domain>,
     pub reader: Reader,
     pub agreement: Box<dyn Agreement>,
@@ -144,7 +138,6 @@ impl Cluster {
         Ok((Cluster { shared }, promoted))
     }
 
-    /// The newest view.
     pub fn view(&self) -> Arc<View> {
         let mut view = self.shared.views.borrow().clone();
         // The sequence that a leader has synced is known at once.
@@ -171,12 +164,10 @@ impl Cluster {
         .await;
     }
 
-    /// The views to come.
     pub fn changes(&self) -> watch::Receiver<Arc<View>> {
         self.shared.views.subscribe()
     }
 
-    /// The silence after which a standby takes over.
     pub fn failover(&self) -> Duration {
         self.shared.settings.failover
     }
@@ -212,13 +203,11 @@ impl Cluster {
         self.shared.is_window_full.load(Ordering::Relaxed)
     }
 
-    /// Says that requests are answered here from now on.
     pub fn opened(&self, reader: Reader) {
         self.shared.read_by(reader);
         self.shared.is_open.store(true, Ordering::Release);
     }
 
-    /// The times that this process has taken over.
     pub fn takeovers(&self) -> u64 {
         self.shared.takeovers.load(Ordering::Relaxed)
     }
@@ -228,7 +217,6 @@ impl Cluster {
         self.shared.leader.get().is_some_and(|leader| leader.lost().is_some())
     }
 
-    /// Whether this node serves.
     pub fn leads(&self) -> bool {
         self.shared.is_open.load(Ordering::Acquire) && !self.is_deposed()
     }
@@ -247,7 +235,6 @@ impl Cluster {
         }
     }
 
-    /// Copies this node's data into a new directory.
     pub async fn back_up(&self, path: PathBuf) -> Result<Made, Problem> {
         self.is_agreed().map_err(backups::failed)?;
         let reader = self.shared.reader().ok_or_else(|| Problem::overloaded(1))?;
@@ -267,7 +254,6 @@ impl Cluster {
         }
     }
 
-    /// Gives up: the process starts anew, as a standby.
     pub fn step_down(&self, why: &str) {
         step_down::step_down(&self.shared, why);
     }
@@ -302,7 +288,6 @@ impl Shared {
         say(standing_by::about(self, wal_seq))
     }
 
-    /// Changes the view that others have.
     fn see(&self, change: impl FnOnce(&mut View)) {
         self.views.send_modify(|view| change(Arc::make_mut(view)));
     }

@@ -21,7 +21,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use wal::Seq;
 
-/// The time between two looks whether there are new snapshots.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// The rest after work, in multiples of the time worked: a twentieth of a core at most.
 const REST: u32 = 19;
@@ -31,7 +30,6 @@ const BOOKS_MAX: usize = 64;
 /// checked.
 const RECORDS_MAX: u64 = 1_000_000;
 
-/// The counts of checked books since the start.
 #[derive(Debug)]
 pub struct Counters {
     began: Instant,
@@ -39,7 +37,6 @@ pub struct Counters {
     pub books: AtomicU64,
     /// The checked books that were derived again from records.
     pub derived: AtomicU64,
-    /// Records that were applied again.
     pub records: AtomicU64,
     /// Books that were not right, each of which was halted.
     pub breaches: AtomicU64,
@@ -69,7 +66,6 @@ impl Counters {
     }
 }
 
-/// Checks the books of an engine and counts them.
 pub fn start(engine: Engine<Domain>, counters: Arc<Counters>) -> io::Result<IdleThread> {
     IdleThread::start("selfcheck", move |rests| {
         Checker { engine, counters, rests, checked: HashMap::new(), last: 0, seen: 0 }.run();
@@ -80,11 +76,9 @@ struct Checker {
     engine: Engine<Domain>,
     counters: Arc<Counters>,
     rests: Rests,
-    /// The newest snapshot of each book in memory that was checked.
     checked: HashMap<u64, Seq>,
     /// The tenant key that was checked last: the next round begins behind it.
     last: u64,
-    /// The round of snapshots that was looked at last.
     seen: Seq,
 }
 

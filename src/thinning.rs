@@ -23,7 +23,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot::{self, error::RecvError};
 use wal::{ReadError, Reader, Retention, Seq, SnapshotHead};
 
-/// The time between two looks whether there are new snapshots.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// The rest after work for a tenant, in multiples of the time worked.
 const REST: u32 = 4;
@@ -35,7 +34,6 @@ const PRUNED_EVERY_MS: i64 = DAY_MS;
 /// The time, in ms, after which an expired answer goes, so that no request still under way speaks
 /// of it.
 const PRUNED_AFTER_MS: i64 = KEPT_MS + HOUR_MS;
-/// Snapshots in one write.
 const SNAPSHOTS_MAX: usize = 64;
 /// Index entries in one write: each is looked up by the writer.
 const ENTRIES_MAX: usize = 128;
@@ -79,7 +77,6 @@ impl IdleThread {
     }
 }
 
-/// Thins what an engine writes.
 pub fn start(engine: Engine<Domain>, retention: Retention) -> io::Result<IdleThread> {
     IdleThread::start("thinning", move |rests| {
         let (thinned, pruned) = (HashMap::new(), HashMap::new());
@@ -87,7 +84,6 @@ pub fn start(engine: Engine<Domain>, retention: Retention) -> io::Result<IdleThr
     })
 }
 
-/// The reason why a tenant's turn was not finished.
 #[derive(Debug, thiserror::Error)]
 enum Unfinished {
     #[error(transparent)]
@@ -105,9 +101,7 @@ struct Thinner {
     /// The round of snapshots that was looked at last; nothing before the first, which is of all
     /// tenants.
     seen: Option<Seq>,
-    /// The last thinning of each tenant's snapshots, on its own clock.
     thinned: HashMap<u64, i64>,
-    /// The last pruning of each tenant's kept answers, on its own clock.
     pruned: HashMap<u64, i64>,
 }
 
@@ -150,7 +144,6 @@ impl Thinner {
         true
     }
 
-    /// Whether there was anything to look through.
     fn thin(&mut self, reader: &Reader, tenant: u64) -> Result<bool, Unfinished> {
         let Some(newest) = reader.newest_snapshot_head(tenant)? else { return Ok(false) };
         let is_due = |done: &HashMap<u64, i64>, every_ms: i64| {
@@ -179,7 +172,6 @@ impl Thinner {
         Ok(true)
     }
 
-    /// Takes the expired answers of a tenant out of the index.
     fn prune(&self, reader: &Reader, tenant: u64, heads: &[SnapshotHead]) -> Result<(), Unfinished> {
         let Some(newest) = heads.last() else { return Ok(()) };
         let expired_ms = newest.time_ms.saturating_sub(PRUNED_AFTER_MS);

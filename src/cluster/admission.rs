@@ -28,7 +28,6 @@ const SPEAKS: Duration = Duration::from_secs(1);
 
 const OTHER_CLUSTER: &str = "this directory is of another cluster than the one in etcd";
 
-/// Says since which start of the machine it runs.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 /// Why this is no node, or why a command for one was not carried out.

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use wal::cluster::{Leader, Standing};
 
-/// Between two attempts of which the first had no answer.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Nothing may be answered from memory.
@@ -76,7 +75,6 @@ impl Barrier {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// At an instant after the call.
     fn ask(&self) -> oneshot::Receiver<Result<(), NotConfirmed>> {
         let (to, from) = oneshot::channel();
         let mut state = self.lock();
@@ -121,7 +119,6 @@ impl Barrier {
         }
     }
 
-    /// Refuses everybody, from here on.
     pub fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;

@@ -166,7 +166,6 @@ pub fn ready(cluster: &Cluster) -> Reply {
     }
 }
 
-/// Not ready for a reason of its own.
 pub fn unready(cluster: &Cluster, why: &str) -> Reply {
     unavailable(why, &cluster.view())
 }
@@ -217,18 +216,23 @@ fn show_member(view: &View, member: &Member) -> Vec<u8> {
 pub fn metrics(cluster: &Cluster) -> String {
     let view = cluster.view();
     let mut page = String::with_capacity(1024);
-    let mut row = |name: &str, kind: &str, help: &str, labels: &str, value: u64| {
-        // A String takes everything.
-        let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name}{labels} {value}\n");
-    };
     let role = format!("{{role=\"{}\"}}", view.role.name());
-    row("pasarela_cluster_role", "gauge", "1 for the part that this node has.", &role, 1);
-    row("pasarela_cluster_epoch", "gauge", "The newest epoch that was seen.", "", view.epoch);
-    let help = "Records that were agreed on and are not synced here.";
-    row("pasarela_cluster_behind_records", "gauge", help, "", view.behind());
-    row("pasarela_cluster_window_bytes", "gauge", "Bytes of batches in etcd.", "", view.window_bytes);
-    let help = "Times that this process has taken over.";
-    row("pasarela_cluster_takeovers_total", "counter", help, "", cluster.takeovers());
+    for (name, kind, help, labels, value) in [
+        ("role", "gauge", "1 for the part that this node has.", role.as_str(), 1),
+        ("epoch", "gauge", "The newest epoch that was seen.", "", view.epoch),
+        (
+            "behind_records",
+            "gauge",
+            "Records that were agreed on and are not synced here.",
+            "",
+            view.behind(),
+        ),
+        ("window_bytes", "gauge", "Bytes of batches in etcd.", "", view.window_bytes),
+        ("takeovers_total", "counter", "Times that this process has taken over.", "", cluster.takeovers()),
+    ] {
+        let name = format!("pasarela_cluster_{name}");
+        let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name}{labels} {value}\n");
+    }
     let (name, help) = ("pasarela_cluster_commit_seconds", "Time until etcd had agreed on a batch.");
     // A standby agrees on nothing.
     let _ = write!(

@@ -21,9 +21,7 @@ use wal::Reader;
 use wal::cluster::{Following, Founded, LookError};
 
 const FOLDER: &str = "join";
-/// A copy is under way.
 const COPYING: &str = "COPYING";
-/// Everything is there.
 const WHOLE: &str = "WHOLE";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +91,6 @@ fn left(data: &Path) -> Result<Left, ClusterError> {
     }
 }
 
-/// None if the directory is not there.
 fn names(directory: &Path) -> io::Result<Vec<OsString>> {
     match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

@@ -17,11 +17,9 @@ const BEAT_EVERY: Duration = Duration::from_millis(250);
 const PRUNE_EVERY: u64 = 4;
 /// Signs of life between two compactions of etcd.
 const COMPACT_EVERY: u64 = 120;
-/// Pages of batches in one round.
 const PAGES_MAX: usize = 16;
 /// Writes are taken again after a refusal when this part of the bound is free.
 const RESUME_BELOW: u64 = 8;
-/// For the other node to serve.
 const HAND_OVER: Duration = Duration::from_secs(10);
 /// For a sign of life, and then for taking the log. Nobody leads from the one to the other.
 const SIGN: Duration = Duration::from_secs(1);

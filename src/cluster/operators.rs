@@ -10,10 +10,8 @@ use sha2::{Digest, Sha256};
 use std::sync::{Arc, PoisonError, RwLock};
 use subtle::ConstantTimeEq;
 
-/// Of every named operator's token.
 const STEM: &[u8] = b"op_";
 
-/// Clones are the same ones.
 #[derive(Clone)]
 pub struct Operators {
     /// The digest of the configuration's token; `None`: whoever reaches the listener is `root`.

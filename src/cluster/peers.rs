@@ -16,7 +16,6 @@ use subtle::ConstantTimeEq;
 pub const PROOF: HeaderName = HeaderName::from_static("pasarela-peer");
 /// Of a request that is passed on.
 pub const TARGET: HeaderName = HeaderName::from_static("pasarela-peer-target");
-/// On both sides of now.
 const GOOD_MS: i64 = 60_000;
 const CONNECT: Duration = Duration::from_secs(1);
 
@@ -64,7 +63,6 @@ impl PeerKey {
         request.header(PROOF, self.prove(&passed, now_ms())).header(TARGET, target)
     }
 
-    /// If the proof is one.
     pub fn check(
         &self,
         method: &Method,

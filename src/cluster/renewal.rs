@@ -22,11 +22,9 @@ use std::time::{Duration, Instant};
 use wal::{OpenError, Reader, RocksStore, Seq, Tip};
 
 const FOLDER: &str = "renewal";
-/// Everything is there.
 const WHOLE: &str = "WHOLE";
 /// Proved when a node asks for a copy: no request could have this target.
 pub const TARGET: &str = "peer checkpoint";
-/// Between two attempts.
 const AGAIN: Duration = Duration::from_secs(5);
 
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +60,6 @@ impl Renewal {
         Ok(Renewal { client, key, data, under_way: None, tried_at: None, tries: 0 })
     }
 
-    /// `local` is the end of the log here.
     pub fn turn(&mut self, view: &View, local: Tip) -> Renewed {
         if let Some(thread) = self.under_way.take_if(|thread| thread.is_finished()) {
             match thread.join() {

@@ -30,10 +30,8 @@ const PIECE_BYTES: usize = 256 << 10;
 pub(super) const SILENCE_MAX: Duration = Duration::from_secs(30);
 const COPY: &str = "seed-";
 
-/// Removed with this.
 pub struct Seed {
     copy: PathBuf,
-    /// As files are called and where they are.
     files: VecDeque<(String, PathBuf)>,
     open: Option<File>,
     is_over: bool,
@@ -130,7 +128,6 @@ pub struct Filling {
 }
 
 impl Filling {
-    /// The directory is there and empty.
     pub fn new(into: &Path) -> Filling {
         Filling { into: into.to_owned(), kept: Vec::new(), open: None, is_whole: false }
     }

@@ -23,12 +23,10 @@ use tokio::sync::oneshot;
 use wal::cluster::{AgreedBatch, Leader, LookError, Patience, Seen, Silence};
 use wal::{Retention, Store};
 
-/// While nothing happens.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Agreed batches gather once all that there were are here: each poll costs etcd a question to its
 /// majority, and each one with batches costs this node a sync.
 const GATHER: Duration = Duration::from_millis(10);
-/// Between two words about itself.
 const NOTE_EVERY: Duration = Duration::from_millis(250);
 const COPYING: &str = "what follows this log is no longer in etcd: taking another node's copy";
 const NOT_FOUNDED: &str = "etcd holds no cluster: its data was lost";
@@ -37,7 +35,6 @@ const OUTDATED: &str = "the log has records of a later version: upgrade this nod
 const EXIT_FATAL: i32 = 70;
 /// Another start may find what this one did not.
 const EXIT_FAILED: i32 = 1;
-/// This node may not be one.
 const EXIT_REFUSED: i32 = 2;
 
 pub(super) struct StandingBy {
@@ -262,7 +259,6 @@ impl StandingBy {
         std::process::exit(EXIT_FATAL);
     }
 
-    /// A few times a second.
     fn note(&mut self) {
         if self.noted_at.is_some_and(|at| at.elapsed() < NOTE_EVERY) {
             return;
@@ -367,7 +363,6 @@ enum Round {
     Leads(Box<(Leader, wal::cluster::AgreedTip)>),
 }
 
-/// Whether this version reads all of a batch.
 fn is_known(batch: &AgreedBatch) -> bool {
     batch.records.iter().all(|record| codec::is_known(&record.payload))
 }

@@ -31,7 +31,6 @@ impl Role {
 #[serde(rename_all = "camelCase")]
 pub struct Member {
     pub node: String,
-    /// Of its directory.
     pub id: String,
     /// Empty in the words of an earlier version.
     #[serde(default)]
@@ -73,16 +72,13 @@ pub struct View {
     /// `None` if nobody serves, or etcd could not be read for long.
     pub leader: Option<String>,
     pub epoch: u64,
-    /// Synced here.
     pub wal_seq: Seq,
     pub agreed_seq: Seq,
     pub window_bytes: u64,
     pub members: Vec<Member>,
-    /// When etcd was read last.
     pub read_at: Option<Instant>,
     /// Why this node's log cannot go on.
     pub diverged: Option<String>,
-    /// Why this node does not follow for now.
     pub held_up: Option<&'static str>,
     /// For an operator, while nobody serves.
     pub waits_for: &'static str,

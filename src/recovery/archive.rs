@@ -97,7 +97,6 @@ fn name_into(body: &mut Vec<u8>, name: &str) {
     body.extend_from_slice(&name.as_bytes()[..usize::from(length)]);
 }
 
-/// The archive must have been written under this key.
 pub fn import(
     file: &Path,
     into: &Path,
@@ -191,7 +190,6 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// The last block names what came before it.
     fn compare_end(&self, block: &Block) -> Result<(), Failed> {
         let tip = self.rebuild.tip();
         let expected = [&tip.seq.to_le_bytes()[..], &tip.hash, &self.entries.to_le_bytes()].concat();
@@ -213,9 +211,8 @@ impl Import<'_> {
 
 /// Stays inside the directory.
 fn is_plain(name: &str) -> bool {
-    name != LOG_DIRECTORY
-        && !name.is_empty()
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    name != LOG_DIRECTORY && !name.is_empty() && name.bytes().all(is_plain)
 }
 
 fn word(rest: &mut &[u8]) -> Option<String> {

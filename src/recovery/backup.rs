@@ -19,7 +19,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use wal::{Config, Log, OWNER_FILE, OpenError, Reader, ReportTo, RocksStore, StoreError, Tip};
 
-/// In the marker of a copy.
 const BACKUP: &str = "backup";
 const COPY_BYTES: usize = 1 << 20;
 

@@ -183,7 +183,6 @@ impl Blocks<BufWriter<File>> {
 
 pub struct Block {
     pub kind: u8,
-    /// If the block has records.
     pub first: Seq,
     pub body: Vec<u8>,
     place: String,
@@ -199,7 +198,6 @@ fn bad(place: &str, why: &str) -> Failed {
     Failed::NotDone(format!("{place}, {why}"))
 }
 
-/// Checks each block.
 pub struct Parts<'a> {
     input: BufReader<File>,
     file: &'a Path,

@@ -166,7 +166,6 @@ pub fn balances(book: &AnyBook) -> Result<(), String> {
     }
 }
 
-/// Up to `last`, with their progress.
 pub fn replay_records(
     reader: &Reader,
     last: Seq,

@@ -22,7 +22,6 @@ pub const RATES_DIRECTORY: &str = "rates";
 pub const REQUESTS_DIRECTORY: &str = "requests";
 /// Derived, so no copy has it.
 pub const RECONCILIATIONS_DIRECTORY: &str = "reconciliations";
-/// The secret of keyed hashes.
 pub const MARK_KEY_FILE: &str = "mark.key";
 /// The secret's fingerprint: without it a damaged secret, or another directory's, would be accepted.
 pub const MARK_CHECK_FILE: &str = "mark.check";
@@ -45,7 +44,6 @@ const GROUP_BYTES: usize = 1 << 20;
 const OPEN_ATTEMPTS: u32 = 16;
 const OPEN_PAUSE: Duration = Duration::from_millis(20);
 
-/// An existing directory must be empty.
 pub fn make_empty(directory: &Path) -> Result<(), Failed> {
     wal::make_directory(directory).map_err(at(directory))?;
     match fs::read_dir(directory).map_err(at(directory))?.next() {
@@ -134,7 +132,6 @@ pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_B
     Ok(key)
 }
 
-/// It may be kept outside the directory.
 pub fn card_key_path(directory: &Path, file: Option<&Path>) -> PathBuf {
     file.map_or_else(|| directory.join(CARD_KEY_FILE), Path::to_path_buf)
 }
@@ -195,7 +192,6 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
     }
 }
 
-/// And its fingerprint.
 pub fn write_mark_key(directory: &Path, key: &[u8]) -> Result<(), Failed> {
     write_whole(&directory.join(MARK_KEY_FILE), key)?;
     write_mark_check(directory, key)

@@ -50,7 +50,6 @@ impl Rebuild {
         Ok(())
     }
 
-    /// As the engine does.
     fn snapshot(&mut self) -> Result<(), Failed> {
         self.log.snapshot()?;
         self.log.raise_floor()

@@ -14,7 +14,6 @@ const UNDER_CONSTRUCTION: &str = "PAST.new";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestoredCopy {
-    /// The command that made the directory.
     pub made_by: String,
     /// On the machine's clock.
     pub made_at: Timestamp,
@@ -88,7 +87,6 @@ impl RestoredCopy {
         RestoredCopy { tip: Some(tip), ..self }
     }
 
-    /// The directory becomes that of the active server.
     pub fn remove(directory: &Path) -> Result<(), Failed> {
         let path = directory.join(MARKER);
         fs::remove_file(&path).map_err(at(&path))?;

@@ -26,7 +26,6 @@ const PROGRESS_RECORDS: u64 = 16_384;
 pub struct Verified {
     pub records: u64,
     pub bytes: u64,
-    /// That the records lead to.
     pub books: u64,
     /// Each equal to what the records before it lead to.
     pub snapshots: u64,
@@ -90,7 +89,6 @@ fn is_removed(removed: &Ranges, key: &[u8], seq: Seq) -> bool {
     before.is_some_and(|(_, (to, last))| key < to.as_slice() && seq < *last)
 }
 
-/// In the sort: entries that the index should have come first, then changes of entities.
 const INDEX: u8 = 0;
 const STATES: u8 = 1;
 
@@ -170,7 +168,6 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Those that were taken before record `seq`.
     fn snapshots_before(&mut self, seq: Seq) -> Result<(), Failed> {
         while let Some(Reverse((at, tenant))) =
             self.ahead.peek().copied().filter(|Reverse((at, _))| *at < seq)
@@ -259,7 +256,14 @@ fn compare_entries(
                 return Ok(());
             }
         };
-        let order = order(expected.as_ref().map(|(key, _)| *key), found.as_ref().map(|(key, _)| *key));
+        // The end of a list comes after every key.
+        let order = match (&expected, &found) {
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (expected, found) => {
+                expected.as_ref().map(|(key, _)| *key).cmp(&found.as_ref().map(|(key, _)| *key))
+            }
+        };
         match (order, expected, found) {
             (Ordering::Less, Some((key, Noted { seq, time_ms, .. })), _) => {
                 // An older version may have written the record.
@@ -297,15 +301,6 @@ fn compare_entries(
 
 fn of_index<'a>((key, noted): (&'a [u8], &'a [u8])) -> Option<(&'a [u8], Noted<'a>)> {
     key.strip_prefix(&[INDEX]).map(|key| (key, Noted::read(noted)))
-}
-
-/// The end of a list comes after every key.
-fn order(expected: Option<&[u8]>, found: Option<&[u8]>) -> Ordering {
-    match (expected, found) {
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (expected, found) => expected.cmp(&found),
-    }
 }
 
 /// A kept answer is so old that it may have been removed from the index.

@@ -23,6 +23,7 @@ use domain::commands::Command;
 use domain::entities::deposit_address::{Asset, LogEntry};
 use domain::index::{self, Space};
 use domain::platform::{Mark, PlatformChange, SearchedBlocks};
+use domain::refusal::Refusal;
 use domain::resources::crypto::deposits as rules;
 use domain::resources::crypto::deposits::{Incoming, deposit_id};
 use domain::resources::tenants::PlatformAsk;
@@ -345,10 +346,10 @@ impl Search {
         let Some(to) = history::named(reader, tenant_key, Space::DepositTo, &address)? else { return Ok(()) };
         let block = self.connection.evm.node.block(logged.block).await?;
         let Some(block) = block.filter(|block| block.hash == logged.block_hash) else {
-            if misplaced < MISPLACED_MAX {
-                return self.owe(Owed { logged, misplaced: misplaced + 1 }, IN_NO_BLOCK);
+            match misplaced < MISPLACED_MAX {
+                true => self.owe(Owed { logged, misplaced: misplaced + 1 }, IN_NO_BLOCK),
+                false => self.set_aside(logged.name(), IN_NO_BLOCK),
             }
-            self.set_aside(logged.name(), IN_NO_BLOCK);
             return Ok(());
         };
         let chain_id = self.connection.evm.settings.chain_id;
@@ -362,7 +363,10 @@ impl Search {
                 self.set_aside(logged.name(), IN_ANOTHER_BLOCK);
                 return Ok(());
             }
-            Err(problem) => return self.owe(Owed { logged, misplaced }, &problem.to_string()),
+            Err(problem) => {
+                self.owe(Owed { logged, misplaced }, &problem.to_string());
+                return Ok(());
+            }
         }
         let credited = self.connection.evm.settings.units.credited(logged.transfer.units);
         if credited.is_none_or(|credited| credited.rest > 0) {
@@ -374,7 +378,8 @@ impl Search {
             return Ok(());
         };
         if let Err(problem) = self.connection.services.may_decide(tenant_key) {
-            return self.owe(Owed { logged, misplaced }, &problem.to_string());
+            self.owe(Owed { logged, misplaced }, &problem.to_string());
+            return Ok(());
         }
         let incoming =
             Incoming { id, address, amount, network, asset: Asset::Usdt, tx_hash, entry: Some(entry) };
@@ -383,15 +388,9 @@ impl Search {
         let engine = &self.connection.services.engine;
         match engine.continue_entity(tenant_key, to, command).await {
             Err(failure) => self.owe(Owed { logged, misplaced }, &format!("{failure:?}")),
-            Ok(settled) => {
-                self.note_outcome(
-                    &logged,
-                    id,
-                    settled.refusal.as_ref().map(|refusal| format!("{refusal:?}")),
-                );
-                Ok(())
-            }
+            Ok(settled) => self.note_outcome(&logged, id, settled.refusal.as_ref()),
         }
+        Ok(())
     }
 
     /// Whether a transfer was credited, by its place in the log and by the block of its transaction.
@@ -408,7 +407,7 @@ impl Search {
         })
     }
 
-    fn note_outcome(&self, logged: &Logged, id: Id, refusal: Option<String>) {
+    fn note_outcome(&self, logged: &Logged, id: Id, refusal: Option<&Refusal>) {
         let (network, transaction) = (self.connection.evm.network().name(), hex0x(&logged.transaction));
         match refusal {
             None => {
@@ -422,14 +421,14 @@ impl Search {
                 tracing::error!(
                     network,
                     transaction,
-                    refusal,
+                    ?refusal,
                     "a deposit was not credited: an operator has to look"
                 );
             }
         }
     }
 
-    fn owe(&mut self, owed: Owed, why: &str) -> Result<(), TurnError> {
+    fn owe(&mut self, owed: Owed, why: &str) {
         tracing::warn!(
             network = self.connection.evm.network().name(),
             transaction = hex0x(&owed.logged.transaction),
@@ -440,7 +439,6 @@ impl Search {
         if !self.owed.iter().any(|other| other.logged == owed.logged) {
             self.owed.push(owed);
         }
-        Ok(())
     }
 }
 

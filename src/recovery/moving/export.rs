@@ -27,7 +27,6 @@ pub struct Exported {
     pub digest: String,
 }
 
-/// By tenant key and entity.
 type Open = BTreeMap<(u64, EntityId), &'static str>;
 
 /// A repeat writes the same again.

@@ -68,7 +68,6 @@ pub fn import(
     Ok(imported)
 }
 
-/// Returns its checksum and whose it is.
 fn looked_through(
     file: &Path,
     parts: &mut Parts<'_>,
@@ -134,7 +133,6 @@ struct Arrival<'a> {
     into: OpenDirectory,
     before: &'a Reader,
     file: &'a Path,
-    /// Of live mode, once the tenant is opened.
     key: Option<u64>,
     records: u64,
     checked: u64,

@@ -31,7 +31,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wal::{OpenError, Reader};
 
-/// Of more things under way there is the number.
 const NAMED_MAX: usize = 20;
 
 fn running(directory: &Path) -> Failed {
