@@ -59,10 +59,10 @@ fn read_change(mut fields: Fields<'_>) -> Result<Edit, Invalid> {
     let hidden = fields.optional("hidden", kinds::boolean());
     let name = fields.optional("name", kinds::trimmed(banks::NAME_CHARACTERS));
     let service =
-        |value: Value<'_>| value.text_known("one of C2P, PAGO_MOVIL, DEBIT, CREDIT", Service::from_code);
+        |value: Value<'_>| value.text_known("one of C2P, PAGO_MOVIL, DEBIT, CREDIT", Service::from_name);
     let services = kind(
         move |value: Value<'_>| value.list(0..=Service::ALL.len(), service),
-        || schema::list(schema::one_of(Service::ALL.map(Service::code))),
+        || schema::list(schema::one_of(Service::ALL.map(Service::name))),
     );
     let services: Got<Option<Vec<Service>>> = fields.optional("services", services);
     let logo = kind(|value: Value<'_>| value.text_as(banks::logo_url), schema::text);

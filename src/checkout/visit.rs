@@ -189,8 +189,10 @@ impl<'a> Visit<'a> {
         );
         if let Some(begun) = self.attempts.pending_cop() {
             offers.retain(|offer| offer.way != Way::Cop);
-            let at =
-                offers.iter().position(|offer| offer.way.place() > Way::Cop.place()).unwrap_or(offers.len());
+            let at = offers
+                .iter()
+                .position(|offer| offer.way as usize > Way::Cop as usize)
+                .unwrap_or(offers.len());
             offers.insert(at, Offer { way: Way::Cop, reason: None, ves: None, cop: Some(begun.amount) });
         }
         offers
