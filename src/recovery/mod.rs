@@ -16,8 +16,9 @@ pub mod restored_copy;
 pub mod verify;
 pub mod writing;
 
+pub use failed::Failed;
 pub(crate) use failed::at;
-pub use failed::{BlockFault, Failed, Fault, KeyFault};
+pub use restored_copy::now_ms;
 
 /// The step, the amount done, and the total (0 if unknown).
 pub type Progress<'a> = &'a mut dyn FnMut(&'static str, u64, u64);
