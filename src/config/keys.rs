@@ -122,6 +122,19 @@ impl<'s> Keys<'s> {
         read(self.section(name))
     }
 
+    /// Adds what `known` says to a section that may say no more than these keys itself.
+    pub(super) fn fill(&mut self, known: &Table, own: &[&str]) {
+        let mut filled = known.clone();
+        for (name, value) in std::mem::take(&mut self.table) {
+            if own.contains(&&*name) {
+                filled.insert(name, value);
+            } else {
+                self.bad(&name, "there is no such key");
+            }
+        }
+        self.table = filled;
+    }
+
     pub(super) fn is_given(&self) -> bool {
         let below = format!("{}.", self.path).to_ascii_lowercase();
         let variables = self.source.variables.borrow();
@@ -140,6 +153,11 @@ impl<'s> Keys<'s> {
             Given::File(value) => value,
             Given::Variable(text) => self.inline(&path, &text)?,
         };
+        self.sections_of(name, list)
+    }
+
+    pub(super) fn sections_of(&self, name: &str, list: Value) -> Option<Vec<Keys<'s>>> {
+        let path = self.path_of(name);
         let Value::Array(elements) = list else {
             self.source.bad(&path, "must be a list of sections");
             return None;

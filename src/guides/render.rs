@@ -141,17 +141,7 @@ fn address(language: Language, target: &str) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    let mut html = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            c => html.push(c),
-        }
-    }
-    html
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 struct Writer {
@@ -198,13 +188,13 @@ impl Writer {
             self.examples.push((kind, label, code));
             return None;
         }
-        let label = match marks {
+        let caption = match marks {
             "json" => self.language.say("Respuesta", "Answer"),
             "json event" => self.language.say("Lo que recibe tu webhook", "What your webhook receives"),
             _ => "",
         };
         let caption =
-            if label.is_empty() { String::new() } else { format!("<figcaption>{label}</figcaption>") };
+            if caption.is_empty() { "".to_owned() } else { format!("<figcaption>{caption}</figcaption>") };
         let code = escaped(&code);
         let before = self.gathered().unwrap_or_default();
         Some(format!(

@@ -43,15 +43,8 @@ impl Metrics {
         ended_badly: Option<SystemTime>,
         is_open: bool,
     ) -> Metrics {
-        Metrics {
-            services,
-            selfcheck,
-            traffic,
-            certificates,
-            ended_badly,
-            is_open,
-            started: SystemTime::now(),
-        }
+        let started = SystemTime::now();
+        Metrics { services, selfcheck, traffic, certificates, ended_badly, is_open, started }
     }
 
     pub fn is_open(&self) -> bool {
