@@ -106,7 +106,6 @@ fn state_reply(visit: &Visit<'_>, attempt: Option<&Tried>) -> Reply {
     Reply::json(200, body).header(header::CACHE_CONTROL, NO_STORE)
 }
 
-/// The answer after an attempt was carried on, with the session's new state.
 async fn state_reply_after(
     visit: &Visit<'_>,
     attempt: Id,
@@ -180,7 +179,6 @@ pub async fn transfer(mut call: Call<'_>) -> Result<Reply, Problem> {
     state_reply_after(&visit, attempt, &settled).await
 }
 
-/// The phone to which the processor sends a message when a payment begins: by push or SMS.
 pub fn messaged(channel: Channel, buyer: Option<&Buyer>) -> Option<Phone> {
     match channel {
         Channel::Qr => None,
@@ -188,7 +186,6 @@ pub fn messaged(channel: Channel, buyer: Option<&Buyer>) -> Option<Phone> {
     }
 }
 
-/// Counts an attempt in pesos, and the message to its payer if one is sent.
 pub fn may_collect(
     limits: &Limits,
     client: Client,
@@ -249,8 +246,6 @@ pub struct OnSale {
     pub link: Link,
 }
 
-/// Looks up the product that a slug sells now; `None` when there is no such link, or it or its
-/// product is switched off.
 pub fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
     let found = history::on_slug(services.engine.reader(), slug)?;
     let Some((tenant_key, link, product)) = found else { return Ok(None) };
@@ -264,8 +259,6 @@ pub fn sought(call: &Call<'_>) -> Result<OnSale, Problem> {
     call.limits.looked(call.client(), on_sale(call.services, call.named))
 }
 
-/// The session that a purchase through a link opens; the error says why that quantity cannot be
-/// bought.
 pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<NewSession, &'static str> {
     let amount = priced(&sale.product, &sale.link, quantity)?;
     // Whoever has the id has the page, and the page has the secret.

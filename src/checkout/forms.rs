@@ -269,8 +269,6 @@ pub async fn deposit_address(mut sent: Call<'_>) -> Result<Reply, Problem> {
     }
 }
 
-/// Answers an attempt that cannot begin: with the session's own page when that tells why, else with
-/// a note above the form.
 fn refuse(
     sent: &Call<'_>,
     visit: &Visit<'_>,
@@ -324,7 +322,6 @@ pub async fn open(mut sent: Call<'_>) -> Result<Reply, Problem> {
     Ok(see(&options.address(id, "")))
 }
 
-/// Whether the session's own page tells the reason: it is paid, expired, or being paid.
 fn is_said_by_the_page(problem: &Problem) -> bool {
     matches!(problem.code, "session_paid" | "session_expired" | "charge_in_progress")
 }

@@ -88,7 +88,6 @@ impl Admin {
     }
 }
 
-/// None if there is no file.
 fn generated(path: &Path) -> Result<Option<Secret>, TokenError> {
     let path = path.to_owned();
     match fs::read_to_string(&path) {

@@ -14,7 +14,6 @@ const WORDS_CHARACTERS_MAX: usize = 1_024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evm {
     pub network: &'static str,
-    /// May hold a key of the node's provider.
     pub rpc_url: SecretSource,
     pub chain_id: u64,
     pub usdt_contract: String,

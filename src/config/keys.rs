@@ -117,7 +117,6 @@ impl<'s> Keys<'s> {
         Keys { path, table, source: self.source }
     }
 
-    /// A section that `read` makes something of.
     pub(super) fn nested<T>(&mut self, name: &str, read: impl FnOnce(Keys<'s>) -> T) -> T {
         read(self.section(name))
     }
@@ -203,7 +202,6 @@ impl<'s> Keys<'s> {
         })
     }
 
-    /// A text that `parse` makes something of.
     pub(super) fn parsed<T>(
         &mut self,
         name: &str,
@@ -374,7 +372,6 @@ impl<'s> Keys<'s> {
     }
 }
 
-/// The message lists the choices.
 pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, ValueError> {
     match choices.iter().find(|(name, _)| *name == text) {
         Some((_, value)) => Ok(value.clone()),
@@ -385,7 +382,6 @@ pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, V
     }
 }
 
-/// With so many decimals at most.
 pub(super) fn exact(
     text: &str,
     range: &RangeInclusive<Decimal>,

@@ -47,6 +47,11 @@ fn is(typed: &str, word: &str) -> bool {
     is_plural || stem(typed) == stem(word) || (typed.len() >= BEGINNING_MIN && word.starts_with(stem(typed)))
 }
 
+/// One letter too many, one that is missing, another one, or two that changed places.
+fn is_near(one: &str, other: &str) -> bool {
+    strsim::osa_distance(one, other) <= 1
+}
+
 /// A word that nothing begins with is the first that it is a letter away from; one of the table
 /// before any other word of the pages.
 fn corrected<'a>(
@@ -59,8 +64,6 @@ fn corrected<'a>(
         if word.len() < MISTYPED_MIN || tabled().any(known) || vocabulary().any(known) {
             return word;
         }
-        // One letter too many, one that is missing, another one, or two that changed places.
-        let is_near = |one: &str, other: &str| strsim::osa_distance(one, other) <= 1;
         let near =
             |it: &&str| it.len() >= BEGINNING_MIN && (is_near(&word, it) || is_near(stem(&word), stem(it)));
         let meant = tabled().find(near).or_else(|| vocabulary().find(near)).map(str::to_owned);

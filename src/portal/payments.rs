@@ -57,7 +57,6 @@ async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
     }
 }
 
-/// GET /portal/payments/:id
 pub async fn one(visit: &Here<'_>) -> Made {
     let (language, id) = (visit.language, visit.id());
     let payment = find(visit, id).await?;
@@ -127,7 +126,6 @@ fn form_of_return(visit: &Here<'_>, in_pesos: bool) -> view::Form {
         .says_why()
 }
 
-/// POST /portal/payments/:id/reverse
 pub async fn reverse(visit: &Here<'_>) -> Result<Shown, Problem> {
     let id = segment(visit.id());
     let in_pesos = find(visit, visit.id()).await.is_ok_and(|payment| is_in_pesos(&payment));

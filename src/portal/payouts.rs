@@ -102,7 +102,6 @@ async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
     visit.inside.get(&format!("/v1/crypto/payouts/{id}")).await
 }
 
-/// GET /portal/payouts/:id
 pub async fn one(visit: &Here<'_>) -> Made {
     let (language, id) = (visit.language, visit.id());
     let payout = find(visit, id).await?;

@@ -44,7 +44,6 @@ pub struct Input {
 }
 
 impl Input {
-    /// Has to be filled in.
     pub fn new(name: &'static str, label: impl Into<String>) -> Input {
         Input {
             name,
@@ -131,7 +130,6 @@ pub struct Form {
     /// Makes the ids of its inputs distinct on the page.
     pub id: String,
     pub to: String,
-    /// Asks and changes nothing.
     pub is_query: bool,
     pub is_upload: bool,
     pub is_inline: bool,
@@ -204,7 +202,6 @@ impl Form {
         self
     }
 
-    /// What was wrong with it when it was sent.
     pub fn error(self, error: Option<String>) -> Form {
         Form { error, ..self }
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 
+#[derive(Default)]
 pub(super) struct Choosable {
     pub(super) code: String,
     pub(super) name: String,
@@ -55,9 +56,8 @@ pub(super) fn document_options(
         Choosable {
             code: document.name().to_owned(),
             name: name.to_owned(),
-            help: "",
-            sends: false,
             chosen: document.name() == typed,
+            ..Choosable::default()
         }
     };
     documents.iter().map(option).collect()
@@ -91,9 +91,8 @@ pub(super) fn usdt_panel(
     let option = |code: &str, name: &str, chosen| Choosable {
         code: code.to_owned(),
         name: name.to_owned(),
-        help: "",
-        sends: false,
         chosen,
+        ..Choosable::default()
     };
     UsdtPanel {
         networks: served
