@@ -253,8 +253,6 @@ pub fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Proble
     Ok(product.offer(link).cloned().map(|link| OnSale { shop, product, link }))
 }
 
-/// The product that a client asks for by its slug; a 404 is counted, so that nobody may guess for
-/// ever.
 pub fn sought(call: &Call<'_>) -> Result<OnSale, Problem> {
     call.limits.looked(call.client(), on_sale(call.services, call.named))
 }

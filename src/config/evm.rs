@@ -20,7 +20,6 @@ pub struct Evm {
     pub usdt_decimals: u32,
     pub keystore: SecretSource,
     pub keystore_password: SecretSource,
-    /// Blocks, that of the transaction counted, after which it is final.
     pub confirmations: u64,
     pub max_fee_gwei: u64,
     pub deposit_seed: SecretSource,

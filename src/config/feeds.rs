@@ -17,13 +17,9 @@ const STEP: RangeInclusive<Decimal> = Decimal::ZERO..=Decimal::ONE_THOUSAND;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rates {
-    /// An older rate is not used for money.
     pub max_age_seconds: u64,
-    /// A price further than this from the one before it is suspect; 0: none is.
     pub max_step_percent: Decimal,
-    /// A list in the file replaces the embedded one.
     pub feeds: Vec<Feed>,
-    /// A bank's word on the BCV rate, for quotes.
     pub bank: Option<Feed>,
 }
 
@@ -57,15 +53,11 @@ pub enum FeedKind {
 pub struct HttpFeed {
     pub url: String,
     pub http_method: &'static str,
-    /// They may carry secrets of the source.
     pub headers: Vec<(String, super::Secret)>,
     pub body: String,
-    /// `/data/0/price`; `*` stands for every element of a list, and the median of several prices counts.
     pub pointer: String,
-    /// The time or, of an official rate, the value date.
     pub as_of_pointer: Option<String>,
     pub timeout_seconds: u64,
-    /// For `{hmac}` in a header.
     pub hmac_key: Option<super::Secret>,
     pub hmac_message: String,
 }

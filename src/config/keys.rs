@@ -37,7 +37,6 @@ pub(super) const PREFIX: &str = "PASARELA__";
 
 #[derive(Debug, Default)]
 pub(super) struct Source {
-    /// By the dotted lower-case path of their key.
     variables: RefCell<BTreeMap<String, String>>,
     findings: RefCell<Vec<BadKey>>,
 }
@@ -62,7 +61,6 @@ impl Source {
         self.findings.borrow_mut().push(BadKey { key: path.to_owned(), error, variable });
     }
 
-    /// And the variables that name no setting.
     pub(super) fn finish(self) -> Vec<BadKey> {
         let mut findings = self.findings.into_inner();
         for path in self.variables.into_inner().into_keys() {
@@ -103,7 +101,6 @@ impl<'s> Keys<'s> {
         Keys { path: String::new(), table, source }
     }
 
-    /// Empty if the file does not have the section.
     pub(super) fn section(&mut self, name: &str) -> Keys<'s> {
         let path = self.path_of(name);
         let table = match self.take_from_file(name) {
@@ -316,7 +313,6 @@ impl<'s> Keys<'s> {
         self.source.bad(&self.path_of(name), error);
     }
 
-    /// What is left in the section is unknown.
     pub(super) fn done(self) {
         for name in self.table.keys() {
             self.source.bad(&self.path_of(name), "there is no such key");

@@ -130,7 +130,6 @@ fn said(visit: &Here<'_>, said: Option<Said>, is_in_queues: bool) -> Vec<Block> 
     blocks
 }
 
-/// Of a payment, or of a payout.
 pub fn on(visit: &Here<'_>, is_payment: bool, of: &Value, at_bank: Option<&AtBank>) -> Vec<Block> {
     let (status, is_of_pesos) = (str_of(of, "status"), !of["amountCop"].is_null());
     let sentence = match at_bank {

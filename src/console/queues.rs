@@ -47,7 +47,6 @@ struct Queues {
     lists: BTreeMap<&'static str, Value>,
     untaken: Untaken,
     live_asked: usize,
-    /// The lengths of queues that are longer than a page.
     long: BTreeMap<&'static str, usize>,
 }
 
@@ -202,7 +201,6 @@ fn reviews(visit: &Here<'_>, list: &Value) -> Table {
     table.rows(items(list).iter().map(row)).next(next("cryptoReviews", list))
 }
 
-/// The good end first.
 fn either(base: &str, id: &str, [good, bad]: [(&'static str, &'static str); 2]) -> view::Form {
     view::Form::new(path(base, id, good.0), good.0, good.1)
         .id(format!("{}-{id}", good.0))

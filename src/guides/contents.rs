@@ -6,7 +6,6 @@ use crate::language::Language;
 pub const LANGUAGES: [Language; 2] = [Language::Spanish, Language::English];
 
 pub struct Source {
-    /// In addresses, and of the files.
     pub name: &'static str,
     spanish: &'static str,
     english: &'static str,

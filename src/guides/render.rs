@@ -11,7 +11,6 @@ pub struct Section {
     pub title: String,
     /// Empty for the beginning of the page.
     pub anchor: String,
-    /// Without marks.
     pub prose: String,
     pub code: String,
     /// Whether the page's own table of contents has it.
@@ -31,7 +30,6 @@ impl Rendered {
     }
 }
 
-/// By what their blocks are marked with.
 const EXAMPLES: [(&str, &str); 4] =
     [("sh", "curl"), ("php", "PHP"), ("js", "JavaScript"), ("python", "Python")];
 
@@ -118,7 +116,6 @@ fn text_until(parser: &mut Parser<'_>, is_end: impl Fn(&TagEnd) -> bool) -> Stri
     text
 }
 
-/// As GitHub gives it.
 fn anchor(heading: &str) -> String {
     let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
     heading.trim().to_lowercase().chars().filter(kept).map(|c| if c == ' ' { '-' } else { c }).collect()
@@ -202,7 +199,6 @@ impl Writer {
         ))
     }
 
-    /// Its first language is open.
     fn gathered(&mut self) -> Option<String> {
         if self.examples.is_empty() {
             return None;

@@ -95,7 +95,6 @@ impl<W: Send + Sync> Pages<W> {
         Some((cookie, hash, who))
     }
 
-    /// `api` is what answers what the page asks for its visitor.
     pub async fn answer(
         &self,
         row: &PageRow<W>,

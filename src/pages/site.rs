@@ -132,7 +132,6 @@ impl<W> Site<W> {
         Shell::guest(language.say(spanish, english).to_owned(), self.base, language, arrival)
     }
 
-    /// The page of a problem. Without a session it has no links.
     pub fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
         respond::log(problem, &arrival.request_id);
         let language = Language::from_code(form::Form::query(arrival.head.uri.query()).get("lang"));
@@ -157,7 +156,6 @@ pub struct Visit<'a, W: 'static> {
     pub language: Language,
     pub path: Vec<String>,
     pub query: form::Form,
-    /// What an act was sent; empty of a page.
     pub form: form::Form,
     pub file: Option<Bytes>,
     pub inside: Inside<'a>,

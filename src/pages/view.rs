@@ -13,7 +13,6 @@ use askama::Template;
 use serde_json::Value;
 
 pub struct Page {
-    /// Its `data-page`.
     pub name: &'static str,
     pub title: String,
     /// As the API writes it; `error` after a form that failed.
@@ -155,7 +154,6 @@ impl Cell {
 }
 
 pub struct Fact {
-    /// The name of the member in the API, its `data-field`.
     pub field: String,
     pub label: String,
     pub cell: Cell,

@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 
 const STATES: [&str; 5] = ["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"];
 const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "method", "usdAmount", "vesAmount", "status"];
-/// As the API has them.
 const FILTERS: [&str; 7] =
     ["status", "reference", "bankReference", "externalRef", "merchantId", "from", "to"];
 #[rustfmt::skip]
@@ -48,7 +47,6 @@ pub async fn list(visit: &Here<'_>) -> Made {
     Ok(Page::new("payments", visit.say("Cobros", "Payments")).with(filter).with(table))
 }
 
-/// Of bolívares, or of pesos.
 async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
     let id = segment(id);
     match visit.inside.get(&format!("/v1/payments/{id}")).await {

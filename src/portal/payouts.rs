@@ -90,7 +90,6 @@ pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
     visit.acted(outcome, to, list(visit)).await
 }
 
-/// Of bolívares, of pesos or of USDT.
 async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
     let id = segment(id);
     for path in ["/v1/payouts", "/v1/cop/payouts"] {
@@ -173,7 +172,6 @@ fn outcome(language: Language, lines: &[Value]) -> Note {
     note
 }
 
-/// How many of all lines were ordered, and how many of those are paid already.
 fn counted(language: Language, all: usize, made: usize, paid: usize) -> String {
     let lines =
         language.say(if all == 1 { "renglón" } else { "renglones" }, if all == 1 { "line" } else { "lines" });

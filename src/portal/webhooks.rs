@@ -177,7 +177,6 @@ pub async fn test(visit: &Here<'_>) -> Result<Shown, Problem> {
     visit.acted(outcome, |_| Shown::See(format!("{HERE}?done=tested")), list(visit)).await
 }
 
-/// None where there is no event.
 pub fn explained(visit: &Here<'_>, webhook: &str, event: &str) -> Result<Vec<Block>, Problem> {
     let (services, tenant) = (visit.services, visit.who.tenant_key);
     let reader = services.engine.reader();

@@ -28,7 +28,6 @@ impl Kind {
 }
 
 pub struct Input {
-    /// Also the `data-field`.
     pub name: &'static str,
     pub label: String,
     pub kind: Kind,

@@ -77,8 +77,6 @@ pub(super) struct UsdtPanel {
     pub(super) assets: Vec<Choosable>,
 }
 
-/// The networks and assets of `served` that a buyer may choose. Live mode knows USDT alone: no
-/// wallet takes other coins.
 pub(super) fn usdt_panel(
     chosen: Option<(Network, Asset)>,
     served: &[Network],
