@@ -49,7 +49,7 @@ fn is(typed: &str, word: &str) -> bool {
 
 /// One letter too many, one that is missing, another one, or two that changed places.
 fn is_near(one: &str, other: &str) -> bool {
-    strsim::osa_distance(one, other) <= 1
+    one.len().abs_diff(other.len()) <= 1 && strsim::osa_distance(one, other) <= 1
 }
 
 /// A word that nothing begins with is the first that it is a letter away from; one of the table
