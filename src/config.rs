@@ -16,7 +16,6 @@ mod feeds;
 mod keys;
 mod live_rails;
 mod pins;
-mod presets;
 mod rails;
 mod secret;
 mod server;

@@ -72,7 +72,6 @@ pub fn note(data: &Path, why: &str) {
     }
 }
 
-/// The instant at which a run on this directory last ended so, if one did.
 pub fn last_end(data: &Path) -> Option<SystemTime> {
     fs::metadata(data.join(ENDED_BADLY_FILE)).and_then(|file| file.modified()).ok()
 }

@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct HaltedFile {
     data: PathBuf,
     newest: Mutex<Vec<HaltedBook>>,
-    /// The lock under which the newest list is written, so that no older one comes last.
     writing: Mutex<()>,
 }
 

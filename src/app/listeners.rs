@@ -28,7 +28,6 @@ pub(super) struct Listeners {
 }
 
 impl Listeners {
-    /// Binds both listeners and serves tenants, whose gate is closed yet.
     pub(super) async fn bind(config: &Config, limits: Limits) -> Result<Listeners, StartupError> {
         let certificates = [
             certificates("api", "server.tls", config.server.tls.as_ref())?,

@@ -139,7 +139,6 @@ fn secret(key: &str, source: &SecretSource) -> Result<ApiSecret, BadSetting> {
     Ok(ApiSecret::new(read.expose()))
 }
 
-/// The value that stands beside a name; the configuration has checked that it is there.
 pub(super) fn named<T: Copy + Default>(choices: &[(&str, T)], name: &str) -> T {
     choices.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice).unwrap_or_default()
 }
@@ -156,7 +155,6 @@ pub enum LiveRailError {
 #[error("{key}: {fault}")]
 pub struct BadSetting {
     pub key: String,
-    /// The reason why it cannot be used, which holds nothing of its value.
     pub fault: Fault,
 }
 

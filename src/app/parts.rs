@@ -1,7 +1,5 @@
 //! The parts behind the listeners, opened in the order in which they need each other: the outside, the
 //! log with its engine, which replays, and then what the platform's book says.
-//!
-//! Listeners are unknown here.
 
 use super::halted::HaltedFile;
 use super::live_rails::{self, Networks};
@@ -57,7 +55,6 @@ const MISSES_MAX: usize = 30;
 /// The number of books that a start leaves in memory without another thought: they take about as much
 /// as the program itself. Where there are more, they are saved, which needs room on the disk.
 const BOOKS_AWAKE_MAX: usize = 1_000;
-/// The reason noted for a book that is halted because the operator did not want it started.
 const SET_ASIDE: &str = "set aside at the start (--set-aside)";
 /// Exit code when the log failed or the platform's own book is in doubt: `EX_SOFTWARE`.
 const EXIT_FATAL: i32 = 70;
@@ -196,8 +193,6 @@ fn shares(config: &Config) -> actors::Shares {
     }
 }
 
-/// Loads the tenants and banks from the platform's book, starts the work of endpoints, pushes the
-/// settings that the last run left unpushed, and sends the orders that wait.
 async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupError> {
     let unanswered = |what| move |problem| StartupError::Unanswered { what, problem: Box::new(problem) };
     let failed = unanswered("the tenants");
@@ -268,7 +263,6 @@ fn open_webhooks(config: &Config, outbound: &Outbound, clock: &Clock) -> Result<
     })?)
 }
 
-/// Writes samples that other machines took into this one's history, while the server goes on.
 fn keep_learned(services: &Arc<Services>, learned: Vec<Arc<Sample>>) {
     let history = Arc::clone(&services.prices.history);
     tokio::spawn(async move {
@@ -406,7 +400,6 @@ fn open_rates(
     Ok((rates, board))
 }
 
-/// The reason why each book is set aside: the operator's word, and what it was halted for before.
 fn reasons(data: &Path, set_aside: &[u64]) -> BTreeMap<u64, String> {
     let before = directory::halted::read(data);
     let why = |tenant: &u64| match before.iter().find(|book| book.tenant_key == *tenant) {

@@ -16,7 +16,6 @@ pub struct DirectoryState {
 }
 
 impl DirectoryState {
-    /// The state that the marker names; an unfinished directory is refused.
     pub fn of(data: &Path, take_over: bool) -> Result<DirectoryState, Failed> {
         let copy = RestoredCopy::must_be_whole(data)?;
         let outbound = if copy.is_some() { Outbound::shut() } else { Outbound::open() };

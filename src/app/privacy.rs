@@ -33,7 +33,6 @@ pub fn allow_tracing() -> std::io::Result<()> {
     Ok(set_dumpable_behavior(DumpableBehavior::Dumpable)?)
 }
 
-/// Warns of files and directories that others than their owner may read.
 pub fn warn_of_open_files(config: &Config) {
     for (path, mode) in open_to_others(config) {
         tracing::warn!(path = %path.display(), mode = format_args!("{mode:04o}"), "others on this machine may read it; chmod go-rwx");

@@ -34,7 +34,6 @@ fn ballast(disk: &Disk) -> PathBuf {
     disk.data().join(BALLAST_FILE)
 }
 
-/// Gives the file's room back if there is little besides it.
 pub fn make_room(disk: &Disk) {
     if disk.look() >= ballast_bytes(disk) {
         return;
@@ -70,8 +69,6 @@ fn says_full(why: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// Waits for room on the disk, and tells systemd that the start takes longer than one that is stuck
-/// may.
 pub fn wait_for_room() -> impl Future<Output = ()> {
     notify::starting("the disk is full", 3 * TRY_EVERY);
     tokio::time::sleep(TRY_EVERY)

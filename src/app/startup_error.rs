@@ -127,7 +127,6 @@ impl StartupError {
         }
     }
 
-    /// Whether an operator has to write the configuration in another way.
     pub const fn is_of_the_configuration(&self) -> bool {
         matches!(
             self,
@@ -143,7 +142,6 @@ fn is_damaged(error: &OpenError) -> bool {
     matches!(error, OpenError::Damage(_) | OpenError::Store(StoreError::Corrupt(_)))
 }
 
-/// The advice to an operator when the book of one tenant is the only one that is not right.
 fn aside(error: &actors::StartError) -> String {
     match error {
         actors::StartError::Book { tenant, .. } if *tenant != PLATFORM => {

@@ -32,7 +32,6 @@ impl StopSignals {
         let _ = self.stopped.wait_for(|stopped| *stopped).await;
     }
 
-    /// The output of `work`, or none if a signal came first.
     pub(super) async fn unless_stopped<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             output = work => Some(output),

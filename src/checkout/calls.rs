@@ -145,7 +145,6 @@ fn state_reply(visit: &Visit<'_>, attempt: Option<&Tried>) -> Reply {
     Reply::json(200, body).header(header::CACHE_CONTROL, NO_STORE)
 }
 
-/// The answer after an attempt was carried on, with the session's new state.
 async fn state_reply_after(
     visit: &Visit<'_>,
     attempt: Id,
@@ -289,7 +288,6 @@ async fn transfer(mut call: Call<'_>) -> Result<Reply, Problem> {
     state_reply_after(&visit, attempt, &settled).await
 }
 
-/// The phone to which the processor sends a message when a payment begins: by push or SMS.
 pub fn messaged(channel: Channel, buyer: Option<&Buyer>) -> Option<Phone> {
     match channel {
         Channel::Qr => None,
@@ -297,7 +295,6 @@ pub fn messaged(channel: Channel, buyer: Option<&Buyer>) -> Option<Phone> {
     }
 }
 
-/// Counts an attempt in pesos, and the message to its payer if one is sent.
 pub fn may_collect(
     limits: &Limits,
     client: Client,
@@ -406,8 +403,6 @@ pub struct OnSale {
     pub link: Link,
 }
 
-/// Looks up the product that a slug sells now; `None` when there is no such link, or it or its
-/// product is switched off.
 pub fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
     let found = history::on_slug(services.engine.reader(), slug)?;
     let Some((tenant_key, link, product)) = found else { return Ok(None) };
@@ -415,14 +410,10 @@ pub fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Proble
     Ok(product.offer(link).cloned().map(|link| OnSale { shop, product, link }))
 }
 
-/// The product that a client asks for by its slug; a 404 is counted, so that nobody may guess for
-/// ever.
 pub fn sought(call: &Call<'_>) -> Result<OnSale, Problem> {
     call.limits.looked(call.client(), on_sale(call.services, call.named))
 }
 
-/// The session that a purchase through a link opens; the error says why that quantity cannot be
-/// bought.
 pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<NewSession, &'static str> {
     let amount = priced(&sale.product, &sale.link, quantity)?;
     // Whoever has the id has the page, and the page has the secret.

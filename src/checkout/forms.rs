@@ -9,8 +9,7 @@ use crate::checkout::steps;
 use crate::checkout::visit::{Call, Visit, shop_of};
 use crate::checkout::ways_back::see;
 use crate::checkout::words::Language;
-use crate::gateway::ask;
-use crate::gateway::ask::failure;
+use crate::gateway::ask::{self, failure};
 use crate::gateway::transfers;
 use crate::http::body;
 use crate::http::respond::{self, Reply};
@@ -49,11 +48,8 @@ const FOREIGN: &str = "the form was sent from another site's page; open the chec
 
 impl<'a> Call<'a> {
     fn is_foreign(&self) -> bool {
-        self.arrival
-            .head
-            .headers
-            .get(SEC_FETCH_SITE)
-            .is_some_and(|site| site != "same-origin" && site != "none")
+        let site = self.arrival.head.headers.get(SEC_FETCH_SITE);
+        site.is_some_and(|site| site != "same-origin" && site != "none")
     }
 
     async fn read(&mut self) -> Result<Form, Problem> {
@@ -71,10 +67,9 @@ impl<'a> Call<'a> {
         let found = known.map_or(Ok(None), |id| shop_of(self.services, id));
         self.limits.looked(client, found)?;
         let form = self.read().await?;
-        let id =
-            known.filter(|id| is_secret(&self.services.keys, *id, form.text("secret"))).ok_or_else(|| {
-                Problem::unauthorized("the form's secret is not that of this session; open its page again")
-            })?;
+        let why = "the form's secret is not that of this session; open its page again";
+        let id = known.filter(|id| is_secret(&self.services.keys, *id, form.text("secret")));
+        let id = id.ok_or_else(|| Problem::unauthorized(why))?;
         let visit = Visit::begin(self.services, id).await?.ok_or_else(Problem::not_found)?;
         Ok((form, visit))
     }
@@ -120,19 +115,13 @@ pub async fn request(mut sent: Call<'_>) -> Result<Reply, Problem> {
         };
     }
     let mut typed = Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone"]);
-    let bank = bank(&typed, &services.banks.now(), Service::C2p);
-    let identity = IdentityDocument::parse(&compact(typed.get("debtorId"))).ok();
-    let phone = MobilePhone::parse(&compact(typed.get("debtorCellPhone"))).ok();
-    let (Some(bank), Some(identity), Some(phone)) = (bank, identity, phone) else {
-        typed.wrong = wrong([
-            ("debtorBankCode", bank.is_some()),
-            ("debtorId", identity.is_some()),
-            ("debtorCellPhone", phone.is_some()),
-        ]);
+    let mut wrong = Wrong::default();
+    let Some(debtor) = wrong.debtor(&typed, &services.banks.now(), Service::C2p) else {
+        typed.wrong = wrong.0;
         return show(&visit, PageOptions { typed, ..options }, 400);
     };
     options.typed = typed;
-    request_key(&sent, &visit, Debtor { bank, id: identity, phone }, options).await
+    request_key(&sent, &visit, debtor, options).await
 }
 
 async fn request_key(
@@ -216,22 +205,38 @@ pub async fn collect(mut sent: Call<'_>) -> Result<Reply, Problem> {
 
 fn read_buyer(typed: &Typed, channel: Channel, livemode: bool) -> Result<Buyer, Vec<&'static str>> {
     let documents = channel.documents(livemode);
+    let mut wrong = Wrong::default();
     let email = Some(typed.get("email")).filter(|text| is_email(text)).map(str::to_owned);
-    let phone = ColombianPhone::parse(&compact(typed.get("phone"))).ok();
+    let email = wrong.read("email", email);
+    let phone = wrong.read("phone", ColombianPhone::parse(&compact(typed.get("phone"))).ok());
     let document_type =
         documents.iter().copied().find(|document| document.name() == typed.get("documentType"));
+    let document_type = wrong.read("documentType", document_type);
     let document_number = DocumentNumber::parse(&bare(typed.get("documentNumber"))).ok();
-    let wrong = wrong([
-        ("email", email.is_some()),
-        ("phone", phone.is_some()),
-        ("documentType", document_type.is_some()),
-        ("documentNumber", document_number.is_some()),
-    ]);
-    if wrong.is_empty() { Ok(Buyer { email, phone, document_type, document_number }) } else { Err(wrong) }
+    let document_number = wrong.read("documentNumber", document_number);
+    if wrong.0.is_empty() { Ok(Buyer { email, phone, document_type, document_number }) } else { Err(wrong.0) }
 }
 
-fn wrong<const N: usize>(found: [(&'static str, bool); N]) -> Vec<&'static str> {
-    found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect()
+/// The names of the fields that could not be read.
+#[derive(Default)]
+struct Wrong(Vec<&'static str>);
+
+impl Wrong {
+    fn read<T>(&mut self, name: &'static str, value: Option<T>) -> Option<T> {
+        if value.is_none() {
+            self.0.push(name);
+        }
+        value
+    }
+
+    /// Of whoever pays by a bank of this service.
+    fn debtor(&mut self, typed: &Typed, banks: &Catalogue, service: Service) -> Option<Debtor> {
+        let bank = self.read("debtorBankCode", bank(typed, banks, service));
+        let id = self.read("debtorId", IdentityDocument::parse(&compact(typed.get("debtorId"))).ok());
+        let phone = MobilePhone::parse(&compact(typed.get("debtorCellPhone"))).ok();
+        let phone = self.read("debtorCellPhone", phone);
+        Some(Debtor { bank: bank?, id: id?, phone: phone? })
+    }
 }
 
 pub async fn submit_code(mut sent: Call<'_>) -> Result<Reply, Problem> {
@@ -269,8 +274,6 @@ pub async fn deposit_address(mut sent: Call<'_>) -> Result<Reply, Problem> {
     }
 }
 
-/// Answers an attempt that cannot begin: with the session's own page when that tells why, else with
-/// a note above the form.
 fn refuse(
     sent: &Call<'_>,
     visit: &Visit<'_>,
@@ -324,7 +327,6 @@ pub async fn open(mut sent: Call<'_>) -> Result<Reply, Problem> {
     Ok(see(&options.address(id, "")))
 }
 
-/// Whether the session's own page tells the reason: it is paid, expired, or being paid.
 fn is_said_by_the_page(problem: &Problem) -> bool {
     matches!(problem.code, "session_paid" | "session_expired" | "charge_in_progress")
 }
@@ -425,23 +427,20 @@ async fn settled(
 }
 
 fn read_card(form: &Form, now: Timestamp) -> Result<Arc<Card>, Vec<&'static str>> {
-    let number = Number::parse(&compact(form.text("cardNumber"))).ok();
+    let mut wrong = Wrong::default();
+    let number = wrong.read("cardNumber", Number::parse(&compact(form.text("cardNumber"))).ok());
     let expiry = expiry(form.text("cardExpiry")).filter(|expiry| expiry.expired_at(now).is_none());
-    let cvv = Cvv::parse(&compact(form.text("cardCvv"))).ok();
+    let expiry = wrong.read("cardExpiry", expiry);
+    let cvv = wrong.read("cardCvv", Cvv::parse(&compact(form.text("cardCvv"))).ok());
     let name =
         Some(form.text("cardName")).filter(|name| (1..=HOLDER_NAME_MAX).contains(&name.chars().count()));
-    let holder = IdentityDocument::parse(&compact(form.text("holderId"))).ok();
+    let name = wrong.read("cardName", name);
+    let holder = wrong.read("holderId", IdentityDocument::parse(&compact(form.text("holderId"))).ok());
     match (number, expiry, cvv, name, holder) {
         (Some(number), Some(expiry), Some(cvv), Some(name), Some(holder_id)) => {
             Ok(Arc::new(Card { number, expiry, cvv, holder_name: name.to_owned(), holder_id }))
         }
-        (number, expiry, cvv, name, holder) => Err(wrong([
-            ("cardNumber", number.is_some()),
-            ("cardExpiry", expiry.is_some()),
-            ("cardCvv", cvv.is_some()),
-            ("cardName", name.is_some()),
-            ("holderId", holder.is_some()),
-        ])),
+        _ => Err(wrong.0),
     }
 }
 
@@ -468,24 +467,16 @@ fn read_transfer(
     banks: &Catalogue,
     now: Timestamp,
 ) -> Result<GotTransfer, Vec<&'static str>> {
-    let bank = bank(typed, banks, Service::PagoMovil);
-    let id = IdentityDocument::parse(&compact(typed.get("debtorId"))).ok();
-    let phone = MobilePhone::parse(&compact(typed.get("debtorCellPhone"))).ok();
-    let reference = reference(&compact(typed.get("reference"))).ok();
+    let mut wrong = Wrong::default();
+    let debtor = wrong.debtor(typed, banks, Service::PagoMovil);
+    let reference = wrong.read("reference", reference(&compact(typed.get("reference"))).ok());
     let (oldest, today) = transfer_days(now);
     let date = day(typed.get("date")).filter(|date| (oldest..=today).contains(date));
+    let date = wrong.read("date", date);
     let quote = form.filled("quote").map(Quote::sent);
-    match (bank, id, phone, reference, date) {
-        (Some(bank), Some(id), Some(phone), Some(reference), Some(date)) => {
-            Ok(GotTransfer { debtor: Debtor { bank, id, phone }, reference, date, quote })
-        }
-        (bank, id, phone, reference, date) => Err(wrong([
-            ("debtorBankCode", bank.is_some()),
-            ("debtorId", id.is_some()),
-            ("debtorCellPhone", phone.is_some()),
-            ("reference", reference.is_some()),
-            ("date", date.is_some()),
-        ])),
+    match (debtor, reference, date) {
+        (Some(debtor), Some(reference), Some(date)) => Ok(GotTransfer { debtor, reference, date, quote }),
+        _ => Err(wrong.0),
     }
 }
 

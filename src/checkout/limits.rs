@@ -16,36 +16,24 @@ use domain::values::ids::Id;
 use domain::values::phone::MobilePhone;
 use std::time::Duration;
 
-/// Sessions that one client opens of a link in a row: an office that comes to buy at once.
-const SESSIONS_BURST: u32 = 50;
-const SESSIONS_EVERY: Duration = Duration::from_secs(1);
-/// Sessions that a link opens in a row, for all clients.
-const SHARED_SESSIONS_BURST: u32 = 10 * SESSIONS_BURST;
-/// The time after which another may be opened by anybody: twenty a second are more than a shop
-/// sells, and little to the log.
-const SHARED_SESSIONS_EVERY: Duration = Duration::from_millis(50);
-/// Messages that a session has sent in a row, or a client to a phone: a buyer who corrects bank,
-/// document and phone more than once comes through.
-const MESSAGES_BURST: u32 = 10;
-/// The time after which another message may be sent, when the burst is used up: a payer who is
-/// plagued with messages gets ten in ten minutes and no more.
-const MESSAGES_EVERY: Duration = Duration::from_secs(60);
-/// Messages that all clients together have sent to a phone through a link in a row.
-const SHARED_MESSAGES_BURST: u32 = 3 * MESSAGES_BURST;
-const SHARED_MESSAGES_EVERY: Duration = Duration::from_secs(20);
-/// Cards and transfers that may be tried in a row, of a session and by a client at one shop: who has
-/// mistyped comes through, and who tries numbers out does not get far.
-const GUESSES_BURST: u32 = 10;
-const GUESSES_EVERY: Duration = Duration::from_secs(60);
-/// Attempts in pesos that may begin in a row in a session: each is an order to the processor.
-const STARTS_BURST: u32 = 10;
-const STARTS_EVERY: Duration = Duration::from_secs(60);
-/// Attempts in pesos that a client may begin in a row at one shop: many buyers share the address of
-/// their telephone company.
-const CLIENT_STARTS_BURST: u32 = 60;
-const CLIENT_STARTS_EVERY: Duration = Duration::from_secs(6);
-/// The time in which a client may miss `misses_per_minute` times.
-const MINUTE: Duration = Duration::from_secs(60);
+/// The time after which another is let through, and how many in a row.
+type Bound = (Duration, u32);
+
+/// Sessions that one client opens of a link: an office that comes to buy at once.
+const SESSIONS: Bound = (Duration::from_secs(1), 50);
+/// For all clients of a link: twenty a second are more than a shop sells, and little to the log.
+const SHARED_SESSIONS: Bound = (Duration::from_millis(50), 10 * SESSIONS.1);
+/// Messages that a session has sent, or a client to a phone: a buyer who corrects bank, document and phone more than
+/// once comes through; a payer who is plagued with messages gets ten in ten minutes and no more.
+const MESSAGES: Bound = (Duration::from_secs(60), 10);
+const SHARED_MESSAGES: Bound = (Duration::from_secs(20), 3 * MESSAGES.1);
+/// Cards and transfers that may be tried, of a session and by a client at one shop: who has mistyped comes through,
+/// and who tries numbers out does not get far.
+const GUESSES: Bound = (Duration::from_secs(60), 10);
+/// Attempts in pesos of a session: each is an order to the processor.
+const STARTS: Bound = (Duration::from_secs(60), 10);
+/// Those of a client at one shop: many buyers share the address of their telephone company.
+const CLIENT_STARTS: Bound = (Duration::from_secs(6), 60);
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phone {
@@ -67,21 +55,28 @@ pub struct Limits {
     shared_payers: Throttle<(Id, Phone)>,
 }
 
+fn throttle<K: Copy + Eq + std::hash::Hash>((every, burst): Bound) -> Throttle<K> {
+    Throttle::every(every, burst)
+}
+
 impl Limits {
     /// `misses_per_minute` 0 is no limit of misses.
     pub fn new(proxies: TrustedProxies, misses_per_minute: u32, misses_burst: u32) -> Limits {
         Limits {
             proxies,
-            misses: Throttle::every(MINUTE.checked_div(misses_per_minute).unwrap_or_default(), misses_burst),
-            sessions: Throttle::every(SESSIONS_EVERY, SESSIONS_BURST),
-            shared_sessions: Throttle::every(SHARED_SESSIONS_EVERY, SHARED_SESSIONS_BURST),
-            messages: Throttle::every(MESSAGES_EVERY, MESSAGES_BURST),
-            guesses: Throttle::every(GUESSES_EVERY, GUESSES_BURST),
-            guessers: Throttle::every(GUESSES_EVERY, GUESSES_BURST),
-            starts: Throttle::every(STARTS_EVERY, STARTS_BURST),
-            starters: Throttle::every(CLIENT_STARTS_EVERY, CLIENT_STARTS_BURST),
-            payers: Throttle::every(MESSAGES_EVERY, MESSAGES_BURST),
-            shared_payers: Throttle::every(SHARED_MESSAGES_EVERY, SHARED_MESSAGES_BURST),
+            misses: Throttle::every(
+                Duration::from_secs(60).checked_div(misses_per_minute).unwrap_or_default(),
+                misses_burst,
+            ),
+            sessions: throttle(SESSIONS),
+            shared_sessions: throttle(SHARED_SESSIONS),
+            messages: throttle(MESSAGES),
+            guesses: throttle(GUESSES),
+            guessers: throttle(GUESSES),
+            starts: throttle(STARTS),
+            starters: throttle(CLIENT_STARTS),
+            payers: throttle(MESSAGES),
+            shared_payers: throttle(SHARED_MESSAGES),
         }
     }
 
@@ -105,12 +100,8 @@ impl Limits {
     }
 
     pub fn open(&self, client: Client, link: Id) -> Result<(), Problem> {
-        let refused = |seconds| {
-            Problem::too_often(
-                "too many sessions were opened of this payment link, so none was opened",
-                seconds,
-            )
-        };
+        let why = "too many sessions were opened of this payment link, so none was opened";
+        let refused = |seconds| Problem::too_often(why, seconds);
         self.sessions.check((client, link)).and_then(|()| self.shared_sessions.check(link)).map_err(refused)
     }
 
@@ -124,12 +115,8 @@ impl Limits {
     }
 
     pub fn start(&self, client: Client, shop: u64, session: Id) -> Result<(), Problem> {
-        let refused = |seconds| {
-            Problem::too_often(
-                "too many payments in pesos were begun in this checkout, so none was begun",
-                seconds,
-            )
-        };
+        let why = "too many payments in pesos were begun in this checkout, so none was begun";
+        let refused = |seconds| Problem::too_often(why, seconds);
         self.starters.check((client, shop)).and_then(|()| self.starts.check(session)).map_err(refused)
     }
 
@@ -151,11 +138,8 @@ mod tests {
 
     #[test]
     fn no_client_uses_up_what_is_shared() {
-        for (own, own_every, shared, shared_every) in [
-            (SESSIONS_BURST, SESSIONS_EVERY, SHARED_SESSIONS_BURST, SHARED_SESSIONS_EVERY),
-            (MESSAGES_BURST, MESSAGES_EVERY, SHARED_MESSAGES_BURST, SHARED_MESSAGES_EVERY),
-        ] {
-            assert!(own < shared && own_every > shared_every);
+        for (own, shared) in [(SESSIONS, SHARED_SESSIONS), (MESSAGES, SHARED_MESSAGES)] {
+            assert!(own.1 < shared.1 && own.0 > shared.0);
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Fills the templates. `session.rs` says which page a session shows, from where it stands and what
 //! its address asks for; `link.rs` shows a payment link; `figures.rs` writes amounts, moments and
-//! QR codes for people.
-//!
-//! The look of a page belongs here. Nothing in here asks the engine or changes anything.
+//! QR codes for people. Nothing in here asks the engine or changes anything.
 
 mod figures;
 mod link;
@@ -24,6 +22,7 @@ use crate::checkout::words::{Language, Words};
 use crate::http::respond::{HTML, Reply};
 use crate::pages::form::Form;
 use crate::pages::inside::with_query;
+use crate::pages::shell::private;
 use api::problem::Problem;
 use askama::Template;
 use domain::platform::settings;
@@ -33,7 +32,6 @@ use hyper::http::request::Parts;
 
 /// The value of `channel` that asks for another one than that which waits.
 const ANEW: &str = "other";
-/// The header by which a browser says what it loads a page into.
 const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,21 +49,18 @@ pub struct PageOptions {
     pub intent: Option<Id>,
     pub attempt: Option<Id>,
     pub channel: Option<Channel>,
-    /// Whether the buyer wants another channel than the one that waits.
     pub anew: bool,
     /// The network on which USDT are to be sent, and the token.
     pub place: Option<(Network, Asset)>,
     /// The price in bolívares that a Pago Móvil is to have, as a page has shown it.
     pub quote: Option<String>,
     pub parent: Option<String>,
-    /// The text that the buyer typed, when the form comes back with errors.
     pub typed: Typed,
     pub notice: Option<String>,
     /// Whether the buyer has named a Pago Móvil that may have been sent.
     pub is_sent: bool,
 }
 
-/// The texts that a buyer typed into a form, and which of them are wrong.
 #[derive(Default)]
 pub struct Typed {
     values: Vec<(&'static str, String)>,
@@ -116,7 +111,6 @@ impl PageOptions {
         }
     }
 
-    /// The address of the same page with another intent or attempt.
     pub fn address(&self, session: Id, what: &str) -> String {
         self.towards(session, self.way, what)
     }
@@ -132,7 +126,6 @@ impl PageOptions {
         with_query(&format!("/checkout/{session}{frame}"), &asked)
     }
 
-    /// The same page in the other language: what else its address asks for stays.
     fn other_language(&self) -> String {
         let id = |id: Option<Id>| id.map(|id| id.to_string()).unwrap_or_default();
         let channel = self.channel.map_or(if self.anew { ANEW } else { "" }, Channel::name);
@@ -162,7 +155,6 @@ pub fn place(form: &Form) -> Option<(Network, Asset)> {
     Some((network, asset))
 }
 
-/// The parts that every page has around its subject.
 struct Shell {
     w: &'static Words,
     lang: &'static str,
@@ -179,7 +171,6 @@ struct Shell {
 }
 
 impl Shell {
-    /// The parts of a page of a shop's.
     fn of(shop: &Shop, language: Language, title: String) -> Shell {
         Shell {
             shop: shop.name().to_owned(),
@@ -257,23 +248,18 @@ fn encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-/// The page of a problem in this language, where no session is known.
 pub fn problem_page(problem: &Problem, language: Language) -> Result<Reply, Problem> {
     answer(problem, trouble(problem, language, None), None)
 }
 
 fn answer(problem: &Problem, shown: TroublePage, origins: Option<&[String]>) -> Result<Reply, Problem> {
     let reply = page(problem.status, shown.render(), origins)?;
-    Ok(
-        match (
-            problem.retry_after,
-            problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()),
-        ) {
-            (Some(seconds), _) => reply.header(header::RETRY_AFTER, HeaderValue::from(seconds.get())),
-            (None, Some(allow)) => reply.header(header::ALLOW, allow),
-            (None, None) => reply,
-        },
-    )
+    let allow = problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok());
+    Ok(match (problem.retry_after, allow) {
+        (Some(seconds), _) => reply.header(header::RETRY_AFTER, HeaderValue::from(seconds.get())),
+        (None, Some(allow)) => reply.header(header::ALLOW, allow),
+        (None, None) => reply,
+    })
 }
 
 /// The words of a problem's page. It may come after a charge, of which it says nothing: it leads to
@@ -302,15 +288,8 @@ fn page(status: u16, html: askama::Result<String>, ancestors: Option<&[String]>)
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {framed_by}"
     );
     let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
-    let reply = Reply::new(status, HTML, html)
-        .header(header::CONTENT_SECURITY_POLICY, policy)
-        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
-        .header(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
-        .header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
-        .header(
-            HeaderName::from_static("permissions-policy"),
-            HeaderValue::from_static("camera=(), microphone=(), geolocation=()"),
-        );
+    let reply = private(Reply::new(status, HTML, html), "no-referrer")
+        .header(header::CONTENT_SECURITY_POLICY, policy);
     // The header is for browsers that do not know frame-ancestors. It cannot name several origins,
     // so an embedded page goes without.
     Ok(if ancestors.is_none() {

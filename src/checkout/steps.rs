@@ -6,14 +6,13 @@
 //! paid) refuses the new attempt. So however many tabs are open, at most one of them can be charged
 //! by C2P or in pesos at any moment.
 
-use crate::checkout::visit::Visit;
+use crate::checkout::visit::{Tried, Visit};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::names::NameHeld;
 use crate::gateway::otp;
 use crate::gateway::services::Services;
 use crate::gateway::transfers;
 use crate::gateway::usdt_addresses;
-use crate::store::history;
 use crate::store::stored::Stored;
 use actors::{CommandReply, Settled};
 use api::checkout::bolivares::{GotTransfer, Quote, TOTAL_CHANGED, agreed_rate, no_more_than, still_good};
@@ -23,7 +22,6 @@ use api::payments::cards::means;
 use api::problem::Problem;
 use api::refusals::problem;
 use domain::commands::{Command, KeyedCommand};
-use domain::entities::Entity;
 use domain::entities::cop_payment::{Failure, ForSession};
 use domain::entities::deposit_address::{Asset, Till};
 use domain::entities::means::{Debtor, Means};
@@ -55,14 +53,16 @@ pub async fn open(services: &Services, tenant_key: u64, new: NewSession) -> Comm
     services.engine.ask_entity(tenant_key, id, true, command.into(), None, None).await
 }
 
+type Step = Box<Settled<Domain>>;
+
 impl Visit<'_> {
-    pub async fn request(&self, debtor: Debtor) -> Result<Box<Settled<Domain>>, Problem> {
+    pub async fn request(&self, debtor: Debtor) -> Result<Step, Problem> {
         let (held, attempts) = self.begin_attempt(Way::C2p).await?;
         let rate = self.market().bcv_rate().ok_or_else(|| problem(&Refusal::RateUnavailable))?;
         let price = Price::Usd(self.session.amount);
         let figured = price.at(rate).map_err(|refusal| problem(&refusal))?;
         let mut new = c2p::NewIntent {
-            id: self.services.fresh_id(self.shop.tenant_key),
+            id: self.services.fresh_id(self.tenant()),
             external_ref: self.session.name(),
             price,
             figured,
@@ -71,38 +71,18 @@ impl Visit<'_> {
             is_known: attempts.bolivares.is_some(),
             checkout: Some(Box::new(self.session.sale())),
         };
-        otp::before_intent(self.services, self.shop.tenant_key, &mut new, attempts.bolivares.as_ref())
-            .await?;
+        otp::before_intent(self.services, self.tenant(), &mut new, attempts.bolivares.as_ref()).await?;
         let (id, is_new) = attempts.bolivares.map_or((new.id, true), |newest| (newest.id, false));
-        self.ask(
-            EntityId::payment(id),
-            is_new,
-            payments::Command::RequestC2p(Box::new(new)),
-            Some(Box::new(held)),
-        )
-        .await
+        let ask = payments::Command::RequestC2p(Box::new(new));
+        self.ask(EntityId::payment(id), is_new, ask, Some(Box::new(held))).await
     }
 
-    /// Executes an intent of this session with the buyer's key. Without a debtor it is the one of
-    /// the intent.
-    pub async fn pay(
-        &self,
-        intent: Id,
-        debtor: Option<Debtor>,
-        token: Token,
-    ) -> Result<Box<Settled<Domain>>, Problem> {
-        let found =
-            history::entity(self.services.engine.reader(), self.shop.tenant_key, EntityId::payment(intent))?
-                .ok_or_else(Problem::not_found)?;
-        let known = match &*found {
-            Entity::Payment(payment)
-                if payment.checkout.as_ref().is_some_and(|sale| sale.session == self.session.id) =>
-            {
-                payment.debtor().copied()
-            }
+    pub async fn pay(&self, intent: Id, debtor: Option<Debtor>, token: Token) -> Result<Step, Problem> {
+        let known = match self.attempt(intent)? {
+            Some(Tried::Payment(payment)) => payment.debtor().copied(),
             _ => None,
-        }
-        .ok_or_else(Problem::not_found)?;
+        };
+        let known = known.ok_or_else(Problem::not_found)?;
         match self.status {
             Status::Paid(paid) if paid != intent => {
                 return Err(problem(&CheckoutRefusal::SessionPaid.into()));
@@ -120,9 +100,8 @@ impl Visit<'_> {
             token_mark,
             marketplace: self.session.bought.as_ref().and_then(|bought| bought.marketplace),
         };
-        let settled = self
-            .ask(EntityId::payment(intent), false, payments::Command::ExecuteC2p(Box::new(execute)), None)
-            .await?;
+        let ask = payments::Command::ExecuteC2p(Box::new(execute));
+        let settled = self.ask(EntityId::payment(intent), false, ask, None).await?;
         match &settled.refusal {
             // The intent was paid already, with another key: the buyer is told that the session is
             // paid.
@@ -157,9 +136,9 @@ impl Visit<'_> {
         channel: Channel,
         buyer: Option<Buyer>,
         price: InPesos,
-    ) -> Result<Box<Settled<Domain>>, Problem> {
+    ) -> Result<Step, Problem> {
         let (held, _) = self.begin_attempt(Way::Cop).await?;
-        let (session, id) = (&self.session, self.services.fresh_id(self.shop.tenant_key));
+        let (session, id) = (&self.session, self.services.fresh_id(self.tenant()));
         let checkout = ForSession {
             sale: session.sale(),
             usd: session.amount,
@@ -177,18 +156,11 @@ impl Visit<'_> {
             marketplace: session.bought.as_ref().and_then(|bought| bought.marketplace),
             checkout: Some((Box::new(checkout), session.expires_at)),
         };
-        self.ask(
-            EntityId::cop_payment(id),
-            true,
-            cop_payments::Command::Collect(Box::new(new)),
-            Some(Box::new(held)),
-        )
-        .await
+        let ask = cop_payments::Command::Collect(Box::new(new));
+        self.ask(EntityId::cop_payment(id), true, ask, Some(Box::new(held))).await
     }
 
-    /// Submits the SMS code of the attempt in pesos that waits for it; `None` is what cannot be
-    /// one.
-    pub async fn submit_code(&self, code: Option<Token>) -> Result<Box<Settled<Domain>>, Problem> {
+    pub async fn submit_code(&self, code: Option<Token>) -> Result<Step, Problem> {
         let Some(payment) = self.attempts.pending_cop() else {
             // The session says more than its last attempt: it may be paid, or over.
             self.status.may_begin().map_err(|refusal| problem(&refusal))?;
@@ -201,14 +173,12 @@ impl Visit<'_> {
                 if used_up { CopPaymentRefusal::OtpAttemptsExhausted } else { CopPaymentRefusal::NotPending };
             return Err(problem(&refusal.into()));
         };
-        let settled = self
-            .ask(EntityId::cop_payment(payment.id), false, cop_payments::Command::SubmitCode(code), None)
-            .await?;
-        refused(settled)
+        let ask = cop_payments::Command::SubmitCode(code);
+        refused(self.ask(EntityId::cop_payment(payment.id), false, ask, None).await?)
     }
 
     /// The session's address on a network for an asset: the same whenever it is asked for.
-    pub async fn address(&self, network: Network, asset: Asset) -> Result<Box<Settled<Domain>>, Problem> {
+    pub async fn address(&self, network: Network, asset: Asset) -> Result<Step, Problem> {
         let (held, attempts) = self.begin_attempt(Way::Usdt).await?;
         let session = &self.session;
         // No customer of the tenant's has a name like this.
@@ -224,38 +194,25 @@ impl Visit<'_> {
             // The decision fills it in.
             generation: 0,
         };
+        let mark = |parts: &[&[u8]]| self.services.keys.mark(parts);
         let mut new = NewDepositAddress {
-            id: self.services.fresh_id(self.shop.tenant_key),
+            id: self.services.fresh_id(self.tenant()),
             customer_ref: session.name(),
             network,
             asset,
-            address: network.address(&account(
-                &|parts| self.services.keys.mark(parts),
-                self.shop.tenant.id,
-                &name,
-            )),
+            address: network.address(&account(&mark, self.shop.tenant.id, &name)),
             is_derived: false,
             till: Some(Box::new(till)),
         };
-        let held_address =
-            usdt_addresses::derive_in_live(self.services, self.shop.tenant_key, &mut new).await?;
+        let held_address = usdt_addresses::derive_in_live(self.services, self.tenant(), &mut new).await?;
         let (id, is_new) = attempts.usdt.map_or((new.id, true), |known| (known.id, false));
-        self.ask(
-            EntityId::deposit_address(id),
-            is_new,
-            crypto::deposits::Command::Open(Box::new(new)),
-            Some(Box::new((held, held_address))),
-        )
-        .await
+        let ask = crypto::deposits::Command::Open(Box::new(new));
+        self.ask(EntityId::deposit_address(id), is_new, ask, Some(Box::new((held, held_address)))).await
     }
 
     /// Charges a card, no more than the quote that its buyer was shown. The id is the attempt's, whose
     /// end may be that it failed.
-    pub async fn charge_card(
-        &self,
-        card: Arc<Card>,
-        quote: Option<&Quote>,
-    ) -> Result<(Id, Box<Settled<Domain>>), Problem> {
+    pub async fn charge_card(&self, card: Arc<Card>, quote: Option<&Quote>) -> Result<(Id, Step), Problem> {
         self.admits(Way::Card)?;
         self.takes_card()?;
         still_good(card.expiry, self.now)?;
@@ -271,7 +228,6 @@ impl Visit<'_> {
         Ok((id, refused(settled)?))
     }
 
-    /// Keeps a card for the charge of a token, which the shop orders.
     pub fn keep_card(&self, card: Arc<Card>) -> Result<CardToken, Problem> {
         self.admits(Way::Card)?;
         self.takes_card()?;
@@ -281,26 +237,20 @@ impl Visit<'_> {
         else {
             return Err(ask::defect("the means of a card are others"));
         };
-        Ok(CardToken { name: self.services.cards.put(self.shop.tenant_key, card)?, brand, last_four, mark })
+        Ok(CardToken { name: self.services.cards.put(self.tenant(), card)?, brand, last_four, mark })
     }
 
-    pub async fn verify_transfer(
-        &self,
-        transfer: GotTransfer,
-    ) -> Result<(Id, Box<Settled<Domain>>), Problem> {
+    pub async fn verify_transfer(&self, transfer: GotTransfer) -> Result<(Id, Step), Problem> {
         let market = self.market();
         if market.receiver.is_none() {
-            return Err(Problem::conflict(
-                "method_not_offered",
-                "the checkout does not offer this way to pay",
-            ));
+            return Err(not_offered());
         }
         let means = transfer.means();
         let mark = |parts: &[&[u8]]| self.services.keys.mark(parts);
         let rate = agreed_rate(self.session.id, transfer.quote.as_ref(), &mark, market.bcv_rate())?;
         let (held, attempts) = self.begin_attempt(Way::PagoMovil).await?;
         // The transfer is held, as every one is, until the bank has said whether it is there.
-        let tenant = self.shop.tenant_key;
+        let tenant = self.tenant();
         let held_transfer = transfers::hold(self.services, tenant, &means).await;
         let mut new = self.new_charge(means, Secret::None, rate, &attempts);
         new.transfer = transfers::known(self.services, tenant, &new).await?;
@@ -320,15 +270,19 @@ impl Visit<'_> {
         refused(self.ask(EntityId::payment(intent.id), false, ask, None).await?).map(drop)
     }
 
+    fn tenant(&self) -> u64 {
+        self.shop.tenant_key
+    }
+
     fn takes_card(&self) -> Result<(), Problem> {
-        match self.services.rails.serves(self.shop.tenant_key, Service::Card) {
+        match self.services.rails.serves(self.tenant(), Service::Card) {
             true => Ok(()),
             false => Err(Problem::rail_not_configured(Service::Card.name())),
         }
     }
 
     fn new_charge(&self, means: Means, secret: Secret, rate: Option<Rate>, attempts: &Attempts) -> NewCharge {
-        let (id, price) = (self.services.fresh_id(self.shop.tenant_key), Price::Usd(self.session.amount));
+        let (id, price) = (self.services.fresh_id(self.tenant()), Price::Usd(self.session.amount));
         NewCharge {
             rate,
             description: self.session.description.clone(),
@@ -341,10 +295,7 @@ impl Visit<'_> {
 
     fn admits(&self, way: Way) -> Result<(), Problem> {
         if !self.session.offered.includes(way) {
-            return Err(Problem::conflict(
-                "method_not_offered",
-                "the checkout does not offer this way to pay",
-            ));
+            return Err(not_offered());
         }
         self.status.may_begin().map_err(|refusal| problem(&refusal))
     }
@@ -352,13 +303,13 @@ impl Visit<'_> {
     /// The right to begin an attempt, and what was done before: nothing of it is pending any more,
     /// except an intent that makes way for another or a charge, once that is not refused.
     async fn begin_attempt(&self, way: Way) -> Result<(NameHeld, Attempts), Problem> {
-        self.services.admit(Some(self.shop.tenant_key), true)?;
+        self.services.admit(Some(self.tenant()), true)?;
         self.admits(way)?;
         let held = self
             .services
             .names
             .reservations
-            .hold_name(self.shop.tenant_key, Space::Checkout, &self.session.id.to_string())
+            .hold_name(self.tenant(), Space::Checkout, &self.session.id.to_string())
             .await;
         let attempts = self.open_attempts()?;
         if let Some(payment) = attempts.pending_cop() {
@@ -377,8 +328,7 @@ impl Visit<'_> {
     }
 
     fn open_attempts(&self) -> Result<Attempts, Problem> {
-        let attempts = Stored::of(self.services.engine.reader(), self.shop.tenant_key)
-            .session_attempts(self.session.id)?;
+        let attempts = Stored::of(self.reader(), self.tenant()).session_attempts(self.session.id)?;
         attempts.standing(&self.session, self.now).may_begin().map_err(|refusal| problem(&refusal))?;
         Ok(attempts)
     }
@@ -389,7 +339,7 @@ impl Visit<'_> {
         is_new: bool,
         command: impl Into<Command>,
         held: Option<actors::Guard>,
-    ) -> Result<Box<Settled<Domain>>, Problem> {
+    ) -> Result<Step, Problem> {
         self.ask_holding(id, is_new, command, held, None).await
     }
 
@@ -400,15 +350,19 @@ impl Visit<'_> {
         command: impl Into<Command>,
         until_record: Option<actors::Guard>,
         until_answered: Option<actors::Guard>,
-    ) -> Result<Box<Settled<Domain>>, Problem> {
-        self.services.admit(Some(self.shop.tenant_key), true)?;
+    ) -> Result<Step, Problem> {
+        self.services.admit(Some(self.tenant()), true)?;
         let (engine, command) = (&self.services.engine, KeyedCommand::from(command.into()));
-        let tenant = self.shop.tenant_key;
+        let tenant = self.tenant();
         engine.ask_entity(tenant, id, is_new, command, until_record, until_answered).await.map_err(failure)
     }
 }
 
-fn refused(settled: Box<Settled<Domain>>) -> Result<Box<Settled<Domain>>, Problem> {
+fn not_offered() -> Problem {
+    Problem::conflict("method_not_offered", "the checkout does not offer this way to pay")
+}
+
+fn refused(settled: Step) -> Result<Step, Problem> {
     match &settled.refusal {
         Some(refusal) => Err(problem(refusal)),
         None => Ok(settled),

@@ -53,7 +53,6 @@ pub struct Call<'a> {
     pub services: &'a Services,
     pub limits: &'a Limits,
     pub arrival: &'a Arrival,
-    /// The session, link or file in the path.
     pub named: &'a str,
     /// Nobody has read it yet.
     pub body: &'a mut Inbound,
@@ -168,7 +167,6 @@ pub fn shop_of(services: &Services, session: Id) -> Result<Option<Shop>, Problem
 }
 
 impl<'a> Visit<'a> {
-    /// The session with this id; `None` when there is none that a buyer may see.
     pub async fn begin(services: &'a Services, id: Id) -> Result<Option<Visit<'a>>, Problem> {
         let reader = services.engine.reader();
         let Some(shop) = shop_of(services, id)? else { return Ok(None) };
@@ -188,6 +186,10 @@ impl<'a> Visit<'a> {
 
     pub fn market(&self) -> Market {
         self.shop.market(self.services)
+    }
+
+    pub fn reader(&self) -> &wal::Reader {
+        self.services.engine.reader()
     }
 
     /// The ways to pay it that are shown. The total in pesos is the one that the buyer began to
@@ -218,7 +220,6 @@ impl<'a> Visit<'a> {
         self.status.may_begin().is_ok() && offers_card()
     }
 
-    /// The receiver of a Pago Móvil and its amount, as JSON, if the session can be paid by one.
     pub fn receiver(&self) -> Option<Vec<u8>> {
         let market = self.market();
         let offered = self.session.offered.includes(Way::PagoMovil) && market.has_transfers;
@@ -228,7 +229,6 @@ impl<'a> Visit<'a> {
         Some(show_receiver(&self.session, &receiver, bank, rate, &|parts| self.services.keys.mark(parts)))
     }
 
-    /// The price in bolívares of now, as a page shows it; `None` without a rate.
     pub fn quote(&self) -> Option<Quote> {
         let rate = self.market().bcv_rate()?;
         Some(Quote::of(&|parts| self.services.keys.mark(parts), self.session.id, rate))
@@ -243,40 +243,33 @@ impl<'a> Visit<'a> {
         Some(self.received().minus(paid)?).filter(|rest| *rest > Usdt::ZERO)
     }
 
-    /// Whether the attempt in pesos that was pending when the visit began is over now.
     pub fn is_over(&self) -> Result<bool, Problem> {
         let Some(payment) = self.attempts.pending_cop() else { return Ok(true) };
-        let now = history::entity(
-            self.services.engine.reader(),
-            self.shop.tenant_key,
-            EntityId::cop_payment(payment.id),
-        )?;
-        Ok(
-            !matches!(now.as_deref(), Some(Entity::CopPayment(payment)) if payment.status == PaymentStatus::Pending),
-        )
+        let now = history::entity(self.reader(), self.shop.tenant_key, EntityId::cop_payment(payment.id))?;
+        Ok(match now.as_deref() {
+            Some(Entity::CopPayment(payment)) => payment.status != PaymentStatus::Pending,
+            _ => true,
+        })
     }
 
     pub fn paid(&self) -> Result<Option<(Id, Arc<Entity>)>, Problem> {
         let Some(id) = self.status.payment() else { return Ok(None) };
-        let reader = self.services.engine.reader();
         for whose in [EntityId::payment(id), EntityId::cop_payment(id)] {
-            if let Some(found) = history::entity(reader, self.shop.tenant_key, whose)? {
+            if let Some(found) = history::entity(self.reader(), self.shop.tenant_key, whose)? {
                 return Ok(Some((id, found)));
             }
         }
         Ok(None)
     }
 
-    /// The intent of this session that waits for its key, if it has this id.
     pub fn waiting_intent(&self, id: Id) -> Option<&Payment> {
         let waits = |payment: &&Payment| payment.id == id && payment.phase == Phase::Idle;
         self.attempts.pending_intent().filter(waits)
     }
 
     pub fn attempt(&self, id: Id) -> Result<Option<Tried>, Problem> {
-        let (reader, tenant) = (self.services.engine.reader(), self.shop.tenant_key);
         for whose in [EntityId::payment(id), EntityId::cop_payment(id)] {
-            let tried = match history::entity(reader, tenant, whose)?.as_deref() {
+            let tried = match history::entity(self.reader(), self.shop.tenant_key, whose)?.as_deref() {
                 Some(Entity::Payment(payment)) => {
                     payment.checkout.as_ref().map(|sale| (sale.session, Tried::Payment(payment.clone())))
                 }
@@ -315,7 +308,6 @@ impl Tried {
         }
     }
 
-    /// The bank's code, or the processor's, if it failed.
     pub fn failure_code(&self) -> Option<&str> {
         self.shown().failure_code
     }

@@ -20,10 +20,8 @@ use hyper::Method;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use std::sync::Arc;
 
-/// Characters of the longest slug of a payment link.
 const SLUG_MAX: usize = 64;
 
-/// A redirect with 303 to a page.
 pub fn see(address: &str) -> Reply {
     let location = HeaderValue::from_str(address).unwrap_or(HeaderValue::from_static("/"));
     Reply::new(303, HTML, Vec::new())
@@ -70,7 +68,6 @@ pub fn session(call: &Call<'_>, way: Way) -> Result<Reply, Problem> {
     Ok(see(address.trim_end_matches(['?', '&'])))
 }
 
-/// GET /pay/:slug/sessions: the page of the link.
 pub fn link(call: &Call<'_>) -> Result<Reply, Problem> {
     only_for_people(call.arrival)?;
     let (slug, query) = (call.named, call.query());

@@ -20,7 +20,6 @@ const WIDE: &str = "wide";
 const CSV: &str = "csv";
 const ALL: &str = "all";
 const AS: &str = "as";
-/// Of a page while all of them are read.
 const PAGE: usize = 100;
 const KEY: &str = "idempotency-key";
 

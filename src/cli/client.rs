@@ -52,7 +52,6 @@ impl Operators {
         Operators { patience: Some(patience), ..self }
     }
 
-    /// On the server's own disk.
     pub fn backup(&self, directory: &Path) -> Result<(), Failure> {
         // No key is sent: a second copy needs another name anyway.
         let body = json!({ "path": directory.to_string_lossy() });
@@ -249,7 +248,6 @@ pub struct Event {
     pub id: String,
     pub sequence: u64,
     pub event: String,
-    /// Byte by byte.
     pub data: Box<RawValue>,
     pub timestamp: String,
 }
@@ -260,7 +258,6 @@ struct Page {
 }
 
 impl Api {
-    /// In test mode.
     pub fn caller(&self) -> Result<Caller, Failure> {
         if self.key.as_ref().is_some_and(|key| !key.starts_with(TEST_KEY)) {
             return Err(Failure::Other(format!("the key is no test key: those begin with {TEST_KEY}")));
@@ -268,7 +265,6 @@ impl Api {
         self.any_caller()
     }
 
-    /// In the mode of the key.
     pub fn any_caller(&self) -> Result<Caller, Failure> {
         let key = self.key.clone().ok_or_else(|| {
             Failure::Other("a key is needed: --key, or PASARELA_KEY in the environment".to_owned())
@@ -333,7 +329,6 @@ impl Caller {
         Ok(known)
     }
 
-    /// Oldest first.
     pub async fn events(&self, after: u64, limit: usize) -> Result<Vec<Event>, Failure> {
         let path = format!("/v1/events?after={after}&limit={limit}");
         let body = self.exchange("GET", &path, None, None).await?;

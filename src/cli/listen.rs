@@ -15,9 +15,7 @@ use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// While nothing happens.
 const PAUSE: Duration = Duration::from_secs(1);
-/// While the server does not answer.
 const PAUSE_FAILED: Duration = Duration::from_secs(5);
 
 /// Forward a test tenant's events to an address of your own, or print them

@@ -10,7 +10,6 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 const WITH_END: &str = "{msg} {wide_bar} {human_pos} of {human_len} ({percent} %, {eta} left)";
 const WITHOUT_END: &str = "{msg} {human_pos} ({elapsed})";
 
-/// Does a long work, which tells its progress.
 pub fn shown<T>(work: impl FnOnce(&mut dyn FnMut(&'static str, u64, u64)) -> T) -> T {
     let mut shown = Shown::new();
     work(&mut |part, done, of| shown.tell(part, done, of))

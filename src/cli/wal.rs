@@ -167,7 +167,6 @@ pub fn proved(reader: &Reader, scratch_parent: Option<&Path>) -> Result<Verified
     shown(|tell| verify(reader, &scratch("verify", scratch_parent), tell))
 }
 
-/// Nobody else uses it.
 pub fn scratch(what: &str, parent: Option<&Path>) -> PathBuf {
     parent.map_or_else(std::env::temp_dir, Path::to_path_buf).join(format!(
         "pasarela-{what}-{}-{}",

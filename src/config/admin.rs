@@ -22,14 +22,10 @@ settings! {
     Admin {
         listen: SocketAddr = parsed(([127, 0, 0, 1], 9090).into(), address),
         token: Option<Secret> = optional(token),
-        /// On the first start where there is no token.
         generate_token: bool = boolean(false),
-        /// On a loopback address.
         insecure_dev_token: bool = boolean(false),
         hosts: Vec<String> = list(Vec::new(), host),
-        /// Calls that need a second person.
         approvals: Vec<Approvable> = list(Vec::new(), approvable),
-        /// For the second person to decide.
         approval_seconds: u32 = integer(24 * 60 * 60, 1..=APPROVAL_SECONDS_MAX),
         tls: Option<Tls> = nested(tls),
     }
@@ -77,7 +73,6 @@ impl Admin {
         }
     }
 
-    /// Of a token that was generated because that is configured and there was none.
     pub fn generate(&self, data: &Path) -> Result<Option<PathBuf>, ConfigError> {
         let path = data.join(TOKEN_FILE);
         if !self.generate_token || self.token.is_some() || generated(&path)?.is_some() {
@@ -88,7 +83,6 @@ impl Admin {
     }
 }
 
-/// None if there is no file.
 fn generated(path: &Path) -> Result<Option<Secret>, TokenError> {
     let path = path.to_owned();
     match fs::read_to_string(&path) {

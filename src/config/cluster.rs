@@ -17,9 +17,7 @@ settings! {
         advertise: Option<String> = optional(url),
         peer_listen: SocketAddr = parsed(SocketAddr::from(([127, 0, 0, 1], 9091)), address),
         peer_advertise: Option<String> = optional(url),
-        /// A leader that is silent for longer is replaced by a standby.
         failover_ms: u64 = integer(1_500, 500..=60_000),
-        /// Writes are refused from here on while only one node is left.
         window_bytes_max: u64 = integer(512 << 20, 2 << 20..=1 << 40),
         ca_file: Option<PathBuf> = optional(path),
         cert_file: Option<PathBuf> = optional(path),
@@ -82,7 +80,6 @@ fn name(text: &str) -> Result<String, ValueError> {
     }
 }
 
-/// As far as the host's name may be a node's.
 fn host_name() -> String {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     if wal::cluster::is_node_name(&host) { host } else { "node".to_owned() }

@@ -30,7 +30,6 @@ pub struct BadKey {
     /// Its dotted path, or the variable that stands for it.
     pub key: String,
     pub error: ValueError,
-    /// Unless the value came from the file.
     pub variable: Option<String>,
 }
 

@@ -14,14 +14,12 @@ const WORDS_CHARACTERS_MAX: usize = 1_024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evm {
     pub network: &'static str,
-    /// May hold a key of the node's provider.
     pub rpc_url: SecretSource,
     pub chain_id: u64,
     pub usdt_contract: String,
     pub usdt_decimals: u32,
     pub keystore: SecretSource,
     pub keystore_password: SecretSource,
-    /// Blocks, that of the transaction counted, after which it is final.
     pub confirmations: u64,
     pub max_fee_gwei: u64,
     pub deposit_seed: SecretSource,

@@ -2,7 +2,6 @@
 
 use super::error::ValueError;
 use super::keys::{Keys, choice, exact};
-use super::presets::{PRESETS, Preset};
 use super::values::url;
 use crate::json_pointer::Pointer;
 use domain::resources::rates::samples::{PRICE_DECIMALS, PRICE_MIN};
@@ -10,19 +9,17 @@ use hyper::header::{HeaderName, HeaderValue};
 use rust_decimal::Decimal;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
+use std::sync::LazyLock;
+use toml::Table;
 
 /// 0: a step has no bound.
 const STEP: RangeInclusive<Decimal> = Decimal::ZERO..=Decimal::ONE_THOUSAND;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rates {
-    /// An older rate is not used for money.
     pub max_age_seconds: u64,
-    /// A price further than this from the one before it is suspect; 0: none is.
     pub max_step_percent: Decimal,
-    /// A list in the file replaces the embedded one.
     pub feeds: Vec<Feed>,
-    /// A bank's word on the BCV rate, for quotes.
     pub bank: Option<Feed>,
 }
 
@@ -56,15 +53,11 @@ pub enum FeedKind {
 pub struct HttpFeed {
     pub url: String,
     pub http_method: &'static str,
-    /// They may carry secrets of the source.
     pub headers: Vec<(String, super::Secret)>,
     pub body: String,
-    /// `/data/0/price`; `*` stands for every element of a list, and the median of several prices counts.
     pub pointer: String,
-    /// The time or, of an official rate, the value date.
     pub as_of_pointer: Option<String>,
     pub timeout_seconds: u64,
-    /// For `{hmac}` in a header.
     pub hmac_key: Option<super::Secret>,
     pub hmac_message: String,
 }
@@ -80,41 +73,17 @@ enum Kind {
 const KINDS: [(&str, Kind); 4] =
     [("simulated", Kind::Simulated), ("fixed", Kind::Fixed), ("manual", Kind::Manual), ("http", Kind::Http)];
 
-impl Default for Rates {
-    fn default() -> Self {
-        let feed = |pair: &str, source: &str, side: &str, method: Option<&str>, price: i64, seed: u64| Feed {
-            pair: pair.to_owned(),
-            source: source.to_owned(),
-            side: Some(side.to_owned()),
-            method: method.map(str::to_owned),
-            kind: FeedKind::Simulated { price: Decimal::from(price), step_percent: Decimal::new(5, 2), seed },
-            every_seconds: 60,
-            max_step_percent: None,
-        };
-        Rates {
-            max_age_seconds: 900,
-            max_step_percent: Decimal::from(25),
-            feeds: vec![
-                feed("USD/VES", "bcv", "OFFICIAL", None, 200, 1),
-                feed("USDT/VES", "p2p", "BUY", None, 250, 2),
-                feed("USDT/VES", "p2p", "SELL", None, 240, 3),
-                feed("USDT/VES", "p2p", "FLOOR", Some("p2p_floor"), 245, 4),
-                feed("USDT/COP", "p2p", "BUY", None, 4_000, 5),
-            ],
-            bank: None,
-        }
-    }
-}
+/// The feeds that are there unless others are named, and the presets.
+static KNOWN: LazyLock<Table> = LazyLock::new(|| include_str!("feeds.toml").parse().unwrap_or_default());
+/// What a feed with a preset may say itself.
+const BESIDE_PRESET: [&str; 4] = ["url", "every_seconds", "timeout_seconds", "max_step_percent"];
 
 impl Rates {
     pub(super) fn read(mut keys: Keys<'_>) -> Self {
-        let default = Rates::default();
-        let max_age_seconds = keys.integer("max_age_seconds", default.max_age_seconds, 1..=86_400 * 30);
-        let max_step_percent = keys.percentage("max_step_percent", default.max_step_percent, STEP, 4);
-        let feeds = match keys.sections("feeds") {
-            Some(sections) => sections.into_iter().map(Feed::read).collect(),
-            None => default.feeds,
-        };
+        let max_age_seconds = keys.integer("max_age_seconds", 900, 1..=86_400 * 30);
+        let max_step_percent = keys.percentage("max_step_percent", Decimal::from(25), STEP, 4);
+        let sections = keys.sections("feeds").or_else(|| keys.sections_of("feeds", KNOWN["feeds"].clone()));
+        let feeds: Vec<Feed> = sections.unwrap_or_default().into_iter().map(Feed::read).collect();
         let mut known = HashSet::new();
         for (index, feed) in feeds.iter().enumerate() {
             if !known.insert((&feed.pair, &feed.source, &feed.side, &feed.method)) {
@@ -146,42 +115,11 @@ impl Rates {
 impl Feed {
     fn read(mut keys: Keys<'_>) -> Self {
         if let Some(preset) = keys.optional("preset", preset) {
-            return Self::read_preset(keys, preset);
+            keys.fill(preset, &BESIDE_PRESET);
         }
         let pair = keys.required("pair", pair);
         let source = keys.required("source", label);
         Self::read_members(keys, pair, source)
-    }
-
-    /// A preset says all but how often it is asked, how long it is waited for and, of a mirror, where.
-    fn read_preset(mut keys: Keys<'_>, preset: &'static Preset) -> Self {
-        let json = ("content-type".to_owned(), super::Secret::new("application/json"));
-        let (http_method, headers) = match preset.body {
-            "" => ("GET", Vec::new()),
-            _ => ("POST", vec![json]),
-        };
-        let http = HttpFeed {
-            url: keys.parsed("url", preset.url.to_owned(), url),
-            http_method,
-            headers,
-            body: preset.body.to_owned(),
-            pointer: preset.pointer.to_owned(),
-            as_of_pointer: preset.as_of_pointer.map(str::to_owned),
-            timeout_seconds: keys.integer("timeout_seconds", 10, 1..=60),
-            hmac_key: None,
-            hmac_message: String::new(),
-        };
-        let feed = Feed {
-            pair: preset.pair.to_owned(),
-            source: preset.source.to_owned(),
-            side: Some(preset.side.to_owned()),
-            method: None,
-            every_seconds: keys.integer("every_seconds", preset.every_seconds, 1..=86_400),
-            max_step_percent: max_step_percent(&mut keys),
-            kind: FeedKind::Http(http),
-        };
-        keys.done();
-        feed
     }
 
     fn read_members(mut keys: Keys<'_>, pair: String, source: String) -> Self {
@@ -263,9 +201,10 @@ impl HttpFeed {
     }
 }
 
-fn preset(text: &str) -> Result<&'static Preset, ValueError> {
-    PRESETS.iter().find(|preset| preset.name == text).ok_or_else(|| {
-        let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+fn preset(text: &str) -> Result<&'static Table, ValueError> {
+    let presets = KNOWN["presets"].as_table();
+    presets.and_then(|presets| presets.get(text)?.as_table()).ok_or_else(|| {
+        let names: Vec<&str> = presets.into_iter().flat_map(Table::keys).map(String::as_str).collect();
         format!("must be one of {}", names.join(", ")).into()
     })
 }

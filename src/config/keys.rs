@@ -37,7 +37,6 @@ pub(super) const PREFIX: &str = "PASARELA__";
 
 #[derive(Debug, Default)]
 pub(super) struct Source {
-    /// By the dotted lower-case path of their key.
     variables: RefCell<BTreeMap<String, String>>,
     findings: RefCell<Vec<BadKey>>,
 }
@@ -62,7 +61,6 @@ impl Source {
         self.findings.borrow_mut().push(BadKey { key: path.to_owned(), error, variable });
     }
 
-    /// And the variables that name no setting.
     pub(super) fn finish(self) -> Vec<BadKey> {
         let mut findings = self.findings.into_inner();
         for path in self.variables.into_inner().into_keys() {
@@ -103,7 +101,6 @@ impl<'s> Keys<'s> {
         Keys { path: String::new(), table, source }
     }
 
-    /// Empty if the file does not have the section.
     pub(super) fn section(&mut self, name: &str) -> Keys<'s> {
         let path = self.path_of(name);
         let table = match self.take_from_file(name) {
@@ -117,9 +114,21 @@ impl<'s> Keys<'s> {
         Keys { path, table, source: self.source }
     }
 
-    /// A section that `read` makes something of.
     pub(super) fn nested<T>(&mut self, name: &str, read: impl FnOnce(Keys<'s>) -> T) -> T {
         read(self.section(name))
+    }
+
+    /// Adds what `known` says to a section that may say no more than these keys itself.
+    pub(super) fn fill(&mut self, known: &Table, own: &[&str]) {
+        let mut filled = known.clone();
+        for (name, value) in std::mem::take(&mut self.table) {
+            if own.contains(&&*name) {
+                filled.insert(name, value);
+            } else {
+                self.bad(&name, "there is no such key");
+            }
+        }
+        self.table = filled;
     }
 
     pub(super) fn is_given(&self) -> bool {
@@ -140,6 +149,11 @@ impl<'s> Keys<'s> {
             Given::File(value) => value,
             Given::Variable(text) => self.inline(&path, &text)?,
         };
+        self.sections_of(name, list)
+    }
+
+    pub(super) fn sections_of(&self, name: &str, list: Value) -> Option<Vec<Keys<'s>>> {
+        let path = self.path_of(name);
         let Value::Array(elements) = list else {
             self.source.bad(&path, "must be a list of sections");
             return None;
@@ -185,7 +199,6 @@ impl<'s> Keys<'s> {
         })
     }
 
-    /// A text that `parse` makes something of.
     pub(super) fn parsed<T>(
         &mut self,
         name: &str,
@@ -300,7 +313,6 @@ impl<'s> Keys<'s> {
         self.source.bad(&self.path_of(name), error);
     }
 
-    /// What is left in the section is unknown.
     pub(super) fn done(self) {
         for name in self.table.keys() {
             self.source.bad(&self.path_of(name), "there is no such key");
@@ -356,7 +368,6 @@ impl<'s> Keys<'s> {
     }
 }
 
-/// The message lists the choices.
 pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, ValueError> {
     match choices.iter().find(|(name, _)| *name == text) {
         Some((_, value)) => Ok(value.clone()),
@@ -367,7 +378,6 @@ pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, V
     }
 }
 
-/// With so many decimals at most.
 pub(super) fn exact(
     text: &str,
     range: &RangeInclusive<Decimal>,

@@ -40,26 +40,18 @@ pub enum SecretSource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct R4 {
     pub base_url: String,
-    /// Certificates that may be shown; none: any that the system trusts.
     pub certificate_sha256: Vec<[u8; 32]>,
-    /// The value of the header `Commerce`, and the key of the signature.
     pub commerce_token: SecretSource,
     pub commerce_phone: Option<MobilePhone>,
     pub path_family: &'static str,
     pub signature_case: &'static str,
-    /// One space stands before the signed message of C2P.
     pub c2p_leading_space: bool,
     pub credit_by: &'static str,
-    /// Their customers get their C2P key by GenerarOtp.
     pub otp_banks: Vec<BankCode>,
-    /// The `Authorization` of the bank's own calls; without it they are refused.
     pub callback_uuid: SecretSource,
-    /// None: any address may call.
     pub callback_sources: Vec<Network>,
-    /// A verification waits so long for its notice.
     pub notice_wait_seconds: u64,
     pub timeout_seconds: u64,
-    /// A connection is used again within this.
     pub idle_ms: u64,
 }
 
@@ -72,7 +64,6 @@ pub struct Wompi {
     pub private_key: SecretSource,
     pub events_secret: SecretSource,
     pub integrity_secret: SecretSource,
-    /// Sent where the buyer gave none.
     pub customer_email: Option<String>,
     pub timeout_seconds: u64,
     pub idle_ms: u64,

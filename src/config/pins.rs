@@ -16,7 +16,6 @@ pub(super) fn pins(keys: &mut Keys<'_>, base_url: Option<&str>) -> Vec<[u8; 32]>
     pins
 }
 
-/// In hexadecimal, with a colon between bytes, or without.
 fn fingerprint(text: &str) -> Result<[u8; 32], ValueError> {
     let is_parted = text.contains(':') && text.split(':').all(|byte| byte.len() == 2);
     let digits = if is_parted { text.replace(':', "") } else { text.to_owned() };

@@ -10,19 +10,12 @@ const SIMULATOR_FAULTS: [(&str, &str); 4] =
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rails {
-    /// A request waits so long for a bank, before it answers 202.
     pub answer_seconds: u64,
-    /// Between an order to the simulated bank and its answer.
     pub simulator_delay_ms: u64,
-    /// One of [`SIMULATOR_FAULTS`], for tests of what becomes of the money then.
     pub simulator_fault: &'static str,
-    /// An order without an answer is put before an operator after this.
     pub unresolved_after_seconds: u32,
-    /// To the first question about an order, and between questions in its first hour.
     pub poll_seconds: u64,
-    /// Between two probes of a rail whose circuit is open.
     pub probe_seconds: u64,
-    /// To one rail at once.
     pub calls_max: usize,
     pub r4: Option<R4>,
     pub wompi: Option<Wompi>,

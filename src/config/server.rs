@@ -12,22 +12,16 @@ settings! {
     Server {
         listen: SocketAddr = parsed(([127, 0, 0, 1], 8080).into(), address),
         public_base_url: Option<String> = optional(bare_url),
-        /// They are believed when they name the sender of a request.
         trusted_proxies: Vec<Network> = list(Vec::new(), |text| text.parse().map_err(ValueError::from)),
         max_connections: usize = integer(10_000, 1..=1_000_000),
-        /// From one address; 0 = no limit.
         max_connections_per_peer: usize = integer(5_000, 0..=1_000_000),
         head_timeout_seconds: u64 = integer(10, 1..=300),
         head_bytes_max: usize = integer(65_536, 8_192..=1_048_576),
         body_timeout_seconds: u64 = integer(30, 1..=300),
-        /// Of all bodies that are being read.
         bodies_bytes_max: usize = integer(64 << 20, 4 << 20..=64 << 30),
         idle_timeout_seconds: u64 = integer(75, 1..=3_600),
-        /// For requests under way on stop.
         shutdown_seconds: u64 = integer(10, 0..=300),
-        /// 0 = one per core.
         worker_threads: usize = integer(0, 0..=1_024),
-        /// Debuggers and profilers of the same user may look into the process.
         traceable: bool = boolean(false),
         tls: Option<Tls> = nested(tls),
     }
@@ -72,24 +66,16 @@ pub(super) fn tls(mut keys: Keys<'_>) -> Option<Tls> {
 // What a key, a tenant, or a client without a key may ask for.
 settings! {
     Limits {
-        /// In the long run; 0 = no limit.
         requests_per_second: u32 = integer(0, 0..=1_000_000),
-        /// At once; 0 = as many as in a second.
         burst: u32 = integer(0, 0..=1_000_000),
-        /// Checkout sessions and payment links that a client asks for and that are not there; 0 = no limit.
         misses_per_minute: u32 = integer(60, 0..=1_000_000),
         misses_burst: u32 = integer(60, 1..=1_000_000),
-        /// Of its own places and the free ones together, for a tenant in a mode.
         share_percent: usize = integer(75, 1..=100),
-        /// Of all places; test mode never takes them.
         live_reserve_percent: usize = integer(25, 0..=90),
-        /// Of a tenant in live mode at once, while others ask too.
         live_slots: usize = integer(32, 1..=1_048_576),
         test_slots: usize = integer(4, 1..=1_048_576),
-        /// For a slot, of a tenant in a mode.
         waiting_max: usize = integer(2_048, 1..=1_048_576),
         long_reads_max: usize = integer(64, 1..=65_536),
-        /// Waiting and at work, of one tenant in a mode.
         long_reads_per_tenant_max: usize = integer(4, 1..=65_536),
     }
 }
@@ -98,24 +84,15 @@ settings! {
 settings! {
     Storage, checked by check_storage {
         path: PathBuf = parsed(PathBuf::from("data"), path),
-        /// None: `card.key` in the directory.
         card_key_file: Option<PathBuf> = optional(path),
-        /// Writes are refused with less; 0 = never.
         reserve_bytes: u64 = integer(256 << 20, 0..=1 << 50),
-        /// Between two rounds of snapshots.
         snapshot_records: u64 = integer(100_000, 1..=1_000_000_000),
-        /// Between two rounds of snapshots, if anything was written.
         snapshot_seconds: u64 = integer(60, 1..=86_400),
-        /// Every snapshot of a book is kept so long, counted back from its newest.
         snapshot_all_hours: u32 = integer(1, 1..=87_600),
-        /// One of each hour is kept.
         snapshot_hourly_days: u32 = integer(1, 1..=3_650),
-        /// One of each day is kept; older ones monthly, for ever.
         snapshot_daily_days: u32 = integer(365, 1..=36_500),
-        /// That wait for the disk.
         pending_bytes_max: usize = integer(64 << 20, 16 << 20..=4 << 30),
         pending_records_max: usize = integer(65_536, 64..=16_777_216),
-        /// Written and synced at once.
         batch_records_max: usize = integer(8_192, 1..=1_048_576),
     }
 }
@@ -140,14 +117,12 @@ settings! {
 
 settings! {
     Requests {
-        /// Of the log of requests on the disk.
         bytes_max: u64 = integer(1 << 30, 1 << 20..=1 << 40),
     }
 }
 
 settings! {
     Log {
-        /// Or directives such as `info,pasarela::http=debug`.
         level: String = parsed("info".to_owned(), level),
         format: LogFormat = one_of(LogFormat::Auto, &FORMATS),
     }
@@ -166,9 +141,7 @@ pub enum LogFormat {
 
 settings! {
     Telemetry {
-        /// None: there are no traces.
         otlp_endpoint: Option<String> = optional(url),
-        /// Of traces that begin here.
         sample_one_in: u32 = integer(1, 1..=1_000_000),
     }
 }

@@ -31,7 +31,6 @@ const TAKEN: [&str; 15] = [
 settings! {
     Webhooks, checked by check {
         allow_private_targets: bool = boolean(false),
-        /// Trusted beside those of the system, as PEM.
         extra_ca_file: Option<PathBuf> = optional(path),
         signature_header: HeaderName = parsed(SIGNATURE, header),
         event_id_header: HeaderName = parsed(EVENT_ID, header),

@@ -130,18 +130,12 @@ fn said(visit: &Here<'_>, said: Option<Said>, is_in_queues: bool) -> Vec<Block> 
     blocks
 }
 
-pub fn on_payment(visit: &Here<'_>, payment: &Value, at_bank: Option<&AtBank>) -> Vec<Block> {
+pub fn on(visit: &Here<'_>, is_payment: bool, of: &Value, at_bank: Option<&AtBank>) -> Vec<Block> {
+    let (status, is_of_pesos) = (str_of(of, "status"), !of["amountCop"].is_null());
     let sentence = match at_bank {
         Some(at_bank) => Some(of_order(at_bank)),
-        None => of_payment(str_of(payment, "status"), !payment["amountCop"].is_null()),
-    };
-    said(visit, sentence, at_bank.is_some_and(|at_bank| at_bank.is_unresolved))
-}
-
-pub fn on_payout(visit: &Here<'_>, payout: &Value, at_bank: Option<&AtBank>) -> Vec<Block> {
-    let sentence = match at_bank {
-        Some(at_bank) => Some(of_order(at_bank)),
-        None => of_payout(str_of(payout, "status"), !payout["amountCop"].is_null()),
+        None if is_payment => of_payment(status, is_of_pesos),
+        None => of_payout(status, is_of_pesos),
     };
     said(visit, sentence, at_bank.is_some_and(|at_bank| at_bank.is_unresolved))
 }

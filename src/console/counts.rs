@@ -83,11 +83,9 @@ pub struct Dead {
     pub error: String,
 }
 
-/// Not taken in all its tries.
 pub struct GivenUp {
     pub tenant: u64,
     pub url: String,
-    /// And when its last try failed.
     pub exhausted: Exhausted,
 }
 
@@ -132,7 +130,6 @@ pub fn find(services: &Services, budget: &ReadBudget) -> Result<Untaken, Stopped
     Ok(untaken)
 }
 
-/// `None` for a delivery that arrived.
 fn newest_errors(
     services: &Services,
     tenant: u64,

@@ -164,7 +164,7 @@ pub async fn of_payment(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
     let timeline = timeline::of(visit.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
     let mut page = Page::new("payment", title).status(status).maybe(visit.done());
-    page.blocks.extend(advice::on_payment(visit, &payment, at_bank.as_ref()));
+    page.blocks.extend(advice::on(visit, true, &payment, at_bank.as_ref()));
     page.blocks.push(facts(visit, &payment, &PAYMENT).into());
     page = page.maybe(resolve_form(visit, ("payments", id), at_bank.as_ref()));
     if may(visit, Role::Support) {
@@ -233,7 +233,7 @@ pub async fn of_payout(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
     let timeline = timeline::of(visit.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
     let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(visit.done());
-    page.blocks.extend(advice::on_payout(visit, &payout, at_bank.as_ref()));
+    page.blocks.extend(advice::on(visit, false, &payout, at_bank.as_ref()));
     page.blocks.push(facts(visit, &payout, &PAYOUT).into());
     page = page.maybe(resolve_form(visit, ("payouts", id), at_bank.as_ref()));
     if matches!(&*entity, Entity::CopPayout(_)) && !is_unmasked && may(visit, Role::Treasury) {

@@ -23,132 +23,103 @@ const LIMIT: &str = "100";
 const OPERATION: [&str; 8] =
     ["operationId", "kind", "rail", "amount", "currency", "sentAt", "asks", "bankText"];
 
-struct Queues {
-    unresolved: Value,
-    contradicted: Value,
-    reviews: Value,
-    pesos: Value,
-    chargebacks: Value,
-    approvals: Value,
-    untaken: Untaken,
-    reconciliations: Value,
-    live_asked: usize,
-    /// Of queues that are longer than a page.
-    long: BTreeMap<&'static str, usize>,
-}
+/// A queue: its name, its words in Spanish and English, its page, and the list of the API that it is, if it is one.
+type Queue = (&'static str, [&'static str; 2], &'static str, &'static str);
 
-/// The cursor has the queue's name there.
-fn next(name: &str, list: &Value) -> Option<String> {
-    list["nextCursor"].as_str().map(|cursor| with_query("/console/queues", &[(name, cursor)]))
+#[rustfmt::skip]
+const QUEUES: [Queue; 10] = [
+    ("unresolved", ["Operaciones sin respuesta", "Unresolved operations"], "/console/queues#unresolved", "/admin/operations?status=unresolved"),
+    ("contradicted", ["Bancos que se contradijeron", "Contradicted operations"], "/console/queues#contradicted", "/admin/operations?status=contradicted"),
+    ("cryptoReviews", ["Pagos en USDT por revisar", "USDT payouts to review"], "/console/queues#cryptoReviews", "/admin/crypto/payouts?status=pending_review"),
+    ("copPayouts", ["Pagos en pesos pendientes", "Peso payouts pending"], "/console/queues#copPayouts", "/admin/cop-payouts?status=pending"),
+    ("openChargebacks", ["Contracargos abiertos", "Open chargebacks"], "/console/queues#openChargebacks", "/admin/chargebacks?status=open"),
+    ("liveAsked", ["Piden modo real", "Ask for live mode"], "/console/tenants?liveAsked=true", ""),
+    ("approvals", ["Por aprobar", "To approve"], "/console/approvals", "/admin/approvals?status=pending"),
+    ("deadWebhooks", ["Webhooks que no reciben", "Dead webhook endpoints"], "/console/queues#deadWebhooks", ""),
+    ("exhaustedWebhooks", ["Eventos que nadie recibió", "Events given up"], "/console/queues#exhaustedWebhooks", ""),
+    (RECONCILIATIONS, ["Conciliaciones fallidas", "Failed reconciliations"], "/console/reconciliations", "/admin/reconciliations?status=failed"),
+];
+const RECONCILIATIONS: &str = "failedReconciliations";
+/// What may not be there yet is nothing then.
+const MAY_BE_MISSING: [&str; 3] = ["copPayouts", "openChargebacks", RECONCILIATIONS];
+
+struct Queues {
+    lists: BTreeMap<&'static str, Value>,
+    untaken: Untaken,
+    live_asked: usize,
+    long: BTreeMap<&'static str, usize>,
 }
 
 impl Queues {
     async fn read(visit: &Here<'_>) -> Result<Queues, Refused> {
-        let list = |base: &str, status: &str| with_query(base, &[("status", status), ("limit", LIMIT)]);
-        let untaken = visit.services.read_pool.read(visit.services, PLATFORM, counts::find);
-        // What may not be there yet is nothing then.
-        let maybe = async |base: &str, status: &str| {
-            Ok::<_, Refused>(visit.inside.find(&list(base, status)).await?.unwrap_or_default())
-        };
-        let mut queues = Queues {
-            unresolved: visit.inside.get(&list("/admin/operations", "unresolved")).await?,
-            contradicted: visit.inside.get(&list("/admin/operations", "contradicted")).await?,
-            reviews: visit.inside.get(&list("/admin/crypto/payouts", "pending_review")).await?,
-            pesos: maybe("/admin/cop-payouts", "pending").await?,
-            chargebacks: maybe("/admin/chargebacks", "open").await?,
-            approvals: visit.inside.get(&list("/admin/approvals", "pending")).await?,
-            untaken: untaken.await?,
-            reconciliations: maybe("/admin/reconciliations", "failed").await?,
-            live_asked: visit.services.callers.directory.live_asked_count(),
-            long: BTreeMap::new(),
-        };
-        queues.long = queues.count_long(visit.services).await?;
-        Ok(queues)
+        let mut lists = BTreeMap::new();
+        for (name, _, _, api) in QUEUES.into_iter().filter(|(.., api)| !api.is_empty()) {
+            let api = with_query(api, &[("limit", LIMIT)]);
+            let list = match MAY_BE_MISSING.contains(&name) {
+                true => visit.inside.find(&api).await?.unwrap_or_default(),
+                false => visit.inside.get(&api).await?,
+            };
+            lists.insert(name, list);
+        }
+        let untaken = visit.services.read_pool.read(visit.services, PLATFORM, counts::find).await?;
+        let live_asked = visit.services.callers.directory.live_asked_count();
+        let long = count_long(visit.services, &lists).await?;
+        Ok(Queues { lists, untaken, live_asked, long })
     }
 
-    async fn count_long(&self, services: &Arc<Services>) -> Result<BTreeMap<&'static str, usize>, Problem> {
-        let queues = [
-            ("unresolved", &self.unresolved),
-            ("contradicted", &self.contradicted),
-            ("cryptoReviews", &self.reviews),
-            ("copPayouts", &self.pesos),
-            ("openChargebacks", &self.chargebacks),
-            ("approvals", &self.approvals),
-        ];
-        let long = queues.into_iter().filter(|(_, list)| list["nextCursor"].is_string());
-        let mut found: BTreeMap<&'static str, usize> =
-            long.map(|(name, list)| (name, items(list).len())).collect();
-        // A reconciliation that failed is a file of its own, and all are in memory.
-        let failed = services.files.reconciliations.list(Some(Status::Failed)).len();
-        if self.reconciliations["nextCursor"].is_string() {
-            found.insert("failedReconciliations", failed);
-        }
-        if found.is_empty() {
-            return Ok(found);
-        }
-        let count = move |services: &Services, budget: &ReadBudget| {
-            for (name, length) in &mut found {
-                *length = counts::of(services, name, budget)?.max(*length);
-            }
-            Ok(found)
-        };
-        services.read_pool.read_long(services, PLATFORM, count).await
-    }
-
+    /// To the pages that the address names: a cursor has its queue's name there.
     async fn turn(&mut self, visit: &Here<'_>) -> Result<(), Refused> {
-        for (name, base, status, list) in [
-            ("unresolved", "/admin/operations", "unresolved", &mut self.unresolved),
-            ("contradicted", "/admin/operations", "contradicted", &mut self.contradicted),
-            ("cryptoReviews", "/admin/crypto/payouts", "pending_review", &mut self.reviews),
-            ("copPayouts", "/admin/cop-payouts", "pending", &mut self.pesos),
-            ("openChargebacks", "/admin/chargebacks", "open", &mut self.chargebacks),
-        ] {
-            if let Some(cursor) = visit.query.filled(name) {
-                let page = [("status", status), ("limit", LIMIT), ("cursor", cursor)];
-                *list = visit.inside.get(&with_query(base, &page)).await?;
+        for (name, _, _, api) in QUEUES.into_iter().filter(|(_, _, to, _)| to.contains('#')) {
+            if let Some(cursor) = visit.query.filled(name).filter(|_| !api.is_empty()) {
+                let page = with_query(api, &[("limit", LIMIT), ("cursor", cursor)]);
+                self.lists.insert(name, visit.inside.get(&page).await?);
             }
         }
         Ok(())
     }
 
     fn counts(&self, visit: &Here<'_>) -> Vec<Fact> {
-        let count = |list: &Value| items(list).len();
-        let queues = [
-            (UNRESOLVED, count(&self.unresolved), "/console/queues#unresolved"),
-            (CONTRADICTED, count(&self.contradicted), "/console/queues#contradicted"),
-            (REVIEWS, count(&self.reviews), "/console/queues#cryptoReviews"),
-            (PESOS, count(&self.pesos), "/console/queues#copPayouts"),
-            (CHARGEBACKS, count(&self.chargebacks), "/console/queues#openChargebacks"),
-            (
-                ("liveAsked", "Piden modo real", "Ask for live mode"),
-                self.live_asked,
-                "/console/tenants?liveAsked=true",
-            ),
-            (("approvals", "Por aprobar", "To approve"), count(&self.approvals), "/console/approvals"),
-            (DEAD, self.untaken.dead.len(), "/console/queues#deadWebhooks"),
-            (GIVEN_UP, self.untaken.given_up.len(), "/console/queues#exhaustedWebhooks"),
-            (RECONCILIATIONS, count(&self.reconciliations), "/console/reconciliations"),
-        ];
-        let fact = |((field, spanish, english), length, to): (Queue, usize, &str)| {
-            let length = self.long.get(field).copied().unwrap_or(length);
+        let fact = |(name, [spanish, english], to, _): Queue| {
+            let length = match name {
+                "liveAsked" => self.live_asked,
+                "deadWebhooks" => self.untaken.dead.len(),
+                "exhaustedWebhooks" => self.untaken.given_up.len(),
+                _ => items(&self.lists[name]).len(),
+            };
+            let length = self.long.get(name).copied().unwrap_or(length);
             let more = if length > counts::COUNT_MAX { "+" } else { "" };
             let shown = visit.language.figure(&length.min(counts::COUNT_MAX).to_string());
-            Fact::new(field, visit.say(spanish, english), Cell::text(format!("{shown}{more}")).to(to))
+            Fact::new(name, visit.say(spanish, english), Cell::text(format!("{shown}{more}")).to(to))
         };
-        queues.map(fact).into()
+        QUEUES.map(fact).into()
     }
 }
 
-type Queue = (&'static str, &'static str, &'static str);
+async fn count_long(
+    services: &Arc<Services>,
+    lists: &BTreeMap<&'static str, Value>,
+) -> Result<BTreeMap<&'static str, usize>, Problem> {
+    let long = lists.iter().filter(|(_, list)| list["nextCursor"].is_string());
+    let mut found: BTreeMap<&'static str, usize> =
+        long.map(|(name, list)| (*name, items(list).len())).collect();
+    if found.is_empty() {
+        return Ok(found);
+    }
+    // A reconciliation that failed is a file of its own, and all are in memory.
+    let failed = services.files.reconciliations.list(Some(Status::Failed)).len();
+    let count = move |services: &Services, budget: &ReadBudget| {
+        for (name, length) in &mut found {
+            let counted = if *name == RECONCILIATIONS { failed } else { counts::of(services, name, budget)? };
+            *length = counted.max(*length);
+        }
+        Ok(found)
+    };
+    services.read_pool.read_long(services, PLATFORM, count).await
+}
 
-const UNRESOLVED: Queue = ("unresolved", "Operaciones sin respuesta", "Unresolved operations");
-const CONTRADICTED: Queue = ("contradicted", "Bancos que se contradijeron", "Contradicted operations");
-const REVIEWS: Queue = ("cryptoReviews", "Pagos en USDT por revisar", "USDT payouts to review");
-const PESOS: Queue = ("copPayouts", "Pagos en pesos pendientes", "Peso payouts pending");
-const CHARGEBACKS: Queue = ("openChargebacks", "Contracargos abiertos", "Open chargebacks");
-const DEAD: Queue = ("deadWebhooks", "Webhooks que no reciben", "Dead webhook endpoints");
-const GIVEN_UP: Queue = ("exhaustedWebhooks", "Eventos que nadie recibió", "Events given up");
-const RECONCILIATIONS: Queue = ("failedReconciliations", "Conciliaciones fallidas", "Failed reconciliations");
+fn next(name: &str, list: &Value) -> Option<String> {
+    list["nextCursor"].as_str().map(|cursor| with_query("/console/queues", &[(name, cursor)]))
+}
 
 pub async fn home(visit: &Here<'_>) -> Made {
     let me = visit.inside.get("/admin/me").await?;
@@ -169,17 +140,19 @@ pub async fn page(visit: &Here<'_>) -> Made {
     let page = Page::new("queues", visit.say("Colas", "Queues")).maybe(visit.done());
     let page = page.live(&[Block::Facts(queues.counts(visit))], &visit.writing())?;
     queues.turn(visit).await?;
-    let parts = [
-        (UNRESOLVED, operations(visit, &queues.unresolved, false)),
-        (CONTRADICTED, operations(visit, &queues.contradicted, true)),
-        (REVIEWS, reviews(visit, &queues.reviews)),
-        (PESOS, pesos(visit, &queues.pesos)),
-        (CHARGEBACKS, chargebacks(visit, &queues.chargebacks)),
-        (DEAD, dead(visit, &queues.untaken.dead)),
-        (GIVEN_UP, given_up(visit, &queues.untaken.given_up)),
-    ];
-    Ok(parts.into_iter().fold(page, |page, ((id, spanish, english), table)| {
-        page.with(Block::Anchor(id, visit.say(spanish, english).to_owned())).with(table)
+    let none = Value::Null;
+    let parts = QUEUES.into_iter().filter(|(_, _, to, _)| to.contains('#'));
+    Ok(parts.fold(page, |page, (name, [spanish, english], ..)| {
+        let list = queues.lists.get(name).unwrap_or(&none);
+        let table = match name {
+            "cryptoReviews" => reviews(visit, list),
+            "copPayouts" => pesos(visit, list),
+            "openChargebacks" => chargebacks(visit, list),
+            "deadWebhooks" => dead(visit, &queues.untaken.dead),
+            "exhaustedWebhooks" => given_up(visit, &queues.untaken.given_up),
+            name => operations(visit, list, name == "contradicted"),
+        };
+        page.with(Block::Anchor(name, visit.say(spanish, english).to_owned())).with(table)
     }))
 }
 
@@ -204,7 +177,7 @@ fn operations(visit: &Here<'_>, list: &Value, contradicted: bool) -> Table {
     let of = [visit.say("De", "Of"), words(visit.language, "otherAttemptId")];
     let heads = OPERATION.iter().map(|name| words(visit.language, name));
     let heads = heads.chain(of.into_iter().take(if contradicted { 2 } else { 1 }));
-    let queue = if contradicted { CONTRADICTED.0 } else { UNRESOLVED.0 };
+    let queue = if contradicted { "contradicted" } else { "unresolved" };
     show::headed(visit.language, visit.say("Operaciones", "Operations"), heads)
         .rows(items(list).iter().map(row))
         .next(next(queue, list))
@@ -228,7 +201,6 @@ fn reviews(visit: &Here<'_>, list: &Value) -> Table {
     table.rows(items(list).iter().map(row)).next(next("cryptoReviews", list))
 }
 
-/// The good end first.
 fn either(base: &str, id: &str, [good, bad]: [(&'static str, &'static str); 2]) -> view::Form {
     view::Form::new(path(base, id, good.0), good.0, good.1)
         .id(format!("{}-{id}", good.0))

@@ -49,7 +49,6 @@ pub async fn rails(visit: &Here<'_>) -> Made {
     Ok(page.live(&blocks, &visit.writing())?)
 }
 
-/// Those of objects inside with dotted names.
 fn every_member(language: Language, prefix: &str, of: &Value) -> Vec<Fact> {
     let mut facts = Vec::new();
     for (name, value) in of.as_object().into_iter().flatten() {
@@ -134,7 +133,6 @@ pub async fn audit(visit: &Here<'_>) -> Made {
     Ok(Page::new("audit", visit.say("Auditoría", "Audit")).with(form).with(table))
 }
 
-/// GET /console/statements: the platform's, or those of a tenant.
 pub async fn statements(visit: &Here<'_>) -> Result<Shown, Problem> {
     let (services, id) = (visit.services, visit.query.text("tenantId"));
     let tenant = Id::parse(id).and_then(|id| services.callers.directory.tenant(id));

@@ -6,7 +6,6 @@ use crate::language::Language;
 pub const LANGUAGES: [Language; 2] = [Language::Spanish, Language::English];
 
 pub struct Source {
-    /// In addresses, and of the files.
     pub name: &'static str,
     spanish: &'static str,
     english: &'static str,
@@ -70,26 +69,3 @@ pub static GROUPS: [Group; 6] = [
 pub fn pages() -> impl Iterator<Item = &'static Source> {
     GROUPS.iter().flat_map(|group| group.pages)
 }
-
-pub struct Picture {
-    pub name: &'static str,
-    pub media: &'static str,
-    pub bytes: &'static [u8],
-}
-
-macro_rules! pictures {
-    ($($name:literal $media:literal),+ $(,)?) => {
-        [$(Picture {
-            name: $name,
-            media: $media,
-            bytes: include_bytes!(concat!("../../docs/images/", $name)),
-        }),+]
-    };
-}
-
-pub static PICTURES: [Picture; 4] = pictures![
-    "payment-states.es.svg" "image/svg+xml",
-    "payment-states.en.svg" "image/svg+xml",
-    "checkout-phone.es.png" "image/png",
-    "checkout-phone.en.png" "image/png",
-];

@@ -11,7 +11,6 @@ pub struct Section {
     pub title: String,
     /// Empty for the beginning of the page.
     pub anchor: String,
-    /// Without marks.
     pub prose: String,
     pub code: String,
     /// Whether the page's own table of contents has it.
@@ -31,7 +30,6 @@ impl Rendered {
     }
 }
 
-/// By what their blocks are marked with.
 const EXAMPLES: [(&str, &str); 4] =
     [("sh", "curl"), ("php", "PHP"), ("js", "JavaScript"), ("python", "Python")];
 
@@ -118,7 +116,6 @@ fn text_until(parser: &mut Parser<'_>, is_end: impl Fn(&TagEnd) -> bool) -> Stri
     text
 }
 
-/// As GitHub gives it.
 fn anchor(heading: &str) -> String {
     let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
     heading.trim().to_lowercase().chars().filter(kept).map(|c| if c == ' ' { '-' } else { c }).collect()
@@ -141,17 +138,7 @@ fn address(language: Language, target: &str) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    let mut html = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            c => html.push(c),
-        }
-    }
-    html
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 struct Writer {
@@ -198,13 +185,13 @@ impl Writer {
             self.examples.push((kind, label, code));
             return None;
         }
-        let label = match marks {
+        let caption = match marks {
             "json" => self.language.say("Respuesta", "Answer"),
             "json event" => self.language.say("Lo que recibe tu webhook", "What your webhook receives"),
             _ => "",
         };
         let caption =
-            if label.is_empty() { String::new() } else { format!("<figcaption>{label}</figcaption>") };
+            if caption.is_empty() { "".to_owned() } else { format!("<figcaption>{caption}</figcaption>") };
         let code = escaped(&code);
         let before = self.gathered().unwrap_or_default();
         Some(format!(
@@ -212,7 +199,6 @@ impl Writer {
         ))
     }
 
-    /// Its first language is open.
     fn gathered(&mut self) -> Option<String> {
         if self.examples.is_empty() {
             return None;

@@ -17,17 +17,19 @@ const SHOWN_MAX: usize = 30;
 /// Its length, and what of it stands before the word, in characters.
 const EXCERPT: (usize, usize) = (200, 60);
 
+/// A text, and its words without accents, in lower case.
+struct Part {
+    text: String,
+    words: Vec<String>,
+}
+
 struct Entry {
     path: String,
     name: &'static str,
     page: String,
-    title: String,
-    prose: String,
-    code: String,
-    /// Without accents, in lower case.
-    title_words: Vec<String>,
-    prose_words: Vec<String>,
-    code_words: Vec<String>,
+    title: Part,
+    prose: Part,
+    code: Part,
     /// The beginning of its page.
     is_first: bool,
 }
@@ -83,10 +85,7 @@ fn entries(source: &Source, language: Language, page: Rendered) -> Vec<Entry> {
         path: if section.anchor.is_empty() { path.clone() } else { format!("{path}#{}", section.anchor) },
         name: source.name,
         page: title.clone(),
-        title_words: words(&section.title),
-        prose_words: words(&section.prose),
-        code_words: words(&section.code),
-        title: section.title,
+        title: Part { words: words(&section.title), text: section.title },
         prose: in_one_line(&section.prose),
         code: in_one_line(&section.code),
         is_first: at == 0,
@@ -96,7 +95,7 @@ fn entries(source: &Source, language: Language, page: Rendered) -> Vec<Entry> {
 
 impl Entry {
     fn vocabulary(&self) -> impl Iterator<Item = &str> {
-        [&self.title_words, &self.prose_words, &self.code_words].into_iter().flatten().map(String::as_str)
+        [&self.title, &self.prose, &self.code].into_iter().flat_map(|part| &part.words).map(String::as_str)
     }
 
     /// `None` if a word is not in the section.
@@ -105,12 +104,12 @@ impl Entry {
         for term in terms {
             let begin =
                 |words: &[String], stem: &str| words.iter().filter(|word| word.starts_with(stem)).count();
-            let count = |words: &[String]| {
+            let count = |Part { words, .. }: &Part| {
                 let one = term.stems.iter().map(|stem| begin(words, stem)).sum::<usize>();
                 one + term.name.iter().map(|stem| begin(words, stem)).min().unwrap_or_default()
             };
-            let in_title = count(&self.title_words).min(1);
-            let (in_prose, in_code) = (count(&self.prose_words), count(&self.code_words));
+            let (in_title, in_prose, in_code) =
+                (count(&self.title).min(1), count(&self.prose), count(&self.code));
             if in_title + in_prose + in_code == 0 {
                 return None;
             }
@@ -123,46 +122,37 @@ impl Entry {
     }
 
     fn found(&self, term: &Term) -> Found<'_> {
-        let prose: Vec<char> = self.prose.chars().collect();
-        let code: Vec<char> = self.code.chars().collect();
-        let in_code = || place(&code, term).map(|found| (&code, found));
-        let found = place(&prose, term).map(|found| (&prose, found)).or_else(in_code);
-        let (characters, (at, end)) = found.unwrap_or((&prose, (0, 0)));
-        let from = at.saturating_sub(EXCERPT.1);
-        let to = characters.len().min((from + EXCERPT.0).max(end));
-        let part = |from: usize, to: usize| characters[from..to].iter().collect::<String>();
-        let before = if from > 0 { format!("… {}", part(from, at)) } else { part(from, at) };
-        let after = if to < characters.len() { format!("{} …", part(end, to)) } else { part(end, to) };
-        Found {
-            path: &self.path,
-            page: &self.page,
-            title: &self.title,
-            excerpt: (before, part(at, end), after),
-        }
+        let (prose, code) = (&*self.prose.text, &*self.code.text);
+        let found = [prose, code].into_iter().find_map(|text| place(text, term));
+        let (before, word, after) = found.unwrap_or(("", "", prose));
+        let left_out = before.chars().count().saturating_sub(EXCERPT.1);
+        let start: String = before.chars().skip(left_out).collect();
+        let room = EXCERPT.0.saturating_sub(start.chars().count() + word.chars().count());
+        let rest: String = after.chars().take(room).collect();
+        let is_cut = rest.len() < after.len();
+        let excerpt = (
+            if left_out > 0 { format!("… {start}") } else { start },
+            word.to_owned(),
+            if is_cut { format!("{rest} …") } else { rest },
+        );
+        Found { path: &self.path, page: &self.page, title: &self.title.text, excerpt }
     }
 }
 
-fn in_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+fn in_one_line(text: &str) -> Part {
+    Part { text: text.split_whitespace().collect::<Vec<_>>().join(" "), words: words(text) }
 }
 
-/// Where the first word begins that starts in one of these ways, and where it ends.
-fn place(characters: &[char], term: &Term) -> Option<(usize, usize)> {
-    let is_word = |c: &char| c.is_alphanumeric();
+/// What stands before the first word that starts in one of these ways, the word, and what is after it.
+fn place<'t>(text: &'t str, term: &Term) -> Option<(&'t str, &'t str, &'t str)> {
     let mut at = 0;
-    while at < characters.len() {
-        if !is_word(&characters[at]) {
-            at += 1;
-            continue;
-        }
-        let end =
-            characters[at..].iter().position(|c| !is_word(c)).map_or(characters.len(), |length| at + length);
-        let word: String = characters[at..end].iter().collect();
-        let word = deunicode(&word).to_lowercase();
+    while let Some(begin) = text[at..].find(char::is_alphanumeric).map(|begin| at + begin) {
+        let length = text[begin..].find(|c: char| !c.is_alphanumeric());
+        at = length.map_or(text.len(), |length| begin + length);
+        let word = deunicode(&text[begin..at]).to_lowercase();
         if term.stems.iter().chain(&term.name).any(|stem| word.starts_with(stem.as_str())) {
-            return Some((at, end));
+            return Some((&text[..begin], &text[begin..at], &text[at..]));
         }
-        at = end;
     }
     None
 }

@@ -1,7 +1,7 @@
 //! The answers to requests for guides: pages, the search, pictures, and the reference with a table of
 //! contents of the guides before it.
 
-use crate::guides::contents::{self, INDEX, LANGUAGES, PICTURES, Source};
+use crate::guides::contents::{self, INDEX, LANGUAGES, Source};
 use crate::guides::render::{self, Rendered};
 use crate::guides::search::{Found, Index};
 use crate::http::documents::{self, Made};
@@ -16,8 +16,6 @@ use std::sync::OnceLock;
 /// One script of our own, no other host.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri \
     'none'; form-action 'self'; frame-ancestors 'none'";
-const CSS: &str = "text/css; charset=utf-8";
-const JS: &str = "text/javascript; charset=utf-8";
 
 /// As metrics name the addresses.
 pub const ROUTES: [&str; 6] = [
@@ -34,8 +32,26 @@ pub struct Guides<M> {
     values: [M; 6],
     test_key: Option<String>,
     sites: [OnceLock<Option<Site>>; 2],
-    style: OnceLock<Made>,
-    script: OnceLock<Made>,
+    files: [File; 6],
+}
+
+struct File {
+    /// Below `/docs/`.
+    path: &'static str,
+    route: usize,
+    media: &'static str,
+    made: Made,
+}
+
+macro_rules! files {
+    ($($path:literal $route:literal $media:literal $from:literal;)*) => {
+        [$(File {
+            path: $path,
+            route: $route,
+            media: $media,
+            made: Made::new(include_bytes!($from).to_vec()),
+        }),*]
+    };
 }
 
 struct Site {
@@ -210,8 +226,14 @@ impl<M> Guides<M> {
             values: ROUTES.map(value),
             test_key: test_key.map(str::to_owned),
             sites: [const { OnceLock::new() }; 2],
-            style: OnceLock::new(),
-            script: OnceLock::new(),
+            files: files! {
+                "guides.css" 3 "text/css; charset=utf-8" "guides.css";
+                "guides.js" 5 "text/javascript; charset=utf-8" "guides.js";
+                "images/payment-states.es.svg" 4 "image/svg+xml" "../../docs/images/payment-states.es.svg";
+                "images/payment-states.en.svg" 4 "image/svg+xml" "../../docs/images/payment-states.en.svg";
+                "images/checkout-phone.es.png" 4 "image/png" "../../docs/images/checkout-phone.es.png";
+                "images/checkout-phone.en.png" 4 "image/png" "../../docs/images/checkout-phone.en.png";
+            },
         }
     }
 
@@ -238,36 +260,26 @@ impl<M> Guides<M> {
         headers: &HeaderMap,
     ) -> Option<Result<(usize, Reply), Problem>> {
         let below = uri.path().strip_prefix("/docs")?;
-        let parts: Vec<&str> = below.strip_prefix('/').unwrap_or(below).split('/').collect();
-        let named = LANGUAGES.into_iter().find(|language| language.code() == parts[0]);
-        let route = match (named, parts.as_slice()) {
-            (None, [""]) => 0,
-            (Some(_), [_] | [_, ""]) => 1,
-            (Some(_), [_, _]) => 2,
-            (None, ["guides.css"]) => 3,
-            (None, ["guides.js"]) => 5,
-            (None, ["images", name]) if PICTURES.iter().any(|picture| picture.name == *name) => 4,
+        let path = below.strip_prefix('/').unwrap_or(below);
+        let file = self.files.iter().find(|file| file.path == path);
+        let (code, name) = path.split_once('/').unwrap_or((path, ""));
+        let named = LANGUAGES.into_iter().find(|language| language.code() == code);
+        let route = match (file, named) {
+            (Some(file), _) => file.route,
+            (None, Some(_)) if name.is_empty() => 1,
+            (None, Some(_)) if !name.contains('/') => 2,
+            (None, None) if path.is_empty() => 0,
             _ => return None,
         };
         if !matches!(*method, Method::GET | Method::HEAD) {
             return Some(Err(Problem::method_not_allowed(documents::ALLOW.into())));
         }
-        let reply = match (route, named) {
-            (3, _) => {
-                let make = || Made::new(include_bytes!("guides.css").to_vec());
-                Ok(self.style.get_or_init(make).reply(CSS, CSP, headers))
+        let reply = match (file, named) {
+            (Some(file), _) => Ok(file.made.reply(file.media, CSP, headers)),
+            (None, Some(language)) => {
+                self.page(language, if name.is_empty() { INDEX } else { name }, uri.query(), headers)
             }
-            (5, _) => {
-                let make = || Made::new(include_bytes!("guides.js").to_vec());
-                Ok(self.script.get_or_init(make).reply(JS, CSP, headers))
-            }
-            (4, _) => Ok(picture(parts[1], headers)),
-            (0, _) => self.front(below, uri.query(), headers),
-            (_, Some(language)) => {
-                let name = parts.get(1).copied().filter(|name| !name.is_empty()).unwrap_or(INDEX);
-                self.page(language, name, uri.query(), headers)
-            }
-            _ => return None,
+            (None, None) => self.front(below, uri.query(), headers),
         };
         Some(reply.map(|reply| (route, reply)))
     }
@@ -313,13 +325,6 @@ impl<M> Guides<M> {
 fn parameter(query: Option<&str>, name: &str) -> String {
     let mut parameters = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     parameters.find(|(known, _)| known == name).map_or_else(String::new, |(_, value)| value.into_owned())
-}
-
-fn picture(name: &str, headers: &HeaderMap) -> Reply {
-    match PICTURES.iter().find(|picture| picture.name == name) {
-        Some(picture) => Made::new(picture.bytes.to_vec()).reply(picture.media, CSP, headers),
-        None => Reply::empty(404),
-    }
 }
 
 #[cfg(test)]

@@ -4,22 +4,37 @@
 use std::fmt::{self, Write};
 use wal::Counted;
 
-macro_rules! figures {
-    ($page:ident $($kind:ident $name:literal $help:literal => $value:expr;)*) => {
-        $($page.$kind($name, $help).is($value);)*
+/// Families of metrics: kind, name, help, then what is gone through, the labels of each, and its figure.
+macro_rules! families {
+    (@each $family:ident [] [$($label:tt)*] $figure:expr) => {
+        $family.sample(&[$($label)*], $figure)
+    };
+    (@each $family:ident [($one:pat) ($all:expr) $($more:tt)*] $labels:tt $figure:expr) => {
+        for $one in $all {
+            families!(@each $family [$($more)*] $labels $figure);
+        }
+    };
+    ($page:ident $($kind:ident $name:literal $help:literal
+        $(for $one:pat in $all:expr,)* $(by($($label:literal $named:expr),+))? => $figure:expr;)*) => {
+        $({
+            let mut family = $page.family($name, stringify!($kind), $help);
+            families!(@each family [$(($one) ($all))*] [$($(($label, $named),)+)?] $figure);
+        })*
     };
 }
-pub(super) use figures;
+pub(super) use families;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value {
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'a> {
     Whole(u64),
     Micros(u64),
     /// Of a currency with so many decimals, shown as units.
     Minor(u64, u32),
+    /// A histogram, with what its bounds and its sum are.
+    Counted(&'a Counted, fn(u64) -> Value<'static>),
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Value::Whole(number) => write!(f, "{number}"),
@@ -34,36 +49,24 @@ impl fmt::Display for Value {
                 (seconds, 0) => write!(f, "{seconds}"),
                 (seconds, rest) => f.write_str(format!("{seconds}.{rest:06}").trim_end_matches('0')),
             },
+            Value::Counted(counted, _) => write!(f, "{}", counted.total()),
         }
     }
 }
 
-impl From<u64> for Value {
-    fn from(number: u64) -> Value {
-        Value::Whole(number)
-    }
+macro_rules! whole {
+    ($($number:ty),*) => {
+        $(impl From<$number> for Value<'_> {
+            fn from(number: $number) -> Self {
+                Value::Whole(number as u64)
+            }
+        })*
+    };
 }
+whole!(u64, u32, usize, bool);
 
-impl From<usize> for Value {
-    fn from(number: usize) -> Value {
-        Value::Whole(number as u64)
-    }
-}
-
-impl From<u32> for Value {
-    fn from(number: u32) -> Value {
-        Value::Whole(number.into())
-    }
-}
-
-impl From<bool> for Value {
-    fn from(truth: bool) -> Value {
-        Value::Whole(truth.into())
-    }
-}
-
-impl From<std::time::Duration> for Value {
-    fn from(time: std::time::Duration) -> Value {
+impl From<std::time::Duration> for Value<'_> {
+    fn from(time: std::time::Duration) -> Self {
         Value::Micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
     }
 }
@@ -72,7 +75,7 @@ pub type Labels<'a> = &'a [(&'a str, &'a str)];
 
 #[derive(Default)]
 pub struct Page {
-    text: String,
+    pub text: String,
 }
 
 pub struct Family<'p> {
@@ -81,24 +84,8 @@ pub struct Family<'p> {
 }
 
 impl Page {
-    /// Its name ends with `_total`.
-    pub fn counter(&mut self, name: &'static str, help: &str) -> Family<'_> {
-        self.family(name, "counter", help)
-    }
-
-    pub fn gauge(&mut self, name: &'static str, help: &str) -> Family<'_> {
-        self.family(name, "gauge", help)
-    }
-
-    pub fn histogram(&mut self, name: &'static str, help: &str) -> Family<'_> {
-        self.family(name, "histogram", help)
-    }
-
-    pub fn end(self) -> String {
-        self.text
-    }
-
-    fn family(&mut self, name: &'static str, kind: &str, help: &str) -> Family<'_> {
+    /// The name of a counter ends with `_total`.
+    pub fn family(&mut self, name: &'static str, kind: &str, help: &str) -> Family<'_> {
         let text = &mut self.text;
         push(text, format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
         Family { text, name }
@@ -106,68 +93,33 @@ impl Page {
 }
 
 impl Family<'_> {
-    pub fn is(self, value: impl Into<Value>) {
-        let mut family = self;
-        family.sample(&[], value);
-    }
-
-    pub fn sample(&mut self, labels: Labels<'_>, value: impl Into<Value>) -> &mut Self {
-        self.line("", labels, None, value.into());
-        self
-    }
-
-    pub fn by<T, V: Into<Value>>(
-        mut self,
-        label: &str,
-        of: impl IntoIterator<Item = T>,
-        read: impl Fn(&T) -> (&str, V),
-    ) {
-        for one in of {
-            let (named, value) = read(&one);
-            self.sample(&[(label, named)], value);
-        }
-    }
-
-    /// `unit` says what the bounds and the sum are.
-    pub fn counted(&mut self, labels: Labels<'_>, counted: &Counted, unit: fn(u64) -> Value) -> &mut Self {
+    pub fn sample<'v>(&mut self, labels: Labels<'_>, value: impl Into<Value<'v>>) {
+        let value = value.into();
+        let Value::Counted(counted, unit) = value else { return self.line("", labels, None, value) };
         let mut below = 0_u64;
         for (bound, count) in counted.bounds.iter().zip(&counted.counts) {
             below += count;
             self.line("_bucket", labels, Some(&unit(*bound).to_string()), below.into());
         }
-        let total = counted.total();
-        self.line("_bucket", labels, Some("+Inf"), total.into());
+        self.line("_bucket", labels, Some("+Inf"), value);
         self.line("_sum", labels, None, unit(counted.sum));
-        self.line("_count", labels, None, total.into());
-        self
+        self.line("_count", labels, None, value);
     }
 
-    fn line(&mut self, suffix: &str, labels: Labels<'_>, bound: Option<&str>, value: Value) {
+    fn line(&mut self, suffix: &str, labels: Labels<'_>, bound: Option<&str>, value: Value<'_>) {
         push(self.text, format_args!("{}{suffix}", self.name));
         let all = labels.iter().copied().chain(bound.map(|bound| ("le", bound)));
         let mut open = '{';
         for (name, label) in all {
             self.text.push(open);
-            push(self.text, format_args!("{name}=\""));
-            escape(self.text, label);
-            self.text.push('"');
+            let label = label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+            push(self.text, format_args!("{name}=\"{label}\""));
             open = ',';
         }
         if open == ',' {
             self.text.push('}');
         }
         push(self.text, format_args!(" {value}\n"));
-    }
-}
-
-fn escape(text: &mut String, label: &str) {
-    for letter in label.chars() {
-        match letter {
-            '\\' => text.push_str("\\\\"),
-            '"' => text.push_str("\\\""),
-            '\n' => text.push_str("\\n"),
-            letter => text.push(letter),
-        }
     }
 }
 
@@ -183,14 +135,15 @@ mod tests {
     #[test]
     fn a_page_is_what_prometheus_reads() {
         let mut page = Page::default();
-        page.counter("x_total", "What.")
-            .sample(&[("route", "/a/:id"), ("odd", "a\"b\\c\nd")], 3_u64)
-            .sample(&[("route", "/b"), ("odd", "")], 0_u64);
-        page.gauge("y_seconds", "How long.").is(Value::Micros(1_250_000));
+        let odd = [("/a/:id", "a\"b\\c\nd", 3_u64), ("/b", "", 0)];
+        families! { page
+            counter "x_total" "What." for (route, odd, count) in odd, by("route" route, "odd" odd) => count;
+            gauge "y_seconds" "How long." => Value::Micros(1_250_000);
+        }
         let expected = "# HELP x_total What.\n# TYPE x_total \
             counter\nx_total{route=\"/a/:id\",odd=\"a\\\"b\\\\c\\nd\"} 3\nx_total{route=\"/b\",odd=\"\"} 0\n\
             # HELP y_seconds How long.\n# TYPE y_seconds gauge\ny_seconds 1.25\n";
-        assert_eq!(page.end(), expected);
+        assert_eq!(page.text, expected);
     }
 
     #[test]
@@ -198,9 +151,10 @@ mod tests {
         let histogram = Histogram::new(&[500, 1_000]);
         [100, 700, 900, 4_000].into_iter().for_each(|value| histogram.note(value));
         let mut page = Page::default();
-        page.histogram("z", "Z.").counted(&[("a", "b")], &histogram.counted(), Value::Micros);
-        let text = page.end();
-        let lines: Vec<&str> = text.lines().skip(2).collect();
+        families! { page
+            histogram "z" "Z." by("a" "b") => Value::Counted(&histogram.counted(), Value::Micros);
+        }
+        let lines: Vec<&str> = page.text.lines().skip(2).collect();
         let expected = [
             "z_bucket{a=\"b\",le=\"0.0005\"} 1",
             "z_bucket{a=\"b\",le=\"0.001\"} 3",

@@ -7,14 +7,11 @@ use hyper::header::{self, HeaderValue};
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-pub const PREFIX: &str = "/page-assets/";
+pub const FOR_EVER: &str = "public, max-age=31536000, immutable";
+const PREFIX: &str = "/page-assets/";
 
-const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-const SCRIPT: &str = "text/javascript; charset=utf-8";
-const STYLE: &str = "text/css; charset=utf-8";
-
-struct File {
-    path: String,
+pub struct File {
+    pub path: String,
     content_type: &'static str,
     bytes: &'static [u8],
 }
@@ -28,14 +25,14 @@ pub struct Paths {
     pub htmx: String,
 }
 
-static FILES: LazyLock<[File; 6]> = LazyLock::new(|| {
+pub static FILES: LazyLock<[File; 6]> = LazyLock::new(|| {
     [
-        file("pages", "css", STYLE, include_bytes!("assets/pages.css")),
-        file("pages", "js", SCRIPT, include_bytes!("assets/pages.js")),
-        file("icon", "svg", "image/svg+xml", include_bytes!("../checkout/assets/icon.svg")),
-        file("uplot", "css", STYLE, include_bytes!("assets/vendor/uplot/uPlot.min.css")),
-        file("uplot", "js", SCRIPT, include_bytes!("assets/vendor/uplot/uPlot.iife.min.js")),
-        file("htmx", "js", SCRIPT, include_bytes!("assets/vendor/htmx/htmx.min.js")),
+        file(PREFIX, "pages.css", include_bytes!("assets/pages.css")),
+        file(PREFIX, "pages.js", include_bytes!("assets/pages.js")),
+        file(PREFIX, "icon.svg", include_bytes!("../checkout/assets/icon.svg")),
+        file(PREFIX, "uplot.css", include_bytes!("assets/vendor/uplot/uPlot.min.css")),
+        file(PREFIX, "uplot.js", include_bytes!("assets/vendor/uplot/uPlot.iife.min.js")),
+        file(PREFIX, "htmx.js", include_bytes!("assets/vendor/htmx/htmx.min.js")),
     ]
 });
 
@@ -44,15 +41,28 @@ pub static PATHS: LazyLock<Paths> = LazyLock::new(|| {
     Paths { style, script, icon, plot_style, plot_script, htmx }
 });
 
-fn file(stem: &str, extension: &str, content_type: &'static str, bytes: &'static [u8]) -> File {
-    let hash: [u8; 32] = Sha256::digest(bytes).into();
-    File { path: format!("{PREFIX}{stem}-{}.{extension}", hex::encode(&hash[..6])), content_type, bytes }
+pub fn content_type(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("css") => "text/css; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        _ => "image/svg+xml",
+    }
 }
 
-pub fn find(path: &str) -> Option<Reply> {
-    let file = FILES.iter().find(|file| file.path == path)?;
-    let reply = Reply::new(200, file.content_type, file.bytes)
-        .header(header::CACHE_CONTROL, FOR_EVER)
-        .header(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    Some(reply)
+pub fn file(prefix: &str, name: &str, bytes: &'static [u8]) -> File {
+    let hash: [u8; 32] = Sha256::digest(bytes).into();
+    let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
+    let path = format!("{prefix}{stem}-{}.{extension}", hex::encode(&hash[..6]));
+    File { path, content_type: content_type(name), bytes }
+}
+
+pub fn find(files: &[File], path: &str) -> Option<Reply> {
+    let file = files.iter().find(|file| file.path == path)?;
+    Some(served(file.content_type, file.bytes, FOR_EVER))
+}
+
+pub fn served(content_type: &'static str, bytes: &'static [u8], kept: &'static str) -> Reply {
+    Reply::new(200, content_type, bytes)
+        .header(header::CACHE_CONTROL, HeaderValue::from_static(kept))
+        .header(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
 }

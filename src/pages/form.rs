@@ -43,12 +43,10 @@ impl Form {
         self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.trim())
     }
 
-    /// Somebody wrote something into it.
     pub fn filled(&self, name: &str) -> Option<&str> {
         self.get(name).filter(|text| !text.is_empty())
     }
 
-    /// Empty when it is missing.
     pub fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }

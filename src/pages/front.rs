@@ -95,7 +95,6 @@ impl<W: Send + Sync> Pages<W> {
         Some((cookie, hash, who))
     }
 
-    /// `api` is what answers what the page asks for its visitor.
     pub async fn answer(
         &self,
         row: &PageRow<W>,
@@ -105,7 +104,7 @@ impl<W: Send + Sync> Pages<W> {
         let Request { arrival, inbound, .. } = request;
         let head = &arrival.head;
         if let PageRow::File = row {
-            return assets::find(head.uri.path()).ok_or_else(Problem::not_found);
+            return assets::find(&*assets::FILES, head.uri.path()).ok_or_else(Problem::not_found);
         }
         let query = Form::query(head.uri.query());
         let language = Language::from_code(query.get("lang"));

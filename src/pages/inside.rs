@@ -52,7 +52,6 @@ impl From<Problem> for Refused {
 
 pub type ApiResult = Result<Value, Refused>;
 
-/// What answers a page's own calls.
 trait Inner: Sync {
     fn ask<'a>(&'a self, arrival: Arrival, body: Bytes) -> Pin<Box<dyn Future<Output = Reply> + Send + 'a>>;
 }

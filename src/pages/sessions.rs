@@ -20,7 +20,6 @@ const SESSIONS_OF_AN_OWNER_MAX: usize = 20;
 
 struct Session {
     owner: Id,
-    /// Of the key or token that opened the session.
     secret: [u8; 32],
     began: Instant,
     used: Instant,

@@ -90,15 +90,16 @@ pub fn write(page: &Page, shell: &Shell, on: &Writing<'_>) -> Result<Reply, Prob
 
 /// The referrer stays at home; without one browsers say of a form that it comes from nowhere.
 pub fn safe(reply: Reply) -> Reply {
+    private(reply, "same-origin").header(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
+}
+
+pub fn private(reply: Reply, referrer: &'static str) -> Reply {
+    let permissions = HeaderValue::from_static("camera=(), microphone=(), geolocation=()");
     reply
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
         .header(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
-        .header(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
-        .header(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
-        .header(
-            HeaderName::from_static("permissions-policy"),
-            HeaderValue::from_static("camera=(), microphone=(), geolocation=()"),
-        )
+        .header(header::REFERRER_POLICY, HeaderValue::from_static(referrer))
+        .header(HeaderName::from_static("permissions-policy"), permissions)
 }
 
 pub fn trouble(problem: &Problem, request_id: &str, base: &str, language: Language) -> Page {

@@ -142,7 +142,6 @@ pub fn facts(language: Language, of: &Value, names: &[&str]) -> Vec<Fact> {
     names.iter().filter(is_there).map(|name| fact(language, of, name)).collect()
 }
 
-/// The members of an item of the API's, and its status.
 pub fn row(language: Language, of: &Value, names: &[&str]) -> Row {
     let cells: Vec<Cell> = names.iter().map(|name| cell(language, name, &of[*name])).collect();
     Row::new(cells).status(str_of(of, "status"))
@@ -203,7 +202,6 @@ fn sentence(text: &str) -> String {
     format!("{first}{}.", letters.as_str())
 }
 
-/// By the API's text for it.
 pub fn fault(language: Language, english: &str) -> String {
     match language {
         Language::English => english.to_owned(),

@@ -23,7 +23,6 @@ use std::sync::Arc;
 pub enum Shown {
     Page(Page),
     See(String),
-    /// A file, or what else is no page.
     Raw(Reply),
 }
 
@@ -74,11 +73,9 @@ pub struct Site<W: 'static> {
     pub hint: [&'static str; 2],
     pub brand: [&'static str; 2],
     pub form_bytes_max: usize,
-    /// The pages that are always at hand: name, Spanish, English.
     pub nav: &'static [(&'static str, &'static str, &'static str)],
     /// If the key or token with this hash opens anything now.
     pub recognise: fn(&Services, &[u8; 32]) -> Option<W>,
-    /// The account, or the operator, that sessions belong to.
     pub owner: fn(&W) -> Id,
     pub who: fn(&W, Language) -> String,
     pub banner: fn(&W, Language) -> Option<&'static str>,
@@ -130,13 +127,11 @@ impl<W> Site<W> {
         self.nav.iter().map(link).collect()
     }
 
-    /// The frame of a page for somebody who is not logged in.
     pub fn guest(&self, language: Language, arrival: &Arrival) -> Shell {
         let [spanish, english] = self.brand;
         Shell::guest(language.say(spanish, english).to_owned(), self.base, language, arrival)
     }
 
-    /// The page of a problem. Without a session it has no links.
     pub fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
         respond::log(problem, &arrival.request_id);
         let language = Language::from_code(form::Form::query(arrival.head.uri.query()).get("lang"));
@@ -161,10 +156,8 @@ pub struct Visit<'a, W: 'static> {
     pub language: Language,
     pub path: Vec<String>,
     pub query: form::Form,
-    /// What an act was sent; empty of a page.
     pub form: form::Form,
     pub file: Option<Bytes>,
-    /// As the visitor may call it.
     pub inside: Inside<'a>,
     pub arrival: &'a Arrival,
     pub csrf: String,
@@ -175,7 +168,6 @@ impl<W> Visit<'_, W> {
         self.path.get(at).map_or("", String::as_str)
     }
 
-    /// What a page of one thing is about: the second part of its path.
     pub fn id(&self) -> &str {
         self.part(1)
     }
@@ -269,7 +261,6 @@ impl<W> Visit<'_, W> {
         made.or_else(|refused| (self.site.refused)(self, &refused)).map(Shown::Page)
     }
 
-    /// The page of a form that the API refused, with what it said.
     pub fn failed(&self, made: Result<Page, Refused>, refused: &Refused) -> Result<Shown, Problem> {
         let bare = |_| Page::new("home", self.say("No se pudo hacer", "It could not be done"));
         let mut page = made.unwrap_or_else(bare);

@@ -19,7 +19,6 @@ const COLUMNS: [&str; 15] = [
     "date", "opening", "payments", "fees", "platformFees", "sellerTransfers", "reversals", "chargebacks", "payouts",
     "payoutReversals", "conversions", "deposits", "adjustments", "closing", "movements",
 ];
-/// Unless others are asked for.
 const DAYS: i64 = 30;
 
 /// A test clock may be ahead. Of a book that is halted the server's time.
@@ -30,9 +29,7 @@ pub async fn present(services: &Services, tenant_key: u64) -> Timestamp {
     }
 }
 
-/// Whose statements a page shows.
 pub struct Whose<'a> {
-    /// What the clock of the book says.
     pub now: Timestamp,
     pub api: String,
     pub here: &'static str,

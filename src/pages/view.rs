@@ -13,7 +13,6 @@ use askama::Template;
 use serde_json::Value;
 
 pub struct Page {
-    /// Its `data-page`.
     pub name: &'static str,
     pub title: String,
     /// As the API writes it; `error` after a form that failed.
@@ -113,12 +112,10 @@ impl Note {
 #[derive(Clone, Default)]
 pub struct Cell {
     pub text: String,
-    /// Quieter.
     pub sub: String,
     pub href: Option<String>,
     pub status: Option<String>,
     pub is_figure: bool,
-    /// In letters of one width.
     pub is_code: bool,
     pub is_whole: bool,
 }
@@ -136,7 +133,6 @@ impl Cell {
         Cell { is_whole: true, ..Cell::text(text) }
     }
 
-    /// An id or another text for machines.
     pub fn code(text: impl Into<String>) -> Cell {
         Cell { is_code: true, ..Cell::text(text) }
     }
@@ -158,7 +154,6 @@ impl Cell {
 }
 
 pub struct Fact {
-    /// The name of the member in the API, its `data-field`.
     pub field: String,
     pub label: String,
     pub cell: Cell,
@@ -194,12 +189,10 @@ impl Row {
 
 #[derive(Default)]
 pub struct Table {
-    /// For those who do not see the table.
     pub caption: String,
     pub field: Option<&'static str>,
     pub heads: Vec<String>,
     pub rows: Vec<Row>,
-    /// In the place of no rows.
     pub none: String,
     pub next: Option<String>,
     pub next_label: String,
@@ -304,7 +297,6 @@ blocks! {
 
 pub struct Writing<'a> {
     pub language: Language,
-    /// Every form carries it.
     pub csrf: &'a str,
 }
 

@@ -17,18 +17,14 @@ pub fn overlaps(language: Language) -> [(&'static str, &'static str); 3] {
     ]
 }
 
-/// Name, Spanish, English.
 #[rustfmt::skip]
 static WORDS: &[(&str, &str, &str)] = &[
     // States.
     ("PENDING", "Pendiente", "Pending"),
-    ("PROCESSING", "En el banco", "At the bank"),
     ("COMPLETED", "Cobrado", "Completed"),
     ("FAILED", "Fallido", "Failed"),
     ("CANCELED", "Cancelado", "Canceled"),
     ("REVERSED", "Reversado", "Reversed"),
-    ("REVERSAL_PENDING", "Reverso en el banco", "Reversal at the bank"),
-    ("REFUNDED", "Devuelto", "Refunded"),
     ("pending", "Pendiente", "Pending"),
     ("processing", "En el banco", "At the bank"),
     ("completed", "Completado", "Completed"),
@@ -50,7 +46,6 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("expired", "Vencido", "Expired"),
     ("approved", "Aprobado", "Approved"),
     ("rejected", "Rechazado", "Rejected"),
-    ("review", "En revisión", "In review"),
     ("pending_review", "En revisión", "In review"),
     ("won", "Ganado", "Won"),
     ("lost", "Perdido", "Lost"),
@@ -83,7 +78,6 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("fee", "Comisión", "Fee"),
     ("fee_reversal", "Comisión devuelta", "Fee returned"),
     ("PLATFORM_FEE", "Comisión de la plataforma", "Platform fee"),
-    ("SELLER_TRANSFER", "Al vendedor", "To the seller"),
     ("seller_transfer", "Al vendedor", "To the seller"),
     ("reversal", "Reverso", "Reversal"),
     ("refund", "Reintegro", "Refund"),

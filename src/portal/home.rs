@@ -9,7 +9,6 @@ use domain::values::time::{HOUR_MS, SECOND_MS};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Looked at for what is held.
 const PAGES_MAX: usize = 5;
 const LIMIT: &str = "100";
 
@@ -86,7 +85,6 @@ fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table 
     show::table(language, caption, &names).rows(items(movements).iter().map(row))
 }
 
-/// What becomes available in each hour, and whether that is all that is held.
 type Held = (BTreeMap<i64, i64>, bool);
 
 /// Newer movements are held longer, so the walk ends with the first page on which nothing is held any more.

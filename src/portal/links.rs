@@ -134,7 +134,6 @@ fn key(once: &str, what: &str) -> String {
     if once.is_empty() { String::new() } else { format!("{once}-{what}") }
 }
 
-/// GET /portal/links/:id
 pub async fn one(visit: &Here<'_>) -> Made {
     let link = visit.inside.get(&format!("/v1/payment-links/{}", segment(visit.id()))).await?;
     let url = &address(visit, &link);

@@ -62,7 +62,6 @@ pub async fn page(visit: &Here<'_>) -> Made {
     Ok(page)
 }
 
-/// Each with what is done of it.
 async fn steps(visit: &Here<'_>) -> Result<[(&'static str, bool); 5], Refused> {
     let account = visit.inside.find("/v1/payouts/account").await?;
     let is_verified = account.is_some_and(|account| show::str_of(&account, "status") == "verified");

@@ -26,7 +26,6 @@ pub async fn list(visit: &Here<'_>) -> Made {
     Ok(Page::new("merchants", visit.say("Vendedores", "Sellers")).with(table))
 }
 
-/// GET /portal/merchants/:id
 pub async fn one(visit: &Here<'_>) -> Made {
     let (language, id) = (visit.language, segment(visit.id()));
     let merchant = visit.inside.get(&format!("/v1/merchants/{id}")).await?;

@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 
 const STATES: [&str; 5] = ["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"];
 const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "method", "usdAmount", "vesAmount", "status"];
-/// As the API has them.
 const FILTERS: [&str; 7] =
     ["status", "reference", "bankReference", "externalRef", "merchantId", "from", "to"];
 #[rustfmt::skip]
@@ -48,7 +47,6 @@ pub async fn list(visit: &Here<'_>) -> Made {
     Ok(Page::new("payments", visit.say("Cobros", "Payments")).with(filter).with(table))
 }
 
-/// Of bolívares, or of pesos.
 async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
     let id = segment(id);
     match visit.inside.get(&format!("/v1/payments/{id}")).await {
@@ -57,7 +55,6 @@ async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
     }
 }
 
-/// GET /portal/payments/:id
 pub async fn one(visit: &Here<'_>) -> Made {
     let (language, id) = (visit.language, visit.id());
     let payment = find(visit, id).await?;
@@ -127,7 +124,6 @@ fn form_of_return(visit: &Here<'_>, in_pesos: bool) -> view::Form {
         .says_why()
 }
 
-/// POST /portal/payments/:id/reverse
 pub async fn reverse(visit: &Here<'_>) -> Result<Shown, Problem> {
     let id = segment(visit.id());
     let in_pesos = find(visit, visit.id()).await.is_ok_and(|payment| is_in_pesos(&payment));

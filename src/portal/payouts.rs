@@ -90,7 +90,6 @@ pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
     visit.acted(outcome, to, list(visit)).await
 }
 
-/// Of bolívares, of pesos or of USDT.
 async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
     let id = segment(id);
     for path in ["/v1/payouts", "/v1/cop/payouts"] {
@@ -102,7 +101,6 @@ async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
     visit.inside.get(&format!("/v1/crypto/payouts/{id}")).await
 }
 
-/// GET /portal/payouts/:id
 pub async fn one(visit: &Here<'_>) -> Made {
     let (language, id) = (visit.language, visit.id());
     let payout = find(visit, id).await?;
@@ -174,7 +172,6 @@ fn outcome(language: Language, lines: &[Value]) -> Note {
     note
 }
 
-/// How many of all lines were ordered, and how many of those are paid already.
 fn counted(language: Language, all: usize, made: usize, paid: usize) -> String {
     let lines =
         language.say(if all == 1 { "renglón" } else { "renglones" }, if all == 1 { "line" } else { "lines" });

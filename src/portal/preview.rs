@@ -26,7 +26,6 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
-/// As the API calls them.
 const COLUMNS: [&str; 4] = ["externalRef", "merchantId", "monto", "concepto"];
 /// More than a batch takes, so that all bad lines are named.
 const LINES_MAX: usize = 5_000;
@@ -34,12 +33,10 @@ const LINES_MAX: usize = 5_000;
 struct Line {
     number: u64,
     cells: [String; 4],
-    /// If there is the seller.
     name: String,
     fault: Option<String>,
 }
 
-/// By the line's seller, and by its reference.
 type Known = (Option<String>, Option<String>);
 
 struct Checking {
@@ -97,7 +94,6 @@ impl Checking {
         Ok(Ok(self.shown(&lines, items, name)))
     }
 
-    /// Of the next batch of these lines.
     fn batch_name(&self, services: &Services, items: &str) -> Result<String, Stopped> {
         let digest: [u8; 32] = Sha256::digest(items.as_bytes()).into();
         let first = format!("portal-{}", hex::encode(&digest[..12]));
@@ -109,7 +105,6 @@ impl Checking {
         Ok(name)
     }
 
-    /// As the API reads it, and by what is there.
     fn judge(
         &self,
         services: &Services,
@@ -168,7 +163,6 @@ impl Checking {
         Ok((unpayable, is_used.then(|| of(file, 0, used))))
     }
 
-    /// As far as it is known before.
     fn unpayable(&self, merchant: Option<&Merchant>) -> Option<&'static str> {
         let say = |spanish, english| Some(self.language.say(spanish, english));
         let Some(merchant) = merchant else {
@@ -212,8 +206,6 @@ impl Checking {
             form.is_upload = true;
             page.blocks.push(form.into());
         }
-        let spanish = ["línea", "externalRef", "merchantId", "monto", "concepto", "estado"];
-        let english = ["line", "externalRef", "merchantId", "monto", "concepto", "state"];
         let row = |line: &Line| {
             let [reference, merchant, amount, concept] = line.cells.clone();
             let state = if line.fault.is_some() { "bad" } else { "ok" };
@@ -227,7 +219,8 @@ impl Checking {
             ])
             .status(state)
         };
-        let heads = if language == Language::Spanish { spanish } else { english };
+        let (number, state) = (language.say("línea", "line"), language.say("estado", "state"));
+        let heads = [number, "externalRef", "merchantId", "monto", "concepto", state];
         let table = Table {
             caption: language.say("Lo que dice el archivo", "What the file says").to_owned(),
             field: Some("preview"),
@@ -294,7 +287,6 @@ fn lines(language: Language, bytes: &[u8]) -> Result<(File, Vec<Line>), String> 
     Ok((file, lines))
 }
 
-/// By the name that the file gives it.
 fn of(file: &File, column: usize, message: &str) -> String {
     format!("{}: {message}", file.name(column))
 }
@@ -305,18 +297,16 @@ fn item(line: &Line) -> Value {
 }
 
 fn summary(language: Language, good: usize, total: &str, bad: usize) -> String {
-    match (language, good) {
-        (Language::Spanish, 1) => {
-            format!("1 renglón bueno por Bs {total}; {bad} con error. Todavía no se pagó nada.")
+    match language {
+        Language::Spanish => {
+            let lines = if good == 1 { "renglón bueno" } else { "renglones buenos" };
+            format!("{good} {lines} por Bs {total}; {bad} con error. Todavía no se pagó nada.")
         }
-        (Language::Spanish, good) => {
-            format!("{good} renglones buenos por Bs {total}; {bad} con error. Todavía no se pagó nada.")
-        }
-        (Language::English, 1) => {
-            format!("1 good line, Bs {total}; {bad} with an error. Nothing has been paid yet.")
-        }
-        (Language::English, good) => {
-            format!("{good} good lines, Bs {total} in all; {bad} with an error. Nothing has been paid yet.")
+        Language::English => {
+            let (lines, in_all) = if good == 1 { ("line", "") } else { ("lines", " in all") };
+            format!(
+                "{good} good {lines}, Bs {total}{in_all}; {bad} with an error. Nothing has been paid yet."
+            )
         }
     }
 }

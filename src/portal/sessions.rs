@@ -31,7 +31,6 @@ fn id_of(session: &Value) -> &str {
     session["sessionId"].as_str().or(session["id"].as_str()).unwrap_or_default()
 }
 
-/// GET /portal/sessions/:id
 pub async fn one(visit: &Here<'_>) -> Made {
     let session = visit.inside.get(&format!("/v1/checkout/sessions/{}", segment(visit.id()))).await?;
     let mut facts = show::facts(visit.language, &session, &FACTS);

@@ -105,7 +105,6 @@ fn add_settings(body: &mut Value, form: &Form) {
     }
 }
 
-/// GET /portal/webhooks/:id
 pub async fn one(visit: &Here<'_>) -> Made {
     let (language, id) = (visit.language, segment(visit.id()));
     let endpoint = visit.inside.get(&format!("/v1/webhooks/{id}")).await?;
@@ -155,7 +154,6 @@ fn delivery(visit: &Here<'_>, here: &str, item: &Value) -> Row {
     row
 }
 
-/// POST /portal/webhooks/:id/resend
 pub async fn resend(visit: &Here<'_>) -> Result<Shown, Problem> {
     let path = format!("/v1/events/{}/resend", segment(visit.form.text("eventId")));
     let outcome = visit.post(&path, &json!({})).await;
@@ -166,7 +164,6 @@ fn see(visit: &Here<'_>, done: &str) -> Shown {
     Shown::See(format!("{HERE}/{}?done={done}", segment(visit.id())))
 }
 
-/// POST /portal/webhooks/:id/status
 pub async fn switch(visit: &Here<'_>) -> Result<Shown, Problem> {
     let mut body = json!({});
     add_settings(&mut body, &visit.form);
@@ -180,7 +177,6 @@ pub async fn test(visit: &Here<'_>) -> Result<Shown, Problem> {
     visit.acted(outcome, |_| Shown::See(format!("{HERE}?done=tested")), list(visit)).await
 }
 
-/// None where there is no event.
 pub fn explained(visit: &Here<'_>, webhook: &str, event: &str) -> Result<Vec<Block>, Problem> {
     let (services, tenant) = (visit.services, visit.who.tenant_key);
     let reader = services.engine.reader();

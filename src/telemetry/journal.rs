@@ -20,7 +20,6 @@ impl Lines {
         Lines { is_journal: id_of_stderr().is_ok_and(|id| id == named) }
     }
 
-    /// The priority, as syslog numbers them.
     pub fn mark(&self, level: Level) -> &'static str {
         match level {
             _ if !self.is_journal => "",

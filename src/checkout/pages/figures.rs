@@ -9,7 +9,6 @@ use domain::values::time::{HOUR_MS, Timestamp};
 
 /// Caracas has had one offset since 2016, and no summer time.
 const CARACAS_MS: i64 = -4 * HOUR_MS;
-/// Bogotá has none either.
 const BOGOTA_MS: i64 = -5 * HOUR_MS;
 
 pub(super) fn dollars(usd: Usd, language: Language) -> String {

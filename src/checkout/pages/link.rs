@@ -35,7 +35,6 @@ pub fn link(services: &Services, sale: &OnSale, query: Option<&str>) -> Result<R
     show_link(services, sale, Language::from_code(Form::query(query).get("lang")), None, 200)
 }
 
-/// The page of a link; with what was typed as the quantity when that cannot be.
 pub fn show_link(
     services: &Services,
     sale: &OnSale,

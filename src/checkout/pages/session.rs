@@ -1,7 +1,4 @@
 //! The choice of the page that a session shows.
-//!
-//! The pages of a session, their panels and the values in them belong here and in this folder. Steps of
-//! a payment do not (`checkout/steps.rs`), nor the words of pages (`checkout/words.rs`).
 
 mod choices;
 mod panels;
@@ -42,7 +39,6 @@ use panels::{C2pPanel, CardPanel, Making, PesosPanel, TransferPanel, value_day};
 use receipt::{Failed, paid_page};
 use waiting::{key_page, pesos_page, usdt_page, waits_for_key};
 
-/// The amount and the purpose of a payment, as pages show them.
 struct Bill {
     amount: String,
     description: Option<String>,
@@ -51,7 +47,6 @@ struct Bill {
     came: Option<String>,
 }
 
-/// The data of a session that the script and every form need.
 struct Handle {
     session: Id,
     secret: String,
@@ -71,7 +66,6 @@ pub(super) struct Choice {
     pub(super) code: &'static str,
     pub(super) name: &'static str,
     pub(super) hint: &'static str,
-    /// The reason why it cannot be used.
     pub(super) why: Option<&'static str>,
     pub(super) total: Option<String>,
     /// The least quantity with which it can be used, where the buyer chooses the quantity.
@@ -92,7 +86,6 @@ struct DetailsPage {
     bill: Bill,
     handle: Handle,
     choices: Vec<Choice>,
-    /// The price in bolívares that a Pago Móvil is to have.
     quote: String,
     c2p: Option<C2pPanel>,
     transfer: Option<TransferPanel>,

@@ -52,14 +52,12 @@ pub enum Is {
 
 const REFERENCE: &str = "externalRef";
 
-/// The commands, in the order of the table.
 pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
     let document = document();
     let commands = rows().iter().flat_map(|row| row.verbs.iter().map(|verb| command(row, verb, &document)));
     commands.collect()
 });
 
-/// The nouns, with what their verbs are about.
 pub const NOUNS: &[(&str, &str)] = &[
     ("tenant", "Tenants"),
     ("key", "API keys"),
@@ -185,7 +183,6 @@ fn command(row: &'static Route, verb: &Verb, document: &Document) -> Command {
     }
 }
 
-/// The argument for a name of the path, and its help.
 fn argument(parameter: &'static str, row: &Route, noun: &str) -> (&'static str, &'static str, &'static str) {
     match parameter {
         ":keyId" => (parameter, "KEY", "The key's id"),

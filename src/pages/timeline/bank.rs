@@ -11,7 +11,6 @@ use domain::record::Record;
 use domain::trace::{BankWord, OrderState, RailId, Reach};
 use domain::values::ids::{EntityId, Id};
 
-/// Spanish, English.
 type Said = (&'static str, &'static str);
 
 #[derive(Default)]

@@ -28,7 +28,6 @@ impl Kind {
 }
 
 pub struct Input {
-    /// Also the `data-field`.
     pub name: &'static str,
     pub label: String,
     pub kind: Kind,
@@ -44,7 +43,6 @@ pub struct Input {
 }
 
 impl Input {
-    /// Has to be filled in.
     pub fn new(name: &'static str, label: impl Into<String>) -> Input {
         Input {
             name,
@@ -131,7 +129,6 @@ pub struct Form {
     /// Makes the ids of its inputs distinct on the page.
     pub id: String,
     pub to: String,
-    /// Asks and changes nothing.
     pub is_query: bool,
     pub is_upload: bool,
     pub is_inline: bool,
@@ -204,7 +201,6 @@ impl Form {
         self
     }
 
-    /// What was wrong with it when it was sent.
     pub fn error(self, error: Option<String>) -> Form {
         Form { error, ..self }
     }

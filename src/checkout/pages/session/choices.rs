@@ -2,6 +2,7 @@
 
 use super::*;
 
+#[derive(Default)]
 pub(super) struct Choosable {
     pub(super) code: String,
     pub(super) name: String,
@@ -55,9 +56,8 @@ pub(super) fn document_options(
         Choosable {
             code: document.name().to_owned(),
             name: name.to_owned(),
-            help: "",
-            sends: false,
             chosen: document.name() == typed,
+            ..Choosable::default()
         }
     };
     documents.iter().map(option).collect()
@@ -77,8 +77,6 @@ pub(super) struct UsdtPanel {
     pub(super) assets: Vec<Choosable>,
 }
 
-/// The networks and assets of `served` that a buyer may choose. Live mode knows USDT alone: no
-/// wallet takes other coins.
 pub(super) fn usdt_panel(
     chosen: Option<(Network, Asset)>,
     served: &[Network],
@@ -91,9 +89,8 @@ pub(super) fn usdt_panel(
     let option = |code: &str, name: &str, chosen| Choosable {
         code: code.to_owned(),
         name: name.to_owned(),
-        help: "",
-        sends: false,
         chosen,
+        ..Choosable::default()
     };
     UsdtPanel {
         networks: served

@@ -44,7 +44,6 @@ pub(super) struct PesosPanel {
     pub(super) minor: i64,
     pub(super) rate: Option<String>,
     pub(super) channel: Option<Channel>,
-    /// The channels whose buyer must be known: code, name, hint.
     pub(super) channels: [(&'static str, &'static str, &'static str); 2],
     pub(super) documents: Vec<Choosable>,
     pub(super) other: String,

@@ -10,13 +10,11 @@ pub(super) struct Failed {
     pub(super) cause: &'static str,
     pub(super) heading: &'static str,
     pub(super) words: &'static str,
-    /// The fate of the buyer's money, and what to do.
     pub(super) ending: &'static str,
     pub(super) is_sent: bool,
 }
 
 impl Failed {
-    /// The end of an attempt; `None` while it may still pay, or if it did.
     pub(super) fn of(attempt: &Tried, w: &'static Words) -> Option<Failed> {
         let (cause, words) = failure(attempt, w)?;
         let is_sent =
@@ -32,7 +30,6 @@ impl Failed {
     }
 }
 
-/// The reason why an attempt did not pay, by its name and in words; `None` while it still may.
 fn failure(attempt: &Tried, w: &'static Words) -> Option<(&'static str, &'static str)> {
     let (status, pesos) = match attempt {
         Tried::Payment(payment) => (payment.status, None),
@@ -69,7 +66,6 @@ pub(super) struct PaidPage {
     pub(super) lines: Vec<(&'static str, String)>,
     pub(super) receipt: String,
     pub(super) receipt_pdf: String,
-    /// The text that the buyer shares, and the address that opens it in a mail program.
     pub(super) receipt_text: String,
     pub(super) mail: String,
     pub(super) success_url: Option<String>,

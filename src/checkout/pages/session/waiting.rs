@@ -4,7 +4,6 @@ use super::*;
 use crate::checkout::pages::figures::bcv_rate;
 use domain::values::time::{SECOND_MS, Timestamp};
 
-/// Seconds after which a buyer may have a code sent again.
 const RESEND_SECONDS: i64 = 60;
 
 pub(super) struct Again {
