@@ -40,26 +40,6 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use wal::Reader;
 
-/// Declares an object that an answer shows: a line per member with its kind, its name, its schema and its value. It
-/// makes the function that writes the object and the one that describes it.
-macro_rules! shown {
-    ($(#[$meta:meta])* $vis:vis fn $show:ident($($arg:ident: $type:ty),* $(,)?) as $schema:ident $({ $($before:tt)* })? [
-        $($kind:ident $name:literal $described:expr => $value:expr;)*
-    ]) => {
-        $(#[$meta])*
-        $vis fn $show($($arg: $type),*) -> Object {
-            $($($before)*)?
-            Object::with_capacity(512)$(.$kind($name, $value))*
-        }
-
-        $vis fn $schema() -> Schema {
-            use api::openapi::{schema::*, values::*};
-            object()$(.member($name, $described))*
-        }
-    };
-}
-pub(super) use shown;
-
 pub type Working = Pin<Box<dyn Future<Output = CallResult> + Send>>;
 pub type Handler = fn(Call) -> Working;
 
@@ -130,6 +110,7 @@ impl Route {
     }
 }
 
+#[derive(Clone)]
 pub struct Call {
     pub services: Arc<Services>,
     pub rows: &'static [Route],
@@ -151,6 +132,7 @@ pub struct Call {
 /// The body of a call, with what is bad outside of it: an Idempotency-Key, parameters where there are
 /// none. Whoever reads it is refused for that too, so that one problem names everything
 /// (`docs/contract.md, 1.2`).
+#[derive(Clone, Default)]
 pub struct Body {
     bytes: Bytes,
     unexpected: Vec<BadField>,
@@ -281,22 +263,31 @@ impl Call {
     /// Another call of whoever calls, without a key or a body of its own.
     pub fn again(&self, path: String, query: Option<String>) -> Call {
         Call {
-            services: Arc::clone(&self.services),
-            rows: self.rows,
-            turns: Arc::clone(&self.turns),
             path,
-            parameters: self.parameters.clone(),
             query,
             idempotency_key: None,
             pending_key: Arc::default(),
             signature: Arc::default(),
-            shows: self.shows,
-            operator: self.operator.clone(),
             approval: None,
-            peer: self.peer,
-            request_id: self.request_id.clone(),
-            body: Body::new(Bytes::new(), Vec::new()),
+            body: Body::default(),
+            ..self.clone()
         }
+    }
+
+    /// Reads what is durable: here if that is little, otherwise on a thread of its own.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        read: impl Fn(&Services, &ReadBudget) -> Result<T, Stopped> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.services.read_pool.read(&self.services, PLATFORM, read).await
+    }
+
+    /// Reads what is durable where nobody's request waits for it.
+    pub async fn read_long<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Services, &ReadBudget) -> Result<T, Stopped> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.services.read_pool.read_long(&self.services, PLATFORM, read).await
     }
 
     pub fn act(&self, deed: Deed) -> Act {
@@ -333,17 +324,11 @@ impl Call {
         let first = self.parameters.first().map(|(_, text)| text.clone());
         let is_of_tenant = self.path.starts_with("/admin/tenants/");
         AuditEntry {
-            at: self.services.now(),
-            operator: self.operator.who().clone(),
             peer: Some(self.peer.ip().to_string()),
-            action: action.to_owned(),
             tenant: first.as_deref().filter(|_| is_of_tenant).and_then(Id::parse),
             target: first,
-            before: None,
-            after: None,
-            approval: None,
-            consent: None,
             request_id: Some(self.request_id.clone()),
+            ..AuditEntry::by(self.operator.who().clone(), self.services.now(), action)
         }
     }
 

@@ -49,10 +49,10 @@ fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
 
 pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
     summary("How the machines of a cluster are")
+        .command("cluster get", "Show the nodes, as `pasarela cluster status --json` does", "")
         .about("The view of the node that is asked, also while nobody leads. 404 where there is one machine.")
         .answers(200, "ClusterView", "The nodes")
         .refuses(404, &["not_found"])
-        .command("cluster get", "Show the nodes, as `pasarela cluster status --json` does", "")
 });
 
 async fn read(call: Call) -> CallResult {
@@ -61,6 +61,12 @@ async fn read(call: Call) -> CallResult {
 
 pub const HAND_OVER: Endpoint<Handler> = endpoint(CHAPTER, run!(hand_over), || {
     summary("Have another node lead")
+        .command(
+            "cluster hand-over",
+            "Make another node the leader, as `pasarela cluster hand-over` does",
+            "node-2",
+        )
+        .operand("NODE", Fills::Member("to"), "The node that becomes the leader")
         .about(
             "A planned switch; nothing is refused for longer than a second. The node that leads \
                      already changes nothing.",
@@ -74,12 +80,6 @@ pub const HAND_OVER: Endpoint<Handler> = endpoint(CHAPTER, run!(hand_over), || {
         )
         .refuses(404, &["not_found"])
         .refuses(409, &["not_a_candidate"])
-        .command(
-            "cluster hand-over",
-            "Make another node the leader, as `pasarela cluster hand-over` does",
-            "node-2",
-        )
-        .operand("NODE", Fills::Member("to"), "The node that becomes the leader")
 });
 
 async fn hand_over(call: Call) -> CallResult {
@@ -97,6 +97,7 @@ async fn hand_over(call: Call) -> CallResult {
     drop(held);
     Ok(Done::ok(Object::new().text("leader", &done.leader).number("epoch", done.epoch).end()))
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::schema::{integer, list, named, object, one_of, text};
     use api::openapi::values::instant;

@@ -35,14 +35,14 @@ fn settles(operation: Operation) -> Operation {
 }
 
 pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-summary("Debit pesos that are to be paid out")
+summary("Debit pesos that are to be paid out").command("cop-payout create", "Pay pesos out; the balance is debited at once", "--mode live --amount-cop 50000 --bank Bancolombia --account-number 12345678901 --account-type savings --holder-name \"Ana Paz\" --document-type CC --document-number 1020304050")
                 .refuses(503, &["clock_stepped"]).body("NewCopPayout")
                 .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
                 .answers(201, "CopPayout", "The payout, pending")
                 .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(200, "CopPayout", "The payout that is there under this reference")
                 .refuses(403, &["cop_not_enabled"]).refuses(409, &["external_ref_conflict"])
-                .refuses(422, &["insufficient_balance"]).command("cop-payout create", "Pay pesos out; the balance is debited at once", "--mode live --amount-cop 50000 --bank Bancolombia --account-number 12345678901 --account-type savings --holder-name \"Ana Paz\" --document-type CC --document-number 1020304050")
+                .refuses(422, &["insufficient_balance"])
 }).shows(api::cop_payments::payouts::created);
 
 async fn create(call: Call) -> CallResult {
@@ -109,10 +109,13 @@ fn read_pesos(value: Value<'_>) -> Result<Cop, Bad> {
 }
 
 pub const COMPLETE: Endpoint<Handler> = endpoint(CHAPTER, run!(complete), || {
-    settles(summary("Say that a payout in pesos was paid"))
-        .body("CopPayoutCompletion")
-        .example("the bank's reference", r#"{"reference":"BC-812"}"#)
-        .command("cop-payout complete", "Record that pesos have arrived", "--reference 778899")
+    settles(summary("Say that a payout in pesos was paid").command(
+        "cop-payout complete",
+        "Record that pesos have arrived",
+        "--reference 778899",
+    ))
+    .body("CopPayoutCompletion")
+    .example("the bank's reference", r#"{"reference":"BC-812"}"#)
 })
 .shows(api::cop_payments::payouts::settled);
 
@@ -128,15 +131,14 @@ fn read_reference(mut fields: Fields<'_>) -> Result<String, Invalid> {
 }
 
 pub const FAIL: Endpoint<Handler> = endpoint(CHAPTER, run!(fail), || {
-    settles(summary("Say that a payout in pesos failed"))
-        .about("The pesos go back.")
-        .body("CopPayoutFailure")
-        .example("why", r#"{"failureCode":"account_closed"}"#)
-        .command(
-            "cop-payout fail",
-            "Record that pesos have not arrived; they return to the balance",
-            "--failure-code AC01",
-        )
+    settles(summary("Say that a payout in pesos failed").command(
+        "cop-payout fail",
+        "Record that pesos have not arrived; they return to the balance",
+        "--failure-code AC01",
+    ))
+    .about("The pesos go back.")
+    .body("CopPayoutFailure")
+    .example("why", r#"{"failureCode":"account_closed"}"#)
 })
 .shows(api::cop_payments::payouts::settled);
 
@@ -158,6 +160,7 @@ async fn settle(call: &Call, end: PayoutEnd) -> CallResult {
     }
     call.decide(tenant_key, EntityId::cop_payout(id), cop_payouts::Command::Settle(end).into(), id).await
 }
+
 pub fn chapter() -> Chapter {
     Chapter {
         tag: CHAPTER,

@@ -5,7 +5,7 @@
 //! go on in a task. Nothing of that is in the log of money: only an accepted proposal is, by the very
 //! record that an operator's own word on the operation would make.
 
-use super::call::{Call, CallResult, Done, Handler, page_of, run, shown, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, page_of, run, tenant_of};
 use super::due;
 use super::gathering::gathered;
 use super::operations::{self, Word};
@@ -27,6 +27,7 @@ use api::operators::masked;
 use api::page::{ListOf, Page, page_json};
 use api::problem::Problem;
 use api::query::Query;
+use api::shown;
 use api::writer::Object;
 use domain::entities::verification::Booked;
 use domain::entities::verification::Deposits;
@@ -64,6 +65,12 @@ fn failed(error: ShelfError) -> Problem {
 
 pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
     summary("Upload a bank's statement")
+        .command(
+            "reconciliation create",
+            "Upload a bank's statement",
+            "statement.csv --rail r4 --account 01690001001234567890 --from 2026-11-01 --to 2026-11-30",
+        )
+        .operand("FILE", Fills::File, "The statement as CSV, with the names of its columns")
         .about(
             "At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), \
                      `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name \
@@ -75,12 +82,6 @@ pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
         .body_in("text/csv", schema::text())
         .answers(202, "ReconciliationBegun", "It runs")
         .answers(200, "ReconciliationBegun", "The same statement was uploaded before")
-        .command(
-            "reconciliation create",
-            "Upload a bank's statement",
-            "statement.csv --rail r4 --account 01690001001234567890 --from 2026-11-01 --to 2026-11-30",
-        )
-        .operand("FILE", Fills::File, "The statement as CSV, with the names of its columns")
 });
 
 async fn create(call: Call) -> CallResult {
@@ -251,7 +252,6 @@ fn written(
     let items =
         of_lines.into_iter().chain(missing).zip(0u32..).map(|((_, result, line, ours, message), n)| {
             show_item(item_id(id, n), result, line, ours.map(|entry| show_entry(services, entry)), message)
-                .end()
         });
     services.files.reconciliations.write_items(id, items)?;
     Ok(counts)
@@ -271,43 +271,44 @@ fn amount(minor: i64, decimals: u32) -> String {
 }
 
 shown! {
-    fn show_line(line: &Line) as line_schema [
-        number "number" integer() => line.number;
-        plain "date" day().or_null() => String::from_utf8_lossy(&line.date.ascii());
-        plain "reference" text().or_null() => &line.reference;
-        plain "amount" amount().or_null() => amount(line.cents, 2);
-        plain "kind" one_of(["credit", "debit"]).or_null() => line.side.name();
-        maybe_text "phone" text().or_null().about("Masked.") => line.phone.as_deref();
-        maybe_text "bank" text().or_null() => line.bank.as_deref();
-    ]
+    fn show_line(line: &Line), line_schema, 512 {
+        number "number" = line.number, integer();
+        plain "date" = String::from_utf8_lossy(&line.date.ascii()), day().or_null();
+        plain "reference" = &line.reference, text().or_null();
+        plain "amount" = amount(line.cents, 2), amount().or_null();
+        plain "kind" = line.side.name(), one_of(["credit", "debit"]).or_null();
+        maybe_text "phone" = line.phone.as_deref(), text().about("Masked.");
+        maybe_text "bank" = line.bank.as_deref(), text();
+    }
 }
 
-fn show_bad(bad: &BadLine) -> Object {
+fn show_bad(bad: &BadLine) -> Vec<u8> {
     let line = Object::new().number("number", bad.number);
-    ["date", "reference", "amount", "kind", "phone", "bank"].into_iter().fold(line, Object::null)
+    ["date", "reference", "amount", "kind", "phone", "bank"].into_iter().fold(line, Object::null).end()
 }
 
 shown! {
-    fn show_entry(services: &Services, entry: &Entry) as entry_schema {
+    fn show_entry(services: &Services, entry: &Entry), entry_schema, 512 [
         let minor = if entry.currency == Currency::Cop { entry.cents / 100 } else { entry.cents };
-    } [
-        plain "kind" one_of(["payment", "payout", "reversal", "micro_deposit", "operation"]) => entry.kind;
-        plain "id" uuid().about("Of the payment or payout; of an operation its own.") => entry.id;
-        maybe_plain "tenantId" uuid().or_null() => tenant_of(&services.callers, entry.tenant_key);
-        plain "amount" text().pattern(r"^(0|[1-9][0-9]*)(\.[0-9]{2})?$").example(r#""10.00""#) => amount(minor, entry.currency.decimals());
-        maybe_text "reference" text().or_null() => entry.reference.as_deref();
-        plain "createdAt" instant() => entry.created_at;
-    ]
+    ] {
+        plain "kind" = entry.kind, one_of(["payment", "payout", "reversal", "micro_deposit", "operation"]);
+        plain "id" = entry.id, uuid().about("Of the payment or payout; of an operation its own.");
+        maybe_plain "tenantId" = tenant_of(&services.callers, entry.tenant_key), uuid();
+        plain "amount" = amount(minor, entry.currency.decimals()),
+            text().pattern(r"^(0|[1-9][0-9]*)(\.[0-9]{2})?$").example(r#""10.00""#);
+        maybe_text "reference" = entry.reference.as_deref(), text();
+        plain "createdAt" = entry.created_at, instant();
+    }
 }
 
 shown! {
-    fn show_item(id: Id, result: &str, line: Option<Object>, ours: Option<Object>, message: Option<&str>) as item_schema [
-        plain "id" uuid() => id;
-        plain "result" one_of(RESULTS) => result;
-        json_or_null "line" line_schema().or_null() => line.map(Object::end);
-        json_or_null "ours" entry_schema().or_null() => ours.map(Object::end);
-        maybe_text "message" text().or_null() => message;
-    ]
+    fn show_item(id: Id, result: &str, line: Option<Vec<u8>>, ours: Option<Vec<u8>>, message: Option<&str>), item_schema, 512 {
+        plain "id" = id, uuid();
+        plain "result" = result, one_of(RESULTS);
+        json_or_null "line" = line, line_schema();
+        json_or_null "ours" = ours, entry_schema();
+        maybe_text "message" = message, text();
+    }
 }
 
 fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
@@ -319,9 +320,9 @@ fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, 
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
     summary("List reconciliations")
+        .command("reconciliation list", "List reconciliations, newest first", "--status failed")
         .list(asked_all)
         .answers(200, "ReconciliationPage", "Newest first")
-        .command("reconciliation list", "List reconciliations, newest first", "--status failed")
 });
 
 async fn list(call: Call) -> CallResult {
@@ -330,7 +331,7 @@ async fn list(call: Call) -> CallResult {
     let all = call.services.files.reconciliations.list(status);
     let rest = all.iter().filter(|(id, _)| after.is_none_or(|after| *id < after));
     let position = |(id, _): &&(Id, Summary)| id.as_bytes().to_vec();
-    Ok(Done::ok(page_of(&page, rest, position, |(id, summary)| Some(show(*id, summary).end()))))
+    Ok(Done::ok(page_of(&page, rest, position, |(id, summary)| Some(show(*id, summary)))))
 }
 
 pub const READ: Endpoint<Handler> =
@@ -342,7 +343,7 @@ pub const READ: Endpoint<Handler> =
 
 async fn read(call: Call) -> CallResult {
     let (id, summary) = named(&call)?;
-    Ok(Done::ok(show(id, &summary).end()))
+    Ok(Done::ok(show(id, &summary)))
 }
 
 fn named(call: &Call) -> Result<(Id, Summary), Problem> {
@@ -351,30 +352,32 @@ fn named(call: &Call) -> Result<(Id, Summary), Problem> {
 }
 
 shown! {
-    fn show(id: Id, summary: &Summary) as reconciliation_schema {
+    fn show(id: Id, summary: &Summary), reconciliation_schema, 512 [
         let Summary { asked, counts, .. } = summary;
         let progress = if summary.status == Status::Done { 100 } else { summary.percent };
         let bad = |bad: &shelf::BadLine| Object::new().number("line", bad.line).text("message", &bad.message).end();
-    } [
-        plain "id" uuid() => id;
-        plain "status" one_of(Status::ALL.map(Status::name)) => summary.status.name();
-        plain "rail" one_of(RAILS) => &asked.rail;
-        plain "account" described_account() => &asked.account;
-        plain "from" day() => &asked.from;
-        plain "to" day() => &asked.to;
-        number "progress" integer().range("0", "100").about("Percent.") => progress;
-        number "lines" count() => counts.lines;
-        number "matched" count() => counts.matched;
-        number "missingHere" count() => counts.missing_here;
-        number "missingThere" count().about("Ours between the days, of which no line is.") => counts.missing_there;
-        number "amountDiffers" count() => counts.amount_differs;
-        number "proposals" count() => counts.proposals;
-        number "bad" count() => counts.bad;
-        list "badLines" list(object().member("line", integer().about("The header is 1.")).member("message", text())).about("The first 100.") => summary.bad_lines.iter().map(bad);
-        maybe_text "message" text().or_null().about("Why it failed.") => summary.message.as_deref();
-        plain "createdAt" instant() => &summary.created_at;
-        maybe_plain "endedAt" instant().or_null() => summary.ended_at.as_deref();
-    ]
+    ] {
+        plain "id" = id, uuid();
+        plain "status" = summary.status.name(), one_of(Status::ALL.map(Status::name));
+        plain "rail" = &asked.rail, one_of(RAILS);
+        plain "account" = &asked.account, described_account();
+        plain "from" = &asked.from, day();
+        plain "to" = &asked.to, day();
+        number "progress" = progress, integer().range("0", "100").about("Percent.");
+        number "lines" = counts.lines, count();
+        number "matched" = counts.matched, count();
+        number "missingHere" = counts.missing_here, count();
+        number "missingThere" = counts.missing_there,
+            count().about("Ours between the days, of which no line is.");
+        number "amountDiffers" = counts.amount_differs, count();
+        number "proposals" = counts.proposals, count();
+        number "bad" = counts.bad, count();
+        list "badLines" = summary.bad_lines.iter().map(bad),
+            list(object().member("line", integer().about("The header is 1.")).member("message", text())).about("The first 100.");
+        maybe_text "message" = summary.message.as_deref(), text().about("Why it failed.");
+        plain "createdAt" = &summary.created_at, instant();
+        maybe_plain "endedAt" = summary.ended_at.as_deref(), instant();
+    }
 }
 
 fn asked_items(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<&'static str>, Page), Invalid> {
@@ -386,10 +389,10 @@ fn asked_items(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<&'stati
 
 pub const ITEMS: Endpoint<Handler> = endpoint(CHAPTER, run!(items), || {
     summary("List what came of each line")
+        .command("reconciliation items", "List the result of each line", "--result missingHere")
         .about("In the order of the statement, then what is missing there. None before it is done.")
         .list(asked_items)
         .answers(200, "ReconciliationItemPage", "Items")
-        .command("reconciliation items", "List the result of each line", "--result missingHere")
 });
 
 async fn items(call: Call) -> CallResult {
@@ -426,6 +429,11 @@ pub enum Chosen {
 
 pub const ACCEPT: Endpoint<Handler> = endpoint(CHAPTER, run!(accept), || {
     summary("Resolve the operations that lines answer")
+        .command(
+            "reconciliation accept",
+            "Accept proposals: resolve the operations that lines answer",
+            "--all true",
+        )
         .about(
             "Each in a record of its own, as an operator's own word would: done, with the line's \
                      reference. The line of one of two micro-deposits books that one alone: their \
@@ -435,11 +443,6 @@ pub const ACCEPT: Endpoint<Handler> = endpoint(CHAPTER, run!(accept), || {
         .example("all proposals", r#"{"all":true}"#)
         .answers(200, "ReconciliationAccepted", "How many, and which not")
         .answers(202, "AskedApproval", "It waits for a second person")
-        .command(
-            "reconciliation accept",
-            "Accept proposals: resolve the operations that lines answer",
-            "--all true",
-        )
 });
 
 async fn accept(call: Call) -> CallResult {
@@ -637,6 +640,7 @@ fn entry(
         })
     })
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::schema::{list, object, one_of, text};
     use api::openapi::values::{count, page, uuid};

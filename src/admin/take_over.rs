@@ -37,20 +37,7 @@ pub fn call(made_by: &str, seq: u64) -> AskedCall {
 }
 
 pub async fn record_of_start(services: &Services, copy: (&str, u64)) -> Result<(), Problem> {
-    let entry = AuditEntry {
-        at: services.now(),
-        operator: machine(),
-        peer: None,
-        action: ACTION.to_owned(),
-        tenant: None,
-        target: None,
-        before: None,
-        after: None,
-        approval: None,
-        consent: None,
-        request_id: None,
-    };
-    record(services, copy, entry).await
+    record(services, copy, AuditEntry::by(machine(), services.now(), ACTION)).await
 }
 
 /// Does what was approved: the record first, then the marker goes, then the outbound opens.
