@@ -147,7 +147,6 @@ fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Res
 }
 
 impl Known {
-    /// The same movement for the same payload, and for another one the names of what differs.
     fn compare(&self, tenant_key: u64, wanted: &Wanted) -> CallResult {
         let Read { record, time, .. } = &self.read;
         let posting = &record.postings[self.posting];

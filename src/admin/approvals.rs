@@ -23,7 +23,7 @@ use api::openapi::operation::summary;
 use api::operators::approvals::{self as shown, approved, show};
 use api::page::{ListOf, Page};
 use api::problem::Problem;
-use api::query::Query;
+use api::query::{self, Query};
 use domain::commands::{Command, KeyedCommand};
 use domain::entities::approval::{Approvable, Approval, AskedCall, Status};
 use domain::entities::{Entity, approval};
@@ -54,7 +54,6 @@ impl Call {
         self.waits_about(self.id().ok().filter(|_| self.path.starts_with("/admin/tenants/"))).await
     }
 
-    /// Has the call wait like [`Call::waits_for_approval`], about this tenant.
     pub async fn waits_about(&self, tenant: Option<Id>) -> Result<Option<Done>, Problem> {
         self.waits_as(tenant, self.body.bytes().to_vec()).await
     }
@@ -120,11 +119,8 @@ pub async fn begin_take_over(services: &Services, made_by: &str, seq: u64) -> Re
     Ok(Begun::Waits(asked.0))
 }
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
-    let status = query.optional("status", kinds::named_one(Status::ALL, Status::name));
-    let page = query.page(list);
-    let sound = query.finish()?;
-    Ok((status.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
+    query::filtered(query, list, "status", kinds::named_one(Status::ALL, Status::name))
 }
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
@@ -422,7 +418,6 @@ fn pending(services: &Services) -> Result<Vec<Id>, Problem> {
     Ok(pending)
 }
 
-/// Whether whoever asked may make the call still.
 fn may_ask(services: &Services, rows: &[Route], approval: &Approval) -> bool {
     let named = |id| services.callers.operators.named(id);
     approval.call.by.id.is_none_or(|id| {

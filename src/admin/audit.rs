@@ -28,7 +28,6 @@ struct Wanted {
     operator: Option<Option<Id>>,
     action: Option<String>,
     tenant: Option<Id>,
-    /// The first instant that is asked for, as the positions have it.
     from: Option<Vec<u8>>,
     to: Option<Vec<u8>>,
 }

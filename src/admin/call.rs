@@ -53,16 +53,13 @@ pub(super) use run;
 #[derive(Clone)]
 pub struct Route {
     pub method: Method,
-    /// With `:names`.
     pub path: &'static str,
     pub operation: &'static str,
     pub endpoint: Endpoint<Handler>,
     pub role: Role,
-    /// The name under which it may need a second person; none if it never does.
     pub approval: Option<Approvable>,
     /// Whether it is the second person's word: the least role is then that of what waits.
     pub decides_approval: bool,
-    /// Whether it takes parameters after the question mark; derived from the description.
     pub takes_query: bool,
     pub takes_csv: bool,
     /// Whether what it does is no record by itself, so that one is written which says who did what.
@@ -71,7 +68,6 @@ pub struct Route {
     /// something worse.
     pub in_reserve: bool,
     pub table: Option<Arc<Table>>,
-    /// Its commands, derived from the description.
     pub verbs: Vec<Verb>,
 }
 
@@ -155,7 +151,6 @@ impl Body {
         self.with_unexpected(Fields::parse_optional(&self.bytes))
     }
 
-    /// The value that a function makes of the bytes, which does nothing else.
     pub fn read<'b, T>(&'b self, read: impl FnOnce(&'b [u8]) -> Result<T, Problem>) -> Result<T, Problem> {
         without_unexpected(read(&self.bytes), self.unexpected.clone())
     }
@@ -181,7 +176,6 @@ impl PendingKey {
         PendingKey(Mutex::new(Some(used)))
     }
 
-    /// The reference under which the answer is kept, and the guard that holds the key until then.
     pub fn take(&self) -> (Option<KeepRef>, Option<actors::Guard>) {
         let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         used.map(KeyUse::keep).unzip()
@@ -260,7 +254,6 @@ impl Call {
         self.services.callers.directory.tenant(self.id()?).ok_or_else(Problem::not_found)
     }
 
-    /// Another call of whoever calls, without a key or a body of its own.
     pub fn again(&self, path: String, query: Option<String>) -> Call {
         Call {
             path,
@@ -319,7 +312,6 @@ impl Call {
         if asker == second { vec![asker] } else { vec![asker, second] }
     }
 
-    /// An entry of the audit for an act of whoever calls, about what the path names.
     pub fn entry(&self, action: &str) -> AuditEntry {
         let first = self.parameters.first().map(|(_, text)| text.clone());
         let is_of_tenant = self.path.starts_with("/admin/tenants/");
@@ -343,7 +335,6 @@ impl Call {
         Ok((id, owner.ok_or_else(Problem::not_found)?))
     }
 
-    /// Asks an entity for a decision about this thing, once per Idempotency-Key, and answers with it.
     pub async fn decide(&self, tenant_key: u64, entity: EntityId, command: Command, about: Id) -> CallResult {
         self.decide_named(tenant_key, entity, (false, None), command, about).await
     }
@@ -398,9 +389,7 @@ pub struct Done {
     pub body: Vec<u8>,
     pub trace: Trace,
     pub replayed: bool,
-    /// Whether nothing was done yet: the call waits for a second person.
     pub waits: bool,
-    /// What may be kept of the body, where that shows a secret.
     pub without_secret: Option<Vec<u8>>,
 }
 

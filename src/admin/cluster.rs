@@ -5,7 +5,7 @@ use super::call::{Call, CallResult, Done, Handler, run};
 use crate::cluster::{Cluster, HandOverRefused, front};
 use crate::gateway::ask;
 use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Got, Invalid, body, kind};
+use api::fields::{Fields, Invalid, body, kind, only};
 use api::openapi::document::Chapter;
 use api::openapi::operation::{Fills, summary};
 use api::openapi::{schema, values};
@@ -28,7 +28,6 @@ impl From<HandOverRefused> for Problem {
     }
 }
 
-/// The node of a cluster; one machine alone has nothing here.
 fn node(call: &Call) -> Result<Cluster, Problem> {
     call.services.cluster.clone().ok_or_else(Problem::not_found)
 }
@@ -37,14 +36,12 @@ fn read_node(text: &str) -> Result<String, Bad> {
     if is_node_name(text) { Ok(text.to_owned()) } else { Err(Bad::from("must be the name of a node")) }
 }
 
-fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
+fn read_leader(fields: Fields<'_>) -> Result<String, Invalid> {
     let node = kind(
         |value: Value<'_>| value.text_as(read_node),
         || schema::text().pattern("^[A-Za-z0-9._-]{1,63}$").about("The node."),
     );
-    let to: Got<String> = fields.required("to", node);
-    let sound = fields.finish()?;
-    Ok(to.get(&sound))
+    only(fields, "to", node)
 }
 
 pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {

@@ -5,7 +5,7 @@ use super::call::{Call, CallResult, Handler, run};
 use crate::store::history;
 use api::cop_payments::document_number;
 use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Got, Invalid, Kind, body, kind};
+use api::fields::{Fields, Got, Invalid, Kind, body, kind, only};
 use api::openapi::document::Chapter;
 use api::openapi::operation::{Operation, summary};
 use api::openapi::{kinds, schema, values};
@@ -124,10 +124,8 @@ async fn complete(call: Call) -> CallResult {
     settle(&call, PayoutEnd::Completed(reference)).await
 }
 
-fn read_reference(mut fields: Fields<'_>) -> Result<String, Invalid> {
-    let reference = fields.required("reference", kinds::trimmed(WORD_CHARACTERS));
-    let sound = fields.finish()?;
-    Ok(reference.get(&sound).into_owned())
+fn read_reference(fields: Fields<'_>) -> Result<String, Invalid> {
+    Ok(only(fields, "reference", kinds::trimmed(WORD_CHARACTERS))?.into_owned())
 }
 
 pub const FAIL: Endpoint<Handler> = endpoint(CHAPTER, run!(fail), || {
@@ -147,10 +145,8 @@ async fn fail(call: Call) -> CallResult {
     settle(&call, PayoutEnd::Failed(code)).await
 }
 
-fn read_failure(mut fields: Fields<'_>) -> Result<String, Invalid> {
-    let code = fields.required("failureCode", kinds::trimmed(WORD_CHARACTERS));
-    let sound = fields.finish()?;
-    Ok(code.get(&sound).into_owned())
+fn read_failure(fields: Fields<'_>) -> Result<String, Invalid> {
+    Ok(only(fields, "failureCode", kinds::trimmed(WORD_CHARACTERS))?.into_owned())
 }
 
 async fn settle(call: &Call, end: PayoutEnd) -> CallResult {

@@ -43,7 +43,6 @@ use std::sync::Arc;
 
 const CHAPTER: &str = "Finding things";
 
-/// The most tenants with one text that a search looks at.
 const TENANTS_MAX: usize = 200;
 
 type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, records::Stopped>;
@@ -111,20 +110,26 @@ fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payments::lis
     asked(query, list, payments::list::GotFilters::read, payments::list::GotFilters::get)
 }
 
-fn of_all(operation: Operation) -> Operation {
-    operation.about(
-        "Newest first whichever the tenant; both modes unless `mode` is given. What is \
-                 personal is masked.",
-    )
+fn of_all<T>(
+    operation: Operation,
+    asked: fn(Query<'_>, ListOf<'_>) -> ListQuery<T>,
+    page: &'static str,
+) -> Operation {
+    operation
+        .about(
+            "Newest first whichever the tenant; both modes unless `mode` is given. What is personal is masked.",
+        )
+        .list(asked)
+        .answers(200, page, "Newest first")
 }
 
 pub const PAYMENTS: Endpoint<Handler> = endpoint(CHAPTER, run!(payments), || {
-    of_all(
-        summary("List the payments of all tenants")
-            .command("payment list", "List payments, newest first", "--status PENDING")
-            .list(asked_payments),
-    )
-    .answers(200, "OwnedPaymentPage", "Newest first")
+    let listed = summary("List the payments of all tenants").command(
+        "payment list",
+        "List payments, newest first",
+        "--status PENDING",
+    );
+    of_all(listed, asked_payments, "OwnedPaymentPage")
 });
 
 async fn payments(call: Call) -> CallResult {
@@ -138,12 +143,12 @@ fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payouts::list:
 }
 
 pub const PAYOUTS: Endpoint<Handler> = endpoint(CHAPTER, run!(payouts), || {
-    of_all(
-        summary("List the payouts of all tenants")
-            .command("payout list", "List payouts, newest first", "--status pending")
-            .list(asked_payouts),
-    )
-    .answers(200, "OwnedPayoutPage", "Newest first")
+    let listed = summary("List the payouts of all tenants").command(
+        "payout list",
+        "List payouts, newest first",
+        "--status pending",
+    );
+    of_all(listed, asked_payouts, "OwnedPayoutPage")
 });
 
 async fn payouts(call: Call) -> CallResult {
@@ -157,12 +162,12 @@ fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
 }
 
 pub const CONVERSIONS: Endpoint<Handler> = endpoint(CHAPTER, run!(conversions), || {
-    of_all(
-        summary("List the conversions of all tenants")
-            .command("conversion list", "List conversions, newest first", "--status PENDING")
-            .list(asked_conversions),
-    )
-    .answers(200, "OwnedConversionPage", "Newest first")
+    let listed = summary("List the conversions of all tenants").command(
+        "conversion list",
+        "List conversions, newest first",
+        "--status PENDING",
+    );
+    of_all(listed, asked_conversions, "OwnedConversionPage")
 });
 
 async fn conversions(call: Call) -> CallResult {
@@ -175,12 +180,12 @@ fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
 }
 
 pub const COP_PAYOUTS: Endpoint<Handler> = endpoint(CHAPTER, run!(cop_payouts), || {
-    of_all(
-        summary("List the payouts in pesos of all tenants")
-            .command("cop-payout list", "List payouts in pesos, newest first", "--status pending")
-            .list(asked_cop_payouts),
-    )
-    .answers(200, "OwnedCopPayoutPage", "Newest first")
+    let listed = summary("List the payouts in pesos of all tenants").command(
+        "cop-payout list",
+        "List payouts in pesos, newest first",
+        "--status pending",
+    );
+    of_all(listed, asked_cop_payouts, "OwnedCopPayoutPage")
 });
 
 async fn cop_payouts(call: Call) -> CallResult {
@@ -217,12 +222,12 @@ fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
 }
 
 pub const CHARGEBACKS: Endpoint<Handler> = endpoint(CHAPTER, run!(chargebacks), || {
-    of_all(
-        summary("List the chargebacks of all tenants")
-            .command("chargeback list", "List chargebacks, newest first", "--status open")
-            .list(asked_chargebacks),
-    )
-    .answers(200, "OwnedChargebackPage", "Newest first")
+    let listed = summary("List the chargebacks of all tenants").command(
+        "chargeback list",
+        "List chargebacks, newest first",
+        "--status open",
+    );
+    of_all(listed, asked_chargebacks, "OwnedChargebackPage")
 });
 
 async fn chargebacks(call: Call) -> CallResult {
@@ -264,7 +269,6 @@ fn walked(
     list.page_across(&Stored::of(reader, PLATFORM).within(budget), &tenants, page).map_err(stopped)
 }
 
-/// The entities with a name, newest first: a few per tenant.
 fn by_one_name(
     services: &Services,
     budget: &ReadBudget,
@@ -303,12 +307,12 @@ fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> ListQuery<()> {
 }
 
 pub const DELIVERIES: Endpoint<Handler> = endpoint(CHAPTER, run!(deliveries), || {
-    of_all(
-        summary("List the webhook deliveries of all tenants")
-            .command("delivery list", "List webhook deliveries, newest first", "--mode live")
-            .list(asked_deliveries),
-    )
-    .answers(200, "OwnedDeliveryPage", "Newest first")
+    let listed = summary("List the webhook deliveries of all tenants").command(
+        "delivery list",
+        "List webhook deliveries, newest first",
+        "--mode live",
+    );
+    of_all(listed, asked_deliveries, "OwnedDeliveryPage")
 });
 
 async fn deliveries(call: Call) -> CallResult {
@@ -425,7 +429,6 @@ fn found(
     }
     for (by, text, prefix) in sought.prefixes(services.keys.person_marks()) {
         let mut before = [prefix.as_slice(), &[0xFF; 24]].concat();
-        // From one tenant that has it to the next.
         for _ in 0..TENANTS_MAX {
             let last = reader.index_scan(&prefix, &before, true).next().transpose()?;
             let Some(tenant) = last.and_then(|(key, _)| index::finder(&key[prefix.len()..])) else { break };

@@ -15,7 +15,7 @@ use api::openapi::operation::summary;
 use api::openapi::schema::Schema;
 use api::page::{ListOf, Page};
 use api::problem::Problem;
-use api::query::Query;
+use api::query::{self, Query};
 use api::refusals;
 use api::shown;
 use api::writer::Object;
@@ -35,10 +35,8 @@ const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 
 const RAILS: [&str; 2] = ["r4", "wompi"];
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
-    let (unmatched, page) = (query.optional("unmatched", kinds::boolean()), query.page(list));
-    let sound = query.finish()?;
-    Ok((unmatched.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
+    query::filtered(query, list, "unmatched", kinds::boolean())
 }
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
@@ -87,7 +85,6 @@ async fn give(call: Call) -> CallResult {
     let id = call.id()?;
     let owner = call.services.callers.directory.tenant(tenant);
     let owner = owner.ok_or_else(|| Problem::invalid_field("tenantId", "is no tenant's"))?;
-    // What is not there is refused at once.
     match history::entity(call.services.engine.reader(), PLATFORM, EntityId::notice(id))?.as_deref() {
         Some(Entity::Notice(_)) => {}
         _ => return Err(Problem::not_found()),

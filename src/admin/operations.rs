@@ -82,7 +82,6 @@ struct Places {
 }
 
 impl Places {
-    /// The length of the first in a byte, the first and the second; an empty one is none.
     fn to_bytes(&self) -> Vec<u8> {
         let (one, other) =
             (self.contradicted.as_deref().unwrap_or(&[]), self.waiting.as_deref().unwrap_or(&[]));
@@ -234,7 +233,6 @@ fn contradictions(
     Ok(source)
 }
 
-/// The other attempt that was paid too, where a bank says so of one that had failed.
 fn other_attempt(
     services: &Services,
     tenant_key: u64,

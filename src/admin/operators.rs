@@ -96,8 +96,6 @@ async fn give(call: &Call, id: Id, token: &Secret, ask: PlatformAsk) -> CallResu
     Ok(Done { without_secret, ..Done::created(shown) }.traced(changed.trace))
 }
 
-/// The words that a token derives from, if an Idempotency-Key was sent: with the path, as an operator's
-/// tokens all have one id.
 fn salt(call: &Call) -> Option<String> {
     call.idempotency_key.as_deref().map(|key| token_salt(&call.path, key))
 }
@@ -109,7 +107,6 @@ fn role<'a>() -> impl Kind<'a, Role> {
     )
 }
 
-/// The operator that the path names. `root` has no account.
 fn named(call: &Call) -> Result<Arc<OperatorAccount>, Problem> {
     call.services.callers.operators.named(call.id()?).ok_or_else(Problem::not_found)
 }

@@ -37,7 +37,6 @@ const CHAPTER: &str = "People";
 
 type Found = (u64, Arc<Entity>);
 
-/// Looks for an entity of any of these kinds among those of all tenants, in both modes.
 pub(super) async fn find(call: &Call, ids: Vec<EntityId>) -> Result<Found, Problem> {
     let read = move |services: &Services, budget: &ReadBudget| search(services, &ids, budget);
     call.read(read).await?.ok_or_else(Problem::not_found)
@@ -78,7 +77,6 @@ fn asked(mut query: Query<'_>, must_see: impl FnOnce() -> Result<(), Problem>) -
     Ok(unmask.get(&sound).unwrap_or(false))
 }
 
-/// Writes down that somebody sees personal data, before they are shown.
 pub(super) async fn note_look(call: &Call, action: &str, tenant_key: u64) -> Result<(), Problem> {
     let entry = AuditEntry { tenant: call.tenant_of(tenant_key), ..call.entry(action) };
     note_read(call, entry).await

@@ -87,7 +87,6 @@ async fn record(call: Call) -> CallResult {
     Ok(Done::created(shown))
 }
 
-/// The sample that is in force at a place, as JSON: in live mode, else in test mode.
 fn before(prices: &Prices, place: &PinPlace, now: Timestamp) -> Option<Vec<u8>> {
     let in_force = |mode| prices.board.latest_of(place.pair, |series| place.has(series), mode, now);
     let found = in_force(Mode::Live).or_else(|| in_force(Mode::Test))?;
@@ -162,7 +161,6 @@ async fn unpin(call: Call) -> CallResult {
     Ok(Done::ok(shown))
 }
 
-/// Says in the audit what was in the place of what the call makes.
 fn replaces(call: &Call, shown: &[u8]) {
     call.signature.amend(|entry| entry.before = String::from_utf8(shown.to_vec()).ok());
 }
@@ -265,7 +263,6 @@ fn end<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
     })
 }
 
-/// A price as a string or as a number: both are exact.
 fn either_price<'a>() -> impl Kind<'a, Rate> {
     kind(read_price, || {
         let decimal = schema::text().pattern(r"^[0-9]+(\.[0-9]{1,8})?$");
@@ -288,7 +285,6 @@ fn read_price(value: Value<'_>) -> Result<Rate, Bad> {
 }
 
 shown! {
-    /// A sample, to which the end and the reason of its pin may be added.
     fn show(sample: &Sample), sample_schema, 512 [ let series = &sample.series; ] {
         plain "pair" = series.pair, text();
         text "source" = &series.source, text();

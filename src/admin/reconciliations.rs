@@ -26,7 +26,7 @@ use api::openapi::schema::{self, Schema};
 use api::operators::masked;
 use api::page::{ListOf, Page, page_json};
 use api::problem::Problem;
-use api::query::Query;
+use api::query::{self, Query};
 use api::shown;
 use api::writer::Object;
 use domain::entities::verification::Booked;
@@ -114,7 +114,12 @@ async fn create(call: Call) -> CallResult {
         created_at: services.now().to_string(),
         ended_at: None,
         counts,
-        bad_lines: statement.bad.iter().take(BAD_LINES_SHOWN).map(shown_bad).collect(),
+        bad_lines: statement
+            .bad
+            .iter()
+            .take(BAD_LINES_SHOWN)
+            .map(|bad| shelf::BadLine { line: bad.number, message: bad.message.clone() })
+            .collect(),
         percent: 0,
     };
     if let Some((known, summary)) = services.files.reconciliations.begin(id, summary).map_err(failed)? {
@@ -153,10 +158,6 @@ fn asked(mut query: Query<'_>) -> Result<(Asked, &'static str, Date, Date), Inva
     Ok((asked, rail, from, to))
 }
 
-fn shown_bad(bad: &BadLine) -> shelf::BadLine {
-    shelf::BadLine { line: bad.number, message: bad.message.clone() }
-}
-
 fn described_account() -> Schema {
     let text = schema::text().pattern("^[0-9]{20}$");
     text.about("A label: the account that the statement is of.").example(r#""01690001001234567890""#)
@@ -167,9 +168,8 @@ fn account(text: &str) -> Result<String, &'static str> {
     is_account.then(|| text.to_owned()).ok_or("must have 20 digits")
 }
 
-/// A hash of a file: two of the same bytes are the same statement.
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(bytes))
 }
 
 fn show_begun(id: Id, status: Status) -> Vec<u8> {
@@ -216,48 +216,38 @@ fn written(
         missing_there: found.missing_there.len() as u64,
         ..Counts::default()
     };
-    for met in &found.lines {
-        *match met {
-            Met::Matched(_) => &mut counts.matched,
-            Met::AmountDiffers(_) => &mut counts.amount_differs,
-            Met::Proposal(_) => &mut counts.proposals,
-            Met::MissingHere | Met::Ambiguous => &mut counts.missing_here,
-        } += 1;
-    }
-    let of_line = |(line, met): (&Line, &Met)| {
-        let (result, ours, message) = match met {
-            Met::Matched(place) => (RESULTS[0], Some(&done[*place]), None),
-            Met::AmountDiffers(place) => (RESULTS[3], Some(&done[*place]), Some("the amounts differ")),
-            Met::Proposal(place) => {
-                (RESULTS[4], Some(&open[*place]), Some("the line answers an operation without an outcome"))
+    let bad_ones = bad.iter();
+    let mut items: Vec<_> = bad_ones
+        .map(|bad| (bad.number, RESULTS[5], Some(show_bad(bad)), None, Some(bad.message.as_str())))
+        .collect();
+    for (line, met) in lines.iter().zip(&found.lines) {
+        let (count, result, ours, message) = match met {
+            Met::Matched(at) => (&mut counts.matched, RESULTS[0], Some(&done[*at]), None),
+            Met::AmountDiffers(at) => {
+                (&mut counts.amount_differs, RESULTS[3], Some(&done[*at]), Some("the amounts differ"))
             }
-            Met::MissingHere => (RESULTS[1], None, None),
+            Met::Proposal(at) => {
+                let message = "the line answers an operation without an outcome";
+                (&mut counts.proposals, RESULTS[4], Some(&open[*at]), Some(message))
+            }
+            Met::MissingHere => (&mut counts.missing_here, RESULTS[1], None, None),
             Met::Ambiguous => {
-                (RESULTS[1], None, Some("several operations without an outcome are like the line"))
+                let message = "several operations without an outcome are like the line";
+                (&mut counts.missing_here, RESULTS[1], None, Some(message))
             }
         };
-        (line.number, result, Some(show_line(line)), ours, message)
-    };
-    let mut of_lines: Vec<_> = lines
-        .iter()
-        .zip(&found.lines)
-        .map(of_line)
-        .chain(
-            bad.iter()
-                .map(|bad| (bad.number, RESULTS[5], Some(show_bad(bad)), None, Some(bad.message.as_str()))),
-        )
-        .collect();
-    of_lines.sort_by_key(|(number, ..)| *number);
-    let missing = found.missing_there.iter().map(|place| (0, RESULTS[2], None, Some(&done[*place]), None));
-    let items =
-        of_lines.into_iter().chain(missing).zip(0u32..).map(|((_, result, line, ours, message), n)| {
-            show_item(item_id(id, n), result, line, ours.map(|entry| show_entry(services, entry)), message)
-        });
+        *count += 1;
+        items.push((line.number, result, Some(show_line(line)), ours, message));
+    }
+    items.sort_by_key(|(number, ..)| *number);
+    items.extend(found.missing_there.iter().map(|at| (0, RESULTS[2], None, Some(&done[*at]), None)));
+    let items = items.into_iter().zip(0u32..).map(|((_, result, line, ours, message), n)| {
+        show_item(item_id(id, n), result, line, ours.map(|entry| show_entry(services, entry)), message)
+    });
     services.files.reconciliations.write_items(id, items)?;
     Ok(counts)
 }
 
-/// The id of the `n`-th item: that of the reconciliation, with a number at its end.
 fn item_id(id: Id, n: u32) -> Id {
     let mut bytes = *id.as_bytes();
     bytes[12..].copy_from_slice(&n.to_be_bytes());
@@ -311,11 +301,8 @@ shown! {
     }
 }
 
-fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
-    let status = query.optional("status", kinds::named_one(Status::ALL, Status::name));
-    let page = query.page(list);
-    let sound = query.finish()?;
-    Ok((status.get(&sound), page.get(&sound)))
+fn asked_all(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
+    query::filtered(query, list, "status", kinds::named_one(Status::ALL, Status::name))
 }
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
@@ -380,11 +367,8 @@ shown! {
     }
 }
 
-fn asked_items(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<&'static str>, Page), Invalid> {
-    let result = query.optional("result", kinds::named_one(RESULTS, |result| result));
-    let page = query.page(list);
-    let sound = query.finish()?;
-    Ok((result.get(&sound), page.get(&sound)))
+fn asked_items(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<&'static str>, Page), Invalid> {
+    query::filtered(query, list, "result", kinds::named_one(RESULTS, |result| result))
 }
 
 pub const ITEMS: Endpoint<Handler> = endpoint(CHAPTER, run!(items), || {
@@ -456,7 +440,12 @@ async fn accept(call: Call) -> CallResult {
     if summary.status == Status::Done {
         let (proposals, others) = proposals(&call.services, id, chosen).await?;
         refused.extend(others.into_iter().map(|item| (item, "not_found")));
-        for (operation, lines) in by_operation(proposals) {
+        // Two are of one operation where the bank booked both micro-deposits.
+        let mut by_operation: BTreeMap<Id, Vec<Proposal>> = BTreeMap::new();
+        for proposal in proposals {
+            by_operation.entry(proposal.operation).or_default().push(proposal);
+        }
+        for (operation, lines) in by_operation {
             let refusals = answered(&call, id, operation, &lines).await;
             let all = |code| lines.iter().map(|line| (line.item, code)).collect();
             let refusals = refusals.unwrap_or_else(|problem| all(problem.code));
@@ -500,15 +489,6 @@ struct Proposal {
     operation: Id,
     reference: String,
     amount: String,
-}
-
-/// The proposals of each operation: two of micro-deposits, if the bank booked both.
-fn by_operation(proposals: Vec<Proposal>) -> BTreeMap<Id, Vec<Proposal>> {
-    let mut answered: BTreeMap<Id, Vec<Proposal>> = BTreeMap::new();
-    for proposal in proposals {
-        answered.entry(proposal.operation).or_default().push(proposal);
-    }
-    answered
 }
 
 async fn proposals(
@@ -570,7 +550,6 @@ async fn answered(call: &Call, id: Id, operation: Id, lines: &[Proposal]) -> Res
 
 struct Booking {
     lines: Booked,
-    /// The items of the lines that say something new, and of those that do not.
     items: Vec<Id>,
     known: Vec<Id>,
 }

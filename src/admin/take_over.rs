@@ -17,7 +17,6 @@ use domain::resources::tenants::PlatformAsk;
 pub const ACTION: &str = "take-over";
 const COMMAND: &str = "serve --take-over";
 
-/// Whoever has the machine, in whose name a start asks.
 fn machine() -> Who {
     Who { id: None, name: COMMAND.into() }
 }
@@ -70,7 +69,6 @@ fn shown(made_by: &str, seq: u64) -> Vec<u8> {
     Object::new().text("madeBy", made_by).number("walSeq", seq).end()
 }
 
-/// Whether the log says that the copy took over, after what it was made with.
 pub fn recorded_after(services: &Services, seq: u64) -> Result<bool, Problem> {
     let part = index::audit(AuditList::Action(ACTION));
     let moment = services.engine.reader().index_moment();

@@ -15,7 +15,7 @@ use api::openapi::operation::{Fills, summary};
 use api::openapi::schema::{self, Schema};
 use api::page::{ListOf, Page, bad_cursor};
 use api::problem::Problem;
-use api::query::Query;
+use api::query::{self, Query};
 use api::reference;
 use api::shown;
 use api::tenants::{self, settings};
@@ -102,12 +102,9 @@ pub(super) async fn open(
     Ok((opened, tenant))
 }
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(bool, Page), Invalid> {
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
     let asked = kinds::boolean().about("Only those that asked for live mode and were not answered.");
-    let asked = query.optional("liveAsked", asked);
-    let page = query.page(list);
-    let sound = query.finish()?;
-    Ok((asked.get(&sound).unwrap_or(false), page.get(&sound)))
+    query::filtered(query, list, "liveAsked", asked)
 }
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
@@ -129,8 +126,8 @@ async fn list(call: Call) -> CallResult {
     let directory = &call.services.callers.directory;
     let asked_at = |tenant: &Tenant| directory.live_asked_at(tenant.number);
     let tenants = directory.tenants().into_iter();
-    let tenants =
-        tenants.filter(|tenant| tenant.number < after && (!only_asked || asked_at(tenant).is_some()));
+    let tenants = tenants
+        .filter(|tenant| tenant.number < after && (only_asked != Some(true) || asked_at(tenant).is_some()));
     let show = |tenant: &Arc<Tenant>| Some(tenants::show_asking(tenant, asked_at(tenant)));
     Ok(Done::ok(page_of(&page, tenants, |last| last.number.to_be_bytes().to_vec(), show)))
 }
@@ -329,7 +326,6 @@ async fn resume(call: Call) -> CallResult {
     Ok(Done::ok(Object::new().plain("tenantId", tenant.id).list("resumed", resumed).end()))
 }
 
-/// Has a halted book go on as what its records lead to, if they prove right.
 async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
     let engine = &services.engine;
     engine.halted_fence(key).await.map_err(failure)?;
