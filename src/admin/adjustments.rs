@@ -38,12 +38,12 @@ struct Wanted {
 }
 
 pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-summary("Correct a balance")
+summary("Correct a balance").command("adjustment create", "Correct a balance", "--mode live --currency VES --amount=-12.50 --description \"bank fee\"")
                 .refuses(503, &["clock_stepped"]).body("NewAdjustment")
                 .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
                 .answers(202, "AskedApproval", "It waits for a second person").answers(201, "Movement", "The movement")
                 .answers(200, "Movement", "The movement that is there under this reference")
-                .refuses(409, &["external_ref_conflict"]).refuses(422, &["insufficient_balance"]).command("adjustment create", "Correct a balance", "--mode live --currency VES --amount=-12.50 --description \"bank fee\"")
+                .refuses(409, &["external_ref_conflict"]).refuses(422, &["insufficient_balance"])
 }).shows(balance::new_movement);
 
 async fn create(call: Call) -> CallResult {
@@ -147,7 +147,6 @@ fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Res
 }
 
 impl Known {
-    /// The same movement for the same payload, and for another one the names of what differs.
     fn compare(&self, tenant_key: u64, wanted: &Wanted) -> CallResult {
         let Read { record, time, .. } = &self.read;
         let posting = &record.postings[self.posting];
@@ -169,6 +168,7 @@ impl Known {
         movement.map(Done::ok).ok_or_else(|| ask::defect("an adjustment is no movement"))
     }
 }
+
 pub fn chapter() -> Chapter {
     Chapter {
         tag: CHAPTER,

@@ -5,7 +5,6 @@
 //! done once: the approval is held while somebody decides, and the record of the act names it, so that a
 //! start after a crash in between writes down what became of it.
 
-use super::audit::who_schema;
 use super::call::{Body, Call, CallResult, Done, Handler, Route, Signature, listed_id, run, walk};
 use super::take_over;
 use crate::gateway::ask::{defect, entity_patiently, failure};
@@ -21,11 +20,10 @@ use api::fields::{Fields, Invalid, body};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::openapi::operation::summary;
-use api::openapi::schema::Schema;
 use api::operators::approvals::{self as shown, approved, show};
 use api::page::{ListOf, Page};
 use api::problem::Problem;
-use api::query::Query;
+use api::query::{self, Query};
 use domain::commands::{Command, KeyedCommand};
 use domain::entities::approval::{Approvable, Approval, AskedCall, Status};
 use domain::entities::{Entity, approval};
@@ -56,7 +54,6 @@ impl Call {
         self.waits_about(self.id().ok().filter(|_| self.path.starts_with("/admin/tenants/"))).await
     }
 
-    /// Has the call wait like [`Call::waits_for_approval`], about this tenant.
     pub async fn waits_about(&self, tenant: Option<Id>) -> Result<Option<Done>, Problem> {
         self.waits_as(tenant, self.body.bytes().to_vec()).await
     }
@@ -122,24 +119,20 @@ pub async fn begin_take_over(services: &Services, made_by: &str, seq: u64) -> Re
     Ok(Begun::Waits(asked.0))
 }
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
-    let status = query.optional("status", kinds::named_one(Status::ALL, Status::name));
-    let page = query.page(list);
-    let sound = query.finish()?;
-    Ok((status.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
+    query::filtered(query, list, "status", kinds::named_one(Status::ALL, Status::name))
 }
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
     summary("List calls that wait or waited for a second person")
+        .command("approval list", "List calls that wait or waited for a second person", "--status pending")
         .list(asked)
         .answers(200, "ApprovalPage", "Newest first")
-        .command("approval list", "List calls that wait or waited for a second person", "--status pending")
 });
 
 async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("approvals", asked)?;
-    let read = move |services: &Services, budget: &ReadBudget| items(services, status, &page, budget);
-    Ok(Done::ok(call.services.read_pool.read(&call.services, PLATFORM, read).await?))
+    Ok(Done::ok(call.read(move |services, budget| items(services, status, &page, budget)).await?))
 }
 
 fn items(
@@ -162,10 +155,10 @@ fn items(
 }
 
 pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("Read an approval").answers(200, "Approval", "The approval").command(
-        "approval get",
-        "Show an approval",
-        "",
+    summary("Read an approval").command("approval get", "Show an approval", "").answers(
+        200,
+        "Approval",
+        "The approval",
     )
 });
 
@@ -218,7 +211,7 @@ fn test_key_of(services: &Services, call: &AskedCall) -> Result<Option<u64>, Unr
 }
 
 pub const APPROVE: Endpoint<Handler> = endpoint(CHAPTER, run!(approve), || {
-    summary("Let a call go on")
+    summary("Let a call go on").command("approval approve", "Let a call of somebody else go on", "--note \"seen on the statement\"")
                 .about("It is done at once, in the name of who asked. If its state refuses it, that refusal is the answer, and it goes on waiting. \
                      Whoever created, raised, rotated or enabled the other within a day is no second person, nor are two for whom the same \
                      colleague did. A token that it makes is shown in this answer alone.")
@@ -226,7 +219,7 @@ pub const APPROVE: Endpoint<Handler> = endpoint(CHAPTER, run!(approve), || {
                 .answers(200, "ApprovedCall", "What was done")
                 .refuses(403, &["second_person_required", "cop_not_enabled"])
                 .refuses(409, &["approval_decided", "approval_expired", "operation_resolved", "payout_not_pending_review", "external_ref_conflict", "settings_changed", "operator_exists", "payout_not_pending", "chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
-                .refuses(422, &["insufficient_balance"]).refuses(503, &["clock_stepped"]).command("approval approve", "Let a call of somebody else go on", "--note \"seen on the statement\"")
+                .refuses(422, &["insufficient_balance"]).refuses(503, &["clock_stepped"])
 });
 
 async fn approve(call: Call) -> CallResult {
@@ -235,12 +228,12 @@ async fn approve(call: Call) -> CallResult {
 
 pub const REJECT: Endpoint<Handler> = endpoint(CHAPTER, run!(reject), || {
     summary("Refuse a call")
+        .command("approval reject", "Refuse a call of somebody else", "--note \"ask the bank first\"")
         .body_optional("ApprovalNote")
         .example("a note", r#"{"note":"ask the bank first"}"#)
         .answers(200, "Approval", "The approval")
         .refuses(403, &["second_person_required"])
         .refuses(409, &["approval_decided", "approval_expired"])
-        .command("approval reject", "Refuse a call of somebody else", "--note \"ask the bank first\"")
 });
 
 async fn reject(call: Call) -> CallResult {
@@ -313,18 +306,16 @@ async fn decide(call: Call, is_approved: bool) -> CallResult {
 async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult {
     let route = route_of(approval, call.rows);
     let asked = &approval.call;
+    let action = route.and_then(Route::action);
+    let action = action.as_deref().unwrap_or(take_over::ACTION);
     let entry = AuditEntry {
-        at: call.services.now(),
-        operator: asked.by.clone(),
         peer: asked.peer.clone(),
-        action: route.and_then(Route::action).unwrap_or_else(|| take_over::ACTION.to_owned()),
         tenant: asked.tenant,
         target: asked.target.clone(),
-        before: None,
-        after: None,
         approval: Some(approval.id),
         consent: Some(consent),
         request_id: asked.request_id.clone(),
+        ..AuditEntry::by(asked.by.clone(), call.services.now(), action)
     };
     if approval.action == Approvable::TakeOver {
         return take_over::go_on(&call.services, entry).await.map(Done::ok);
@@ -427,7 +418,6 @@ fn pending(services: &Services) -> Result<Vec<Id>, Problem> {
     Ok(pending)
 }
 
-/// Whether whoever asked may make the call still.
 fn may_ask(services: &Services, rows: &[Route], approval: &Approval) -> bool {
     let named = |id| services.callers.operators.named(id);
     approval.call.by.id.is_none_or(|id| {
@@ -464,61 +454,25 @@ async fn settle_one(services: &Services, id: Id) -> Result<(), Problem> {
     tracing::warn!(approval = %id, "what was approved was done before the last run ended; its approval says so now");
     Ok(())
 }
+
 pub fn chapter() -> Chapter {
-    use api::openapi::schema::{anything, object, one_of, text};
-    use api::openapi::values::{instant, page, uuid};
-    let begin = || {
-        object()
-            .member("approvalId", uuid())
-            .member("action", one_of(Approvable::ALL.map(Approvable::name)))
-            .member("status", one_of(Status::ALL.map(Status::name)))
-    };
+    use api::openapi::schema::anything;
+    use api::openapi::values::{instant, page};
     Chapter {
         tag: CHAPTER,
         about: "Calls that `[admin] approvals` names wait for a second person: they are answered 202 and do \
             nothing yet. Whoever else may make such a call decides about it, once and in time. The request \
             was checked when it was made; what it meets is checked when it is done.",
         schemas: vec![
-            ("AskedApproval", begin().member("expiresAt", instant())),
-            ("ApprovedCall", begin().member("result", anything().about("What the call itself answers."))),
+            ("AskedApproval", shown::begin_schema().member("expiresAt", instant())),
             (
-                "Approval",
-                begin()
-                    .member("requestedBy", who_schema())
-                    .member("decidedBy", who_schema().or_null())
-                    .member("note", text().or_null())
-                    .member("tenantId", uuid().or_null())
-                    .member("target", text().or_null().about("The id that the path names."))
-                    .member("request", asked_for())
-                    .member("createdAt", instant())
-                    .member("expiresAt", instant())
-                    .member("decidedAt", instant().or_null()),
+                "ApprovedCall",
+                shown::begin_schema().member("result", anything().about("What the call itself answers.")),
             ),
+            ("Approval", shown::approval_schema()),
             ("ApprovalPage", page("Approval")),
             ("ApprovalNote", body(read_note)),
         ],
         ..Chapter::default()
     }
-}
-
-fn asked_for() -> Schema {
-    use api::openapi::schema::{any_of, integer, object, text};
-    let bodies = [
-        "NewAdjustment",
-        "NewRate",
-        "LiveStatusChange",
-        "OperationResolution",
-        "Rejection",
-        "ReconciliationAcceptance",
-        "NewOperator",
-        "OperatorChange",
-        "NewChargeback",
-        "NewCopPayout",
-        "CopPayoutCompletion",
-        "CopPayoutFailure",
-    ];
-    let pin = object().member("pair", text()).member("source", text()).member("side", text());
-    let take_over = object().member("madeBy", text()).member("walSeq", integer().at_least("0"));
-    any_of(bodies.map(api::openapi::schema::named).into_iter().chain([pin, take_over]))
-        .about("The body, or the parameters, of the call.")
 }

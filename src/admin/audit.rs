@@ -8,9 +8,8 @@ use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Invalid, Kind as _, kind};
 use api::openapi::document::Chapter;
 use api::openapi::operation::summary;
-use api::openapi::schema::Schema;
-use api::openapi::{kinds, schema};
-use api::operators::show_entry;
+use api::openapi::{kinds, schema, values};
+use api::operators::{entry_schema, show_entry};
 use api::page::{ListOf, Page};
 use api::query::Query;
 use api::value::Bad;
@@ -29,7 +28,6 @@ struct Wanted {
     operator: Option<Option<Id>>,
     action: Option<String>,
     tenant: Option<Id>,
-    /// The first instant that is asked for, as the positions have it.
     from: Option<Vec<u8>>,
     to: Option<Vec<u8>>,
 }
@@ -90,8 +88,6 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Wanted, Page), Inval
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
     summary("List who changed what")
-        .list(asked)
-        .answers(200, "AuditPage", "Newest first")
         .command("audit list", "List who changed what, newest first", "--action adjustment.create")
         .command(
             "adjustment list",
@@ -99,12 +95,13 @@ pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
             "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000",
         )
         .fixed("action", "adjustment.create")
+        .list(asked)
+        .answers(200, "AuditPage", "Newest first")
 });
 
 async fn list(call: Call) -> CallResult {
     let (wanted, page) = call.listed("audit", asked)?;
-    let read = move |services: &Services, budget: &ReadBudget| items(services, &wanted, &page, budget);
-    Ok(Done::ok(call.services.read_pool.read(&call.services, PLATFORM, read).await?))
+    Ok(Done::ok(call.read(move |services, budget| items(services, &wanted, &page, budget)).await?))
 }
 
 fn items(services: &Services, wanted: &Wanted, page: &Page, budget: &ReadBudget) -> Result<Vec<u8>, Stopped> {
@@ -119,46 +116,14 @@ fn items(services: &Services, wanted: &Wanted, page: &Page, budget: &ReadBudget)
         Ok(entry.map(|entry| show_entry(entry, &read.record)))
     })
 }
+
 pub fn chapter() -> Chapter {
-    use api::openapi::schema::{anything, object, text};
-    use api::openapi::values::{instant, page, uuid};
-    let members = || anything().about("The changed members; null where there is none.");
     Chapter {
         tag: CHAPTER,
         about: "One entry for every call that changed something, and for every look at unmasked \
              personal data, in the record of the change itself. Refused calls and repeats leave \
              none, and secrets are never in one.",
-        schemas: vec![
-            (
-                "AuditEntry",
-                object()
-                    .member("id", uuid())
-                    .member("at", instant())
-                    .member("operator", who_schema())
-                    .member("peer", text().or_null().about("The address that the call came from."))
-                    .member(
-                        "action",
-                        text()
-                            .about("Noun and verb, as on the command line.")
-                            .example(r#""tenant.settings""#),
-                    )
-                    .member("tenantId", uuid().or_null())
-                    .member("target", text().or_null().about("The id of what it is about."))
-                    .member("before", members())
-                    .member("after", members())
-                    .member("approvalId", uuid().or_null())
-                    .member("requestId", text().or_null()),
-            ),
-            ("AuditPage", page("AuditEntry")),
-        ],
+        schemas: vec![("AuditEntry", entry_schema()), ("AuditPage", values::page("AuditEntry"))],
         ..Chapter::default()
     }
-}
-
-pub fn operator_id() -> Schema {
-    schema::text().pattern("^(root|[0-9a-f-]{36})$").example(r#""root""#)
-}
-
-pub fn who_schema() -> Schema {
-    schema::object().member("operatorId", operator_id()).member("name", schema::text())
 }

@@ -32,8 +32,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
     summary("List the banks, hidden ones too")
-        .answers_with(200, schema::list(schema::named("BankEntry")), "Sorted by code; a bare array")
         .command("bank list", "List banks, hidden ones too", "")
+        .answers_with(200, schema::list(schema::named("BankEntry")), "Sorted by code; a bare array")
 });
 
 async fn list(call: Call) -> CallResult {
@@ -42,9 +42,9 @@ async fn list(call: Call) -> CallResult {
 
 pub const REFRESH_NOW: Endpoint<Handler> = endpoint(CHAPTER, run!(refresh_now), || {
     summary("Refresh the banks from their feed now")
+        .command("bank refresh", "Fetch the catalogue from its feed now", "")
         .answers_with(200, schema::list(schema::named("BankEntry")), "The banks as they are now")
         .refuses(503, &["bank_feed_unavailable"])
-        .command("bank refresh", "Fetch the catalogue from its feed now", "")
 });
 
 async fn refresh_now(call: Call) -> CallResult {
@@ -63,11 +63,11 @@ async fn refresh_now(call: Call) -> CallResult {
 
 pub const UPDATE: Endpoint<Handler> = endpoint(CHAPTER, run!(update), || {
     summary("Change the facts about a bank")
+        .command("bank update", "Change a bank's entry in the catalogue", "--hidden true")
         .about("A change outlives every refresh.")
         .body("BankChange")
         .example("hide it", r#"{"hidden":true}"#)
         .answers(200, "BankEntry", "The bank")
-        .command("bank update", "Change a bank's entry in the catalogue", "--hidden true")
 });
 
 async fn update(call: Call) -> CallResult {
@@ -164,6 +164,7 @@ fn show_all(banks: &Catalogue) -> Vec<u8> {
     let shown: Vec<Vec<u8>> = banks.all().iter().map(show_whole_bank).collect();
     [b"[".as_slice(), &shown.join(&b','), b"]"].concat()
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::schema::boolean;
     Chapter {

@@ -40,26 +40,6 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use wal::Reader;
 
-/// Declares an object that an answer shows: a line per member with its kind, its name, its schema and its value. It
-/// makes the function that writes the object and the one that describes it.
-macro_rules! shown {
-    ($(#[$meta:meta])* $vis:vis fn $show:ident($($arg:ident: $type:ty),* $(,)?) as $schema:ident $({ $($before:tt)* })? [
-        $($kind:ident $name:literal $described:expr => $value:expr;)*
-    ]) => {
-        $(#[$meta])*
-        $vis fn $show($($arg: $type),*) -> Object {
-            $($($before)*)?
-            Object::with_capacity(512)$(.$kind($name, $value))*
-        }
-
-        $vis fn $schema() -> Schema {
-            use api::openapi::{schema::*, values::*};
-            object()$(.member($name, $described))*
-        }
-    };
-}
-pub(super) use shown;
-
 pub type Working = Pin<Box<dyn Future<Output = CallResult> + Send>>;
 pub type Handler = fn(Call) -> Working;
 
@@ -73,16 +53,13 @@ pub(super) use run;
 #[derive(Clone)]
 pub struct Route {
     pub method: Method,
-    /// With `:names`.
     pub path: &'static str,
     pub operation: &'static str,
     pub endpoint: Endpoint<Handler>,
     pub role: Role,
-    /// The name under which it may need a second person; none if it never does.
     pub approval: Option<Approvable>,
     /// Whether it is the second person's word: the least role is then that of what waits.
     pub decides_approval: bool,
-    /// Whether it takes parameters after the question mark; derived from the description.
     pub takes_query: bool,
     pub takes_csv: bool,
     /// Whether what it does is no record by itself, so that one is written which says who did what.
@@ -91,7 +68,6 @@ pub struct Route {
     /// something worse.
     pub in_reserve: bool,
     pub table: Option<Arc<Table>>,
-    /// Its commands, derived from the description.
     pub verbs: Vec<Verb>,
 }
 
@@ -130,6 +106,7 @@ impl Route {
     }
 }
 
+#[derive(Clone)]
 pub struct Call {
     pub services: Arc<Services>,
     pub rows: &'static [Route],
@@ -151,6 +128,7 @@ pub struct Call {
 /// The body of a call, with what is bad outside of it: an Idempotency-Key, parameters where there are
 /// none. Whoever reads it is refused for that too, so that one problem names everything
 /// (`docs/contract.md, 1.2`).
+#[derive(Clone, Default)]
 pub struct Body {
     bytes: Bytes,
     unexpected: Vec<BadField>,
@@ -173,7 +151,6 @@ impl Body {
         self.with_unexpected(Fields::parse_optional(&self.bytes))
     }
 
-    /// The value that a function makes of the bytes, which does nothing else.
     pub fn read<'b, T>(&'b self, read: impl FnOnce(&'b [u8]) -> Result<T, Problem>) -> Result<T, Problem> {
         without_unexpected(read(&self.bytes), self.unexpected.clone())
     }
@@ -199,7 +176,6 @@ impl PendingKey {
         PendingKey(Mutex::new(Some(used)))
     }
 
-    /// The reference under which the answer is kept, and the guard that holds the key until then.
     pub fn take(&self) -> (Option<KeepRef>, Option<actors::Guard>) {
         let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         used.map(KeyUse::keep).unzip()
@@ -278,25 +254,33 @@ impl Call {
         self.services.callers.directory.tenant(self.id()?).ok_or_else(Problem::not_found)
     }
 
-    /// Another call of whoever calls, without a key or a body of its own.
     pub fn again(&self, path: String, query: Option<String>) -> Call {
         Call {
-            services: Arc::clone(&self.services),
-            rows: self.rows,
-            turns: Arc::clone(&self.turns),
             path,
-            parameters: self.parameters.clone(),
             query,
             idempotency_key: None,
             pending_key: Arc::default(),
             signature: Arc::default(),
-            shows: self.shows,
-            operator: self.operator.clone(),
             approval: None,
-            peer: self.peer,
-            request_id: self.request_id.clone(),
-            body: Body::new(Bytes::new(), Vec::new()),
+            body: Body::default(),
+            ..self.clone()
         }
+    }
+
+    /// Reads what is durable: here if that is little, otherwise on a thread of its own.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        read: impl Fn(&Services, &ReadBudget) -> Result<T, Stopped> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.services.read_pool.read(&self.services, PLATFORM, read).await
+    }
+
+    /// Reads what is durable where nobody's request waits for it.
+    pub async fn read_long<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Services, &ReadBudget) -> Result<T, Stopped> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.services.read_pool.read_long(&self.services, PLATFORM, read).await
     }
 
     pub fn act(&self, deed: Deed) -> Act {
@@ -328,22 +312,15 @@ impl Call {
         if asker == second { vec![asker] } else { vec![asker, second] }
     }
 
-    /// An entry of the audit for an act of whoever calls, about what the path names.
     pub fn entry(&self, action: &str) -> AuditEntry {
         let first = self.parameters.first().map(|(_, text)| text.clone());
         let is_of_tenant = self.path.starts_with("/admin/tenants/");
         AuditEntry {
-            at: self.services.now(),
-            operator: self.operator.who().clone(),
             peer: Some(self.peer.ip().to_string()),
-            action: action.to_owned(),
             tenant: first.as_deref().filter(|_| is_of_tenant).and_then(Id::parse),
             target: first,
-            before: None,
-            after: None,
-            approval: None,
-            consent: None,
             request_id: Some(self.request_id.clone()),
+            ..AuditEntry::by(self.operator.who().clone(), self.services.now(), action)
         }
     }
 
@@ -358,7 +335,6 @@ impl Call {
         Ok((id, owner.ok_or_else(Problem::not_found)?))
     }
 
-    /// Asks an entity for a decision about this thing, once per Idempotency-Key, and answers with it.
     pub async fn decide(&self, tenant_key: u64, entity: EntityId, command: Command, about: Id) -> CallResult {
         self.decide_named(tenant_key, entity, (false, None), command, about).await
     }
@@ -413,9 +389,7 @@ pub struct Done {
     pub body: Vec<u8>,
     pub trace: Trace,
     pub replayed: bool,
-    /// Whether nothing was done yet: the call waits for a second person.
     pub waits: bool,
-    /// What may be kept of the body, where that shows a secret.
     pub without_secret: Option<Vec<u8>>,
 }
 

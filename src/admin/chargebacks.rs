@@ -18,6 +18,11 @@ const CHAPTER: &str = "Money";
 
 pub const OPEN: Endpoint<Handler> = endpoint(CHAPTER, run!(open), || {
     summary("Record a chargeback")
+        .command(
+            "chargeback create",
+            "Record that a bank takes a card payment back",
+            "--payment-id 01930a4b-5c6d-7e8f-9012-3456789b0000 --reason fraud",
+        )
         .refuses(503, &["clock_stepped"])
         .body("NewChargeback")
         .example(
@@ -31,11 +36,6 @@ pub const OPEN: Endpoint<Handler> = endpoint(CHAPTER, run!(open), || {
                      `adjustments`; 400 without.",
         )
         .answers(202, "AskedApproval", "The fee waits for a second person")
-        .command(
-            "chargeback create",
-            "Record that a bank takes a card payment back",
-            "--payment-id 01930a4b-5c6d-7e8f-9012-3456789b0000 --reason fraud",
-        )
 })
 .shows(api::chargebacks::opened);
 
@@ -69,12 +69,12 @@ async fn open(call: Call) -> CallResult {
 
 pub const CLOSE: Endpoint<Handler> = endpoint(CHAPTER, run!(close), || {
     summary("Decide a dispute")
+        .command("chargeback close", "Record how the dispute ended", "--outcome won")
         .refuses(503, &["clock_stepped"])
         .body("ChargebackOutcome")
         .example("won", r#"{"outcome":"won"}"#)
         .answers(200, "Chargeback", "The chargeback, closed")
         .refuses(409, &["chargeback_closed"])
-        .command("chargeback close", "Record how the dispute ended", "--outcome won")
 })
 .shows(api::chargebacks::closed);
 
@@ -85,6 +85,7 @@ async fn close(call: Call) -> CallResult {
     let payment = payment_of(&Stored::of(reader, tenant_key), id)?;
     call.decide(tenant_key, payment, chargebacks::Command::Close(id, verdict).into(), id).await
 }
+
 pub fn chapter() -> Chapter {
     Chapter { tag: CHAPTER, schemas: api::chargebacks::description::schemas(), ..Chapter::default() }
 }

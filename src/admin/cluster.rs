@@ -5,7 +5,7 @@ use super::call::{Call, CallResult, Done, Handler, run};
 use crate::cluster::{Cluster, HandOverRefused, front};
 use crate::gateway::ask;
 use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Got, Invalid, body, kind};
+use api::fields::{Fields, Invalid, body, kind, only};
 use api::openapi::document::Chapter;
 use api::openapi::operation::{Fills, summary};
 use api::openapi::{schema, values};
@@ -28,7 +28,6 @@ impl From<HandOverRefused> for Problem {
     }
 }
 
-/// The node of a cluster; one machine alone has nothing here.
 fn node(call: &Call) -> Result<Cluster, Problem> {
     call.services.cluster.clone().ok_or_else(Problem::not_found)
 }
@@ -37,22 +36,20 @@ fn read_node(text: &str) -> Result<String, Bad> {
     if is_node_name(text) { Ok(text.to_owned()) } else { Err(Bad::from("must be the name of a node")) }
 }
 
-fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
+fn read_leader(fields: Fields<'_>) -> Result<String, Invalid> {
     let node = kind(
         |value: Value<'_>| value.text_as(read_node),
         || schema::text().pattern("^[A-Za-z0-9._-]{1,63}$").about("The node."),
     );
-    let to: Got<String> = fields.required("to", node);
-    let sound = fields.finish()?;
-    Ok(to.get(&sound))
+    only(fields, "to", node)
 }
 
 pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
     summary("How the machines of a cluster are")
+        .command("cluster get", "Show the nodes, as `pasarela cluster status --json` does", "")
         .about("The view of the node that is asked, also while nobody leads. 404 where there is one machine.")
         .answers(200, "ClusterView", "The nodes")
         .refuses(404, &["not_found"])
-        .command("cluster get", "Show the nodes, as `pasarela cluster status --json` does", "")
 });
 
 async fn read(call: Call) -> CallResult {
@@ -61,6 +58,12 @@ async fn read(call: Call) -> CallResult {
 
 pub const HAND_OVER: Endpoint<Handler> = endpoint(CHAPTER, run!(hand_over), || {
     summary("Have another node lead")
+        .command(
+            "cluster hand-over",
+            "Make another node the leader, as `pasarela cluster hand-over` does",
+            "node-2",
+        )
+        .operand("NODE", Fills::Member("to"), "The node that becomes the leader")
         .about(
             "A planned switch; nothing is refused for longer than a second. The node that leads \
                      already changes nothing.",
@@ -74,12 +77,6 @@ pub const HAND_OVER: Endpoint<Handler> = endpoint(CHAPTER, run!(hand_over), || {
         )
         .refuses(404, &["not_found"])
         .refuses(409, &["not_a_candidate"])
-        .command(
-            "cluster hand-over",
-            "Make another node the leader, as `pasarela cluster hand-over` does",
-            "node-2",
-        )
-        .operand("NODE", Fills::Member("to"), "The node that becomes the leader")
 });
 
 async fn hand_over(call: Call) -> CallResult {
@@ -97,6 +94,7 @@ async fn hand_over(call: Call) -> CallResult {
     drop(held);
     Ok(Done::ok(Object::new().text("leader", &done.leader).number("epoch", done.epoch).end()))
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::schema::{integer, list, named, object, one_of, text};
     use api::openapi::values::instant;

@@ -5,7 +5,7 @@ use super::call::{Call, CallResult, Handler, run};
 use crate::store::history;
 use api::cop_payments::document_number;
 use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Got, Invalid, Kind, body, kind};
+use api::fields::{Fields, Got, Invalid, Kind, body, kind, only};
 use api::openapi::document::Chapter;
 use api::openapi::operation::{Operation, summary};
 use api::openapi::{kinds, schema, values};
@@ -35,14 +35,14 @@ fn settles(operation: Operation) -> Operation {
 }
 
 pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-summary("Debit pesos that are to be paid out")
+summary("Debit pesos that are to be paid out").command("cop-payout create", "Pay pesos out; the balance is debited at once", "--mode live --amount-cop 50000 --bank Bancolombia --account-number 12345678901 --account-type savings --holder-name \"Ana Paz\" --document-type CC --document-number 1020304050")
                 .refuses(503, &["clock_stepped"]).body("NewCopPayout")
                 .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
                 .answers(201, "CopPayout", "The payout, pending")
                 .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(200, "CopPayout", "The payout that is there under this reference")
                 .refuses(403, &["cop_not_enabled"]).refuses(409, &["external_ref_conflict"])
-                .refuses(422, &["insufficient_balance"]).command("cop-payout create", "Pay pesos out; the balance is debited at once", "--mode live --amount-cop 50000 --bank Bancolombia --account-number 12345678901 --account-type savings --holder-name \"Ana Paz\" --document-type CC --document-number 1020304050")
+                .refuses(422, &["insufficient_balance"])
 }).shows(api::cop_payments::payouts::created);
 
 async fn create(call: Call) -> CallResult {
@@ -109,10 +109,13 @@ fn read_pesos(value: Value<'_>) -> Result<Cop, Bad> {
 }
 
 pub const COMPLETE: Endpoint<Handler> = endpoint(CHAPTER, run!(complete), || {
-    settles(summary("Say that a payout in pesos was paid"))
-        .body("CopPayoutCompletion")
-        .example("the bank's reference", r#"{"reference":"BC-812"}"#)
-        .command("cop-payout complete", "Record that pesos have arrived", "--reference 778899")
+    settles(summary("Say that a payout in pesos was paid").command(
+        "cop-payout complete",
+        "Record that pesos have arrived",
+        "--reference 778899",
+    ))
+    .body("CopPayoutCompletion")
+    .example("the bank's reference", r#"{"reference":"BC-812"}"#)
 })
 .shows(api::cop_payments::payouts::settled);
 
@@ -121,22 +124,19 @@ async fn complete(call: Call) -> CallResult {
     settle(&call, PayoutEnd::Completed(reference)).await
 }
 
-fn read_reference(mut fields: Fields<'_>) -> Result<String, Invalid> {
-    let reference = fields.required("reference", kinds::trimmed(WORD_CHARACTERS));
-    let sound = fields.finish()?;
-    Ok(reference.get(&sound).into_owned())
+fn read_reference(fields: Fields<'_>) -> Result<String, Invalid> {
+    Ok(only(fields, "reference", kinds::trimmed(WORD_CHARACTERS))?.into_owned())
 }
 
 pub const FAIL: Endpoint<Handler> = endpoint(CHAPTER, run!(fail), || {
-    settles(summary("Say that a payout in pesos failed"))
-        .about("The pesos go back.")
-        .body("CopPayoutFailure")
-        .example("why", r#"{"failureCode":"account_closed"}"#)
-        .command(
-            "cop-payout fail",
-            "Record that pesos have not arrived; they return to the balance",
-            "--failure-code AC01",
-        )
+    settles(summary("Say that a payout in pesos failed").command(
+        "cop-payout fail",
+        "Record that pesos have not arrived; they return to the balance",
+        "--failure-code AC01",
+    ))
+    .about("The pesos go back.")
+    .body("CopPayoutFailure")
+    .example("why", r#"{"failureCode":"account_closed"}"#)
 })
 .shows(api::cop_payments::payouts::settled);
 
@@ -145,10 +145,8 @@ async fn fail(call: Call) -> CallResult {
     settle(&call, PayoutEnd::Failed(code)).await
 }
 
-fn read_failure(mut fields: Fields<'_>) -> Result<String, Invalid> {
-    let code = fields.required("failureCode", kinds::trimmed(WORD_CHARACTERS));
-    let sound = fields.finish()?;
-    Ok(code.get(&sound).into_owned())
+fn read_failure(fields: Fields<'_>) -> Result<String, Invalid> {
+    Ok(only(fields, "failureCode", kinds::trimmed(WORD_CHARACTERS))?.into_owned())
 }
 
 async fn settle(call: &Call, end: PayoutEnd) -> CallResult {
@@ -158,6 +156,7 @@ async fn settle(call: &Call, end: PayoutEnd) -> CallResult {
     }
     call.decide(tenant_key, EntityId::cop_payout(id), cop_payouts::Command::Settle(end).into(), id).await
 }
+
 pub fn chapter() -> Chapter {
     Chapter {
         tag: CHAPTER,

@@ -43,17 +43,16 @@ fn reviews(operation: Operation) -> Operation {
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
     summary("List the USDT payouts of all accounts")
+        .command("crypto-payout list", "List payouts in USDT", "--status pending_review")
         .list(asked)
         .answers(200, "CryptoPayoutPage", "Newest first")
-        .command("crypto-payout list", "List payouts in USDT", "--status pending_review")
 });
 
 async fn list(call: Call) -> CallResult {
     let (facets, whose, page) = call.listed("crypto payouts", asked)?;
     let keys = whose.keys(&call.services).into_iter().collect();
-    let services = &call.services;
     let read = move |services: &Services, budget: &ReadBudget| items(services, &facets, &keys, &page, budget);
-    Ok(Done::ok(services.read_pool.read(services, PLATFORM, read).await?))
+    Ok(Done::ok(call.read(read).await?))
 }
 
 fn items(
@@ -83,14 +82,17 @@ fn items(
 }
 
 pub const APPROVE: Endpoint<Handler> = endpoint(CHAPTER, run!(approve), || {
-    reviews(summary("Approve a USDT payout").refuses(503, &["clock_stepped"]))
-        .answers_with(
-            202,
-            schema::any_of([schema::named("CryptoPayout"), schema::named("AskedApproval")]),
-            "The network has not answered yet, or it waits for a \
+    reviews(
+        summary("Approve a USDT payout")
+            .command("crypto-payout approve", "Approve a large payout", "")
+            .refuses(503, &["clock_stepped"]),
+    )
+    .answers_with(
+        202,
+        schema::any_of([schema::named("CryptoPayout"), schema::named("AskedApproval")]),
+        "The network has not answered yet, or it waits for a \
                      second person",
-        )
-        .command("crypto-payout approve", "Approve a large payout", "")
+    )
 })
 .shows(api::crypto::reviewed);
 
@@ -100,17 +102,20 @@ async fn approve(call: Call) -> CallResult {
 }
 
 pub const REJECT: Endpoint<Handler> = endpoint(CHAPTER, run!(reject), || {
-    reviews(summary("Reject a USDT payout").refuses(503, &["clock_stepped"]))
-        .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
-        .body_optional("Rejection")
-        .example("why", r#"{"reason":"unknown wallet"}"#)
-        .answers(202, "AskedApproval", "It waits for a second person")
-        .command(
-            "crypto-payout reject",
-            "Reject a large payout; the money returns to the balance",
-            "--reason \"address on a list\"",
-        )
-        .asking_for("reason")
+    reviews(
+        summary("Reject a USDT payout")
+            .command(
+                "crypto-payout reject",
+                "Reject a large payout; the money returns to the balance",
+                "--reason \"address on a list\"",
+            )
+            .asking_for("reason")
+            .refuses(503, &["clock_stepped"]),
+    )
+    .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
+    .body_optional("Rejection")
+    .example("why", r#"{"reason":"unknown wallet"}"#)
+    .answers(202, "AskedApproval", "It waits for a second person")
 })
 .shows(api::crypto::reviewed);
 
@@ -132,6 +137,7 @@ async fn review(call: &Call, verdict: Verdict) -> CallResult {
     let command = crypto::payouts::Command::Review(verdict).into();
     call.decide(tenant_key, EntityId::crypto_payout(id), command, id).await
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::values::page;
     Chapter {

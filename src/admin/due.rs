@@ -94,7 +94,6 @@ pub fn unanswered(reader: &Reader, due: &Due) -> Result<Vec<Operation>, Unreadab
     Ok(found.map(|entity| entity.rules().unanswered()).unwrap_or_default())
 }
 
-/// The operations that nobody can tell the outcome of, each with its tenant key and entity.
 pub async fn unresolved(services: &Arc<Services>) -> Result<Vec<(u64, Arc<Entity>, Operation)>, Problem> {
     let due = due(services).await?;
     let read = move |services: &Services, budget: &ReadBudget| {
@@ -198,7 +197,6 @@ fn find_deposits(services: &Services, operation: Id) -> Result<Option<(u64, Enti
     Ok(Some(found.ok_or_else(|| Unreadable("micro-deposits of no entity".to_owned()))?))
 }
 
-/// Whether this is, or was, an order of the entity's that operators have to do with.
 fn has_operation(entity: &Entity, operation: Id, n: u16) -> bool {
     match entity {
         Entity::Payment(payment) if matches!(payment.method(), Method::PagoMovil | Method::Usdt) => false,
@@ -256,7 +254,6 @@ fn count(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Counts
 }
 
 const LINE_MAX: usize = 10_000;
-/// Endpoints that are behind and of which the oldest event is looked up.
 const ENDPOINTS_MAX: usize = 256;
 
 fn seen(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Seen, Stopped> {

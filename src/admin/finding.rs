@@ -13,14 +13,13 @@ use crate::requests::Found;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::Stored;
-use api::cop_payments::payouts::show_to_operator;
+use api::cop_payments::payouts::{operator_schema, show_to_operator};
 use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Got, Invalid, Kind, Sound};
 use api::lists::{List, Tenants};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::openapi::operation::{Fills, Operation, summary};
-use api::openapi::schema::Schema;
 use api::operators::masked;
 use api::page::{ListOf, Page, list_json};
 use api::problem::Problem;
@@ -44,7 +43,6 @@ use std::sync::Arc;
 
 const CHAPTER: &str = "Finding things";
 
-/// The most tenants with one text that a search looks at.
 const TENANTS_MAX: usize = 200;
 
 type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, records::Stopped>;
@@ -111,17 +109,26 @@ fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payments::lis
     asked(query, list, payments::list::filters)
 }
 
-fn of_all(operation: Operation) -> Operation {
-    operation.about(
-        "Newest first whichever the tenant; both modes unless `mode` is given. What is \
-                 personal is masked.",
-    )
+fn of_all<T>(
+    operation: Operation,
+    asked: fn(Query<'_>, ListOf<'_>) -> ListQuery<T>,
+    page: &'static str,
+) -> Operation {
+    operation
+        .about(
+            "Newest first whichever the tenant; both modes unless `mode` is given. What is personal is masked.",
+        )
+        .list(asked)
+        .answers(200, page, "Newest first")
 }
 
 pub const PAYMENTS: Endpoint<Handler> = endpoint(CHAPTER, run!(payments), || {
-    of_all(summary("List the payments of all tenants").list(asked_payments))
-        .answers(200, "OwnedPaymentPage", "Newest first")
-        .command("payment list", "List payments, newest first", "--status PENDING")
+    let listed = summary("List the payments of all tenants").command(
+        "payment list",
+        "List payments, newest first",
+        "--status PENDING",
+    );
+    of_all(listed, asked_payments, "OwnedPaymentPage")
 });
 
 async fn payments(call: Call) -> CallResult {
@@ -135,9 +142,12 @@ fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payouts::list:
 }
 
 pub const PAYOUTS: Endpoint<Handler> = endpoint(CHAPTER, run!(payouts), || {
-    of_all(summary("List the payouts of all tenants").list(asked_payouts))
-        .answers(200, "OwnedPayoutPage", "Newest first")
-        .command("payout list", "List payouts, newest first", "--status pending")
+    let listed = summary("List the payouts of all tenants").command(
+        "payout list",
+        "List payouts, newest first",
+        "--status pending",
+    );
+    of_all(listed, asked_payouts, "OwnedPayoutPage")
 });
 
 async fn payouts(call: Call) -> CallResult {
@@ -151,9 +161,12 @@ fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
 }
 
 pub const CONVERSIONS: Endpoint<Handler> = endpoint(CHAPTER, run!(conversions), || {
-    of_all(summary("List the conversions of all tenants").list(asked_conversions))
-        .answers(200, "OwnedConversionPage", "Newest first")
-        .command("conversion list", "List conversions, newest first", "--status PENDING")
+    let listed = summary("List the conversions of all tenants").command(
+        "conversion list",
+        "List conversions, newest first",
+        "--status PENDING",
+    );
+    of_all(listed, asked_conversions, "OwnedConversionPage")
 });
 
 async fn conversions(call: Call) -> CallResult {
@@ -166,9 +179,12 @@ fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
 }
 
 pub const COP_PAYOUTS: Endpoint<Handler> = endpoint(CHAPTER, run!(cop_payouts), || {
-    of_all(summary("List the payouts in pesos of all tenants").list(asked_cop_payouts))
-        .answers(200, "OwnedCopPayoutPage", "Newest first")
-        .command("cop-payout list", "List payouts in pesos, newest first", "--status pending")
+    let listed = summary("List the payouts in pesos of all tenants").command(
+        "cop-payout list",
+        "List payouts in pesos, newest first",
+        "--status pending",
+    );
+    of_all(listed, asked_cop_payouts, "OwnedCopPayoutPage")
 });
 
 async fn cop_payouts(call: Call) -> CallResult {
@@ -182,10 +198,10 @@ fn show_cop_payout(entity: &Entity) -> Option<Vec<u8>> {
 }
 
 pub const READ_COP_PAYOUT: Endpoint<Handler> = endpoint(CHAPTER, run!(read_cop_payout), || {
-    summary("Read a payout in pesos")
+    summary("Read a payout in pesos").command("cop-payout get", "Show a payout in pesos; to treasury also to whom it goes", "")
                 .about("Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` instead: the end of the \
                      account.")
-                .answers(200, "SeenCopPayout", "The payout").refuses(503, &["storage_unavailable"]).command("cop-payout get", "Show a payout in pesos; to treasury also to whom it goes", "")
+                .answers(200, "SeenCopPayout", "The payout").refuses(503, &["storage_unavailable"])
 });
 
 /// Whoever pays it sees to whom, and that is in the audit.
@@ -205,9 +221,12 @@ fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
 }
 
 pub const CHARGEBACKS: Endpoint<Handler> = endpoint(CHAPTER, run!(chargebacks), || {
-    of_all(summary("List the chargebacks of all tenants").list(asked_chargebacks))
-        .answers(200, "OwnedChargebackPage", "Newest first")
-        .command("chargeback list", "List chargebacks, newest first", "--status open")
+    let listed = summary("List the chargebacks of all tenants").command(
+        "chargeback list",
+        "List chargebacks, newest first",
+        "--status open",
+    );
+    of_all(listed, asked_chargebacks, "OwnedChargebackPage")
 });
 
 async fn chargebacks(call: Call) -> CallResult {
@@ -228,8 +247,7 @@ async fn across(
         None => walked(services, budget, &keys, &list, &page, show),
         Some((name, named)) => by_one_name(services, budget, &keys, (&list, name, *named), &page, show),
     };
-    let services = &call.services;
-    Ok(Done::ok(services.read_pool.read_long(services, PLATFORM, read).await?))
+    Ok(Done::ok(call.read_long(read).await?))
 }
 
 fn walked(
@@ -250,7 +268,6 @@ fn walked(
     list.page_across(&Stored::of(reader, PLATFORM).within(budget), &tenants, page).map_err(stopped)
 }
 
-/// The entities with a name, newest first: a few per tenant.
 fn by_one_name(
     services: &Services,
     budget: &ReadBudget,
@@ -289,9 +306,12 @@ fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> ListQuery<()> {
 }
 
 pub const DELIVERIES: Endpoint<Handler> = endpoint(CHAPTER, run!(deliveries), || {
-    of_all(summary("List the webhook deliveries of all tenants").list(asked_deliveries))
-        .answers(200, "OwnedDeliveryPage", "Newest first")
-        .command("delivery list", "List webhook deliveries, newest first", "--mode live")
+    let listed = summary("List the webhook deliveries of all tenants").command(
+        "delivery list",
+        "List webhook deliveries, newest first",
+        "--mode live",
+    );
+    of_all(listed, asked_deliveries, "OwnedDeliveryPage")
 });
 
 async fn deliveries(call: Call) -> CallResult {
@@ -310,8 +330,7 @@ async fn deliveries(call: Call) -> CallResult {
         let newest = shown.into_iter().rev();
         Ok(page_of(&page, newest, |(last, _)| last.as_bytes().to_vec(), |(_, item)| Some(item.clone())))
     };
-    let services = &call.services;
-    Ok(Done::ok(services.read_pool.read_long(services, PLATFORM, read).await?))
+    Ok(Done::ok(call.read_long(read).await?))
 }
 
 fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
@@ -330,11 +349,11 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
 }
 
 pub const SEARCH: Endpoint<Handler> = endpoint(CHAPTER, run!(search), || {
-    api::search::searches(summary("Search among all tenants"))
+    api::search::searches(summary("Search among all tenants").command("search", "Search all tenants by an id, reference, document, phone or name", "order-81").operand("TEXT", Fills::Option("q"), "An id, a reference, a document, a phone, a tenant's name"))
                 .about("By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id of a request, the beginning of \
                      a tenant's name, a document or a phone of a payer or seller. A document or a phone takes the role `support`, and is in the \
                      audit, masked.")
-                .refuses(503, &["storage_unavailable"]).command("search", "Search all tenants by an id, reference, document, phone or name", "order-81").operand("TEXT", Fills::Option("q"), "An id, a reference, a document, a phone, a tenant's name")
+                .refuses(503, &["storage_unavailable"])
 });
 
 async fn search(call: Call) -> CallResult {
@@ -342,9 +361,7 @@ async fn search(call: Call) -> CallResult {
     let services = &call.services;
     let requests = services.files.requests.find_all(&sought.text, services.now()).await;
     let requests = requests.map_err(Problem::internal_error)?;
-    let hits = services
-        .read_pool
-        .read_long(services, PLATFORM, move |services, budget| found(services, &sought, &requests, budget));
+    let hits = call.read_long(move |services, budget| found(services, &sought, &requests, budget));
     let hits = newest(hits.await?);
     let mut clocks: BTreeMap<u64, Timestamp> = BTreeMap::new();
     for hit in &hits {
@@ -411,7 +428,6 @@ fn found(
     }
     for (by, text, prefix) in sought.prefixes(services.keys.person_marks()) {
         let mut before = [prefix.as_slice(), &[0xFF; 24]].concat();
-        // From one tenant that has it to the next.
         for _ in 0..TENANTS_MAX {
             let last = reader.index_scan(&prefix, &before, true).next().transpose()?;
             let Some(tenant) = last.and_then(|(key, _)| index::finder(&key[prefix.len()..])) else { break };
@@ -425,6 +441,7 @@ fn found(
     }
     Ok(hits)
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::values::page;
     Chapter {
@@ -443,7 +460,7 @@ pub fn chapter() -> Chapter {
                 ("OwnedConversionPage", page("OwnedConversion")),
                 ("OwnedCopPayout", owned_schema(cop_payments::description::payout())),
                 ("OwnedCopPayoutPage", page("OwnedCopPayout")),
-                ("SeenCopPayout", seen_cop_payout()),
+                ("SeenCopPayout", owned_schema(operator_schema())),
                 ("OwnedChargeback", owned_schema(chargebacks::description::chargeback())),
                 ("OwnedChargebackPage", page("OwnedChargeback")),
                 ("OwnedDelivery", owned_schema(api::webhooks::description::delivery())),
@@ -453,31 +470,4 @@ pub fn chapter() -> Chapter {
         .concat(),
         ..Chapter::default()
     }
-}
-
-/// A payout in pesos, with the person or the end of the account.
-fn seen_cop_payout() -> Schema {
-    use api::openapi::schema::{boolean, object, one_of, text};
-    use api::openapi::values::{instant, pesos, uuid};
-    let payout = object()
-        .member("id", uuid())
-        .member("payoutId", uuid())
-        .member("object", text().constant("cop_payout"))
-        .member("status", one_of(["pending", "completed", "failed"]))
-        .member("reference", text().or_null())
-        .member("failureCode", text().or_null())
-        .member("externalRef", text())
-        .member("amountCop", pesos())
-        .member("currency", text().constant("COP"))
-        .optional("bank", text())
-        .optional("accountNumber", text())
-        .optional("accountType", text())
-        .optional("holderName", text())
-        .optional("documentType", text())
-        .optional("documentNumber", text())
-        .optional("destination", text().about("An ellipsis and the last four digits."))
-        .member("livemode", boolean())
-        .member("createdAt", instant())
-        .member("settledAt", instant().or_null());
-    owned_schema(payout)
 }

@@ -71,7 +71,6 @@ impl Span {
             && services.rails.name_for(entry.tenant_key, entry.service) == self.rail
     }
 
-    /// The instants between which an entity was made that may have an entry in it.
     fn instants(&self, is_reported_later: bool) -> (Timestamp, Timestamp) {
         let zone = zone(Currency::Ves);
         let days_after = if is_reported_later { TRANSFER_DAYS_MAX } else { 0 };

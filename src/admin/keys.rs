@@ -29,11 +29,11 @@ const CHAPTER: &str = "Keys";
 
 pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
     summary("Make a key")
+        .command("key create", "Create an API key; it is shown only now", "--mode test --scopes read,collect")
         .body("NewKey")
         .example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#)
         .answers(201, "MadeKey", "The key: the only time it is shown")
         .refuses(409, &["too_many_keys"])
-        .command("key create", "Create an API key; it is shown only now", "--mode test --scopes read,collect")
 })
 .shows(tenants::show_made);
 
@@ -104,10 +104,10 @@ fn expiry<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
 }
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List an account's keys").answers(200, "KeyList", "Without their secrets").command(
-        "key list",
-        "List a tenant's keys",
-        "",
+    summary("List an account's keys").command("key list", "List a tenant's keys", "").answers(
+        200,
+        "KeyList",
+        "Without their secrets",
     )
 });
 
@@ -142,10 +142,10 @@ fn asked_revocation(mut query: query::Query<'_>) -> Result<bool, Invalid> {
 
 pub const REVOKE: Endpoint<Handler> = endpoint(CHAPTER, run!(revoke), || {
     summary("Revoke a key at once")
+        .command("key revoke", "Revoke a key at once", "")
         .about("Keys that came in its place work on, unless they are revoked too.")
         .query(asked_revocation)
         .answers(200, "RevokedKey", "The key, revoked, with those that came in its place")
-        .command("key revoke", "Revoke a key at once", "")
 });
 
 async fn revoke(call: Call) -> CallResult {
@@ -168,12 +168,12 @@ async fn revoke(call: Call) -> CallResult {
 
 pub const ROTATE: Endpoint<Handler> = endpoint(CHAPTER, run!(rotate), || {
     summary("Replace a key")
+        .command("key rotate", "Replace a key; the old one works on for a while", "--overlap-seconds 3600")
         .body_optional("KeyRotation")
         .example("with an hour to change over", r#"{"overlapSeconds":3600}"#)
         .answers(201, "MadeKey", "The new key; the old one works until the overlap is over")
         .refuses(409, &["key_retiring", "too_many_keys"])
         .refuses(429, &["too_many_attempts"])
-        .command("key rotate", "Replace a key; the old one works on for a while", "--overlap-seconds 3600")
 })
 .shows(tenants::show_made);
 
@@ -194,6 +194,7 @@ async fn rotate(call: Call) -> CallResult {
     )
     .await
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::schema::{list, named, object, one_of, text};
     use api::openapi::values::{instant, items, uuid};

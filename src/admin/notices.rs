@@ -1,6 +1,6 @@
 //! Notices of money that came (`docs/contract.md, 18.6`), and which of them nobody has claimed.
 
-use super::call::{Call, CallResult, Done, Handler, listed_id, run, shown, tenant_of, walk};
+use super::call::{Call, CallResult, Done, Handler, listed_id, run, tenant_of, walk};
 use crate::gateway::ask::{failure, timing};
 use crate::gateway::notices::collected;
 use crate::gateway::services::{Callers, Services};
@@ -15,8 +15,9 @@ use api::openapi::operation::summary;
 use api::openapi::schema::Schema;
 use api::page::{ListOf, Page};
 use api::problem::Problem;
-use api::query::Query;
+use api::query::{self, Query};
 use api::refusals;
+use api::shown;
 use api::writer::Object;
 use domain::commands::{Command, KeyedCommand};
 use domain::entities::Entity;
@@ -34,25 +35,21 @@ const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 
 const RAILS: [&str; 2] = ["r4", "wompi"];
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
-    let (unmatched, page) = (query.optional("unmatched", kinds::boolean()), query.page(list));
-    let sound = query.finish()?;
-    Ok((unmatched.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
+    query::filtered(query, list, "unmatched", kinds::boolean())
 }
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
     summary("List what banks said by themselves")
+        .command("notice list", "List transfers that banks reported, newest first", "--unmatched true")
         .list(asked)
         .answers(200, "NoticePage", "Newest first; with `unmatched=true` those that nobody claimed")
-        .command("notice list", "List transfers that banks reported, newest first", "--unmatched true")
 });
 
 async fn list(call: Call) -> CallResult {
     let (unmatched, page) = call.listed("notices", asked)?;
     let is_unmatched = unmatched == Some(true);
-    let services = &call.services;
-    let read = move |services: &Services, budget: &ReadBudget| items(services, is_unmatched, &page, budget);
-    Ok(Done::ok(services.read_pool.read(services, PLATFORM, read).await?))
+    Ok(Done::ok(call.read(move |services, budget| items(services, is_unmatched, &page, budget)).await?))
 }
 
 fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
@@ -64,6 +61,11 @@ fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
 
 pub const GIVE: Endpoint<Handler> = endpoint(CHAPTER, run!(give), || {
     summary("Say whose a transfer is whose reference was guessed at")
+        .command(
+            "notice give",
+            "Say whose a transfer is whose reference was guessed at",
+            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"",
+        )
         .about(
             "After 20 wrong references for a phone, bank and day nobody's payment is verified by \
                      its transfers until it is known whose they are. The account's next payment with the \
@@ -76,11 +78,6 @@ pub const GIVE: Endpoint<Handler> = endpoint(CHAPTER, run!(give), || {
         )
         .answers(200, "Notice", "The notice")
         .refuses(409, &["notice_claimed"])
-        .command(
-            "notice give",
-            "Say whose a transfer is whose reference was guessed at",
-            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"",
-        )
 });
 
 async fn give(call: Call) -> CallResult {
@@ -88,7 +85,6 @@ async fn give(call: Call) -> CallResult {
     let id = call.id()?;
     let owner = call.services.callers.directory.tenant(tenant);
     let owner = owner.ok_or_else(|| Problem::invalid_field("tenantId", "is no tenant's"))?;
-    // What is not there is refused at once.
     match history::entity(call.services.engine.reader(), PLATFORM, EntityId::notice(id))?.as_deref() {
         Some(Entity::Notice(_)) => {}
         _ => return Err(Problem::not_found()),
@@ -110,7 +106,7 @@ async fn give(call: Call) -> CallResult {
     match settled.entity.as_deref() {
         Some(Entity::Notice(notice)) => {
             let payment = payment_of(engine.reader(), notice)?;
-            Ok(Done::ok(show(notice, payment, &call.services.callers).end())
+            Ok(Done::ok(show(notice, payment, &call.services.callers))
                 .traced(Trace { seq: settled.seq, timing: Some(timing(settled.timing)) }))
         }
         _ => Err(Problem::not_found()),
@@ -131,7 +127,7 @@ fn items(
         let Some(Entity::Notice(notice)) = found.as_deref() else { return Ok(None) };
         let payment = payment_of(reader, notice)?;
         let is_meant = !(is_unmatched && payment.is_some());
-        Ok(is_meant.then(|| show(notice, payment, &services.callers).end()))
+        Ok(is_meant.then(|| show(notice, payment, &services.callers)))
     })
 }
 
@@ -147,27 +143,33 @@ fn payment_of(reader: &Reader, notice: &Notice) -> Result<Option<(u64, Id)>, Unr
 }
 
 shown! {
-    fn show(notice: &Notice, payment: Option<(u64, Id)>, callers: &Callers) as notice_schema {
+    fn show(notice: &Notice, payment: Option<(u64, Id)>, callers: &Callers), notice_schema, 512 [
         let (rail, reference, transaction, transfer) = match &notice.about {
             About::Transfer(transfer) => (RAILS[0], Some(&transfer.reference), None, Some(transfer)),
             About::Transaction { id, reference } => (RAILS[1], reference.as_ref(), Some(id), None),
         };
         let tenant = |of: u64| tenant_of(callers, of);
-    } [
-        plain "noticeId" uuid() => notice.id;
-        plain "rail" one_of(RAILS) => rail;
-        maybe_text "reference" text().or_null().about("The bank's, as it wrote it; of a transaction the one that it was made under.") => reference;
-        maybe_text "transactionId" text().or_null().about("Wompi's id of a transaction.") => transaction;
-        maybe_plain "bankCode" text().or_null() => transfer.map(|transfer| transfer.bank);
-        maybe_plain "phone" text().or_null().about("The payer's, masked.") => transfer.map(|transfer| transfer.phone.masked());
-        maybe_plain "amountVes" text().or_null() => transfer.map(|transfer| transfer.amount);
-        maybe_plain "paidAt" instant().or_null() => transfer.map(|transfer| transfer.paid_at);
-        plain "receivedAt" instant() => notice.created_at;
-        maybe_plain "paymentId" uuid().or_null().about("The payment that it verified.") => payment.map(|(_, payment)| payment);
-        maybe_plain "tenantId" uuid().or_null().about("Whose payment that is.") => payment.and_then(|(of, _)| tenant(of));
-        maybe_plain "givenTo" uuid().or_null().about("Whose the transfer is, as an operator said.") => notice.given_to.and_then(tenant);
-    ]
+    ] {
+        plain "noticeId" = notice.id, uuid();
+        plain "rail" = rail, one_of(RAILS);
+        maybe text "reference" = reference,
+            text().about("The bank's, as it wrote it; of a transaction the one that it was made under.");
+        maybe text "transactionId" = transaction, text().about("Wompi's id of a transaction.");
+        maybe plain "bankCode" = transfer.map(|transfer| transfer.bank), text();
+        maybe plain "phone" = transfer.map(|transfer| transfer.phone.masked()),
+            text().about("The payer's, masked.");
+        maybe plain "amountVes" = transfer.map(|transfer| transfer.amount), text();
+        maybe plain "paidAt" = transfer.map(|transfer| transfer.paid_at), instant();
+        plain "receivedAt" = notice.created_at, instant();
+        maybe plain "paymentId" = payment.map(|(_, payment)| payment),
+            uuid().about("The payment that it verified.");
+        maybe plain "tenantId" = payment.and_then(|(of, _)| tenant(of)),
+            uuid().about("Whose payment that is.");
+        maybe plain "givenTo" = notice.given_to.and_then(tenant),
+            uuid().about("Whose the transfer is, as an operator said.");
+    }
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::values::page;
     Chapter {

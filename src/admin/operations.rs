@@ -5,7 +5,7 @@
 //! ever, in that of their records, and what waits for a bank in that of its entities. A page takes from both whatever
 //! is newer, and its cursor has the place in each.
 
-use super::call::{Call, CallResult, Done, Handler, run, shown, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, run, tenant_of};
 use super::due::{Due, READS_MAX, due, find, unanswered};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::services::Services;
@@ -25,6 +25,7 @@ use api::payments::attempts::paid_beside;
 use api::payouts::own_account;
 use api::problem::Problem;
 use api::query::Query;
+use api::shown;
 use api::value::{Bad, Value};
 use api::writer::Object;
 use api::{crypto, merchants, payments, payouts, refusals};
@@ -81,7 +82,6 @@ struct Places {
 }
 
 impl Places {
-    /// The length of the first in a byte, the first and the second; an empty one is none.
     fn to_bytes(&self) -> Vec<u8> {
         let (one, other) =
             (self.contradicted.as_deref().unwrap_or(&[]), self.waiting.as_deref().unwrap_or(&[]));
@@ -115,17 +115,17 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>, rails: &[&'static str]) -> Resu
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
     summary("List the orders to banks that may need an operator")
+        .command(
+            "operation list",
+            "List orders to banks that are pending, unresolved or contradicted",
+            "--status contradicted",
+        )
         .about(
             "All of them, each with its status, unless `status` names one. A rail that there is \
                      not is refused with the names of those that there are.",
         )
         .list(|query, list| asked(query, list, &[]))
         .answers(200, "OperationPage", "Newest first")
-        .command(
-            "operation list",
-            "List orders to banks that are pending, unresolved or contradicted",
-            "--status contradicted",
-        )
 });
 
 async fn list(call: Call) -> CallResult {
@@ -146,7 +146,7 @@ async fn list(call: Call) -> CallResult {
         let other = waiting(services, &due, &wanted, places.waiting.as_deref(), limit, budget)?;
         Ok(merged(one, other, places.clone(), limit))
     };
-    let (items, next) = services.read_pool.read(services, PLATFORM, read).await?;
+    let (items, next) = call.read(read).await?;
     let next = next.map(|places| page.next(&places.to_bytes()));
     Ok(Done::ok(page_json(items, next.as_deref())))
 }
@@ -224,7 +224,7 @@ fn contradictions(
             if wanted.is_at(rail) && wanted.is_of(whose) {
                 let other = other_attempt(services, tenant_key, &record, budget)?;
                 let contradicted = Some((time, other));
-                let item = show(&operation, rail, tenant_key, whose, contradicted, CONTRADICTED).end();
+                let item = show(&operation, rail, tenant_key, whose, contradicted, CONTRADICTED);
                 source.groups.push_back(Group { place: place.clone(), at: time, items: vec![item] });
             }
         }
@@ -233,7 +233,6 @@ fn contradictions(
     Ok(source)
 }
 
-/// The other attempt that was paid too, where a bank says so of one that had failed.
 fn other_attempt(
     services: &Services,
     tenant_key: u64,
@@ -280,7 +279,7 @@ fn waiting(
             let rail = services.rails.name_for(one.tenant_key, operation.service);
             let status = if services.waits.unresolved.has(operation, one.now) { UNRESOLVED } else { PENDING };
             let is_meant = wanted.is_at(rail) && wanted.is_in(status);
-            is_meant.then(|| show(operation, rail, one.tenant_key, whose, None, status).end())
+            is_meant.then(|| show(operation, rail, one.tenant_key, whose, None, status))
         });
         let items: Vec<Vec<u8>> = items.collect();
         if !items.is_empty() {
@@ -294,36 +293,40 @@ fn waiting(
 }
 
 shown! {
-    fn show(operation: &Operation, rail: &str, tenant_key: u64, tenant: Option<Id>, contradicted: Option<(Timestamp, Option<Id>)>, status: &str) as operation_schema {
+    fn show(operation: &Operation, rail: &str, tenant_key: u64, tenant: Option<Id>, contradicted: Option<(Timestamp, Option<Id>)>, status: &str), operation_schema, 512 [
         let id = operation.subject.id().or(tenant);
         // The bank's own words, where it has any; the simulator's codes are ours.
         let word = operation.word.as_ref();
         let not_empty = |text: &&str| !text.is_empty();
         let text = word.map(|word| word.text.as_str()).filter(not_empty);
         let code = word.map(|word| word.code.as_str()).filter(not_empty).or(operation.code.as_deref());
-    } [
-        plain "operationId" uuid() => operation.id;
-        plain "kind" one_of(operations::Kind::ALL.map(operations::Kind::name)) => operation.kind.name();
-        plain "rail" text() => rail;
-        maybe_plain "tenantId" uuid().or_null() => tenant;
-        plain "mode" one_of(["live", "test"]) => Mode::of(tenant_key).name();
-        json "entity" object().member("type", one_of(Subject::TYPES)).member("id", uuid().or_null().about("The account's own payout account has none.")) => &Object::new().plain("type", operation.subject.name()).maybe_plain("id", id).end();
-        plain "amount" text() => operation.amount();
-        plain "currency" currency() => operation.currency.code();
-        maybe_plain "sentAt" instant().or_null().about("None while it waits for its turn: nothing of it has left the gateway.") => Some(operation.sent_at).filter(|_| !operation.is_queued);
-        maybe_plain "askedAt" instant().or_null() => operation.asked_at;
-        number "asks" count() => operation.asks;
-        maybe_text "bankCode" text().or_null().about("With which the bank refused it.") => code;
-        maybe_text "bankText" text().or_null() => text;
-        maybe_text "bankReference" text().or_null().about("Under which the bank did it.") => trace::shown(&operation.reference);
-        maybe_plain "contradictedAt" instant().or_null() => contradicted.map(|(at, _)| at);
-        maybe_plain "otherAttemptId" uuid().or_null().about("Of a payment that failed and was paid all the same, as its bank says later: another attempt under its `externalRef` that was paid too. An operator decides which goes back.") => contradicted.and_then(|(_, other)| other);
-        plain "status" one_of(STATUSES) => status;
-    ]
+    ] {
+        plain "operationId" = operation.id, uuid();
+        plain "kind" = operation.kind.name(), one_of(operations::Kind::ALL.map(operations::Kind::name));
+        plain "rail" = rail, text();
+        maybe plain "tenantId" = tenant, uuid();
+        plain "mode" = Mode::of(tenant_key).name(), one_of(["live", "test"]);
+        json "entity" = &Object::new().plain("type", operation.subject.name()).maybe_plain("id", id).end(),
+            object().member("type", one_of(Subject::TYPES)).member("id", uuid().or_null().about("The account's own payout account has none."));
+        plain "amount" = operation.amount(), text();
+        plain "currency" = operation.currency.code(), currency();
+        maybe plain "sentAt" = Some(operation.sent_at).filter(|_| !operation.is_queued),
+            instant().about("None while it waits for its turn: nothing of it has left the gateway.");
+        maybe plain "askedAt" = operation.asked_at, instant();
+        number "asks" = operation.asks, count();
+        maybe text "bankCode" = code, text().about("With which the bank refused it.");
+        maybe text "bankText" = text, text();
+        maybe text "bankReference" = trace::shown(&operation.reference),
+            text().about("Under which the bank did it.");
+        maybe plain "contradictedAt" = contradicted.map(|(at, _)| at), instant();
+        maybe plain "otherAttemptId" = contradicted.and_then(|(_, other)| other),
+            uuid().about("Of a payment that failed and was paid all the same, as its bank says later: another attempt under its `externalRef` that was paid too. An operator decides which goes back.");
+        plain "status" = status, one_of(STATUSES);
+    }
 }
 
 pub const RESOLVE: Endpoint<Handler> = endpoint(CHAPTER, run!(resolve), || {
-    summary("Say what became of an order that no bank has answered")
+    summary("Say what became of an order that no bank has answered").command("operation resolve", "Record what became of an order whose outcome no bank has confirmed", "--outcome done --reference 81234567 --note \"on the statement\"")
                 .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said \
                      so; the bank is asked on for seven days, and if it says the opposite that is a \
                      contradiction, which moves no money.")
@@ -332,7 +335,7 @@ pub const RESOLVE: Endpoint<Handler> = endpoint(CHAPTER, run!(resolve), || {
                 .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
                 .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
-                .refuses(409, &["operation_resolved"]).refuses(503, &["clock_stepped"]).command("operation resolve", "Record what became of an order whose outcome no bank has confirmed", "--outcome done --reference 81234567 --note \"on the statement\"")
+                .refuses(409, &["operation_resolved"]).refuses(503, &["clock_stepped"])
 });
 
 async fn resolve(call: Call) -> CallResult {
@@ -462,6 +465,7 @@ fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
         _ => return None,
     })
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::schema::any_of;
     use api::openapi::values::page;

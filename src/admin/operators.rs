@@ -2,7 +2,6 @@
 //! the answer that makes it, and to who repeats that very call.
 
 use super::approvals::end_all;
-use super::audit::operator_id;
 use super::call::{Call, CallResult, Done, Handler, page_of, run, token_salt};
 use crate::gateway::ask;
 use crate::gateway::keys::{OPERATOR, Secret};
@@ -12,7 +11,7 @@ use api::openapi::document::Chapter;
 use api::openapi::kinds::email;
 use api::openapi::operation::summary;
 use api::openapi::{kinds, schema};
-use api::operators::{made, of, show, show_root};
+use api::operators::{begin_schema, made, of, operator_id, show, show_root};
 use api::page::bad_cursor;
 use api::problem::Problem;
 use api::query;
@@ -29,10 +28,10 @@ const CHAPTER: &str = "Operators";
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 
 pub const ME: Endpoint<Handler> = endpoint(CHAPTER, run!(me), || {
-    summary("Read who you are").answers(200, "Me", "The operator whose token was sent").command(
-        "me",
-        "Show who the token is",
-        "",
+    summary("Read who you are").command("me", "Show who the token is", "").answers(
+        200,
+        "Me",
+        "The operator whose token was sent",
     )
 });
 
@@ -42,16 +41,16 @@ async fn me(call: Call) -> CallResult {
 
 pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
     summary("Make an operator")
-        .body("NewOperator")
-        .example("for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#)
-        .answers(201, "OperatorWithToken", "The operator with the token: the only time it is shown")
-        .answers(202, "AskedApproval", "It waits for a second person")
-        .refuses(409, &["operator_exists"])
         .command(
             "operator create",
             "Make an operator; the token is shown only now",
             "--name Ana --email ana@example.com --role support",
         )
+        .body("NewOperator")
+        .example("for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#)
+        .answers(201, "OperatorWithToken", "The operator with the token: the only time it is shown")
+        .answers(202, "AskedApproval", "It waits for a second person")
+        .refuses(409, &["operator_exists"])
 })
 .shows(api::operators::show_made);
 
@@ -97,8 +96,6 @@ async fn give(call: &Call, id: Id, token: &Secret, ask: PlatformAsk) -> CallResu
     Ok(Done { without_secret, ..Done::created(shown) }.traced(changed.trace))
 }
 
-/// The words that a token derives from, if an Idempotency-Key was sent: with the path, as an operator's
-/// tokens all have one id.
 fn salt(call: &Call) -> Option<String> {
     call.idempotency_key.as_deref().map(|key| token_salt(&call.path, key))
 }
@@ -110,17 +107,15 @@ fn role<'a>() -> impl Kind<'a, Role> {
     )
 }
 
-/// The operator that the path names. `root` has no account.
 fn named(call: &Call) -> Result<Arc<OperatorAccount>, Problem> {
     call.services.callers.operators.named(call.id()?).ok_or_else(Problem::not_found)
 }
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List operators").list(query::page).answers(200, "OperatorPage", "Newest first").command(
-        "operator list",
-        "List operators, newest first",
-        "",
-    )
+    summary("List operators")
+        .command("operator list", "List operators, newest first", "")
+        .list(query::page)
+        .answers(200, "OperatorPage", "Newest first")
 });
 
 async fn list(call: Call) -> CallResult {
@@ -138,10 +133,10 @@ async fn list(call: Call) -> CallResult {
 }
 
 pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("Read an operator").answers(200, "Operator", "The operator").command(
-        "operator get",
-        "Show an operator",
-        "",
+    summary("Read an operator").command("operator get", "Show an operator", "").answers(
+        200,
+        "Operator",
+        "The operator",
     )
 });
 
@@ -150,11 +145,11 @@ async fn read(call: Call) -> CallResult {
 }
 
 pub const CHANGE: Endpoint<Handler> = endpoint(CHAPTER, run!(change), || {
-    summary("Change an operator's role, or whether the token is taken")
+    summary("Change an operator's role, or whether the token is taken").command("operator update", "Change the role, or disable", "--status disabled")
                 .about("Who is disabled is refused at once, and what that one asked for and nobody approved yet has ended.")
                 .body("OperatorChange").example("disable", r#"{"status":"disabled"}"#)
                 .answers(200, "Operator", "The operator")
-                .answers(202, "AskedApproval", "A higher role, or an end of being disabled, waits for a second person").command("operator update", "Change the role, or disable", "--status disabled")
+                .answers(202, "AskedApproval", "A higher role, or an end of being disabled, waits for a second person")
 });
 
 async fn change(call: Call) -> CallResult {
@@ -189,10 +184,10 @@ fn read_change(mut fields: Fields<'_>) -> Result<(Option<Role>, Option<OperatorS
 
 pub const ROTATE: Endpoint<Handler> = endpoint(CHAPTER, run!(rotate), || {
     summary("Give an operator a new token")
+        .command("operator rotate", "Give a new token, shown only now; the old one ends at once", "")
         .about("The old one ends at once.")
         .answers(202, "AskedApproval", "It waits for a second person")
         .answers(201, "OperatorWithToken", "The operator with the new token: the only time it is shown")
-        .command("operator rotate", "Give a new token, shown only now; the old one ends at once", "")
 })
 .shows(api::operators::show_made);
 
@@ -210,17 +205,10 @@ async fn rotate(call: Call) -> CallResult {
     let ask = PlatformAsk::RotateOperator { id, token_hash: token.hash(), by: call.people() };
     give(&call, id, &token, ask).await
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::schema::{object, one_of, text};
     use api::openapi::values::{instant, page, uuid};
-    let begin = || {
-        object()
-            .member("operatorId", uuid())
-            .member("name", text())
-            .member("email", text().example(r#""ana@example.com""#))
-            .member("role", one_of(Role::ALL.map(Role::name)))
-            .member("status", one_of(OperatorStatus::ALL.map(OperatorStatus::name)))
-    };
     Chapter {
         tag: CHAPTER,
         about: "People with a token and a role of their own. `viewer` reads everything, with personal data \
@@ -238,11 +226,11 @@ pub fn chapter() -> Chapter {
                     .member("status", one_of(OperatorStatus::ALL.map(OperatorStatus::name)))
                     .optional("createdAt", instant()),
             ),
-            ("Operator", begin().member("createdAt", instant())),
+            ("Operator", begin_schema().member("createdAt", instant())),
             ("OperatorPage", page("Operator")),
             (
                 "OperatorWithToken",
-                begin()
+                begin_schema()
                     .member(
                         "token",
                         text()

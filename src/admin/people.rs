@@ -37,10 +37,9 @@ const CHAPTER: &str = "People";
 
 type Found = (u64, Arc<Entity>);
 
-/// Looks for an entity of any of these kinds among those of all tenants, in both modes.
 pub(super) async fn find(call: &Call, ids: Vec<EntityId>) -> Result<Found, Problem> {
     let read = move |services: &Services, budget: &ReadBudget| search(services, &ids, budget);
-    call.services.read_pool.read(&call.services, PLATFORM, read).await?.ok_or_else(Problem::not_found)
+    call.read(read).await?.ok_or_else(Problem::not_found)
 }
 
 fn search(services: &Services, ids: &[EntityId], budget: &ReadBudget) -> Result<Option<Found>, Stopped> {
@@ -78,7 +77,6 @@ fn asked(mut query: Query<'_>, must_see: impl FnOnce() -> Result<(), Problem>) -
     Ok(unmask.get(&sound).unwrap_or(false))
 }
 
-/// Writes down that somebody sees personal data, before they are shown.
 pub(super) async fn note_look(call: &Call, action: &str, tenant_key: u64) -> Result<(), Problem> {
     let entry = AuditEntry { tenant: call.tenant_of(tenant_key), ..call.entry(action) };
     note_read(call, entry).await
@@ -96,13 +94,12 @@ fn looks(operation: Operation) -> Operation {
 }
 
 pub const READ_PAYMENT: Endpoint<Handler> = endpoint(CHAPTER, run!(read_payment), || {
-    looks(summary("Read a payment of any account"))
+    looks(summary("Read a payment of any account").command("payment get", "Show a payment of any tenant", ""))
         .answers(
             200,
             "AnyPayment",
             "As its account reads it, with `tenantId` and `mode`; of one by SMS code also `wrongCodes`",
         )
-        .command("payment get", "Show a payment of any tenant", "")
 });
 
 async fn read_payment(call: Call) -> CallResult {
@@ -130,7 +127,7 @@ async fn wrong_codes(call: &Call, tenant_key: u64, id: Id) -> Result<Option<usiz
     let read = move |services: &Services, budget: &ReadBudget| {
         story::read(services.engine.reader(), tenant_key, entity, budget)
     };
-    let story = call.services.read_pool.read(&call.services, PLATFORM, read).await?;
+    let story = call.read(read).await?;
     let mut codes = WrongCodes::default();
     let wrong = story.moments.iter().filter(|moment| {
         let state = moment.record.entity(entity).map(|state| &**state);
@@ -141,9 +138,8 @@ async fn wrong_codes(call: &Call, tenant_key: u64, id: Id) -> Result<Option<usiz
 }
 
 pub const READ_MERCHANT: Endpoint<Handler> = endpoint(CHAPTER, run!(read_merchant), || {
-    looks(summary("Read a seller of any account"))
+    looks(summary("Read a seller of any account").command("merchant get", "Show a seller of any tenant", ""))
         .answers(200, "AnyMerchant", "As its account reads it, with `tenantId` and `mode`")
-        .command("merchant get", "Show a seller of any tenant", "")
 });
 
 async fn read_merchant(call: Call) -> CallResult {
@@ -163,12 +159,12 @@ async fn read_merchant(call: Call) -> CallResult {
 
 pub const CANCEL_PAYMENT: Endpoint<Handler> = endpoint(CHAPTER, run!(cancel_payment), || {
     summary("Cancel a payment that waits for its payer")
+        .command("payment cancel", "Cancel a payment that waits for its payer", "")
         .about("An intent by C2P, or a payment in pesos.")
         .answers_with(200, schema::named("CanceledPayment"), "The payment")
         .answers_with(202, schema::named("CanceledPayment"), "The processor is asked")
         .refuses(409, &["payment_not_pending", "charge_in_progress", "session_paid"])
         .refuses(503, &["clock_stepped"])
-        .command("payment cancel", "Cancel a payment that waits for its payer", "")
 })
 .shows(show_canceled);
 
@@ -207,9 +203,9 @@ pub fn show_canceled(facts: &Facts<'_>) -> Option<Rendered> {
 
 pub const RESEND_EVENT: Endpoint<Handler> = endpoint(CHAPTER, run!(resend_event), || {
     summary("Send an event again")
+        .command("event resend", "Send an event to its endpoints again", "")
         .about("To every endpoint that is enabled and lists it now.")
         .answers(202, "AnyDeliveries", "The deliveries that wait")
-        .command("event resend", "Send an event to its endpoints again", "")
 });
 
 async fn resend_event(call: Call) -> CallResult {
@@ -238,8 +234,9 @@ async fn tenant_of_event(call: &Call, id: Id) -> Result<Option<u64>, Problem> {
         }
         Ok(None)
     };
-    call.services.read_pool.read(&call.services, PLATFORM, read).await
+    call.read(read).await
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::schema::{any_of, integer, list, named, object, text};
     use api::openapi::values::uuid;

@@ -1,7 +1,7 @@
 //! Rates by an operator's hand: samples, and pins that hold one in force for a while
 //! (`docs/contract.md, 14.2, 20.8`).
 
-use super::call::{Call, CallResult, Done, Handler, run, shown};
+use super::call::{Call, CallResult, Done, Handler, run};
 use crate::gateway::beside;
 use crate::gateway::prices::Prices;
 use crate::rates::{PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
@@ -13,6 +13,7 @@ use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema, values};
 use api::problem::Problem;
 use api::query::Query;
+use api::shown;
 use api::value::{Bad, Value};
 use api::writer::Object;
 use domain::platform::beside::Beside;
@@ -36,12 +37,12 @@ struct Asked {
 }
 
 pub const RECORD: Endpoint<Handler> = endpoint(CHAPTER, run!(record), || {
-    summary("Enter a sample of a rate")
+    summary("Enter a sample of a rate").command("rate add", "Enter a sample of a rate", "--pair USD/VES --source bcv --side OFFICIAL --price 231.0462")
                 .body("NewRate")
                 .example("the BCV's", r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#)
                 .example("one that no feed replaces", r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#)
                 .answers(202, "AskedApproval", "It waits for a second person").answers(201, "RateSample", "The sample")
-                .refuses(409, &["rate_pinned"]).command("rate add", "Enter a sample of a rate", "--pair USD/VES --source bcv --side OFFICIAL --price 231.0462")
+                .refuses(409, &["rate_pinned"])
 });
 
 async fn record(call: Call) -> CallResult {
@@ -61,7 +62,7 @@ async fn record(call: Call) -> CallResult {
         beside::agree(&call.services, Beside::Sample(Arc::clone(&sample))).await?;
         prices.history.keep(Arc::clone(&sample)).await.map_err(not_kept)?;
         // The sample is in the history, so the board may show it.
-        let shown = show(&sample).end();
+        let shown = show(&sample);
         prices.board.restore(Arc::unwrap_or_clone(sample));
         if let Some(before) = before {
             replaces(&call, &before);
@@ -74,10 +75,11 @@ async fn record(call: Call) -> CallResult {
     let pin = Pin { sample, until, reason, operator_id, operator_name };
     // Pins come to the board in the order in which they come to the disk.
     let _pinning = prices.pinning.lock().await;
-    let replaced = prices.board.pin_of(&place, now).map(|pin| show_pin(&pin).end()).or(before);
+    let replaced = prices.board.pin_of(&place, now).map(|pin| show_pin(&pin)).or(before);
     beside::agree(&call.services, Beside::Pinned(Arc::new(pin.clone()))).await?;
     prices.history.keep_pin(pin.clone()).await.map_err(not_kept)?;
-    let shown = show(&pin.sample).plain("pinnedUntil", pin.until).text("reason", &pin.reason).end();
+    let shown =
+        Object::reopened(show(&pin.sample)).plain("pinnedUntil", pin.until).text("reason", &pin.reason).end();
     prices.board.pin(pin);
     if let Some(replaced) = replaced {
         replaces(&call, &replaced);
@@ -85,15 +87,15 @@ async fn record(call: Call) -> CallResult {
     Ok(Done::created(shown))
 }
 
-/// The sample that is in force at a place, as JSON: in live mode, else in test mode.
 fn before(prices: &Prices, place: &PinPlace, now: Timestamp) -> Option<Vec<u8>> {
     let in_force = |mode| prices.board.latest_of(place.pair, |series| place.has(series), mode, now);
     let found = in_force(Mode::Live).or_else(|| in_force(Mode::Test))?;
-    Some(show(&found.sample).end())
+    Some(show(&found.sample))
 }
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
     summary("List the newest sample of every rate")
+        .command("rate list", "List the newest sample of every rate, and what is pinned", "")
         .about(
             "One for each pair, source, side and method; where one is pinned, until when and why. \
                      After them, the suspect ones that are the last word of their series.",
@@ -103,7 +105,6 @@ pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
             schema::object().member("items", schema::list(schema::named("RateSample"))),
             "By pair, source and side",
         )
-        .command("rate list", "List the newest sample of every rate, and what is pinned", "")
 });
 
 async fn list(call: Call) -> CallResult {
@@ -119,7 +120,7 @@ async fn list(call: Call) -> CallResult {
         let is_for_it = |of: &Option<Arc<str>>| of.is_none() || of == method;
         let pin = board.pin_of(&place, now).filter(|pin| is_for_it(&pin.sample.series.method));
         let pin = pin.as_deref();
-        show(sample)
+        Object::reopened(show(sample))
             .maybe_plain("pinnedUntil", pin.map(|pin| pin.until))
             .maybe_text("reason", pin.map(|pin| pin.reason.as_str()))
             .end()
@@ -129,16 +130,16 @@ async fn list(call: Call) -> CallResult {
 
 pub const UNPIN: Endpoint<Handler> = endpoint(CHAPTER, run!(unpin), || {
     summary("End the pin of a rate")
-        .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
-        .query(asked_place)
-        .answers(202, "AskedApproval", "It waits for a second person")
-        .answers(200, "RatePin", "The pin as it was")
-        .refuses(404, &["not_found"])
         .command(
             "rate unpin",
             "Unpin a rate; its feed sets it again",
             "--pair USDT/VES --source p2p --side FLOOR",
         )
+        .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
+        .query(asked_place)
+        .answers(202, "AskedApproval", "It waits for a second person")
+        .answers(200, "RatePin", "The pin as it was")
+        .refuses(404, &["not_found"])
 });
 
 async fn unpin(call: Call) -> CallResult {
@@ -154,13 +155,12 @@ async fn unpin(call: Call) -> CallResult {
     beside::agree(&call.services, Beside::Unpinned(place.clone())).await?;
     prices.history.end_pin(place.clone()).await.map_err(not_kept)?;
     prices.board.unpin(&place);
-    let shown = show_pin(&pin).end();
+    let shown = show_pin(&pin);
     replaces(&call, &shown);
     call.signature.amend(|entry| entry.after = Some("null".to_owned()));
     Ok(Done::ok(shown))
 }
 
-/// Says in the audit what was in the place of what the call makes.
 fn replaces(call: &Call, shown: &[u8]) {
     call.signature.amend(|entry| entry.before = String::from_utf8(shown.to_vec()).ok());
 }
@@ -263,7 +263,6 @@ fn end<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
     })
 }
 
-/// A price as a string or as a number: both are exact.
 fn either_price<'a>() -> impl Kind<'a, Rate> {
     kind(read_price, || {
         let decimal = schema::text().pattern(r"^[0-9]+(\.[0-9]{1,8})?$");
@@ -286,33 +285,35 @@ fn read_price(value: Value<'_>) -> Result<Rate, Bad> {
 }
 
 shown! {
-    /// A sample, to which the end and the reason of its pin may be added.
-    fn show(sample: &Sample) as sample_schema { let series = &sample.series; } [
-        plain "pair" text() => series.pair;
-        text "source" text() => &series.source;
-        maybe_text "side" text().or_null() => series.side.as_deref();
-        maybe_text "method" text().or_null() => series.method.as_deref();
-        maybe_text "paymentMethod" text().or_null() => series.payment_method.as_deref();
-        number "price" number() => sample.price.0.normalize();
-        plain "asOf" instant() => sample.as_of;
-        plain "fetchedAt" instant() => sample.fetched_at;
-        maybe_plain "valueDate" text().format("date").or_null() => sample.value_date;
-        boolean "suspect" boolean().about("It is too far from the last accepted one of its series, and decides nothing until three in a row say it for a quarter of an hour, or a pin does.") => sample.suspect;
-    ]
+    fn show(sample: &Sample), sample_schema, 512 [ let series = &sample.series; ] {
+        plain "pair" = series.pair, text();
+        text "source" = &series.source, text();
+        maybe text "side" = series.side.as_deref(), text();
+        maybe text "method" = series.method.as_deref(), text();
+        maybe text "paymentMethod" = series.payment_method.as_deref(), text();
+        number "price" = sample.price.0.normalize(), number();
+        plain "asOf" = sample.as_of, instant();
+        plain "fetchedAt" = sample.fetched_at, instant();
+        maybe plain "valueDate" = sample.value_date, text().format("date");
+        boolean "suspect" = sample.suspect,
+            boolean().about("It is too far from the last accepted one of its series, and decides nothing until three in a row say it for a quarter of an hour, or a pin does.");
+    }
 }
 
 shown! {
-    pub fn show_pin(pin: &Pin) as pin_schema { let Sample { series, price, .. } = &*pin.sample; } [
-        plain "pair" text() => series.pair;
-        text "source" text() => &series.source;
-        maybe_text "side" text().or_null() => series.side.as_deref();
-        maybe_text "method" text().or_null() => series.method.as_deref();
-        number "price" number() => price.0;
-        plain "pinnedUntil" instant() => pin.until;
-        text "reason" text() => &pin.reason;
-        json "operator" object().member("operatorId", text()).member("name", text()) => &Object::new().text("operatorId", &pin.operator_id).text("name", &pin.operator_name).end();
-    ]
+    pub fn show_pin(pin: &Pin), pin_schema, 512 [ let Sample { series, price, .. } = &*pin.sample; ] {
+        plain "pair" = series.pair, text();
+        text "source" = &series.source, text();
+        maybe text "side" = series.side.as_deref(), text();
+        maybe text "method" = series.method.as_deref(), text();
+        number "price" = price.0, number();
+        plain "pinnedUntil" = pin.until, instant();
+        text "reason" = &pin.reason, text();
+        json "operator" = &Object::new().text("operatorId", &pin.operator_id).text("name", &pin.operator_name).end(),
+            object().member("operatorId", text()).member("name", text());
+    }
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::values::instant;
     Chapter {
@@ -390,7 +391,7 @@ mod tests {
         let now = Timestamp::from_unix_ms(1_795_226_000_000);
         let body = br#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000","asOf":"2026-11-21T03:00:00Z"}"#;
         let shown: serde_json::Value =
-            serde_json::from_slice(&show(&read_bytes(body, now).expect("sound").sample).end()).expect("JSON");
+            serde_json::from_slice(&show(&read_bytes(body, now).expect("sound").sample)).expect("JSON");
         assert_eq!(
             (shown["valueDate"].as_str(), shown["asOf"].as_str()),
             (Some("2026-11-20"), Some("2026-11-21T03:00:00.000Z"))

@@ -5,7 +5,7 @@
 //! go on in a task. Nothing of that is in the log of money: only an accepted proposal is, by the very
 //! record that an operator's own word on the operation would make.
 
-use super::call::{Call, CallResult, Done, Handler, page_of, run, shown, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, page_of, run, tenant_of};
 use super::due;
 use super::gathering::gathered;
 use super::operations::{self, Word};
@@ -26,7 +26,8 @@ use api::openapi::schema::{self, Schema};
 use api::operators::masked;
 use api::page::{ListOf, Page, page_json};
 use api::problem::Problem;
-use api::query::Query;
+use api::query::{self, Query};
+use api::shown;
 use api::writer::Object;
 use domain::entities::verification::Booked;
 use domain::entities::verification::Deposits;
@@ -64,6 +65,12 @@ fn failed(error: ShelfError) -> Problem {
 
 pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
     summary("Upload a bank's statement")
+        .command(
+            "reconciliation create",
+            "Upload a bank's statement",
+            "statement.csv --rail r4 --account 01690001001234567890 --from 2026-11-01 --to 2026-11-30",
+        )
+        .operand("FILE", Fills::File, "The statement as CSV, with the names of its columns")
         .about(
             "At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), \
                      `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name \
@@ -75,12 +82,6 @@ pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
         .body_in("text/csv", schema::text())
         .answers(202, "ReconciliationBegun", "It runs")
         .answers(200, "ReconciliationBegun", "The same statement was uploaded before")
-        .command(
-            "reconciliation create",
-            "Upload a bank's statement",
-            "statement.csv --rail r4 --account 01690001001234567890 --from 2026-11-01 --to 2026-11-30",
-        )
-        .operand("FILE", Fills::File, "The statement as CSV, with the names of its columns")
 });
 
 async fn create(call: Call) -> CallResult {
@@ -162,9 +163,8 @@ fn account(text: &str) -> Result<String, &'static str> {
     is_account.then(|| text.to_owned()).ok_or("must have 20 digits")
 }
 
-/// A hash of a file: two of the same bytes are the same statement.
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(bytes))
 }
 
 fn show_begun(id: Id, status: Status) -> Vec<u8> {
@@ -211,49 +211,38 @@ fn written(
         missing_there: found.missing_there.len() as u64,
         ..Counts::default()
     };
-    for met in &found.lines {
-        *match met {
-            Met::Matched(_) => &mut counts.matched,
-            Met::AmountDiffers(_) => &mut counts.amount_differs,
-            Met::Proposal(_) => &mut counts.proposals,
-            Met::MissingHere | Met::Ambiguous => &mut counts.missing_here,
-        } += 1;
-    }
-    let of_line = |(line, met): (&Line, &Met)| {
-        let (result, ours, message) = match met {
-            Met::Matched(place) => (RESULTS[0], Some(&done[*place]), None),
-            Met::AmountDiffers(place) => (RESULTS[3], Some(&done[*place]), Some("the amounts differ")),
-            Met::Proposal(place) => {
-                (RESULTS[4], Some(&open[*place]), Some("the line answers an operation without an outcome"))
+    let bad_ones = bad.iter();
+    let mut items: Vec<_> = bad_ones
+        .map(|bad| (bad.line, RESULTS[5], Some(show_bad(bad)), None, Some(bad.message.as_str())))
+        .collect();
+    for (line, met) in lines.iter().zip(&found.lines) {
+        let (count, result, ours, message) = match met {
+            Met::Matched(at) => (&mut counts.matched, RESULTS[0], Some(&done[*at]), None),
+            Met::AmountDiffers(at) => {
+                (&mut counts.amount_differs, RESULTS[3], Some(&done[*at]), Some("the amounts differ"))
             }
-            Met::MissingHere => (RESULTS[1], None, None),
+            Met::Proposal(at) => {
+                let message = "the line answers an operation without an outcome";
+                (&mut counts.proposals, RESULTS[4], Some(&open[*at]), Some(message))
+            }
+            Met::MissingHere => (&mut counts.missing_here, RESULTS[1], None, None),
             Met::Ambiguous => {
-                (RESULTS[1], None, Some("several operations without an outcome are like the line"))
+                let message = "several operations without an outcome are like the line";
+                (&mut counts.missing_here, RESULTS[1], None, Some(message))
             }
         };
-        (line.number, result, Some(show_line(line)), ours, message)
-    };
-    let mut of_lines: Vec<_> = lines
-        .iter()
-        .zip(&found.lines)
-        .map(of_line)
-        .chain(
-            bad.iter()
-                .map(|bad| (bad.line, RESULTS[5], Some(show_bad(bad)), None, Some(bad.message.as_str()))),
-        )
-        .collect();
-    of_lines.sort_by_key(|(number, ..)| *number);
-    let missing = found.missing_there.iter().map(|place| (0, RESULTS[2], None, Some(&done[*place]), None));
-    let items =
-        of_lines.into_iter().chain(missing).zip(0u32..).map(|((_, result, line, ours, message), n)| {
-            show_item(item_id(id, n), result, line, ours.map(|entry| show_entry(services, entry)), message)
-                .end()
-        });
+        *count += 1;
+        items.push((line.number, result, Some(show_line(line)), ours, message));
+    }
+    items.sort_by_key(|(number, ..)| *number);
+    items.extend(found.missing_there.iter().map(|at| (0, RESULTS[2], None, Some(&done[*at]), None)));
+    let items = items.into_iter().zip(0u32..).map(|((_, result, line, ours, message), n)| {
+        show_item(item_id(id, n), result, line, ours.map(|entry| show_entry(services, entry)), message)
+    });
     services.files.reconciliations.write_items(id, items)?;
     Ok(counts)
 }
 
-/// The id of the `n`-th item: that of the reconciliation, with a number at its end.
 fn item_id(id: Id, n: u32) -> Id {
     let mut bytes = *id.as_bytes();
     bytes[12..].copy_from_slice(&n.to_be_bytes());
@@ -267,57 +256,55 @@ fn amount(minor: i64, decimals: u32) -> String {
 }
 
 shown! {
-    fn show_line(line: &Line) as line_schema [
-        number "number" integer() => line.number;
-        plain "date" day().or_null() => String::from_utf8_lossy(&line.date.ascii());
-        plain "reference" text().or_null() => &line.reference;
-        plain "amount" amount().or_null() => amount(line.cents, 2);
-        plain "kind" one_of(["credit", "debit"]).or_null() => line.side.name();
-        maybe_text "phone" text().or_null().about("Masked.") => line.phone.as_deref();
-        maybe_text "bank" text().or_null() => line.bank.as_deref();
-    ]
+    fn show_line(line: &Line), line_schema, 512 {
+        number "number" = line.number, integer();
+        plain "date" = String::from_utf8_lossy(&line.date.ascii()), day().or_null();
+        plain "reference" = &line.reference, text().or_null();
+        plain "amount" = amount(line.cents, 2), amount().or_null();
+        plain "kind" = line.side.name(), one_of(["credit", "debit"]).or_null();
+        maybe text "phone" = line.phone.as_deref(), text().about("Masked.");
+        maybe text "bank" = line.bank.as_deref(), text();
+    }
 }
 
-fn show_bad(bad: &BadLine) -> Object {
+fn show_bad(bad: &BadLine) -> Vec<u8> {
     let line = Object::new().number("number", bad.line);
-    ["date", "reference", "amount", "kind", "phone", "bank"].into_iter().fold(line, Object::null)
+    ["date", "reference", "amount", "kind", "phone", "bank"].into_iter().fold(line, Object::null).end()
 }
 
 shown! {
-    fn show_entry(services: &Services, entry: &Entry) as entry_schema {
+    fn show_entry(services: &Services, entry: &Entry), entry_schema, 512 [
         let minor = if entry.currency == Currency::Cop { entry.cents / 100 } else { entry.cents };
-    } [
-        plain "kind" one_of(["payment", "payout", "reversal", "micro_deposit", "operation"]) => entry.kind;
-        plain "id" uuid().about("Of the payment or payout; of an operation its own.") => entry.id;
-        maybe_plain "tenantId" uuid().or_null() => tenant_of(&services.callers, entry.tenant_key);
-        plain "amount" text().pattern(r"^(0|[1-9][0-9]*)(\.[0-9]{2})?$").example(r#""10.00""#) => amount(minor, entry.currency.decimals());
-        maybe_text "reference" text().or_null() => entry.reference.as_deref();
-        plain "createdAt" instant() => entry.created_at;
-    ]
+    ] {
+        plain "kind" = entry.kind, one_of(["payment", "payout", "reversal", "micro_deposit", "operation"]);
+        plain "id" = entry.id, uuid().about("Of the payment or payout; of an operation its own.");
+        maybe plain "tenantId" = tenant_of(&services.callers, entry.tenant_key), uuid();
+        plain "amount" = amount(minor, entry.currency.decimals()),
+            text().pattern(r"^(0|[1-9][0-9]*)(\.[0-9]{2})?$").example(r#""10.00""#);
+        maybe text "reference" = entry.reference.as_deref(), text();
+        plain "createdAt" = entry.created_at, instant();
+    }
 }
 
 shown! {
-    fn show_item(id: Id, result: &str, line: Option<Object>, ours: Option<Object>, message: Option<&str>) as item_schema [
-        plain "id" uuid() => id;
-        plain "result" one_of(RESULTS) => result;
-        json_or_null "line" line_schema().or_null() => line.map(Object::end);
-        json_or_null "ours" entry_schema().or_null() => ours.map(Object::end);
-        maybe_text "message" text().or_null() => message;
-    ]
+    fn show_item(id: Id, result: &str, line: Option<Vec<u8>>, ours: Option<Vec<u8>>, message: Option<&str>), item_schema, 512 {
+        plain "id" = id, uuid();
+        plain "result" = result, one_of(RESULTS);
+        maybe json "line" = line, line_schema();
+        maybe json "ours" = ours, entry_schema();
+        maybe text "message" = message, text();
+    }
 }
 
-fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
-    let status = query.optional("status", kinds::named_one(Status::ALL, Status::name));
-    let page = query.page(list);
-    let sound = query.finish()?;
-    Ok((status.get(&sound), page.get(&sound)))
+fn asked_all(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
+    query::filtered(query, list, "status", kinds::named_one(Status::ALL, Status::name))
 }
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
     summary("List reconciliations")
+        .command("reconciliation list", "List reconciliations, newest first", "--status failed")
         .list(asked_all)
         .answers(200, "ReconciliationPage", "Newest first")
-        .command("reconciliation list", "List reconciliations, newest first", "--status failed")
 });
 
 async fn list(call: Call) -> CallResult {
@@ -326,7 +313,7 @@ async fn list(call: Call) -> CallResult {
     let all = call.services.files.reconciliations.list(status);
     let rest = all.iter().filter(|(id, _)| after.is_none_or(|after| *id < after));
     let position = |(id, _): &&(Id, Summary)| id.as_bytes().to_vec();
-    Ok(Done::ok(page_of(&page, rest, position, |(id, summary)| Some(show(*id, summary).end()))))
+    Ok(Done::ok(page_of(&page, rest, position, |(id, summary)| Some(show(*id, summary)))))
 }
 
 pub const READ: Endpoint<Handler> =
@@ -338,7 +325,7 @@ pub const READ: Endpoint<Handler> =
 
 async fn read(call: Call) -> CallResult {
     let (id, summary) = named(&call)?;
-    Ok(Done::ok(show(id, &summary).end()))
+    Ok(Done::ok(show(id, &summary)))
 }
 
 fn named(call: &Call) -> Result<(Id, Summary), Problem> {
@@ -347,45 +334,44 @@ fn named(call: &Call) -> Result<(Id, Summary), Problem> {
 }
 
 shown! {
-    fn show(id: Id, summary: &Summary) as reconciliation_schema {
+    fn show(id: Id, summary: &Summary), reconciliation_schema, 512 [
         let Summary { asked, counts, .. } = summary;
         let progress = if summary.status == Status::Done { 100 } else { summary.percent };
         let bad = |bad: &BadLine| Object::new().number("line", bad.line).text("message", &bad.message).end();
-    } [
-        plain "id" uuid() => id;
-        plain "status" one_of(Status::ALL.map(Status::name)) => summary.status.name();
-        plain "rail" one_of(RAILS) => &asked.rail;
-        plain "account" described_account() => &asked.account;
-        plain "from" day() => &asked.from;
-        plain "to" day() => &asked.to;
-        number "progress" integer().range("0", "100").about("Percent.") => progress;
-        number "lines" count() => counts.lines;
-        number "matched" count() => counts.matched;
-        number "missingHere" count() => counts.missing_here;
-        number "missingThere" count().about("Ours between the days, of which no line is.") => counts.missing_there;
-        number "amountDiffers" count() => counts.amount_differs;
-        number "proposals" count() => counts.proposals;
-        number "bad" count() => counts.bad;
-        list "badLines" list(object().member("line", integer().about("The header is 1.")).member("message", text())).about("The first 100.") => summary.bad_lines.iter().map(bad);
-        maybe_text "message" text().or_null().about("Why it failed.") => summary.message.as_deref();
-        plain "createdAt" instant() => &summary.created_at;
-        maybe_plain "endedAt" instant().or_null() => summary.ended_at.as_deref();
-    ]
+    ] {
+        plain "id" = id, uuid();
+        plain "status" = summary.status.name(), one_of(Status::ALL.map(Status::name));
+        plain "rail" = &asked.rail, one_of(RAILS);
+        plain "account" = &asked.account, described_account();
+        plain "from" = &asked.from, day();
+        plain "to" = &asked.to, day();
+        number "progress" = progress, integer().range("0", "100").about("Percent.");
+        number "lines" = counts.lines, count();
+        number "matched" = counts.matched, count();
+        number "missingHere" = counts.missing_here, count();
+        number "missingThere" = counts.missing_there,
+            count().about("Ours between the days, of which no line is.");
+        number "amountDiffers" = counts.amount_differs, count();
+        number "proposals" = counts.proposals, count();
+        number "bad" = counts.bad, count();
+        list "badLines" = summary.bad_lines.iter().map(bad),
+            list(object().member("line", integer().about("The header is 1.")).member("message", text())).about("The first 100.");
+        maybe text "message" = summary.message.as_deref(), text().about("Why it failed.");
+        plain "createdAt" = &summary.created_at, instant();
+        maybe plain "endedAt" = summary.ended_at.as_deref(), instant();
+    }
 }
 
-fn asked_items(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<&'static str>, Page), Invalid> {
-    let result = query.optional("result", kinds::named_one(RESULTS, |result| result));
-    let page = query.page(list);
-    let sound = query.finish()?;
-    Ok((result.get(&sound), page.get(&sound)))
+fn asked_items(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<&'static str>, Page), Invalid> {
+    query::filtered(query, list, "result", kinds::named_one(RESULTS, |result| result))
 }
 
 pub const ITEMS: Endpoint<Handler> = endpoint(CHAPTER, run!(items), || {
     summary("List what came of each line")
+        .command("reconciliation items", "List the result of each line", "--result missingHere")
         .about("In the order of the statement, then what is missing there. None before it is done.")
         .list(asked_items)
         .answers(200, "ReconciliationItemPage", "Items")
-        .command("reconciliation items", "List the result of each line", "--result missingHere")
 });
 
 async fn items(call: Call) -> CallResult {
@@ -422,6 +408,11 @@ pub enum Chosen {
 
 pub const ACCEPT: Endpoint<Handler> = endpoint(CHAPTER, run!(accept), || {
     summary("Resolve the operations that lines answer")
+        .command(
+            "reconciliation accept",
+            "Accept proposals: resolve the operations that lines answer",
+            "--all true",
+        )
         .about(
             "Each in a record of its own, as an operator's own word would: done, with the line's \
                      reference. The line of one of two micro-deposits books that one alone: their \
@@ -431,11 +422,6 @@ pub const ACCEPT: Endpoint<Handler> = endpoint(CHAPTER, run!(accept), || {
         .example("all proposals", r#"{"all":true}"#)
         .answers(200, "ReconciliationAccepted", "How many, and which not")
         .answers(202, "AskedApproval", "It waits for a second person")
-        .command(
-            "reconciliation accept",
-            "Accept proposals: resolve the operations that lines answer",
-            "--all true",
-        )
 });
 
 async fn accept(call: Call) -> CallResult {
@@ -449,7 +435,12 @@ async fn accept(call: Call) -> CallResult {
     if summary.status == Status::Done {
         let (proposals, others) = proposals(&call.services, id, chosen).await?;
         refused.extend(others.into_iter().map(|item| (item, "not_found")));
-        for (operation, lines) in by_operation(proposals) {
+        // Two are of one operation where the bank booked both micro-deposits.
+        let mut by_operation: BTreeMap<Id, Vec<Proposal>> = BTreeMap::new();
+        for proposal in proposals {
+            by_operation.entry(proposal.operation).or_default().push(proposal);
+        }
+        for (operation, lines) in by_operation {
             let refusals = answered(&call, id, operation, &lines).await;
             let all = |code| lines.iter().map(|line| (line.item, code)).collect();
             let refusals = refusals.unwrap_or_else(|problem| all(problem.code));
@@ -493,15 +484,6 @@ struct Proposal {
     operation: Id,
     reference: String,
     amount: String,
-}
-
-/// The proposals of each operation: two of micro-deposits, if the bank booked both.
-fn by_operation(proposals: Vec<Proposal>) -> BTreeMap<Id, Vec<Proposal>> {
-    let mut answered: BTreeMap<Id, Vec<Proposal>> = BTreeMap::new();
-    for proposal in proposals {
-        answered.entry(proposal.operation).or_default().push(proposal);
-    }
-    answered
 }
 
 async fn proposals(
@@ -563,7 +545,6 @@ async fn answered(call: &Call, id: Id, operation: Id, lines: &[Proposal]) -> Res
 
 struct Booking {
     lines: Booked,
-    /// The items of the lines that say something new, and of those that do not.
     items: Vec<Id>,
     known: Vec<Id>,
 }
@@ -633,6 +614,7 @@ fn entry(
         })
     })
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::schema::{list, object, one_of, text};
     use api::openapi::values::{count, page, uuid};

@@ -208,7 +208,6 @@ mod tests {
     use crate::http::router::Router;
     use std::collections::BTreeSet;
 
-    /// Calls whose rules write a record by themselves.
     const RECORDS: [&str; 26] = [
         "giveNotice",
         "handOver",

@@ -149,7 +149,6 @@ impl AdminApi {
     }
 }
 
-/// A parameter of a path in the one form that it has: an id as we write it.
 fn canonical(text: &str) -> String {
     Id::parse(text).map_or_else(|| text.to_owned(), |id| id.to_string())
 }
@@ -187,7 +186,6 @@ async fn run(route: Route, call: Call) -> CallResult {
     match task.await {
         Ok(outcome) => outcome,
         Err(ended) => match ended.try_into_panic() {
-            // The listener answers for a panic, and tells the log.
             Ok(panic) => std::panic::resume_unwind(panic),
             // The runtime ended under it: how far it came nobody knows.
             Err(_) => Err(Problem::storage_unavailable()),
@@ -238,7 +236,6 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
     }
 }
 
-/// What a repeat of a call makes again, for the Idempotency-Key that it was made with.
 struct MadeAgain<'a> {
     services: &'a Services,
     path: &'a str,

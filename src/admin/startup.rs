@@ -29,7 +29,6 @@ pub async fn load_directory(services: &Services) -> Result<(), Problem> {
     }
 }
 
-/// Opens these tenants on a first start, when the loaded directory knows none. Returns how many.
 pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Result<usize, Problem> {
     if !services.callers.directory.tenants().is_empty() {
         return Ok(0);

@@ -1,6 +1,6 @@
 //! The state of the server, and copies of its data: status, snapshot, backup.
 
-use super::call::{Call, CallResult, Done, Handler, run, said, shown};
+use super::call::{Call, CallResult, Done, Handler, run, said};
 use super::rates::show_pin;
 use super::tenants::{halted_schema, show_halted};
 use crate::backups;
@@ -19,6 +19,7 @@ use api::openapi::schema::Schema;
 use api::openapi::values::count;
 use api::openapi::{schema, values};
 use api::problem::Problem;
+use api::shown;
 use api::writer::{self, Object};
 use domain::platform::acts::Deed;
 use domain::values::time::{SECOND_MS, Timestamp};
@@ -27,123 +28,143 @@ use std::sync::atomic::Ordering;
 pub const CHAPTER: &str = "Server";
 
 pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("How the server is").answers(200, "Status", "Its figures").command(
-        "status",
-        "Show the state of the server",
-        "",
+    summary("How the server is").command("status", "Show the state of the server", "").answers(
+        200,
+        "Status",
+        "Its figures",
     )
 });
 
 async fn read(call: Call) -> CallResult {
-    Ok(Done::ok(show_status(&call.services, &call.services.engine.status()).end()))
+    Ok(Done::ok(show_status(&call.services, &call.services.engine.status())))
 }
 
 shown! {
-    fn show_log(log: &wal::Stats) as log_schema [
-        number "records" count() => log.records;
-        number "snapshots" count() => log.snapshots;
-        number "batches" count() => log.batches;
-        number "bytes" count() => log.bytes;
-        number "syncMs" count() => log.syncs_time.as_millis();
-        number "lastSyncUs" count() => log.last_sync_time.as_micros();
-        number "lastBatchRecords" count() => log.last_batch_records;
-        number "lastBatchBytes" count() => log.last_batch_bytes;
-        number "pendingRecords" count() => log.pending_records;
-        number "pendingBytes" count() => log.pending_bytes;
-    ]
+    fn show_log(log: &wal::Stats), log_schema, 512 {
+        number "records" = log.records, count();
+        number "snapshots" = log.snapshots, count();
+        number "batches" = log.batches, count();
+        number "bytes" = log.bytes, count();
+        number "syncMs" = log.syncs_time.as_millis(), count();
+        number "lastSyncUs" = log.last_sync_time.as_micros(), count();
+        number "lastBatchRecords" = log.last_batch_records, count();
+        number "lastBatchBytes" = log.last_batch_bytes, count();
+        number "pendingRecords" = log.pending_records, count();
+        number "pendingBytes" = log.pending_bytes, count();
+    }
 }
 
 shown! {
-    fn show_status(services: &Services, status: &actors::Status) as status_schema { let site = &services.site; } [
-        number "walSeq" count().about("The last durable record.") => status.durable_seq;
-        number "snapshotSeq" count() => status.snapshot_seq;
-        number "snapshotAgeSeconds" count().about("Since the last round of snapshots, or since the start; without writes there is none.") => status.snapshot_age.as_secs();
-        json "actors" object().member("books", count()).member("entities", count()) => &Object::new().number("books", status.books).number("entities", status.entities).end();
-        list "haltedBooks" list(named("HaltedBook")).about("Accounts that decide nothing while the others go on.") => show_halted(services);
-        number "underWay" count() => status.under_way;
-        json "rails" rails_schema() => &show_rails(services);
-        json "log" log_schema() => &show_log(&status.log).end();
-        json "selfCheck" self_check_schema() => &show_self_check(services).end();
-        json "disk" disk_schema() => &show_disk(&site.disk).end();
-        json "rates" rates_schema() => &show_rates(&services.prices, services.now()).end();
-        json "clock" clock_schema() => &show_clock(services).end();
-        plain "outbound" one_of(["open", "past"]).about("`past`: live banks and webhooks are shut until this server takes over.") => if site.outbound.is_open() { "open" } else { "past" };
-    ]
+    fn show_status(services: &Services, status: &actors::Status), status_schema, 512 [ let site = &services.site; ] {
+        number "walSeq" = status.durable_seq, count().about("The last durable record.");
+        number "snapshotSeq" = status.snapshot_seq, count();
+        number "snapshotAgeSeconds" = status.snapshot_age.as_secs(),
+            count().about("Since the last round of snapshots, or since the start; without writes there is none.");
+        json "actors" = &Object::new().number("books", status.books).number("entities", status.entities).end(),
+            object().member("books", count()).member("entities", count());
+        list "haltedBooks" = show_halted(services),
+            list(named("HaltedBook")).about("Accounts that decide nothing while the others go on.");
+        number "underWay" = status.under_way, count();
+        json "rails" = &show_rails(services), rails_schema();
+        json "log" = &show_log(&status.log), log_schema();
+        json "selfCheck" = &show_self_check(services), self_check_schema();
+        json "disk" = &show_disk(&site.disk), disk_schema();
+        json "rates" = &show_rates(&services.prices, services.now()), rates_schema();
+        json "clock" = &show_clock(services), clock_schema();
+        plain "outbound" = if site.outbound.is_open() { "open" } else { "past" },
+            one_of(["open", "past"]).about("`past`: live banks and webhooks are shut until this server takes over.");
+    }
 }
 
 shown! {
-    fn show_self_check(services: &Services) as self_check_schema { let counters = &services.observed.selfcheck; } [
-        number "books" count().about("Books that were checked since the start.") => counters.books.load(Ordering::Relaxed);
-        number "breaches" count().about("Those of them that were not what the records lead to: to be 0.") => counters.breaches.load(Ordering::Relaxed);
-        number "ageSeconds" count().about("Since everything that was to be checked had been.") => counters.age().as_secs();
-    ]
+    fn show_self_check(services: &Services), self_check_schema, 512 [ let counters = &services.observed.selfcheck; ] {
+        number "books" = counters.books.load(Ordering::Relaxed),
+            count().about("Books that were checked since the start.");
+        number "breaches" = counters.breaches.load(Ordering::Relaxed),
+            count().about("Those of them that were not what the records lead to: to be 0.");
+        number "ageSeconds" = counters.age().as_secs(),
+            count().about("Since everything that was to be checked had been.");
+    }
 }
 
 shown! {
-    fn show_disk(disk: &Disk) as disk_schema [
-        number "freeBytes" count() => disk.free_bytes();
-        number "reserveBytes" count().about("With less room than this writes are refused.") => disk.reserve_bytes();
-    ]
+    fn show_disk(disk: &Disk), disk_schema, 512 {
+        number "freeBytes" = disk.free_bytes(), count();
+        number "reserveBytes" = disk.reserve_bytes(),
+            count().about("With less room than this writes are refused.");
+    }
 }
 
 shown! {
-    fn show_clock(services: &Services) as clock_schema [
-        plain "now" instant() => services.now();
-        number "stepMs" integer().about("How far the wall clock was set; 0 while it is believed.") => services.engine.clock().step_ms();
-    ]
+    fn show_clock(services: &Services), clock_schema, 512 {
+        plain "now" = services.now(), instant();
+        number "stepMs" = services.engine.clock().step_ms(),
+            integer().about("How far the wall clock was set; 0 while it is believed.");
+    }
 }
 
 shown! {
     /// A network of USDT and its wallet as they were when they were looked at last. What was not seen yet
     /// is null.
-    fn show_network(evm: &Evm, now: Timestamp) as network_schema {
+    fn show_network(evm: &Evm, now: Timestamp), network_schema, 512 [
         let (figures, settings) = (evm.figures(), &evm.settings);
         let usdt = figures.usdt.and_then(|units| settings.units.credited(units)).map(|usdt| usdt.amount);
         let lag = figures.head_at.map(|at| {
             let at_ms = i64::try_from(at).unwrap_or(i64::MAX).saturating_mul(SECOND_MS);
             now.unix_ms().saturating_sub(at_ms).max(0) / SECOND_MS
         });
-    } [
-        plain "network" one_of(EVM_NETWORKS) => evm.network().name();
-        plain "wallet" text().about("The hot wallet's address.") => evm.network().address(&settings.wallet.account());
-        maybe_plain "balanceUsdt" ves().or_null() => usdt;
-        maybe_text "gasWei" text().or_null().about("What gas is paid from, in wei.") => figures.gas.map(|gas| gas.to_string());
-        maybe_number "nonce" count().or_null().about("The wallet's transactions in blocks.") => figures.nonce;
-        maybe_number "head" count().or_null().about("The number of the node's newest block.") => figures.head;
-        maybe_number "lagSeconds" count().or_null().about("How old that block is.") => lag;
-        maybe_number "scannedBlock" count().or_null().about("The last block that was searched for deposits.") => figures.scanned;
-        number "waiting" count().about("Payouts without a transaction.") => figures.waiting;
-        number "inFlight" count().about("Payouts whose transaction is not final.") => figures.in_flight;
-        number "doubtful" count().about("Payouts of which what the node says does not fit together: an operator has to look.") => figures.doubtful;
-        maybe_plain "waits" one_of(Waits::ALL.map(Waits::name)).or_null().about("What payouts wait for, if they do.") => figures.waits.map(Waits::name);
-    ]
+    ] {
+        plain "network" = evm.network().name(), one_of(EVM_NETWORKS);
+        plain "wallet" = evm.network().address(&settings.wallet.account()),
+            text().about("The hot wallet's address.");
+        maybe plain "balanceUsdt" = usdt, ves();
+        maybe text "gasWei" = figures.gas.map(|gas| gas.to_string()),
+            text().about("What gas is paid from, in wei.");
+        maybe number "nonce" = figures.nonce, count().about("The wallet's transactions in blocks.");
+        maybe number "head" = figures.head, count().about("The number of the node's newest block.");
+        maybe number "lagSeconds" = lag, count().about("How old that block is.");
+        maybe number "scannedBlock" = figures.scanned,
+            count().about("The last block that was searched for deposits.");
+        number "waiting" = figures.waiting, count().about("Payouts without a transaction.");
+        number "inFlight" = figures.in_flight, count().about("Payouts whose transaction is not final.");
+        number "doubtful" = figures.doubtful,
+            count().about("Payouts of which what the node says does not fit together: an operator has to look.");
+        maybe plain "waits" = figures.waits.map(Waits::name),
+            one_of(Waits::ALL.map(Waits::name)).about("What payouts wait for, if they do.");
+    }
 }
 
 shown! {
-    fn show_live_rail(services: &Services, lane: LaneFigures) as live_rail_schema {
+    fn show_live_rail(services: &Services, lane: LaneFigures), live_rail_schema, 512 [
         let serves = lane.serves.iter().map(|service| writer::text(service.name()));
         let open_calls = lane.open_calls.iter().map(|call| writer::text(&call.to_string()));
-    } [
-        plain "name" text() => lane.name;
-        list "serves" list(text()).about("What it does: methods as in `GET /v1/payment-methods`, `PAYOUTS`, `MICRO_DEPOSITS`, and `USDT_` with a network.") => serves;
-        plain "circuit" one_of(["closed", "open"]).about("`open`: calls have failed, and it is probed until it answers.") => if lane.is_open { "open" } else { "closed" };
-        boolean "isSilent" boolean().about("Whether it did not answer the last probe: all charges are refused, and all payouts wait.") => lane.is_silent;
-        list "openCalls" list(text()).about("The calls that are not made though it answers, each with the bank of the payer or payee: `charge_c2p 0102`.") => open_calls;
-        number "calls" count().about("Since the start, without probes.") => lane.calls;
-        number "errors" count().about("Those of them without a readable answer.") => lane.errors;
-        maybe_number "p50Ms" count().or_null().about("Of the newest calls; null before the first.") => lane.p50_ms;
-        maybe_number "p99Ms" count().or_null() => lane.p99_ms;
-        maybe_plain "lastOkAt" instant().or_null().about("When it last answered a call or a probe.") => lane.last_ok_ms.map(Timestamp::from_unix_ms);
-        number "unresolved" count().about("Its orders that nobody can tell the outcome of, at the last count.") => services.waits.unresolved.at(lane.name);
-    ]
+    ] {
+        plain "name" = lane.name, text();
+        list "serves" = serves,
+            list(text()).about("What it does: methods as in `GET /v1/payment-methods`, `PAYOUTS`, `MICRO_DEPOSITS`, and `USDT_` with a network.");
+        plain "circuit" = if lane.is_open { "open" } else { "closed" },
+            one_of(["closed", "open"]).about("`open`: calls have failed, and it is probed until it answers.");
+        boolean "isSilent" = lane.is_silent,
+            boolean().about("Whether it did not answer the last probe: all charges are refused, and all payouts wait.");
+        list "openCalls" = open_calls,
+            list(text()).about("The calls that are not made though it answers, each with the bank of the payer or payee: `charge_c2p 0102`.");
+        number "calls" = lane.calls, count().about("Since the start, without probes.");
+        number "errors" = lane.errors, count().about("Those of them without a readable answer.");
+        maybe number "p50Ms" = lane.p50_ms, count().about("Of the newest calls; null before the first.");
+        maybe number "p99Ms" = lane.p99_ms, count();
+        maybe plain "lastOkAt" = lane.last_ok_ms.map(Timestamp::from_unix_ms),
+            instant().about("When it last answered a call or a probe.");
+        number "unresolved" = services.waits.unresolved.at(lane.name),
+            count().about("Its orders that nobody can tell the outcome of, at the last count.");
+    }
 }
 
 fn show_rails(services: &Services) -> Vec<u8> {
     let rails = &services.rails;
     Object::new()
         .number("duplicateCalls", rails.duplicate_calls())
-        .list("live", rails.figures().into_iter().map(|lane| show_live_rail(services, lane).end()))
-        .list("networks", rails.networks().iter().map(|evm| show_network(evm, services.now()).end()))
+        .list("live", rails.figures().into_iter().map(|lane| show_live_rail(services, lane)))
+        .list("networks", rails.networks().iter().map(|evm| show_network(evm, services.now())))
         .end()
 }
 
@@ -157,29 +178,33 @@ fn rails_schema() -> Schema {
 }
 
 shown! {
-    fn show_feed(feed: &FeedHealth, now: Timestamp) as feed_schema { let (series, state) = (&feed.series, feed.state()); } [
-        plain "pair" text() => series.pair;
-        text "source" text() => &series.source;
-        maybe_text "side" text().or_null() => series.side.as_deref();
-        maybe_text "method" text().or_null() => series.method.as_deref();
-        maybe_number "ageSeconds" count().or_null().about("Of its newest price; null as long as there is none.") => state.age_seconds(now);
-        number "failures" count() => state.failures;
-        number "failuresInARow" count() => state.failures_in_a_row;
-        maybe_text "lastError" text().or_null() => state.last_error.as_deref();
-    ]
+    fn show_feed(feed: &FeedHealth, now: Timestamp), feed_schema, 512 [ let (series, state) = (&feed.series, feed.state()); ] {
+        plain "pair" = series.pair, text();
+        text "source" = &series.source, text();
+        maybe text "side" = series.side.as_deref(), text();
+        maybe text "method" = series.method.as_deref(), text();
+        maybe number "ageSeconds" = state.age_seconds(now),
+            count().about("Of its newest price; null as long as there is none.");
+        number "failures" = state.failures, count();
+        number "failuresInARow" = state.failures_in_a_row, count();
+        maybe text "lastError" = state.last_error.as_deref(), text();
+    }
 }
 
 shown! {
-    fn show_rates(prices: &Prices, now: Timestamp) as rates_schema { let history = prices.history.stats(); } [
-        number "written" count().about("Samples that are on the disk since the start.") => history.written;
-        number "lost" count().about("Samples that the disk did not keep up with.") => history.lost;
-        list "feeds" list(named("Feed")).about("What prices come from, and how it does.") => prices.feeds.iter().map(|feed| show_feed(feed, now).end());
-        list "pins" list(named("RatePin")).about("The prices that operators hold in force.") => prices.board.pins(now).iter().map(|pin| show_pin(pin).end());
-    ]
+    fn show_rates(prices: &Prices, now: Timestamp), rates_schema, 512 [ let history = prices.history.stats(); ] {
+        number "written" = history.written, count().about("Samples that are on the disk since the start.");
+        number "lost" = history.lost, count().about("Samples that the disk did not keep up with.");
+        list "feeds" = prices.feeds.iter().map(|feed| show_feed(feed, now)),
+            list(named("Feed")).about("What prices come from, and how it does.");
+        list "pins" = prices.board.pins(now).iter().map(|pin| show_pin(pin)),
+            list(named("RatePin")).about("The prices that operators hold in force.");
+    }
 }
 
 pub const CONFIRM_CLOCK: Endpoint<Handler> = endpoint(CHAPTER, run!(confirm_clock), || {
     summary("Believe the machine's clock after it was set")
+        .command("clock confirm", "Confirm that the machine's clock is right after it was set", "")
         .about(
             "A step of more than a minute that the clock since boot does not explain is not \
                      believed: live money waits (503 `clock_stepped`) until the step is undone or \
@@ -190,7 +215,6 @@ pub const CONFIRM_CLOCK: Endpoint<Handler> = endpoint(CHAPTER, run!(confirm_cloc
             schema::object().member("stepMs", schema::integer()).member("now", values::instant()),
             "How far the clock had been set; 0 when it was believed already",
         )
-        .command("clock confirm", "Confirm that the machine's clock is right after it was set", "")
 });
 
 async fn confirm_clock(call: Call) -> CallResult {
@@ -202,8 +226,8 @@ async fn confirm_clock(call: Call) -> CallResult {
 
 pub const SNAPSHOT: Endpoint<Handler> = endpoint(CHAPTER, run!(snapshot), || {
     summary("Write a snapshot now")
-        .answers_with(200, schema::object().member("walSeq", count()), "It holds everything up to here")
         .command("snapshot", "Write snapshots now, so that the next start replays nothing", "")
+        .answers_with(200, schema::object().member("walSeq", count()), "It holds everything up to here")
 });
 
 async fn snapshot(call: Call) -> CallResult {
@@ -214,6 +238,12 @@ async fn snapshot(call: Call) -> CallResult {
 
 pub const BACKUP: Endpoint<Handler> = endpoint(CHAPTER, run!(backup), || {
     summary("Copy everything without stopping")
+        .command(
+            "backup",
+            "Have the server copy everything to a new directory on its disk",
+            "/mnt/backup/pasarela-2026-11-21",
+        )
+        .operand("PATH", Fills::Directory("path"), "The directory to make")
         .body("NewBackup")
         .example("a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#)
         .answers_with(
@@ -223,12 +253,6 @@ pub const BACKUP: Endpoint<Handler> = endpoint(CHAPTER, run!(backup), || {
         )
         .refuses(409, &["directory_exists"])
         .refuses(500, &["backup_failed"])
-        .command(
-            "backup",
-            "Have the server copy everything to a new directory on its disk",
-            "/mnt/backup/pasarela-2026-11-21",
-        )
-        .operand("PATH", Fills::Directory("path"), "The directory to make")
 });
 
 async fn backup(call: Call) -> CallResult {
@@ -247,6 +271,7 @@ async fn backup(call: Call) -> CallResult {
     let trace = ask::done_and_answered(&call.services, done, keep, (200, &shown)).await?;
     Ok(Done::ok(shown).traced(trace))
 }
+
 pub fn chapter() -> Chapter {
     Chapter {
         tag: CHAPTER,

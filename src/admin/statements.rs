@@ -20,11 +20,11 @@ fn of_mode(operation: Operation) -> Operation {
 }
 
 pub const OF_TENANT: Endpoint<Handler> = endpoint(CHAPTER, run!(of_tenant), || {
-    of_mode(summary("An account's statement by days")).command(
+    of_mode(summary("An account's statement by days").command(
         "statement tenant",
         "Show a tenant's statement, day by day",
         "--currency VES --from 2026-11-01 --to 2026-11-30",
-    )
+    ))
 });
 
 async fn of_tenant(call: Call) -> CallResult {
@@ -35,17 +35,16 @@ async fn of_tenant(call: Call) -> CallResult {
 }
 
 pub const OF_PLATFORM: Endpoint<Handler> = endpoint(CHAPTER, run!(of_platform), || {
-    of_mode(summary("The platform's own statement by days"))
-        .about(
-            "What it earned over all accounts, less what it gave back: `fees` and `platformFees` \
+    of_mode(summary("The platform's own statement by days").command(
+        "statement platform",
+        "Show what the platform earned, day by day",
+        "--currency VES --from 2026-11-01 --to 2026-11-30",
+    ))
+    .about(
+        "What it earned over all accounts, less what it gave back: `fees` and `platformFees` \
                      of sales, `chargebacks` the fees of those, `payouts` the fees of payouts and \
                      networks. The other columns are 0.",
-        )
-        .command(
-            "statement platform",
-            "Show what the platform earned, day by day",
-            "--currency VES --from 2026-11-01 --to 2026-11-30",
-        )
+    )
 });
 
 async fn of_platform(call: Call) -> CallResult {
@@ -60,6 +59,7 @@ fn asked(mut query: Query<'_>, ledger: Ledger) -> Result<(Mode, Ask), Invalid> {
     let sound = query.finish()?;
     Ok((mode.get(&sound).unwrap_or(Mode::Live), asked.get(&sound)))
 }
+
 pub fn chapter() -> Chapter {
     Chapter {
         tag: CHAPTER,

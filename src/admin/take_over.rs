@@ -17,7 +17,6 @@ use domain::resources::tenants::PlatformAsk;
 pub const ACTION: &str = "take-over";
 const COMMAND: &str = "serve --take-over";
 
-/// Whoever has the machine, in whose name a start asks.
 fn machine() -> Who {
     Who { id: None, name: COMMAND.into() }
 }
@@ -37,20 +36,7 @@ pub fn call(made_by: &str, seq: u64) -> AskedCall {
 }
 
 pub async fn record_of_start(services: &Services, copy: (&str, u64)) -> Result<(), Problem> {
-    let entry = AuditEntry {
-        at: services.now(),
-        operator: machine(),
-        peer: None,
-        action: ACTION.to_owned(),
-        tenant: None,
-        target: None,
-        before: None,
-        after: None,
-        approval: None,
-        consent: None,
-        request_id: None,
-    };
-    record(services, copy, entry).await
+    record(services, copy, AuditEntry::by(machine(), services.now(), ACTION)).await
 }
 
 /// Does what was approved: the record first, then the marker goes, then the outbound opens.
@@ -83,7 +69,6 @@ fn shown(made_by: &str, seq: u64) -> Vec<u8> {
     Object::new().text("madeBy", made_by).number("walSeq", seq).end()
 }
 
-/// Whether the log says that the copy took over, after what it was made with.
 pub fn recorded_after(services: &Services, seq: u64) -> Result<bool, Problem> {
     let part = index::audit(AuditList::Action(ACTION));
     let moment = services.engine.reader().index_moment();

@@ -1,6 +1,6 @@
 //! Tenants, their settings and live status, and their halted books: which they are, and their way back.
 
-use super::call::{Call, CallResult, Done, Handler, page_of, run, shown, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, page_of, run, tenant_of};
 use crate::gateway::ask::{self, Changed, failure};
 use crate::gateway::keys::{Secret, stem};
 use crate::gateway::services::Services;
@@ -15,8 +15,9 @@ use api::openapi::operation::{Fills, summary};
 use api::openapi::schema::{self, Schema};
 use api::page::{ListOf, Page, bad_cursor};
 use api::problem::Problem;
-use api::query::Query;
+use api::query::{self, Query};
 use api::reference;
+use api::shown;
 use api::tenants::{self, settings};
 use api::value::Value;
 use api::writer::Object;
@@ -38,6 +39,11 @@ const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
 
 pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
     summary("Open an account")
+        .command(
+            "tenant create",
+            "Create a tenant; its first two keys are shown only now",
+            "--name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'",
+        )
         .body("NewTenant")
         .example("a shop", r#"{"name":"mi tienda"}"#)
         .example(
@@ -45,11 +51,6 @@ pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
             r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#,
         )
         .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown")
-        .command(
-            "tenant create",
-            "Create a tenant; its first two keys are shown only now",
-            "--name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'",
-        )
 })
 .shows(tenants::show_opened);
 
@@ -101,20 +102,16 @@ pub(super) async fn open(
     Ok((opened, tenant))
 }
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(bool, Page), Invalid> {
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
     let asked = kinds::boolean().about("Only those that asked for live mode and were not answered.");
-    let asked = query.optional("liveAsked", asked);
-    let page = query.page(list);
-    let sound = query.finish()?;
-    Ok((asked.get(&sound).unwrap_or(false), page.get(&sound)))
+    query::filtered(query, list, "liveAsked", asked)
 }
 
 pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List accounts").list(asked).answers(200, "TenantPage", "Newest first").command(
-        "tenant list",
-        "List tenants, newest first",
-        "--limit 100",
-    )
+    summary("List accounts")
+        .command("tenant list", "List tenants, newest first", "--limit 100")
+        .list(asked)
+        .answers(200, "TenantPage", "Newest first")
 });
 
 async fn list(call: Call) -> CallResult {
@@ -129,17 +126,17 @@ async fn list(call: Call) -> CallResult {
     let directory = &call.services.callers.directory;
     let asked_at = |tenant: &Tenant| directory.live_asked_at(tenant.number);
     let tenants = directory.tenants().into_iter();
-    let tenants =
-        tenants.filter(|tenant| tenant.number < after && (!only_asked || asked_at(tenant).is_some()));
+    let tenants = tenants
+        .filter(|tenant| tenant.number < after && (only_asked != Some(true) || asked_at(tenant).is_some()));
     let show = |tenant: &Arc<Tenant>| Some(tenants::show_asking(tenant, asked_at(tenant)));
     Ok(Done::ok(page_of(&page, tenants, |last| last.number.to_be_bytes().to_vec(), show)))
 }
 
 pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("Read an account").answers(200, "Tenant", "The account").command(
-        "tenant get",
-        "Show a tenant",
-        "",
+    summary("Read an account").command("tenant get", "Show a tenant", "").answers(
+        200,
+        "Tenant",
+        "The account",
     )
 });
 
@@ -151,17 +148,17 @@ async fn read(call: Call) -> CallResult {
 
 pub const SET_SETTINGS: Endpoint<Handler> = endpoint(CHAPTER, run!(set_settings), || {
     summary("Change settings")
-        .about("What is not named stays as it is; objects are merged, lists replaced.")
-        .body("SettingsChange")
-        .example("a reserve", r#"{"reserveVes":"1000.00"}"#)
-        .answers(200, "Settings", "All settings as they are now")
-        .refuses(409, &["settings_changed"])
         .command(
             "tenant settings",
             "Change settings; what is not named stays",
             "'{\"fees\": {\"c2p\": {\"percent\": \"1.2500\"}}}'",
         )
         .operand("JSON", Fills::Body, "The settings to change")
+        .about("What is not named stays as it is; objects are merged, lists replaced.")
+        .body("SettingsChange")
+        .example("a reserve", r#"{"reserveVes":"1000.00"}"#)
+        .answers(200, "Settings", "All settings as they are now")
+        .refuses(409, &["settings_changed"])
 });
 
 async fn set_settings(call: Call) -> CallResult {
@@ -189,13 +186,13 @@ async fn set_settings(call: Call) -> CallResult {
 }
 
 pub const SET_LIVE_STATUS: Endpoint<Handler> = endpoint(CHAPTER, run!(set_live_status), || {
-summary("Allow or forbid live mode")
+summary("Allow or forbid live mode").command("tenant live-status", "Set whether a tenant may use live mode", "active --reason \"contract signed\"").operand("STATUS", Fills::Member("status"), "active, suspended or inactive")
                 .about("A change sends `tenant.live_status_changed` in both modes. With `active` the answer has `warnings`: a text for each method \
                      that no rail serves, so that live calls of it are refused with `rail_not_configured`, and for each price that live mode needs \
                      and nothing gives (`rate_unavailable`); none of them keeps the status from being set.")
                 .body("LiveStatusChange").example("approve", r#"{"status":"active","reason":"documents checked"}"#)
                 .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "TenantWithWarnings", "The account").refuses(409, &["settings_changed"]).command("tenant live-status", "Set whether a tenant may use live mode", "active --reason \"contract signed\"").operand("STATUS", Fills::Member("status"), "active, suspended or inactive")
+                .answers(200, "TenantWithWarnings", "The account").refuses(409, &["settings_changed"])
 }).shows(tenants::show_changed);
 
 async fn set_live_status(call: Call) -> CallResult {
@@ -232,17 +229,13 @@ async fn set_live_status(call: Call) -> CallResult {
 fn read_live_status(mut fields: Fields<'_>) -> Result<(LiveStatus, Option<String>), Invalid> {
     let status = kind(
         |value: Value<'_>| value.text_known("active, suspended or inactive", LiveStatus::from_name),
-        live_status,
+        tenants::live_status,
     );
     let status: Got<LiveStatus> = fields.required("status", status);
     let reason = fields.optional("reason", kinds::prose(REASON_CHARACTERS));
     let sound = fields.finish()?;
     let reason = reason.get(&sound).map(|reason| reason.into_owned()).filter(|reason| !reason.is_empty());
     Ok((status.get(&sound), reason))
-}
-
-fn live_status() -> Schema {
-    schema::one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name))
 }
 
 fn unserved(rails: &Registry) -> Vec<String> {
@@ -261,34 +254,35 @@ fn unserved(rails: &Registry) -> Vec<String> {
 }
 
 pub fn show_halted(services: &Services) -> Vec<Vec<u8>> {
-    services.engine.halted().iter().map(|book| show_book(services, book).end()).collect()
+    services.engine.halted().iter().map(|book| show_book(services, book)).collect()
 }
 
 shown! {
-    pub fn show_book(services: &Services, book: &actors::Halted) as halted_schema [
-        number "tenantKey" count().about("As `serve --set-aside` takes it.") => book.tenant;
-        maybe_plain "tenantId" uuid().or_null() => tenant_of(&services.callers, book.tenant);
-        plain "mode" one_of(Mode::ALL.map(Mode::name)) => Mode::of(book.tenant).name();
-        plain "since" instant() => Timestamp::from_unix_ms(book.since_ms);
-        text "why" text() => &book.why;
-    ]
+    pub fn show_book(services: &Services, book: &actors::Halted), halted_schema, 512 {
+        number "tenantKey" = book.tenant, count().about("As `serve --set-aside` takes it.");
+        maybe plain "tenantId" = tenant_of(&services.callers, book.tenant), uuid();
+        plain "mode" = Mode::of(book.tenant).name(), one_of(Mode::ALL.map(Mode::name));
+        plain "since" = Timestamp::from_unix_ms(book.since_ms), instant();
+        text "why" = &book.why, text();
+    }
 }
 
 shown! {
-    fn show_resumed(mode: Mode, tenant_key: u64, derived: &Rederived) as resumed_schema [
-        plain "mode" one_of(Mode::ALL.map(Mode::name)) => mode.name();
-        number "tenantKey" count() => tenant_key;
-        number "records" count().about("That lead to the book.") => derived.records;
-        number "snapshotsRemoved" count().about("That were not what the records lead to.") => derived.wrong.len();
-    ]
+    fn show_resumed(mode: Mode, tenant_key: u64, derived: &Rederived), resumed_schema, 512 {
+        plain "mode" = mode.name(), one_of(Mode::ALL.map(Mode::name));
+        number "tenantKey" = tenant_key, count();
+        number "records" = derived.records, count().about("That lead to the book.");
+        number "snapshotsRemoved" = derived.wrong.len(),
+            count().about("That were not what the records lead to.");
+    }
 }
 
 pub const RESUME: Endpoint<Handler> = endpoint(CHAPTER, run!(resume), || {
-    summary("Resume halted books")
+    summary("Resume halted books").command("tenant resume", "Resume a tenant's halted books, if their records verify", "")
                 .about("A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is derived from all of its \
                      records, which are proved on the way; snapshots that say something else are removed. What does not prove right stays halted.")
                 .answers(200, "ResumedTenant", "The account goes on in these modes")
-                .refuses(409, &["tenant_not_halted", "book_not_proved"]).command("tenant resume", "Resume a tenant's halted books, if their records verify", "")
+                .refuses(409, &["tenant_not_halted", "book_not_proved"])
 });
 
 async fn resume(call: Call) -> CallResult {
@@ -325,14 +319,13 @@ async fn resume(call: Call) -> CallResult {
             snapshots_removed = derived.wrong.len(),
             "an operator resumed a book"
         );
-        resumed.push(show_resumed(mode, key, &derived).end());
+        resumed.push(show_resumed(mode, key, &derived));
     }
     // The tenant's settings may have changed while its books were halted.
     push_tenant_settings(&call.services, tenant.number).await?;
     Ok(Done::ok(Object::new().plain("tenantId", tenant.id).list("resumed", resumed).end()))
 }
 
-/// Has a halted book go on as what its records lead to, if they prove right.
 async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
     let engine = &services.engine;
     engine.halted_fence(key).await.map_err(failure)?;
@@ -352,47 +345,21 @@ async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
         .map_err(failure)?;
     Ok(derived)
 }
+
 pub fn chapter() -> Chapter {
     use api::openapi::schema::{list, named, object, text};
     use api::openapi::values::{instant, page, uuid};
-    let begin =
-        || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", live_status());
     let defaults = Settings::default();
-    let tenant = || {
-        begin()
-            .member(
-                "liveAskedAt",
-                instant().or_null().about("When it asked for live mode, if that was not answered yet."),
-            )
-            .member("liveStatusReason", text().or_null())
-            .member(
-                "movedTo",
-                text()
-                    .or_null()
-                    .about("The deployment that the account moves to; then nothing is decided for it here."),
-            )
-            .member("settings", named("Settings"))
-            .member("createdAt", instant())
-    };
-    let once = "Shown here, and again only to a repeat with the same Idempotency-Key.";
-    let first_key = || object().member("keyId", uuid()).member("key", text().about(once));
     Chapter {
         tag: CHAPTER,
         about: "The accounts of this server.",
         schemas: vec![
             ("NewTenant", body(|fields| read_new(fields, &defaults))),
-            (
-                "OpenedTenant",
-                begin()
-                    .member("testKey", first_key())
-                    .member("liveKey", first_key())
-                    .member("settings", named("Settings"))
-                    .member("createdAt", instant()),
-            ),
-            ("Tenant", tenant()),
+            ("OpenedTenant", tenants::opened_schema()),
+            ("Tenant", tenants::tenant_schema()),
             (
                 "TenantWithWarnings",
-                tenant().optional(
+                tenants::tenant_schema().optional(
                     "warnings",
                     list(text()).about("Only of a change to `active`; empty when nothing is missing."),
                 ),
@@ -400,69 +367,11 @@ pub fn chapter() -> Chapter {
             ("TenantPage", page("Tenant")),
             ("ResumedTenant", object().member("tenantId", uuid()).member("resumed", list(resumed_schema()))),
             ("LiveStatusChange", body(read_live_status)),
-            ("Settings", settings_schema()),
+            ("Settings", settings::settings_schema()),
             ("SettingsPart", body(|fields| settings::read(&defaults, fields))),
             ("SettingsChange", body(|fields| settings::change(&defaults, fields))),
             ("Error", reference::description::error()),
         ],
         ..Chapter::default()
     }
-}
-fn settings_schema() -> Schema {
-    use api::openapi::schema::{boolean, integer, list, object, one_of, text};
-    use api::openapi::values::{four_decimals, pesos, ves};
-    let fee = || object().member("percent", four_decimals()).member("fixedVes", ves());
-    let by_currency = |ves: Schema, cop: Schema| object().member("VES", ves).member("COP", cop);
-    let fees = object()
-        .member("c2p", fee())
-        .member("vpos", fee())
-        .member("debit", fee())
-        .member("pagoMovil", fee())
-        .member(
-            "linkPercent",
-            four_decimals().about("The operator's share of sales through payment links, in percent."),
-        )
-        .member("chargebackVes", ves())
-        .member("payoutVes", ves());
-    let conversions = object()
-        .member("enabled", list(one_of(["VES", "COP"])).distinct())
-        .member("spreadPercent", by_currency(four_decimals(), four_decimals()))
-        .member("minimumUsdt", ves())
-        .member(
-            "dailyLimit",
-            by_currency(ves().or_null().about("Null: none."), pesos().or_null().about("Null: none.")),
-        );
-    let origins = list(text().about("An https origin; http to loopback.")).count(0..=100).distinct();
-    let pago_movil = object()
-        .member("bankCode", text().pattern("^[0-9]{4}$"))
-        .member("phone", text())
-        .member("identification", text())
-        .closed();
-    let shop = object()
-        .member("name", text().chars(1..=120).or_null().about("On checkout pages and receipts; null: the account's name."))
-        .member("rif", text().or_null().about("On checkout pages and receipts, such as `J-12345678-9`; null: none."))
-        .member("logo", text().or_null().about("On checkout pages: a data URI of a PNG, JPEG or WebP in base64, of at most 12288 characters."))
-        .member("email", text().or_null().about("Where buyers write to."))
-        .member("phone", text().or_null().about("Where buyers call, such as `+58 212 555 0101`."))
-        .member("pagoMovil", pago_movil.or_null().about("Where checkout pages have buyers send a Pago Móvil; null: that is not offered in live mode."));
-    object()
-        .member("reserveVes", ves())
-        .member("fees", fees)
-        .member("sellerHoldBusinessDays", integer().range("0", "365"))
-        .member("conversions", conversions)
-        .member("usdt", object().member("enabled", boolean()).member("payoutAutoLimitUsdt", ves()))
-        .member("cop", object().member("enabled", boolean()))
-        .member("withdrawFeePolicy", one_of(["legacy_flat", "tiered_v1", "tiered_v2"]))
-        .member("checkout", object().member("allowedOrigins", origins))
-        .member("shop", shop)
-        .member(
-            "chargebackFeeMax",
-            ves().or_null().about(
-                "The largest `feeVes` of a chargeback without an approval; null: `fees.chargebackVes`.",
-            ),
-        )
-        .member(
-            "microDepositsDailyMax",
-            integer().range("0", "10000").about("Verifications that may be started in 24 hours."),
-        )
 }

@@ -344,9 +344,9 @@ shown! {
         json "autoConvert" = format!(r#"{{"COP":{{"percent":{}}}}}"#, settings.conversions.auto_cop_percent),
             schema::object().member("COP", schema::object().member("percent", schema::integer().range("0", "100")));
         list "enabledCurrencies" = enabled(&settings.conversions), schema::list(schema::one_of(SOURCES.map(|(name, _)| name)));
-        json "spreadPercent" = spread(&settings.conversions), per_source(values::four_decimals(), values::four_decimals());
+        json "spreadPercent" = show_spread(&settings.conversions.spread_percent), spread_schema();
         plain "minimumUsdt" = settings.conversions.minimum, values::ves();
-        json "dailyLimit" = daily_limit(&settings.conversions), per_source(values::ves().or_null(), values::pesos().or_null());
+        json "dailyLimit" = show_limit(&settings.conversions.daily_limit), per_source(values::ves().or_null(), values::pesos().or_null());
     }
 }
 

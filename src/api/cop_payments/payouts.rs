@@ -83,32 +83,31 @@ shown! {
     }
 }
 
-/// A payout in pesos as an operator sees it: the recipient unmasked for whoever pays, or only the end of the
-/// account.
-pub fn show_to_operator(payout: &CopPayout, in_clear: bool) -> Vec<u8> {
-    let to = &payout.to;
-    let out = Object::with_capacity(768)
-        .plain("id", payout.id)
-        .plain("payoutId", payout.id)
-        .plain("object", "cop_payout")
-        .plain("status", payout.status.name())
-        .maybe_text("reference", payout.reference.as_deref())
-        .maybe_text("failureCode", payout.failure_code.as_deref())
-        .text("externalRef", &*payout.external_ref)
-        .plain("amountCop", payout.amount)
-        .plain("currency", "COP");
-    let out = if in_clear {
-        out.text("bank", &to.bank)
-            .text("accountNumber", to.account.clear())
-            .plain("accountType", to.account_type.name())
-            .text("holderName", &to.holder_name)
-            .plain("documentType", to.document_type.name())
-            .text("documentNumber", to.document_number.clear())
-    } else {
-        out.text("destination", to.account.masked().to_string())
-    };
-    out.boolean("livemode", payout.livemode)
-        .plain("createdAt", payout.created_at)
-        .maybe_plain("settledAt", payout.settled_at)
-        .end()
+shown! {
+    /// A payout in pesos as an operator sees it: the recipient unmasked for whoever pays, or only the end of the
+    /// account.
+    pub fn show_to_operator(payout: &CopPayout, in_clear: bool), operator_schema, 768 [
+        let (masked, to) = (&payout.to, in_clear.then_some(&payout.to));
+    ] {
+        plain "id" = payout.id, uuid();
+        plain "payoutId" = payout.id, uuid();
+        constant "object" = "cop_payout";
+        plain "status" = payout.status.name(), one_of(Status::ALL.map(Status::name));
+        maybe text "reference" = payout.reference.as_deref(), text();
+        maybe text "failureCode" = payout.failure_code.as_deref(), text();
+        text "externalRef" = &*payout.external_ref, text();
+        plain "amountCop" = payout.amount, pesos();
+        constant "currency" = "COP";
+        optional text "bank" = to.map(|to| &to.bank), text();
+        optional text "accountNumber" = to.map(|to| to.account.clear()), text();
+        optional plain "accountType" = to.map(|to| to.account_type.name()), text();
+        optional text "holderName" = to.map(|to| &to.holder_name), text();
+        optional plain "documentType" = to.map(|to| to.document_type.name()), text();
+        optional text "documentNumber" = to.map(|to| to.document_number.clear()), text();
+        optional text "destination" = to.is_none().then(|| masked.account.masked().to_string()),
+            text().about("An ellipsis and the last four digits.");
+        boolean "livemode" = payout.livemode, boolean();
+        plain "createdAt" = payout.created_at, instant();
+        maybe plain "settledAt" = payout.settled_at, instant();
+    }
 }

@@ -1,45 +1,75 @@
 //! Approvals as they are shown: calls that wait for a second person, and what came of them.
 
-use super::show_who;
+use super::{show_who, who_schema};
 use crate::answer::{Facts, Rendered};
 use crate::json::{self, Shape};
+use crate::openapi::schema::{self, Schema};
+use crate::shown::shown;
 use crate::writer::{Object, text};
-use domain::entities::approval::{Approval, AskedCall, Status};
+use domain::entities::approval::{Approvable, Approval, AskedCall, Status};
 use domain::values::time::Timestamp;
 
 /// The answer to a call that waits now; `None` of one that does not.
 pub fn asked(facts: &Facts<'_>) -> Option<Rendered> {
     let approval: &Approval = facts.the()?;
-    Some((202, begin(approval, Status::Pending).plain("expiresAt", approval.expires_at).end()))
+    let shown = Object::reopened(begin(approval, Status::Pending));
+    Some((202, shown.plain("expiresAt", approval.expires_at).end()))
 }
 
 /// The answer to who approved, with what the call itself would have answered.
 pub fn approved(approval: &Approval, result: &[u8]) -> Vec<u8> {
     let is_json = std::str::from_utf8(result).is_ok_and(|text| json::read(text).is_ok());
-    begin(approval, Status::Approved).json_or_null("result", is_json.then_some(result)).end()
+    let shown = Object::reopened(begin(approval, Status::Approved));
+    shown.json_or_null("result", is_json.then_some(result)).end()
 }
 
-pub fn show(approval: &Approval, now: Timestamp) -> Vec<u8> {
-    let AskedCall { by, tenant, target, .. } = &approval.call;
-    let decision = approval.decision.as_ref();
-    begin(approval, approval.status(now))
-        .json("requestedBy", &show_who(by))
-        .json_or_null("decidedBy", decision.map(|decision| show_who(&decision.by)))
-        .maybe_text("note", decision.and_then(|decision| decision.note.as_deref()))
-        .maybe_plain("tenantId", *tenant)
-        .maybe_text("target", target.as_deref())
-        .json("request", &request(&approval.call))
-        .plain("createdAt", approval.created_at)
-        .plain("expiresAt", approval.expires_at)
-        .maybe_plain("decidedAt", decision.map(|decision| decision.at))
-        .end()
+shown! {
+    fn begin(approval: &Approval, status: Status), begin_schema, 512 {
+        plain "approvalId" = approval.id, uuid();
+        plain "action" = approval.action.name(), one_of(Approvable::ALL.map(Approvable::name));
+        plain "status" = status.name(), one_of(Status::ALL.map(Status::name));
+    }
 }
 
-fn begin(approval: &Approval, status: Status) -> Object {
-    Object::with_capacity(512)
-        .plain("approvalId", approval.id)
-        .plain("action", approval.action.name())
-        .plain("status", status.name())
+shown! {
+    pub fn show(approval: &Approval, now: Timestamp), approval_schema, 1024 [
+        let (call, decision) = (&approval.call, approval.decision.as_ref());
+    ] {
+        plain "approvalId" = approval.id, uuid();
+        plain "action" = approval.action.name(), one_of(Approvable::ALL.map(Approvable::name));
+        plain "status" = approval.status(now).name(), one_of(Status::ALL.map(Status::name));
+        json "requestedBy" = &show_who(&call.by), who_schema();
+        maybe json "decidedBy" = decision.map(|decision| show_who(&decision.by)), who_schema();
+        maybe text "note" = decision.and_then(|decision| decision.note.as_deref()), text();
+        maybe plain "tenantId" = call.tenant, uuid();
+        maybe text "target" = call.target.as_deref(), text().about("The id that the path names.");
+        json "request" = &request(call), asked_for();
+        plain "createdAt" = approval.created_at, instant();
+        plain "expiresAt" = approval.expires_at, instant();
+        maybe plain "decidedAt" = decision.map(|decision| decision.at), instant();
+    }
+}
+
+fn asked_for() -> Schema {
+    use schema::{any_of, integer, object, text};
+    let bodies = [
+        "NewAdjustment",
+        "NewRate",
+        "LiveStatusChange",
+        "OperationResolution",
+        "Rejection",
+        "ReconciliationAcceptance",
+        "NewOperator",
+        "OperatorChange",
+        "NewChargeback",
+        "NewCopPayout",
+        "CopPayoutCompletion",
+        "CopPayoutFailure",
+    ];
+    let pin = object().member("pair", text()).member("source", text()).member("side", text());
+    let take_over = object().member("madeBy", text()).member("walSeq", integer().at_least("0"));
+    any_of(bodies.map(schema::named).into_iter().chain([pin, take_over]))
+        .about("The body, or the parameters, of the call.")
 }
 
 /// The members of the request: those of its body, or its parameters where it has none.

@@ -14,6 +14,8 @@ use domain::entities::payment::Payment;
 
 use crate::answer::{Facts, Rendered};
 use crate::json::{self, Member, Shape};
+use crate::openapi::schema::{self, Schema};
+use crate::shown::shown;
 use crate::writer::Object;
 use domain::platform::PlatformChange;
 use domain::platform::audit::{AuditEntry, Who};
@@ -44,17 +46,18 @@ pub fn of(record: &Record) -> Option<&OperatorAccount> {
     }
 }
 
+shown! {
+    fn begin(operator: &OperatorAccount), begin_schema, 256 {
+        plain "operatorId" = operator.id, uuid();
+        text "name" = &operator.name, text();
+        text "email" = &operator.email, text().example(r#""ana@example.com""#);
+        plain "role" = operator.role.name(), one_of(Role::ALL.map(Role::name));
+        plain "status" = operator.status.name(), one_of(OperatorStatus::ALL.map(OperatorStatus::name));
+    }
+}
+
 fn members(operator: &OperatorAccount, token: Option<&str>) -> Vec<u8> {
-    let shown = Object::new()
-        .plain("operatorId", operator.id)
-        .text("name", &operator.name)
-        .text("email", &operator.email)
-        .plain("role", operator.role.name())
-        .plain("status", operator.status.name());
-    let shown = match token {
-        Some(token) => shown.text("token", token),
-        None => shown,
-    };
+    let shown = Object::reopened(begin(operator)).optional_text("token", token);
     shown.plain("createdAt", operator.created_at).end()
 }
 
@@ -82,24 +85,35 @@ pub fn unmasked_payment(shown: Vec<u8>, payment: &Payment) -> Vec<u8> {
     members.iter().fold(Object::with_capacity(1280), clear).end()
 }
 
-/// A person in an entry of the audit or an approval.
-pub fn show_who(who: &Who) -> Vec<u8> {
-    Object::new().text("operatorId", who.shown_id()).text("name", &who.name).end()
+/// The id of an operator, or `root`.
+pub fn operator_id() -> Schema {
+    schema::text().pattern("^(root|[0-9a-f-]{36})$").example(r#""root""#)
 }
 
-/// An entry of the audit; its id comes from its record.
-pub fn show_entry(entry: &AuditEntry, record: &Record) -> Vec<u8> {
-    Object::with_capacity(512)
-        .plain("id", entry.id(record.seed))
-        .plain("at", entry.at)
-        .json("operator", &show_who(&entry.operator))
-        .maybe_text("peer", entry.peer.as_deref())
-        .text("action", &entry.action)
-        .maybe_plain("tenantId", entry.tenant)
-        .maybe_text("target", entry.target.as_deref())
-        .json_or_null("before", entry.before.as_deref())
-        .json_or_null("after", entry.after.as_deref())
-        .maybe_plain("approvalId", entry.approval)
-        .maybe_text("requestId", entry.request_id.as_deref())
-        .end()
+shown! {
+    /// A person in an entry of the audit or an approval.
+    pub fn show_who(who: &Who), who_schema, 128 {
+        text "operatorId" = who.shown_id(), operator_id();
+        text "name" = &who.name, text();
+    }
+}
+
+const CHANGED: &str = "The changed members; null where there is none.";
+
+shown! {
+    /// An entry of the audit; its id comes from its record.
+    pub fn show_entry(entry: &AuditEntry, record: &Record), entry_schema, 512 {
+        plain "id" = entry.id(record.seed), uuid();
+        plain "at" = entry.at, instant();
+        json "operator" = &show_who(&entry.operator), who_schema();
+        maybe text "peer" = entry.peer.as_deref(), text().about("The address that the call came from.");
+        text "action" = &entry.action,
+            text().about("Noun and verb, as on the command line.").example(r#""tenant.settings""#);
+        maybe plain "tenantId" = entry.tenant, uuid();
+        maybe text "target" = entry.target.as_deref(), text().about("The id of what it is about.");
+        json "before" = entry.before.as_deref().unwrap_or("null").as_bytes(), anything().about(CHANGED);
+        json "after" = entry.after.as_deref().unwrap_or("null").as_bytes(), anything().about(CHANGED);
+        maybe plain "approvalId" = entry.approval, uuid();
+        maybe text "requestId" = entry.request_id.as_deref(), text();
+    }
 }

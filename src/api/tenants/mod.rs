@@ -8,9 +8,12 @@ pub mod own;
 pub mod settings;
 
 use crate::answer::{Facts, Rendered};
-use crate::fields::{Fields, Invalid, Kind as _, read};
-use crate::openapi::kinds;
+use crate::fields::{Fields, Invalid, Kind as _};
+use crate::openapi::schema::Schema;
+use crate::openapi::{kinds, schema, values};
+use crate::shown::shown;
 use crate::writer::{Object, text};
+use domain::platform::settings::LiveStatus;
 use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::record::Record;
 use domain::values::mode::Mode;
@@ -33,31 +36,38 @@ pub fn show(tenant: &Tenant) -> Vec<u8> {
     show_asking(tenant, None)
 }
 
-/// A tenant like [`show`], with the instant at which it asked for live mode, if the operator has not
-/// answered yet.
-pub fn show_asking(tenant: &Tenant, live_asked_at: Option<Timestamp>) -> Vec<u8> {
-    members(tenant, live_asked_at).end()
+shown! {
+    /// A tenant like [`show`], with the instant at which it asked for live mode, if the operator has not
+    /// answered yet.
+    pub fn show_asking(tenant: &Tenant, live_asked_at: Option<Timestamp>), tenant_schema, 1536 [
+        let live = &*tenant.tenant_settings;
+    ] {
+        plain "tenantId" = tenant.id, uuid();
+        text "name" = &tenant.name, text();
+        plain "liveStatus" = live.live_status.name(), live_status();
+        maybe plain "liveAskedAt" = live_asked_at,
+            instant().about("When it asked for live mode, if that was not answered yet.");
+        maybe text "liveStatusReason" = live.reason.as_deref(), text();
+        maybe plain "movedTo" = live.moved_to.as_deref(),
+            text().about("The deployment that the account moves to; then nothing is decided for it here.");
+        json "settings" = &settings::show(&live.settings), named("Settings");
+        plain "createdAt" = tenant.created_at, instant();
+    }
 }
 
 /// A tenant whose live mode was just allowed, with what it cannot do there yet.
 pub fn show_activated(tenant: &Tenant, warnings: impl IntoIterator<Item = String>) -> Vec<u8> {
-    members(tenant, None).list("warnings", warnings.into_iter().map(|warning| text(&warning))).end()
+    let shown = Object::reopened(show(tenant));
+    shown.list("warnings", warnings.into_iter().map(|warning| text(&warning))).end()
 }
 
-fn members(tenant: &Tenant, live_asked_at: Option<Timestamp>) -> Object {
-    begin(tenant)
-        .maybe_plain("liveAskedAt", live_asked_at)
-        .maybe_text("liveStatusReason", tenant.tenant_settings.reason.as_deref())
-        .maybe_plain("movedTo", tenant.tenant_settings.moved_to.as_deref())
-        .json("settings", &settings::show(&tenant.tenant_settings.settings))
-        .plain("createdAt", tenant.created_at)
+pub fn live_status() -> Schema {
+    schema::one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name))
 }
 
-fn begin(tenant: &Tenant) -> Object {
-    Object::with_capacity(1536)
-        .plain("tenantId", tenant.id)
-        .text("name", &tenant.name)
-        .plain("liveStatus", tenant.tenant_settings.live_status.name())
+fn first_key() -> Schema {
+    let once = "Shown here, and again only to a repeat with the same Idempotency-Key.";
+    schema::object().member("keyId", values::uuid()).member("key", schema::text().about(once))
 }
 
 /// A key as JSON, without its secret.
@@ -81,13 +91,22 @@ fn describe(object: Object, key: &ApiKey) -> Object {
 /// The tenant that a record opened, with its first keys; `None` if it opened none.
 pub fn opened(record: &Record, reveal: Reveal<'_>) -> Option<Vec<u8>> {
     let Some(PlatformChange::Opened { tenant, keys }) = record.platform.as_deref() else { return None };
-    let key = |mode| keys.iter().find(|key| key.mode == mode).map(|key| name(key, reveal).end());
-    let shown = begin(tenant)
-        .json_or_null("testKey", key(Mode::Test))
-        .json_or_null("liveKey", key(Mode::Live))
-        .json("settings", &settings::show(&tenant.tenant_settings.settings))
-        .plain("createdAt", tenant.created_at);
-    Some(shown.end())
+    Some(show_with_keys(tenant, &|mode| match keys.iter().find(|key| key.mode == mode) {
+        Some(key) => name(key, reveal).end(),
+        None => b"null".to_vec(),
+    }))
+}
+
+shown! {
+    fn show_with_keys(tenant: &Tenant, key: &dyn Fn(Mode) -> Vec<u8>), opened_schema, 1536 {
+        plain "tenantId" = tenant.id, uuid();
+        text "name" = &tenant.name, text();
+        plain "liveStatus" = tenant.tenant_settings.live_status.name(), live_status();
+        json "testKey" = &key(Mode::Test), first_key();
+        json "liveKey" = &key(Mode::Live), first_key();
+        json "settings" = &settings::show(&tenant.tenant_settings.settings), named("Settings");
+        plain "createdAt" = tenant.created_at, instant();
+    }
 }
 
 /// The key that a record made, which is the first of those that it changes; `None` if it made none.

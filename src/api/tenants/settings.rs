@@ -4,7 +4,9 @@
 mod shop;
 
 use crate::fields::{Fields, Got, Invalid, Kind, kind};
+use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema, values};
+use crate::shown::shown;
 use crate::value::{Bad, Value};
 use crate::writer::{Object, text};
 use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
@@ -29,67 +31,88 @@ enum Source {
     Cop,
 }
 
-pub fn show(settings: &Settings) -> Vec<u8> {
-    let origins = settings.checkout_allowed_origins.iter().map(|origin| text(origin));
-    let usdt = Object::new()
-        .boolean("enabled", settings.usdt_enabled)
-        .plain("payoutAutoLimitUsdt", settings.usdt_payout_auto_limit);
-    Object::with_capacity(1024)
-        .plain("reserveVes", settings.reserve)
-        .json("fees", &show_fees(&settings.fees))
-        .number("sellerHoldBusinessDays", settings.seller_hold_business_days)
-        .json("conversions", &show_conversions(&settings.conversions))
-        .json("usdt", &usdt.end())
-        .json("cop", &Object::new().boolean("enabled", settings.cop_enabled).end())
-        .text("withdrawFeePolicy", &settings.withdraw_fee_policy)
-        .json("checkout", &Object::new().list("allowedOrigins", origins).end())
-        .json("shop", &shop::show(&settings.shop))
-        .maybe_plain("chargebackFeeMax", settings.chargeback_fee_max)
-        .number("microDepositsDailyMax", settings.micro_deposits_daily_max)
-        .end()
+shown! {
+    pub fn show(settings: &Settings), settings_schema, 1024 {
+        plain "reserveVes" = settings.reserve, ves();
+        json "fees" = &show_fees(&settings.fees), fees_schema();
+        number "sellerHoldBusinessDays" = settings.seller_hold_business_days, integer().range("0", "365");
+        json "conversions" = &show_conversions(&settings.conversions), conversions_schema();
+        json "usdt" = &show_usdt(settings), usdt_schema();
+        json "cop" = &Object::new().boolean("enabled", settings.cop_enabled).end(), object().member("enabled", boolean());
+        text "withdrawFeePolicy" = &settings.withdraw_fee_policy,
+            one_of(WITHDRAW_FEE_POLICIES.map(|(name, _)| name));
+        json "checkout" = &show_checkout(settings), checkout_schema();
+        json "shop" = &shop::show(&settings.shop), shop::schema();
+        maybe plain "chargebackFeeMax" = settings.chargeback_fee_max,
+            ves().about("The largest `feeVes` of a chargeback without an approval; null: `fees.chargebackVes`.");
+        number "microDepositsDailyMax" = settings.micro_deposits_daily_max,
+            integer().range("0", "10000").about("Verifications that may be started in 24 hours.");
+    }
+}
+
+shown! {
+    fn show_usdt(settings: &Settings), usdt_schema, 64 {
+        boolean "enabled" = settings.usdt_enabled, boolean();
+        plain "payoutAutoLimitUsdt" = settings.usdt_payout_auto_limit, ves();
+    }
+}
+
+shown! {
+    fn show_checkout(settings: &Settings), checkout_schema, 256 {
+        list "allowedOrigins" = settings.checkout_allowed_origins.iter().map(|origin| text(origin)), origins_schema();
+    }
 }
 
 fn percentage(rate: Rate) -> String {
     format!("{:.4}", rate.0)
 }
 
-fn show_fees(fees: &Fees) -> Vec<u8> {
-    let fee = |fee: &Fee| {
-        Object::new().plain("percent", percentage(fee.percent)).plain("fixedVes", fee.fixed).end()
-    };
-    Object::new()
-        .json("c2p", &fee(&fees.c2p))
-        .json("vpos", &fee(&fees.vpos))
-        .json("debit", &fee(&fees.debit))
-        .json("pagoMovil", &fee(&fees.pago_movil))
-        .plain("linkPercent", percentage(fees.link_percent))
-        .plain("chargebackVes", fees.chargeback)
-        .plain("payoutVes", fees.payout)
-        .end()
+shown! {
+    fn show_fee(fee: &Fee), fee_schema, 64 {
+        plain "percent" = percentage(fee.percent), four_decimals();
+        plain "fixedVes" = fee.fixed, ves();
+    }
 }
 
-fn show_conversions(conversions: &ConversionSettings) -> Vec<u8> {
-    Object::new()
-        .list("enabled", enabled(conversions))
-        .json("spreadPercent", spread(conversions))
-        .plain("minimumUsdt", conversions.minimum)
-        .json("dailyLimit", daily_limit(conversions))
-        .end()
+shown! {
+    fn show_fees(fees: &Fees), fees_schema, 512 {
+        json "c2p" = &show_fee(&fees.c2p), fee_schema();
+        json "vpos" = &show_fee(&fees.vpos), fee_schema();
+        json "debit" = &show_fee(&fees.debit), fee_schema();
+        json "pagoMovil" = &show_fee(&fees.pago_movil), fee_schema();
+        plain "linkPercent" = percentage(fees.link_percent),
+            four_decimals().about("The operator's share of sales through payment links, in percent.");
+        plain "chargebackVes" = fees.chargeback, ves();
+        plain "payoutVes" = fees.payout, ves();
+    }
+}
+
+shown! {
+    fn show_conversions(conversions: &ConversionSettings), conversions_schema, 256 {
+        list "enabled" = enabled(conversions), list(one_of(["VES", "COP"])).distinct();
+        json "spreadPercent" = &show_spread(&conversions.spread_percent), spread_schema();
+        plain "minimumUsdt" = conversions.minimum, ves();
+        json "dailyLimit" = &show_limit(&conversions.daily_limit), limit_schema();
+    }
+}
+
+shown! {
+    pub(crate) fn show_spread(spread: &PerSource<Rate>), spread_schema, 64 {
+        plain "VES" = percentage(spread.ves), four_decimals();
+        plain "COP" = percentage(spread.cop), four_decimals();
+    }
+}
+
+shown! {
+    pub(crate) fn show_limit(limit: &PerSource<Option<i64>>), limit_schema, 64 {
+        maybe plain "VES" = limit.ves.map(Ves::from_minor), ves().about("Null: none.");
+        maybe plain "COP" = limit.cop, pesos().about("Null: none.");
+    }
 }
 
 pub(crate) fn enabled(conversions: &ConversionSettings) -> impl Iterator<Item = Vec<u8>> {
     let sources = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)];
     sources.into_iter().filter(|(_, enabled)| *enabled).map(|(name, _)| text(name))
-}
-
-pub(crate) fn spread(conversions: &ConversionSettings) -> Vec<u8> {
-    let PerSource { ves, cop } = &conversions.spread_percent;
-    Object::new().plain("VES", percentage(*ves)).plain("COP", percentage(*cop)).end()
-}
-
-pub(crate) fn daily_limit(conversions: &ConversionSettings) -> Vec<u8> {
-    let PerSource { ves, cop } = &conversions.daily_limit;
-    Object::new().maybe_plain("VES", ves.map(Ves::from_minor)).maybe_plain("COP", *cop).end()
 }
 
 /// Reads a change of settings: something has to be in it.
@@ -243,13 +266,11 @@ fn sources<'a>() -> impl Kind<'a, Vec<Source>> {
 
 /// The origins that may embed the checkout, each once.
 fn origins_allowed<'a>() -> impl Kind<'a, Vec<String>> {
-    kind(
-        |value: Value<'a>| distinct(value.list(0..=ORIGINS_MAX, origin)?),
-        || {
-            let origin = schema::text().about("An https origin; http to loopback.");
-            schema::list(origin).count(0..=ORIGINS_MAX).distinct()
-        },
-    )
+    kind(|value: Value<'a>| distinct(value.list(0..=ORIGINS_MAX, origin)?), origins_schema)
+}
+
+fn origins_schema() -> Schema {
+    schema::list(schema::text().about("An https origin; http to loopback.")).count(0..=ORIGINS_MAX).distinct()
 }
 
 fn percent<'a>() -> impl Kind<'a, Rate> {

@@ -379,6 +379,13 @@ impl<'a, T, R: FnMut(Value<'a>) -> Result<T, Bad>, S: Fn() -> Schema> Kind<'a, T
     }
 }
 
+/// Reads a body of one member.
+pub fn only<'a, T>(mut fields: Fields<'a>, name: &'static str, kind: impl Kind<'a, T>) -> Result<T, Invalid> {
+    let member = fields.required(name, kind);
+    let sound = fields.finish()?;
+    Ok(member.get(&sound))
+}
+
 /// The schema of the bodies that `read` reads: it is made to describe them, and reads nothing.
 pub fn body<'a, T, E>(read: impl FnOnce(Fields<'a>) -> Result<T, E>) -> Schema {
     let (fields, description) = Fields::describing();

@@ -39,6 +39,18 @@ pub fn page(mut query: Query<'_>, list: ListOf<'_>) -> Result<Page, Invalid> {
     Ok(read!(query { got page = query.page(list); } => page))
 }
 
+/// Reads a list's one filter, and its `limit` and `cursor`.
+pub fn filtered<'q, T>(
+    mut query: Query<'q>,
+    list: ListOf<'_>,
+    name: &'static str,
+    kind: impl Kind<'q, T>,
+) -> Result<(Option<T>, Page), Invalid> {
+    let (filter, page) = (query.optional(name, kind), query.page(list));
+    let sound = query.finish()?;
+    Ok((filter.get(&sound), page.get(&sound)))
+}
+
 fn parse(query: Option<&str>) -> (Vec<Parameter<'_>>, Findings) {
     let mut parameters = Vec::new();
     let mut findings = Findings::default();

@@ -72,6 +72,23 @@ stored! {
 }
 
 impl AuditEntry {
+    /// An entry for an act of this person at this instant, of which nothing else is known.
+    pub fn by(operator: Who, at: Timestamp, action: &str) -> AuditEntry {
+        AuditEntry {
+            at,
+            operator,
+            peer: None,
+            action: action.to_owned(),
+            tenant: None,
+            target: None,
+            before: None,
+            after: None,
+            approval: None,
+            consent: None,
+            request_id: None,
+        }
+    }
+
     /// The id of the entry in the record with this seed.
     pub fn id(&self, seed: u64) -> Id {
         Id::derived(self.at.unix_ms(), seed, ENTRY)

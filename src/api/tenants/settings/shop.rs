@@ -3,9 +3,10 @@
 use super::put;
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::kinds::is_email;
+use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema};
+use crate::shown::shown;
 use crate::value::Value;
-use crate::writer::Object;
 use domain::platform::settings::{Receiver, Shop};
 use domain::values::bank::BankCode;
 use std::borrow::Cow;
@@ -17,22 +18,35 @@ const LOGO_CHARACTERS_MAX: usize = 12_288;
 const LOGO_KINDS: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
 const PHONE_CHARACTERS: std::ops::RangeInclusive<usize> = 7..=24;
 
-pub(super) fn show(shop: &Shop) -> Vec<u8> {
-    let receiver = shop.pago_movil.as_ref().map(|receiver| {
-        Object::new()
-            .plain("bankCode", receiver.bank)
-            .plain("phone", receiver.phone.clear())
-            .plain("identification", receiver.id.clear())
-            .end()
-    });
-    Object::new()
-        .maybe_text("name", shop.name.as_deref())
-        .maybe_text("rif", shop.rif.as_deref())
-        .maybe_text("logo", shop.logo.as_deref())
-        .maybe_text("email", shop.email.as_deref())
-        .maybe_text("phone", shop.phone.as_deref())
-        .json("pagoMovil", receiver.as_deref().unwrap_or(b"null"))
-        .end()
+const RIF: &str = "On checkout pages and receipts, such as `J-12345678-9`; null: none.";
+const LOGO: &str =
+    "On checkout pages: a data URI of a PNG, JPEG or WebP in base64, of at most 12288 characters.";
+const PHONE: &str = "Where buyers call, such as `+58 212 555 0101`.";
+const PAGO_MOVIL: &str =
+    "Where checkout pages have buyers send a Pago Móvil; null: that is not offered in live mode.";
+
+shown! {
+    pub(super) fn show(shop: &Shop), schema, 512 {
+        maybe text "name" = shop.name.as_deref(),
+            text().chars(1..=NAME_CHARACTERS_MAX).about("On checkout pages and receipts; null: the account's name.");
+        maybe text "rif" = shop.rif.as_deref(), text().about(RIF);
+        maybe text "logo" = shop.logo.as_deref(), text().about(LOGO);
+        maybe text "email" = shop.email.as_deref(), text().about("Where buyers write to.");
+        maybe text "phone" = shop.phone.as_deref(), text().about(PHONE);
+        maybe json "pagoMovil" = shop.pago_movil.as_ref().map(show_receiver), receiver_schema().about(PAGO_MOVIL);
+    }
+}
+
+shown! {
+    fn show_receiver(receiver: &Receiver), open_receiver_schema, 128 {
+        plain "bankCode" = receiver.bank, text().pattern("^[0-9]{4}$");
+        plain "phone" = receiver.phone.clear(), text();
+        plain "identification" = receiver.id.clear(), text();
+    }
+}
+
+fn receiver_schema() -> Schema {
+    open_receiver_schema().closed()
 }
 
 /// `base` with what the members say. Null is a value here: the tenant's own name, and nothing of the
@@ -40,17 +54,14 @@ pub(super) fn show(shop: &Shop) -> Vec<u8> {
 pub(super) fn merge(base: &Shop, mut fields: Fields<'_>) -> Result<Shop, Invalid> {
     let mut merged = base.clone();
     put(&mut merged.name, &fields.nullable("name", name()));
-    let number = of_text(rif).about("On checkout pages and receipts, such as `J-12345678-9`; null: none.");
+    let number = of_text(rif).about(RIF);
     put(&mut merged.rif, &fields.nullable("rif", number));
-    let picture = of_text(logo).about(
-        "On checkout pages: a data URI of a PNG, JPEG or WebP in base64, of at most 12288 characters.",
-    );
+    let picture = of_text(logo).about(LOGO);
     put(&mut merged.logo, &fields.nullable("logo", picture));
     put(&mut merged.email, &fields.nullable("email", of_text(email).about("Where buyers write to.")));
-    let called = of_text(phone).about("Where buyers call, such as `+58 212 555 0101`.");
+    let called = of_text(phone).about(PHONE);
     put(&mut merged.phone, &fields.nullable("phone", called));
-    let sent_to = kinds::object(receiver)
-        .about("Where checkout pages have buyers send a Pago Móvil; null: that is not offered in live mode.");
+    let sent_to = kinds::object(receiver).about(PAGO_MOVIL);
     put(&mut merged.pago_movil, &fields.nullable("pagoMovil", sent_to));
     fields.finish()?;
     Ok(merged)
