@@ -7,7 +7,7 @@
 //! A tenant's share is a part of the places that it has and of those that are free: alone it may
 //! have [`Shares::percent`] of all, two have less each, and a tenant that has nothing yet always
 //! finds a free place (dynamic thresholds, as switches share their buffers). Tenants that yield
-//! ([`Rules::yields`](crate::Rules::yields)) also leave a reserve to the others.
+//! ([`Machine::yields`](crate::Machine::yields)) also leave a reserve to the others.
 
 use dashmap::DashMap;
 use foldhash::fast::RandomState;

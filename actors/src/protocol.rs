@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
-use wal::{Completion, Durable, Poisoned, Seq};
+use wal::{Completion, Durable, Poisoned, ReadError, Reader, Seq};
 
 // Replies.
 
@@ -68,9 +68,9 @@ pub enum Failure {
     Defect(String),
 }
 
-impl Failure {
-    /// An actor was gone before it replied: the command may be durable all the same.
-    pub(crate) fn outcome_unknown() -> Failure {
+/// An actor was gone before it replied: the command may be durable all the same.
+impl From<oneshot::error::RecvError> for Failure {
+    fn from(_: oneshot::error::RecvError) -> Failure {
         Failure::Storage("the actor is gone; outcome unknown".to_owned())
     }
 }
@@ -84,16 +84,7 @@ pub(crate) type Sender<T> = oneshot::Sender<Result<T, Failure>>;
 pub(crate) async fn reply_to<T>(ask: impl FnOnce(Sender<T>)) -> Result<T, Failure> {
     let (to, from) = oneshot::channel();
     ask(to);
-    from.await.map_err(|_| Failure::outcome_unknown())?
-}
-
-pub(crate) fn received<M: Machine>(
-    received: Result<CommandReply<M>, oneshot::error::RecvError>,
-) -> CommandReply<M> {
-    match received {
-        Ok(reply) => reply,
-        Err(_) => Err(Failure::outcome_unknown()),
-    }
+    from.await?
 }
 
 pub(crate) struct ReplyTo<M: Machine> {
@@ -117,6 +108,11 @@ impl<M: Machine> ReplyTo<M> {
         (ReplyTo { admission, until_record, until_reply, to }, from)
     }
 
+    /// For a part of a request, or one that takes nothing of the capacity.
+    pub fn bare() -> (Self, oneshot::Receiver<CommandReply<M>>) {
+        ReplyTo::new(None, None, None)
+    }
+
     /// The first record is durable: others may find it in the index now.
     pub fn recorded(&mut self) {
         self.until_record = None;
@@ -132,6 +128,20 @@ impl<M: Machine> ReplyTo<M> {
         self.until_reply = None;
         // The caller may be gone; what was decided stays.
         let _ = self.to.send(reply);
+    }
+
+    fn send_durable(self, mut settled: Box<Settled<M>>, outcome: Result<Durable, Failure>) {
+        match outcome {
+            Ok(durable) => {
+                settled.timing.wal = durable.waited;
+                settled.timing.agree = durable.agreed;
+                if settled.record.is_some() {
+                    settled.seq = Some(durable.seq);
+                }
+                self.send(Ok(settled));
+            }
+            Err(failure) => self.send(Err(failure)),
+        }
     }
 }
 
@@ -177,35 +187,24 @@ impl<M: Machine> Completion for PendingReply<M> {
             Err(poisoned) => Err(Failure::Storage(poisoned.to_string())),
         };
         match self {
-            PendingReply::Command { reply_to, mut settled, follow_ups, listener } => match outcome {
-                Ok(durable) => {
-                    settled.timing.wal = durable.waited;
-                    settled.timing.agree = durable.agreed;
-                    if let Some(record) = &settled.record {
-                        settled.seq = Some(durable.seq);
-                        if let Some(listener) = listener {
-                            listener.notify(record);
-                        }
+            PendingReply::Command { reply_to, mut settled, follow_ups, listener } => {
+                if outcome.is_ok() {
+                    if let (Some(listener), Some(record)) = (listener, &settled.record) {
+                        listener.notify(record);
                     }
                     if let Some(follow_ups) = follow_ups {
                         settled.performed = Some(follow_ups.begin());
                     }
-                    reply_to.send(Ok(settled));
                 }
-                Err(failure) => reply_to.send(Err(failure)),
-            },
+                reply_to.send_durable(settled, outcome);
+            }
             PendingReply::Commands { replies, listener } => {
                 let record = replies.first().and_then(|(_, settled)| settled.record.as_deref());
                 if let (Ok(_), Some(listener), Some(record)) = (&outcome, listener, record) {
                     listener.notify(record);
                 }
-                for (reply_to, mut settled) in replies {
-                    reply_to.send(outcome.clone().map(|durable| {
-                        settled.timing.wal = durable.waited;
-                        settled.timing.agree = durable.agreed;
-                        settled.seq = Some(durable.seq);
-                        settled
-                    }));
+                for (reply_to, settled) in replies {
+                    reply_to.send_durable(settled, outcome.clone());
                 }
             }
             PendingReply::View { to, view, admission } => {
@@ -251,8 +250,7 @@ pub struct Performed<M: Machine> {
 }
 
 /// Of entities whose effects have ended.
-type Ended<M> =
-    Mutex<Vec<(<M as crate::machine::Rules>::EntityId, Arc<<M as crate::machine::Rules>::Entity>)>>;
+type Ended<M> = Mutex<Vec<(<M as Machine>::EntityId, Arc<<M as Machine>::Entity>)>>;
 
 pub(crate) struct UntilDone<M: Machine> {
     ended: Arc<Ended<M>>,
@@ -376,6 +374,14 @@ pub(crate) enum BookMessage<M: Machine> {
     },
 }
 
+impl<M: Machine> Ask<M> {
+    /// Of the book alone.
+    pub fn of_book(command: M::Command, step: Option<Step>, fresh: bool, reply_to: ReplyTo<M>) -> Box<Self> {
+        let asked = Instant::now();
+        Box::new(Ask { command, entity: None, id: None, generation: None, step, fresh, asked, reply_to })
+    }
+}
+
 impl<M: Machine> BookMessage<M> {
     /// Callers of the messages that are not named here notice that the sender is dropped.
     pub fn fail(self, failure: Failure) {
@@ -397,7 +403,7 @@ impl<M: Machine> BookMessage<M> {
 }
 
 /// Dealt with by a clock advance. The set goes with the question and back, so it is never copied.
-pub(crate) type Skip<M> = HashSet<(i64, <M as crate::machine::Rules>::EntityId)>;
+pub(crate) type Skip<M> = HashSet<(i64, <M as Machine>::EntityId)>;
 
 pub(crate) enum Due<M: Machine> {
     /// Marked as being dealt with.
@@ -465,6 +471,17 @@ pub(crate) struct Recovered<M: Machine> {
 impl<M: Machine> Recovered<M> {
     pub fn empty(machine: &M, tenant: u64) -> Self {
         Recovered { book: machine.empty(tenant), ahead: false, settled_ms: i64::MIN }
+    }
+
+    /// From its newest snapshot, with the sequence of that; or says why that cannot be decoded.
+    pub fn load(machine: &M, reader: &Reader, tenant: u64) -> Result<Result<(Seq, Self), String>, ReadError> {
+        let Some(stored) = reader.snapshot(tenant, None)? else {
+            return Ok(Ok((0, Recovered::empty(machine, tenant))));
+        };
+        Ok(match machine.restore(tenant, &stored.state) {
+            Ok(book) => Ok((stored.seq, Recovered { book, ahead: false, settled_ms: stored.time_ms })),
+            Err(error) => Err(format!("its snapshot at {} cannot be decoded: {error}", stored.seq)),
+        })
     }
 }
 

@@ -115,10 +115,10 @@ impl Info {
             tenants += 1;
             snapshots += reader.snapshots_of(newest.tenant).count() as u64;
         }
-        let head: String = hex::encode(reader.head_hash());
+        let head: String = hex::encode(reader.tip().hash);
         if self.json {
             let body = Object::new()
-                .number("firstSeq", reader.first_seq())
+                .number("firstSeq", reader.last_seq().min(1))
                 .number("lastSeq", reader.last_seq())
                 .number("records", records)
                 .number("bytes", bytes)
@@ -130,7 +130,7 @@ impl Info {
             say(&body.end());
             return Ok(());
         }
-        println!("first sequence  {}", reader.first_seq());
+        println!("first sequence  {}", reader.last_seq().min(1));
         println!("last sequence   {}", reader.last_seq());
         println!("records         {records}");
         println!("bytes           {bytes}");

@@ -7,7 +7,7 @@ use super::services::Services;
 use crate::store::history::Unreadable;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::statements::{self, Account};
-use actors::Storage;
+use actors::Machine;
 use api::problem::Problem;
 use api::statements::Ask;
 use domain::ledger::days::{Day, Line, Present, zone};

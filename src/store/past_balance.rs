@@ -3,7 +3,7 @@
 use crate::store::history::{self, Unreadable, record};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use actors::{Rules, Storage};
+use actors::Machine;
 use api::balance::movements::Position;
 use domain::index::{self, LedgerKey, OTHER};
 use domain::ledger::MovementKind;

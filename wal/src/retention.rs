@@ -92,7 +92,7 @@ mod tests {
     fn heads(times_ms: impl IntoIterator<Item = i64>) -> Vec<SnapshotHead> {
         (1..)
             .zip(times_ms)
-            .map(|(seq, time_ms)| SnapshotHead { tenant: 7, seq, time_ms, pieces: 0 })
+            .map(|(seq, time_ms)| SnapshotHead { tenant: 7, seq, time_ms, ..SnapshotHead::default() })
             .collect()
     }
 

@@ -2,7 +2,7 @@
 //! purpose. All promises of the log must come from these verbs alone, so that a test that breaks
 //! them tests the promise.
 
-use crate::batch::{Batch, Family};
+use crate::batch::Batch;
 use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,6 +16,36 @@ pub enum StoreError {
     /// Nothing is wrong: whoever set the bound looks elsewhere first, or without it.
     #[error("more removed keys than the cursor may pass")]
     PassedTooMany,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Family {
+    /// The records, in chunks under the first sequence in them.
+    Log = 0,
+    /// The index: keys of the callers, by which they find records.
+    Index = 1,
+    /// The snapshots: states of tenants, so that replay is short.
+    Snapshots = 2,
+    /// The format, the tip and the floor.
+    Meta = 3,
+    /// The pieces of large states of tenants.
+    Pieces = 4,
+}
+
+impl Family {
+    pub const ALL: [Family; 5] =
+        [Family::Log, Family::Index, Family::Snapshots, Family::Meta, Family::Pieces];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Log => "log",
+            Family::Index => "index",
+            Family::Snapshots => "snapshots",
+            Family::Meta => "meta",
+            Family::Pieces => "pieces",
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -184,8 +184,7 @@ impl<M: Machine> Follower<M> {
             let Some(recovered) = self.books.get_mut(tenant) else { continue };
             // Settled at its last record, as the book that wrote it was then.
             let time_ms = self.machine.now_ms(&recovered.book, LONG_AGO_MS);
-            let mut index = IndexOps::new();
-            alarm::mark(&*self.machine, *tenant, &recovered.book, &mut index);
+            let index = alarm::mark(&*self.machine, *tenant, &recovered.book);
             let state = self.machine.save(&recovered.book);
             self.log.snapshot(Snapshot { tenant: *tenant, time_ms, state, index }, ReportTo(None));
             recovered.ahead = false;

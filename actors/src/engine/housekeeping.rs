@@ -84,7 +84,7 @@ async fn snapshot_round<M: Machine>(host: &Host<M>) -> Result<Seq, Failure> {
         for from in saved {
             // A book does not retire while this is in its queue; if it died, its records are in no
             // snapshot.
-            match from.await.map_err(|_| Failure::outcome_unknown())? {
+            match from.await? {
                 Ok(_) | Err(Failure::Halted) => {}
                 Err(failure) => return Err(failure),
             }

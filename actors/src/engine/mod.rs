@@ -17,9 +17,7 @@ use crate::clock_advance;
 use crate::entity::{self, Attended};
 use crate::host::Host;
 use crate::machine::Machine;
-use crate::protocol::{
-    Ask, BookMessage, CommandReply, EntityMessage, Failure, Guard, ReplyTo, received, reply_to,
-};
+use crate::protocol::{Ask, BookMessage, CommandReply, EntityMessage, Failure, Guard, ReplyTo, reply_to};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -102,20 +100,11 @@ impl<M: Machine> Engine<M> {
     ) -> impl Future<Output = CommandReply<M>> + Send + use<M> {
         let asked = self.admit(tenant, self.standing(tenant), true).map(|admission| {
             let (reply_to, from) = ReplyTo::new(Some(admission), None, until_reply);
-            let ask = Ask {
-                command,
-                entity: None,
-                id: None,
-                generation: None,
-                step: None,
-                fresh: true,
-                asked: Instant::now(),
-                reply_to,
-            };
-            self.host.send_to_book(tenant, BookMessage::Ask(Box::new(ask)));
+            let ask = Ask::of_book(command, None, true, reply_to);
+            self.host.send_to_book(tenant, BookMessage::Ask(ask));
             from
         });
-        async move { received(asked?.await) }
+        async move { asked?.await? }
     }
 
     /// Has a book begin anew: sends it a command that asks for that. What was under way with entities of
@@ -127,7 +116,7 @@ impl<M: Machine> Engine<M> {
         until_reply: Option<Guard>,
     ) -> CommandReply<M> {
         let reply = self.ask_book(tenant, command, until_reply).await;
-        self.host.forget_generation(tenant);
+        self.host.generations.remove(&tenant);
         reply
     }
 
@@ -168,7 +157,7 @@ impl<M: Machine> Engine<M> {
             if let Some(attended) = attended {
                 attended.await;
             }
-            received(from.await)
+            from.await?
         }
     }
 
@@ -193,7 +182,7 @@ impl<M: Machine> Engine<M> {
         let (reply_to, from) = ReplyTo::new(None, None, Some(Box::new(place)));
         let ask = EntityMessage::Ask { command, fresh: false, step: None, asked: Instant::now(), reply_to };
         entity::send(&self.host, tenant, id, ask);
-        received(from.await)
+        from.await?
     }
 
     /// A query for something durable that goes on, like `continue_entity`.
@@ -218,7 +207,7 @@ impl<M: Machine> Engine<M> {
             let Some(handle) = self.host.books.get(&tenant) else { return Ok(None) };
             handle.send(BookMessage::View { query, to, admission });
         }
-        from.await.map_err(|_| Failure::outcome_unknown())?.map(Some)
+        from.await?.map(Some)
     }
 
     /// Deadlines on the way come first, each at its own instant and in order; then the book gets
@@ -239,6 +228,6 @@ impl<M: Machine> Engine<M> {
             let _guards = (admission, until_reply);
             clock_advance::advance(&host, tenant, advance_ms, command).await
         });
-        advance.await.map_err(|_| Failure::outcome_unknown())?
+        advance.await.map_err(|_| Failure::Storage("the advance broke off; outcome unknown".to_owned()))?
     }
 }

@@ -3,7 +3,7 @@
 
 use super::follower::Followed;
 use super::{Engine, housekeeping, recovery};
-use crate::alarm::{self, Alarm, AlarmQueue};
+use crate::alarm;
 use crate::book;
 use crate::entity;
 use crate::host::{Config, Host};
@@ -46,7 +46,7 @@ fn ack_queue<M: Machine>() -> (AckSender<PendingReply<M>>, AckQueue<M>) {
 }
 
 struct Queues<M: Machine> {
-    alarms: AlarmQueue,
+    alarms: UnboundedReceiver<(i64, u64)>,
     follow_ups: UnboundedReceiver<FollowUpMessage<M>>,
 }
 
@@ -102,10 +102,8 @@ impl<M: Machine> Engine<M> {
         mut ack_queue: AckQueue<M>,
         config: Config,
     ) -> (Self, Queues<M>) {
-        let (alarm, alarms) = Alarm::new(config.clock.clone());
-        // Bounded by use: by the records that are under way.
-        let (sender, follow_ups) = unbounded_channel();
-        let host = Host::new(machine, effects, log, config, (alarm, sender), book::start);
+        let ((alarm, alarms), (sender, follow_ups)) = (unbounded_channel(), unbounded_channel());
+        let host = Host::new(machine, effects, log, config, alarm, sender, book::start);
         let weak = Arc::downgrade(&host);
         let fail = move |why: &str| {
             if let Some(host) = weak.upgrade() {
@@ -133,16 +131,7 @@ impl<M: Machine> Engine<M> {
             handle.send(BookMessage::Wake);
         }
         let weak = Arc::downgrade(host);
-        let (of_alarm, of_wake) = (weak.clone(), weak.clone());
-        host.runtime.spawn(alarm::run(
-            queues.alarms,
-            move || of_alarm.upgrade().is_none_or(|host| host.is_over()),
-            move |tenant| {
-                if let Some(host) = of_wake.upgrade() {
-                    host.send_to_book(tenant, BookMessage::Wake);
-                }
-            },
-        ));
+        host.runtime.spawn(alarm::run(queues.alarms, weak.clone()));
         host.runtime.spawn(entity::follow_ups::run(queues.follow_ups, weak.clone()));
         host.runtime.spawn(housekeeping::run(weak));
     }

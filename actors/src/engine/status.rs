@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::oneshot;
-use wal::{IndexOps, Seq, Snapshot};
+use wal::{Seq, Snapshot};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotReady {
@@ -135,15 +135,14 @@ impl<M: Machine> Engine<M> {
         wrong: &[Seq],
     ) -> Result<(), Failure> {
         let (log, machine) = (&self.host.log, &*self.host.machine);
-        let mut index = IndexOps::new();
-        alarm::mark(machine, tenant, &book, &mut index);
-        let snapshot = Snapshot { tenant, time_ms: settled_ms, state: machine.save(&book), index };
+        let (state, index) = (machine.save(&book), alarm::mark(machine, tenant, &book));
+        let snapshot = Snapshot { tenant, time_ms: settled_ms, state, index };
         reply_to(|to| log.snapshot_at(seq, snapshot, PendingReply::Done(to))).await?;
         let wrong: Vec<Seq> = wrong.iter().copied().filter(|wrong| *wrong != seq).collect();
         let (to, from) = oneshot::channel();
         log.forget_snapshots(tenant, &wrong, PendingReply::Done(to))
             .map_err(|error| Failure::Storage(error.to_string()))?;
-        from.await.map_err(|_| Failure::outcome_unknown())??;
+        from.await??;
         let book = Box::new(book);
         let resume = |to| self.host.send_to_book(tenant, BookMessage::Resume { book, settled_ms, to });
         reply_to(resume).await

@@ -40,7 +40,7 @@ use crate::host::Host;
 use crate::machine::Machine;
 use crate::protocol::{
     Ask, BookMessage, CommandReply, EntityMessage, EntityReply, EntityState, Failure, ReplyTo, Settled, Step,
-    Waiting, received,
+    Waiting,
 };
 use dashmap::mapref::entry::Entry;
 use handoff::TasklessMailbox;
@@ -67,8 +67,8 @@ pub(crate) fn deliver<M: Machine>(
         Entry::Vacant(vacant) => {
             vacant.insert(Mutex::new(TasklessMailbox::running()));
             // The caller made the id of a new one a moment ago: there is nothing to load.
-            let (known, generation) = match if new { None } else { host.entity_cache.take(tenant, id) } {
-                Some((generation, entity)) => (Some(Some(entity)), Some(generation)),
+            let (known, generation) = match if new { None } else { host.entity_cache.remove(&(tenant, id)) } {
+                Some((_, (generation, entity))) => (Some(Some(entity)), Some(generation)),
                 None => (new.then_some(None), None),
             };
             (EntityState { known, generation, waiting: Vec::new() }, message)
@@ -192,7 +192,7 @@ impl<M: Machine> EntityRun<M> {
         if let (Some(Some(entity)), Some(generation)) = (state.known, state.generation)
             && host.machine.is_open(&entity)
         {
-            host.entity_cache.put(self.tenant, self.id, generation, entity);
+            host.entity_cache.insert((self.tenant, self.id), (generation, entity));
         }
         entry.remove();
         None
@@ -241,7 +241,10 @@ impl<M: Machine> EntityRun<M> {
     /// Until the book has decided, and has nothing more to decide.
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while let Phase::Deciding { entity, from, reply } = &mut self.phase {
-            let decided = received(ready!(Pin::new(from).poll(context)));
+            let decided = match ready!(Pin::new(from).poll(context)) {
+                Ok(decided) => decided,
+                Err(gone) => Err(gone.into()),
+            };
             let (before, reply) = (entity.take(), reply.take());
             self.phase = Phase::Working;
             self.learn(before, &decided);
@@ -266,7 +269,7 @@ impl<M: Machine> EntityRun<M> {
             return self.conclude(Err(failure), reply);
         }
         let entity = self.state.known.take().flatten();
-        let (reply_to, from) = ReplyTo::new(None, None, None);
+        let (reply_to, from) = ReplyTo::bare();
         let ask = Box::new(Ask {
             command,
             entity: entity.clone(),
@@ -292,7 +295,7 @@ impl<M: Machine> EntityRun<M> {
                 _ => settled.entity.clone(),
             },
             Err(Failure::Reset) => {
-                self.host.forget_generation(self.tenant);
+                self.host.generations.remove(&self.tenant);
                 (self.state.known, self.state.generation) = (None, None);
                 return;
             }
