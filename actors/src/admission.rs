@@ -139,16 +139,10 @@ impl Gate {
             Some(own) => (own.permits.load(Ordering::Relaxed), own.first_records.load(Ordering::Relaxed)),
             None => (0, 0),
         };
-        let refused = self.fits(standing, permits, Some(first_records)).err()?;
-        self.count(refused, standing);
-        Some(refused)
+        self.fits(standing, permits, Some(first_records)).err()
     }
 
     pub fn admit(&self, tenant: u64, standing: Standing, for_record: bool) -> Result<Admission, Refused> {
-        self.let_in(tenant, standing, for_record).inspect_err(|refused| self.count(*refused, standing))
-    }
-
-    fn let_in(&self, tenant: u64, standing: Standing, for_record: bool) -> Result<Admission, Refused> {
         let yields = standing == Standing::Yields;
         let share = self.share(tenant);
         let first_records = share.first_records.load(Ordering::Relaxed);
@@ -171,12 +165,6 @@ impl Gate {
         // who yields would ever be served and raise the bound again.
         let left = places.left_beside(places.first_records.load(Ordering::Relaxed), yields);
         shares.check(own, left, places.bound.places.load(Ordering::Relaxed), yields)
-    }
-
-    fn count(&self, refused: Refused, standing: Standing) {
-        if refused == Refused::ShareFull {
-            self.share_full[usize::from(standing == Standing::Yields)].fetch_add(1, Ordering::Relaxed);
-        }
     }
 
     fn share(&self, tenant: u64) -> Arc<Share> {

@@ -2,8 +2,8 @@
 //! dispute about it ended.
 
 use super::call::{Call, CallResult};
+use crate::store::history::Stored;
 use crate::store::read_budget::Stopped;
-use crate::store::stored::Stored;
 use api::chargebacks::{payment_of, read_new, read_verdict};
 use api::openapi::document::Chapter;
 use api::payments::find;

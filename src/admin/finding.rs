@@ -10,9 +10,8 @@ use super::people::{find, note_look, note_read};
 use crate::gateway::services::Services;
 use crate::gateway::{finding as requests, webhooks};
 use crate::requests::Found;
-use crate::store::history;
+use crate::store::history::{self, Stored};
 use crate::store::read_budget::{ReadBudget, Stopped};
-use crate::store::stored::Stored;
 use api::cop_payments::payouts::show_to_operator;
 use api::fields::{Got, Invalid, Kind, Sound};
 use api::lists::{GotStatus, List, Tenants};
@@ -232,8 +231,8 @@ fn by_one_name(
 
 fn stopped(unread: Unread) -> Stopped {
     match unread {
-        Unread::Stopped(stopped) => stopped.into(),
-        Unread::Problem(problem) => Stopped::Unreadable(history::Unreadable(problem.message.to_string())),
+        Unread::Stopped(stopped) => stopped,
+        Unread::Problem(problem) => Stopped::Unreadable(problem.message.to_string()),
     }
 }
 

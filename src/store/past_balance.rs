@@ -25,7 +25,8 @@ pub fn balance_at(
     let mut since: Seq = 0;
     let begun_at = history::begun_at(reader, tenant)?.unwrap_or(0);
     let mut from = Timestamp::from_unix_ms(0);
-    if let Some(stored) = reader.snapshot_taken_by(tenant, begun_at, at.unix_ms())? {
+    let taken = reader.snapshot_taken_by(tenant, begun_at, at.unix_ms()).map_err(Unreadable::from)?;
+    if let Some(stored) = taken {
         // A book is decoded in one go.
         budget.rest();
         book = machine.restore(tenant, &stored.state).map_err(|error| Unreadable(error.to_string()))?;

@@ -88,7 +88,7 @@ impl Rows<'_> {
         let (from, to) = (self.key(from), self.key(before));
         let range = (from < to).then(|| self.reader.index_scan(&from, &to, newest_first));
         range.into_iter().flatten().map(|entry| {
-            let (_, value) = entry?;
+            let (_, value) = entry.map_err(Unreadable::from)?;
             let closed = codec::decode(&value)
                 .map_err(|error| Unreadable(format!("a day that is over cannot be decoded: {error}")))?;
             Ok(closed)

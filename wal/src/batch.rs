@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::log::Append;
 use crate::opening::End;
 use crate::record::{self, RECORD_OVERHEAD_BYTES, Tip};
-use crate::snapshot::{Snapshot, Writing, Written};
+use crate::snapshot::{self, Snapshot, Writing, Written};
 use crate::store::Family;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,8 +305,10 @@ impl Building {
     }
 
     pub fn add_snapshot(&mut self, snapshot: &Snapshot) {
+        let is_whole = snapshot.state.len() <= snapshot::WHOLE_BYTES_MAX;
+        let piece_bytes_max = if is_whole { usize::MAX } else { self.piece_bytes_max };
         let mut written = Written::default();
-        while !written.put_next(&mut self.rest, self.tip.seq, snapshot, self.piece_bytes_max) {}
+        while !written.put_next(&mut self.rest, self.tip.seq, snapshot, piece_bytes_max) {}
         snapshot.index.resolve_into(self.tip.seq, &mut self.rest);
         self.snapshots += 1;
     }

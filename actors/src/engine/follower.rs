@@ -70,7 +70,7 @@ impl<M: Machine> Follower<M> {
         let log = Log::<ReportTo>::open_with(Arc::clone(&store), lent, None, None, None)?;
         let reader = log.reader();
         let machine = Arc::new(machine);
-        let books = recovery::recover(&machine, &reader, &set_aside)?;
+        let books = recovery::recover(&*machine, &reader, &set_aside)?;
         let changed = books.iter().filter(|(_, book)| book.ahead).map(|(tenant, _)| *tenant).collect();
         let (tip, saved) = (reader.tip(), reader.floor());
         let resting = BTreeSet::new();
@@ -109,7 +109,7 @@ impl<M: Machine> Follower<M> {
     fn recovered(&mut self, tenant: u64) -> Result<&mut Recovered<M>, FollowError> {
         match self.books.entry(tenant) {
             Entry::Occupied(book) => Ok(book.into_mut()),
-            Entry::Vacant(vacant) => match recovery::load(&self.machine, &self.reader, tenant) {
+            Entry::Vacant(vacant) => match recovery::load(&*self.machine, &self.reader, tenant) {
                 Ok((_, loaded)) => Ok(vacant.insert(loaded)),
                 Err(error) => Err(FollowError::Storage(error.to_string())),
             },

@@ -59,7 +59,7 @@ impl<M: Machine> Engine<M> {
         }
         match taken {
             Ok(admission) => Ok(admission),
-            Err(refused) => Err(self.refused(refused)),
+            Err(refused) => Err(self.refused(refused, standing)),
         }
     }
 
@@ -79,15 +79,21 @@ impl<M: Machine> Engine<M> {
     /// `None` if a request for a record would not be refused now. Asked before work is put into a
     /// request; the refusal is counted.
     pub fn refuses(&self, tenant: u64) -> Option<Failure> {
-        let refused = self.host.gate.refuses(tenant, self.standing(tenant))?;
+        let standing = self.standing(tenant);
+        let refused = self.host.gate.refuses(tenant, standing)?;
         // During a stop all permits are taken too, which is no overload.
-        if self.host.is_over() { None } else { Some(self.refused(refused)) }
+        if self.host.is_over() { None } else { Some(self.refused(refused, standing)) }
     }
 
-    fn refused(&self, refused: Refused) -> Failure {
+    /// Counts the refusal.
+    fn refused(&self, refused: Refused, standing: Standing) -> Failure {
         match refused {
             Refused::Full => self.host.overloaded(),
-            Refused::ShareFull => Failure::ShareFull,
+            Refused::ShareFull => {
+                let of = usize::from(standing == Standing::Yields);
+                self.host.gate.share_full[of].fetch_add(1, Ordering::Relaxed);
+                Failure::ShareFull
+            }
         }
     }
 

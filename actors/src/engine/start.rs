@@ -62,7 +62,7 @@ impl<M: Machine> Engine<M> {
         let (ack_sender, ack_queue) = ack_queue::<M>();
         let log = Log::open_with(store.into(), log, Some(ack_sender), config.stepper.clone(), None)?;
         let machine = Arc::new(machine);
-        let mut recovered = recovery::recover(&machine, &log.reader(), &config.set_aside)?;
+        let mut recovered = recovery::recover(&*machine, &log.reader(), &config.set_aside)?;
         let (engine, queues) = Engine::new(machine, effects, log, ack_queue, config);
         let host = &engine.host;
         if recovered.len() > host.config.awake_max

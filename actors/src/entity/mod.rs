@@ -204,12 +204,17 @@ impl<M: Machine> EntityRun<M> {
             EntityMessage::Ask { command, fresh, step, asked, reply_to } => {
                 self.step = step;
                 self.forget_before();
-                self.ask(command, fresh, asked, Some(EntityReply::new(Waiting::Caller(reply_to))));
+                self.ask(
+                    command,
+                    fresh,
+                    asked,
+                    Some(EntityReply { to: Waiting::Caller(reply_to), durable: None }),
+                );
             }
             EntityMessage::Due { command, firing } => {
                 self.step = None;
                 self.forget_before();
-                let reply = EntityReply::new(Waiting::Deadline(Some(firing)));
+                let reply = EntityReply { to: Waiting::Deadline(Some(firing)), durable: None };
                 self.ask(command, false, Instant::now(), Some(reply));
             }
             EntityMessage::Perform { effect, step, until_done } => {
@@ -220,8 +225,8 @@ impl<M: Machine> EntityRun<M> {
                     && let Some(known) = &self.state.known
                     && self.host.machine.is_wanted(known.as_deref(), &effect)
                 {
-                    let waiting = Waiting::FollowUp { _until_done: until_done };
-                    self.to_do.push((effect, Some(EntityReply::new(waiting))));
+                    let to = Waiting::FollowUp { _until_done: until_done };
+                    self.to_do.push((effect, Some(EntityReply { to, durable: None })));
                 }
             }
             EntityMessage::Result { command, step, effect } => {
@@ -426,9 +431,12 @@ impl<M: Machine> EntityRun<M> {
                 Waiting::FollowUp { .. } => {}
             }
         }
-        let before = self.to_do.len();
-        self.to_do.extend(effects.into_iter().map(|effect| (effect, reply.take())));
-        self.to_do[before..].reverse();
+        for effect in effects.into_iter().rev() {
+            self.to_do.push((effect, None));
+        }
+        if let Some((_, first)) = self.to_do.last_mut() {
+            *first = reply;
+        }
     }
 }
 
@@ -475,10 +483,6 @@ async fn go_on<M: Machine>(
 }
 
 impl<M: Machine> EntityReply<M> {
-    fn new(to: Waiting<M>) -> Self {
-        EntityReply { to, durable: None }
-    }
-
     /// A command that changed nothing leaves the reply as it was.
     fn add(&mut self, mut settled: Box<Settled<M>>) {
         if let Some(before) = self.durable.take()
