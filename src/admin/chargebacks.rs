@@ -3,7 +3,6 @@
 
 use super::call::{Call, CallResult};
 use crate::store::history::Stored;
-use crate::store::read_budget::Stopped;
 use api::chargebacks::{payment_of, read_new, read_verdict};
 use api::openapi::document::Chapter;
 use api::payments::find;
@@ -22,7 +21,7 @@ pub async fn open(call: Call) -> CallResult {
     for mode in [Mode::Live, Mode::Test] {
         let tenant_key = tenant_key(tenant.number, mode);
         let found = find(&Stored::of(call.services.engine.reader(), tenant_key), payment);
-        if let Some(payment) = found.map_err(Stopped::from)? {
+        if let Some(payment) = found? {
             // The fee goes to the platform whatever it is: a greater one is a correction of a balance.
             let fee_max = tenant.tenant_settings.settings.chargeback_fee_max();
             if new.fee.is_some_and(|fee| fee > fee_max) && !call.signature.has_consent() {

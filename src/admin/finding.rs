@@ -265,7 +265,7 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
     let end = [prefix.as_slice(), &[0xFF; 24]].concat();
     let mut found = Vec::new();
     for entry in services.engine.reader().index_scan(&prefix, &end, false) {
-        let (key, _) = entry?;
+        let (key, _) = entry.map_err(history::Unreadable::from)?;
         let named = key[prefix.len()..].split_first_chunk::<8>();
         let named = named.and_then(|(tenant, id)| Some((*tenant, Id::from_bytes(id.try_into().ok()?))));
         let (tenant, id) =
@@ -303,7 +303,7 @@ pub async fn search(call: Call) -> CallResult {
             Subject::Tenant(tenant) => Some(tenant.id),
             _ => tenant_of(&services.callers, hit.tenant),
         };
-        items.push(item(&stored, now, tenant, hit).map_err(Stopped::from)?);
+        items.push(item(&stored, now, tenant, hit)?);
     }
     Ok(Done::ok(list_json(items)))
 }
@@ -351,7 +351,8 @@ fn found(
         let mut before = [prefix.as_slice(), &[0xFF; 24]].concat();
         // From one tenant that has it to the next.
         for _ in 0..TENANTS_MAX {
-            let last = reader.index_scan(&prefix, &before, true).next().transpose()?;
+            let last = reader.index_scan(&prefix, &before, true).next().transpose();
+            let last = last.map_err(history::Unreadable::from)?;
             let Some(tenant) = last.and_then(|(key, _)| index::finder(&key[prefix.len()..])) else { break };
             let stored = Stored::of(reader, tenant).within(budget);
             by_trait(&stored, by, &text, &prefix, &mut hits).map_err(stopped)?;
