@@ -19,7 +19,6 @@ use tokio::sync::Semaphore;
 /// One in so many requests under way may wait for its first record. By default 4,096: that many
 /// payouts which begin at once are served within 250 ms; what is slower is bounded by its age.
 const FIRST_RECORDS_PART: usize = 4;
-/// About a batch of the log.
 const FIRST_RECORDS_MIN: usize = 1_024;
 /// Commands at once that continue what is durable; one more waits.
 const CONTINUING_MAX: usize = 1_024;
@@ -80,7 +79,6 @@ struct Places {
     permits: Semaphore,
     permits_max: usize,
     first_records: AtomicUsize,
-    /// Those of tenants that yield.
     yielding: AtomicUsize,
     bound: AgeBound,
     /// Percent of the bound that tenants that yield leave to the others.
@@ -155,7 +153,6 @@ impl Gate {
         Ok(Admission { share, waits_for_record: for_record, yields, since_ms })
     }
 
-    /// Whether a tenant that has these places may have one more.
     fn fits(&self, standing: Standing, permits: usize, first_records: Option<usize>) -> Result<(), Refused> {
         let shares = if standing == Standing::Essential { Shares::UNBOUNDED } else { self.shares };
         let (places, yields) = (&self.places, standing == Standing::Yields);
@@ -187,7 +184,6 @@ impl Gate {
         Arc::clone(&share)
     }
 
-    /// To be called when no more requests and continuing commands begin.
     pub async fn until_empty(&self) {
         let all = |places: usize| u32::try_from(places).unwrap_or(u32::MAX);
         drop(self.places.permits.acquire_many(all(self.places.permits_max)).await);

@@ -17,9 +17,7 @@ const LOOK_MS_MAX: i64 = 1_000;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Since the Unix epoch.
     pub wall_ms: i64,
-    /// Suspension included.
     pub boot_ms: i64,
 }
 
@@ -89,12 +87,10 @@ impl Clock {
         Clock(Source::Watched(Arc::new(Watched { read, ahead_ms, step_ms: AtomicI64::new(0) })))
     }
 
-    /// A clock that stands until it is moved.
     pub fn manual(now_ms: i64) -> Self {
         Clock(Source::Manual(Arc::new(watch::Sender::new(now_ms))))
     }
 
-    /// The believed time, since the Unix epoch.
     pub fn wall_ms(&self) -> i64 {
         match &self.0 {
             Source::Manual(manual) => *manual.borrow(),
@@ -102,7 +98,6 @@ impl Clock {
         }
     }
 
-    /// As the wall clock was last read; 0 while it is believed.
     pub fn step_ms(&self) -> i64 {
         match &self.0 {
             Source::Manual(_) => 0,
@@ -118,7 +113,6 @@ impl Clock {
         watched.step_ms.swap(0, Ordering::Relaxed)
     }
 
-    /// Does nothing to the machine's clock.
     pub fn forward(&self, by_ms: i64) {
         if let Source::Manual(manual) = &self.0 {
             manual.send_modify(|now_ms| *now_ms = now_ms.saturating_add(by_ms));
@@ -133,7 +127,6 @@ impl Clock {
     }
 }
 
-/// Repeated if the process slept between the two readings.
 fn machine() -> Reading {
     loop {
         let boot_ms = read_ms(ClockId::Boottime);

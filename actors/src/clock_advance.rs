@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Between looks at a deadline that is being dealt with already.
 const BUSY_PAUSE: Duration = Duration::from_millis(1);
 
 /// A bank that never answers must not hold a clock for ever; its result is taken when it comes.
@@ -66,7 +65,6 @@ async fn run<M: Machine>(
     let (start_ms, generation) = from.await.map_err(unanswered)?;
     let target_ms = start_ms.saturating_add(advance_ms);
     if let Err(refusal) = host.machine.may_reach(target_ms) {
-        // Nothing changed.
         return Ok(Box::new(Settled {
             entity: None,
             record: None,

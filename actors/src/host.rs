@@ -23,7 +23,6 @@ use wal::{Log, ReadError, Reader, Seq, Stepper};
 
 pub type Seeds = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// Whether there is room for what falls due in a tenant's book.
 pub type HasRoomForDue = Arc<dyn Fn(u64) -> bool + Send + Sync>;
 
 pub type OnHalt = Arc<dyn Fn(&[Halted]) + Send + Sync>;
@@ -55,7 +54,6 @@ pub struct Config {
     pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
     /// These tenants' books are not recovered and stay halted until they are resumed; with the reason.
     pub set_aside: BTreeMap<u64, String>,
-    /// Called for each change of the set of halted books.
     pub on_halt: OnHalt,
     pub clock: Clock,
     /// New for each turn. Ids are made of these bits, so they must not reveal the number of turns.
@@ -101,7 +99,6 @@ pub(crate) struct Host<M: Machine> {
     pub coarse_seconds: AtomicI64,
     /// The durable generations of books, as far as they were asked for.
     pub generations: DashMap<u64, u64, RandomState>,
-    /// A tenant has one clock advance at a time.
     pub advances: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
 
     pub entities: DashMap<(u64, M::EntityId), EntityHandle<M>, RandomState>,
@@ -120,7 +117,6 @@ pub(crate) struct Host<M: Machine> {
     pub snapshot_seq: AtomicU64,
     /// Up to here all records of books that are not halted are in snapshots.
     pub saved_seq: AtomicU64,
-    /// When the last round of snapshots ended, or the start.
     pub saved_at: Mutex<Instant>,
     pub overloaded: AtomicU64,
     pub checked: AtomicU64,
@@ -171,7 +167,6 @@ impl<M: Machine> Host<M> {
         })
     }
 
-    /// Starts the book when it is not in memory.
     pub fn send_to_book(self: &Arc<Self>, tenant: u64, message: BookMessage<M>) {
         let now = self.coarse_seconds.load(Ordering::Relaxed);
         // Under the map's lock, so that a retiring book sees the message or a new one gets it.
@@ -184,7 +179,6 @@ impl<M: Machine> Host<M> {
         handle.send(message);
     }
 
-    /// The durable generation of a tenant's book.
     pub fn generation(&self, tenant: u64) -> Result<u64, ReadError> {
         if let Some(known) = self.generations.get(&tenant) {
             return Ok(*known);
@@ -201,7 +195,6 @@ impl<M: Machine> Host<M> {
         }
     }
 
-    /// The state of an entity, from the record that its index entry names.
     pub fn load(
         &self,
         tenant: u64,
@@ -226,7 +219,6 @@ impl<M: Machine> Host<M> {
         Ok(self.machine.entity_in(&record, id))
     }
 
-    /// Counts the refusal.
     pub fn overloaded(&self) -> Failure {
         self.overloaded.fetch_add(1, Ordering::Relaxed);
         Failure::Overloaded
@@ -242,7 +234,6 @@ impl<M: Machine> Host<M> {
         true
     }
 
-    /// Only the first reason counts.
     pub fn fail(&self, why: &str) {
         if self.failed.set(why.to_owned()).is_ok() {
             // Whoever is told knows whether that is an error.
@@ -282,7 +273,6 @@ fn entity_cache<I: Hash + Eq, E>(room: usize) -> EntityCache<I, E> {
 pub struct Halted {
     pub tenant: u64,
     pub why: String,
-    /// Milliseconds since 1970.
     pub since_ms: i64,
 }
 
@@ -293,7 +283,6 @@ pub(crate) struct Halts {
     books: Mutex<BTreeMap<u64, Halted>>,
     /// Every request asks for it, and there are nearly always none.
     count: AtomicUsize,
-    /// Of each book since the start, of those that had any.
     resumptions: Mutex<BTreeMap<u64, u64>>,
     on_halt: OnHalt,
 }
@@ -315,7 +304,6 @@ impl Halts {
         halts
     }
 
-    /// The first reason counts.
     fn halt(&self, halted: Halted) {
         let (tenant, why) = (halted.tenant, halted.why.clone());
         if self.change(|books| books.contains_key(&tenant) || books.insert(tenant, halted).is_some()) {

@@ -21,13 +21,11 @@ pub trait Machine: Send + Sync + 'static {
     /// longer than a small one's: by sharing what does not change.
     type Book: Clone + Send + 'static;
     type Command: Send + 'static;
-    /// Everything that is written about one decision.
     type Record: Send + Sync + 'static;
     type Refusal: Send + Sync + 'static;
     type Effect: Send + 'static;
     type Query: Send + 'static;
     type View: Send + 'static;
-    /// The breach of an invariant: the book is in doubt.
     type Breach: Error + Send + Sync + 'static;
     type Undecodable: Error + Send + Sync + 'static;
 
@@ -135,15 +133,12 @@ pub trait Machine: Send + Sync + 'static {
 
     fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<Self::Book, Self::Undecodable>;
 
-    // The clocks of tenants, and the deadlines that derive from their books.
-
     /// Never less than the time of the tenant's last record.
     fn now_ms(&self, book: &Self::Book, wall_ms: i64) -> i64;
 
     /// When the tenant's clock will say `tenant_ms`.
     fn wall_ms(&self, book: &Self::Book, tenant_ms: i64) -> i64;
 
-    /// Whether a clock may be moved to this instant.
     fn may_reach(&self, _now_ms: i64) -> Result<(), Self::Refusal> {
         Ok(())
     }
@@ -174,16 +169,13 @@ pub struct Turn {
 
 /// What a rule says, from the rule itself to whoever asked.
 pub struct Decision<Record, Refusal, Effect> {
-    /// `None` when nothing changes.
     pub record: Option<Record>,
     /// With a record beside it, the refusal itself is what is kept.
     pub refusal: Option<Refusal>,
-    /// Asked of the outside world once the record is durable.
     pub effects: Vec<Effect>,
 }
 
 impl<Record, Refusal, Effect> Decision<Record, Refusal, Effect> {
-    /// The reply is the entity as it is.
     pub fn unchanged() -> Self {
         Self::effects(Vec::new())
     }

@@ -16,27 +16,20 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use wal::{Completion, Durable, Poisoned, ReadError, Reader, Seq};
 
-// Replies.
-
 /// Dropped at the end of a request, such as a permit or a reserved name.
 pub type Guard = Box<dyn Send>;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timing {
-    /// From the request to the book's turn.
     pub queue: Duration,
     pub apply: Duration,
-    /// From the append until the record is durable.
     pub wal: Duration,
-    /// The part of `wal` in which other machines agreed, where there are others.
     pub agree: Option<Duration>,
 }
 
-/// Its record has been synced.
 pub struct Settled<M: Machine> {
     /// After the command, for a command to an entity.
     pub entity: Option<Arc<M::Entity>>,
-    /// `None` when nothing changed.
     pub record: Option<Arc<M::Record>>,
     pub seq: Option<Seq>,
     pub time_ms: i64,
@@ -44,7 +37,6 @@ pub struct Settled<M: Machine> {
     pub refusal: Option<M::Refusal>,
     /// Effects of other entities; `None` when the record asked for none.
     pub performed: Option<Performed<M>>,
-    /// The asking entity's own.
     pub(crate) effects: Vec<M::Effect>,
 }
 
@@ -56,15 +48,12 @@ pub enum Failure {
     ShareFull,
     /// Nothing happened.
     ShuttingDown,
-    /// The record is larger than the log takes; nothing changed.
     TooLarge,
-    /// The outcome is unknown until a restart.
     Storage(String),
     /// The book is in doubt or set aside by an operator; nothing happened.
     Halted,
     /// The tenant's book began anew meanwhile; nothing happened.
     Reset,
-    /// A rule has a defect; nothing changed.
     Defect(String),
 }
 
@@ -80,7 +69,6 @@ pub type CommandReply<M> = Result<Box<Settled<M>>, Failure>;
 
 pub(crate) type Sender<T> = oneshot::Sender<Result<T, Failure>>;
 
-/// Waits for the reply to what `ask` sends.
 pub(crate) async fn reply_to<T>(ask: impl FnOnce(Sender<T>)) -> Result<T, Failure> {
     let (to, from) = oneshot::channel();
     ask(to);
@@ -145,8 +133,6 @@ impl<M: Machine> ReplyTo<M> {
     }
 }
 
-// What goes through the log.
-
 /// Goes through the log with a record or a fence, and is sent to its caller when the writer
 /// acknowledges that.
 pub(crate) enum PendingReply<M: Machine> {
@@ -156,7 +142,6 @@ pub(crate) enum PendingReply<M: Machine> {
         /// Begun when the record is durable. Boxed because they are rare, and every record moves a
         /// pending reply through the log's queue.
         follow_ups: Option<Box<FollowUps<M>>>,
-        /// If the outside world waits for the record to be durable.
         listener: Option<Listener<M>>,
     },
     /// Commands whose record is one. They have no effects.
@@ -164,7 +149,6 @@ pub(crate) enum PendingReply<M: Machine> {
         replies: Vec<Reply<M>>,
         listener: Option<Listener<M>>,
     },
-    /// The part of the capacity is freed before the reply is sent.
     View {
         to: Sender<M::View>,
         view: M::View,
@@ -244,12 +228,10 @@ pub(crate) struct FollowUps<M: Machine> {
 }
 
 pub struct Performed<M: Machine> {
-    /// Ends when the last guard is dropped.
     all_done: oneshot::Receiver<()>,
     ended: Arc<Ended<M>>,
 }
 
-/// Of entities whose effects have ended.
 type Ended<M> = Mutex<Vec<(<M as Machine>::EntityId, Arc<<M as Machine>::Entity>)>>;
 
 pub(crate) struct UntilDone<M: Machine> {
@@ -288,20 +270,16 @@ impl<M: Machine> Performed<M> {
     }
 }
 
-// Books.
-
 /// A step of a clock advance, to the instant of one deadline. Everything that is done there bears
 /// the instant and carries a clone of this; the advance goes on when all clones are dropped.
 #[derive(Clone)]
 pub(crate) struct Step {
     pub at_ms: i64,
-    /// The generation of the book whose clock advances.
     pub generation: u64,
     _under_way: Arc<oneshot::Sender<Infallible>>,
 }
 
 impl Step {
-    /// The receiver ends when the last clone is dropped.
     pub fn new(at_ms: i64, generation: u64) -> (Self, oneshot::Receiver<Infallible>) {
         let (under_way, end) = oneshot::channel();
         (Step { at_ms, generation, _under_way: Arc::new(under_way) }, end)
@@ -311,7 +289,6 @@ impl Step {
 pub(crate) struct Ask<M: Machine> {
     pub command: M::Command,
     pub entity: Option<Arc<M::Entity>>,
-    /// To find its new state in the record.
     pub id: Option<M::EntityId>,
     /// The generation of the book that the entity's state is of; `None` without an entity.
     pub generation: Option<u64>,
@@ -324,7 +301,6 @@ pub(crate) struct Ask<M: Machine> {
 }
 
 pub(crate) enum BookMessage<M: Machine> {
-    /// Boxed, as it is large and goes through a queue.
     Ask(Box<Ask<M>>),
     /// What is decided about them is one record where it can be.
     AskTogether(Vec<Box<Ask<M>>>),
@@ -352,7 +328,6 @@ pub(crate) enum BookMessage<M: Machine> {
     },
     EndAdvance,
     Snapshot(Sender<Seq>),
-    /// `None` if the background snapshot failed.
     Saved(Option<u64>),
     /// The book was found in doubt when it had been resumed `resumptions` times.
     Halt {
@@ -375,7 +350,6 @@ pub(crate) enum BookMessage<M: Machine> {
 }
 
 impl<M: Machine> Ask<M> {
-    /// Of the book alone.
     pub fn of_book(command: M::Command, step: Option<Step>, fresh: bool, reply_to: ReplyTo<M>) -> Box<Self> {
         let asked = Instant::now();
         Box::new(Ask { command, entity: None, id: None, generation: None, step, fresh, asked, reply_to })
@@ -462,7 +436,6 @@ impl<M: Machine> BookHandle<M> {
 /// What a start or a snapshot leaves of a book.
 pub(crate) struct Recovered<M: Machine> {
     pub book: M::Book,
-    /// There are records that are in no snapshot.
     pub ahead: bool,
     /// No turn may be before it.
     pub settled_ms: i64,
@@ -485,8 +458,6 @@ impl<M: Machine> Recovered<M> {
     }
 }
 
-// Entities.
-
 pub(crate) enum EntityMessage<M: Machine> {
     /// `fresh` as in [`Ask`].
     Ask {
@@ -500,13 +471,11 @@ pub(crate) enum EntityMessage<M: Machine> {
         command: M::Command,
         firing: Box<Firing<M>>,
     },
-    /// Of the record of another command.
     Perform {
         effect: M::Effect,
         step: Option<Step>,
         until_done: Arc<UntilDone<M>>,
     },
-    /// Of an effect that was not done at once.
     Result {
         command: M::Command,
         step: Option<Step>,

@@ -18,7 +18,6 @@ use wal::{Reader, Seq};
 
 pub struct Read {
     pub record: Record,
-    /// On its tenant's clock.
     pub time: Timestamp,
     pub tenant: u64,
 }
@@ -64,7 +63,6 @@ impl<'a> Entities<'a> {
         Entities { reader, tenant, last: None }
     }
 
-    /// Begins with a record that was read before.
     pub fn knowing(self, last: Option<ReadRecord>) -> Self {
         Entities { last, ..self }
     }
@@ -78,7 +76,6 @@ impl<'a> Entities<'a> {
         Ok(self.record(seq(&value)?)?.entity(id).cloned())
     }
 
-    /// Kept until another is read.
     pub fn record(&mut self, seq: Seq) -> Result<&Record, Unreadable> {
         let (_, record) = match self.last.take() {
             Some(last) if last.0 == seq => self.last.insert(last),
@@ -128,7 +125,6 @@ pub fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Opt
 pub struct Stored<'a> {
     reader: &'a Reader,
     tenant: u64,
-    /// `None` for a few look-ups.
     budget: Option<&'a ReadBudget>,
 }
 

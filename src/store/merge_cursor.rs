@@ -37,7 +37,6 @@ impl PartialOrd for Head {
 
 struct Aside {
     part: usize,
-    /// Below this it is not known what the part has.
     below: Vec<u8>,
 }
 

@@ -13,7 +13,6 @@ use domain::values::time::Timestamp;
 use domain::view::{Balance, balance};
 use wal::{Reader, Seq};
 
-/// At an instant, that included: derived from the newest snapshot before it and the tenant's records since.
 pub fn balance_at(
     machine: &Domain,
     reader: &Reader,

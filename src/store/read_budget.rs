@@ -22,9 +22,7 @@ pub const STRETCH: Duration = Duration::from_micros(300);
 const REST: Duration = Duration::from_micros(50);
 
 pub struct ReadBudget {
-    /// `None` without a bound.
     left: Option<Cell<u32>>,
-    /// `None` if the read never rests.
     rested: Option<Cell<Instant>>,
     canceled: Arc<AtomicBool>,
 }
@@ -71,7 +69,6 @@ impl ReadBudget {
         self.left.is_some()
     }
 
-    /// To be called before a record is read.
     pub fn spend(&self) -> Result<(), Stopped> {
         match &self.left {
             Some(left) => match left.get().checked_sub(1) {

@@ -20,7 +20,6 @@ use wal::Reader;
 #[derive(Clone, Copy)]
 pub struct Account {
     pub tenant: u64,
-    /// The tenant, a seller or, with its fees, the platform.
     pub ledger: Ledger,
     pub currency: Currency,
 }
@@ -66,7 +65,6 @@ pub fn read(
 struct Rows<'a> {
     reader: &'a Reader,
     account: Account,
-    /// Rows before this day count; `None` if none do.
     before: Option<Date>,
 }
 

@@ -22,7 +22,6 @@ const STEM_BYTES: usize = 14;
 /// The records of a thing are near each other, but for what happens to it weeks later; `pasarela
 /// wal explain` looks at all.
 const LOOKED_AT_MAX: u64 = 200_000;
-/// Read in one go, from the newest back.
 const STRETCH: u64 = 2_000;
 /// Names of an endpoint's deliveries that are looked at for those of an event that were asked for
 /// again; as many of them cost what a record does.
@@ -38,13 +37,9 @@ pub struct Moment {
 }
 
 pub struct Story {
-    /// Oldest first.
     pub moments: Vec<Moment>,
-    /// Each with the endpoint's address and the time.
     pub deliveries: Vec<(String, Timestamp, Delivered)>,
-    /// The record that made the entity is among them.
     pub is_whole: bool,
-    /// All that was delivered since was looked at.
     pub has_all_deliveries: bool,
 }
 
@@ -103,7 +98,6 @@ impl Story {
     }
 }
 
-/// Deleted endpoints too.
 fn endpoints(reader: &Reader, tenant: u64, budget: &ReadBudget) -> Result<Vec<Id>, Stopped> {
     let mut from = index::deliveries(tenant, Id::from_bytes([0; 16]));
     let end = index::deliveries(tenant, Id::from_bytes([0xFF; 16]));

@@ -15,7 +15,6 @@ pub struct Op<'a> {
     pub family: Family,
     pub key: &'a [u8],
     pub value: Option<&'a [u8]>,
-    /// The first key that is not removed any more, where all from `key` on are.
     pub until: Option<&'a [u8]>,
 }
 
@@ -53,7 +52,6 @@ impl Batch {
         self.push(family as u8 | DELETE, key, &[]);
     }
 
-    /// Removes every key from `from` on and before `to`.
     pub fn delete_range(&mut self, family: Family, from: &[u8], to: &[u8]) {
         self.push(family as u8 | DELETE | RANGE, from, &[to]);
     }
@@ -66,7 +64,6 @@ impl Batch {
         self.count == 0
     }
 
-    /// Keys, values and nine bytes for each operation.
     pub fn len_bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -106,7 +103,6 @@ pub struct Ops<'a> {
     bytes: &'a [u8],
 }
 
-/// Of the key and of the value.
 fn lengths(header: &[u8; OP_HEADER_BYTES]) -> (usize, usize) {
     let [_, k0, k1, k2, k3, v0, v1, v2, v3] = *header;
     (u32::from_le_bytes([k0, k1, k2, k3]) as usize, u32::from_le_bytes([v0, v1, v2, v3]) as usize)
@@ -219,7 +215,6 @@ impl IndexOps {
         self.0.len_bytes()
     }
 
-    /// The operations of a record with this sequence.
     pub fn resolved(&self, seq: Seq) -> Batch {
         let mut batch = Batch::new();
         self.resolve_into(seq, &mut batch);
@@ -250,9 +245,7 @@ impl IndexOps {
 pub(crate) struct Building {
     pub tip: Tip,
     pub floor: Seq,
-    /// The last chunk may still be open.
     pub batch: Batch,
-    /// Where the open chunk's value begins.
     chunk_at: Option<usize>,
     pub rest: Batch,
     pub records: u64,
@@ -313,7 +306,6 @@ impl Building {
         self.snapshots += 1;
     }
 
-    /// True for the last piece, which completes the snapshot.
     pub fn add_piece<C>(&mut self, writing: &mut Writing<C>) -> bool {
         let Writing { snapshot, seq, written, .. } = writing;
         let done = written.put_next(&mut self.rest, *seq, snapshot, self.piece_bytes_max);

@@ -57,7 +57,6 @@ pub struct ReportTo(pub Option<SyncSender<Result<Durable, Poisoned>>>);
 impl Completion for ReportTo {
     fn complete(self, outcome: Result<Durable, Poisoned>) {
         if let Some(to) = self.0 {
-            // A caller that has given up does not receive.
             let _ = to.try_send(outcome);
         }
     }
@@ -267,12 +266,10 @@ impl<C: Completion> Log<C> {
         self.inner.shared.end().tip.seq
     }
 
-    /// Keeps the data directory open and locked.
     pub fn reader(&self) -> Reader {
         self.inner.reader.clone()
     }
 
-    /// Appends go on meanwhile. The copy opens as a log of its own.
     pub fn checkpoint(&self, dir: &Path) -> Result<(), StoreError> {
         self.inner.reader.checkpoint(dir)
     }
@@ -349,7 +346,6 @@ impl<C: Completion> Inner<C> {
         let mut writer = handle.lock().expect("nobody panics with it");
         if let Some(writer) = writer.take() {
             let _ = self.entries.send(None);
-            // A panic of the writer was turned into poison and logged there.
             let _ = writer.join();
         }
     }

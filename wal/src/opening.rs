@@ -131,7 +131,6 @@ fn last_record(store: &dyn Store, named: Seq) -> Result<Option<Tip>, Damage> {
     Ok(last)
 }
 
-/// Looks at the newest snapshot of each tenant.
 fn highest_snapshot(store: &dyn Store) -> Result<Option<(u64, Seq)>, ReadError> {
     let mut highest: Option<(u64, Seq)> = None;
     let mut cursor = store.cursor(Scan::all(Family::Snapshots).by(Way::Leap));

@@ -13,7 +13,6 @@ use std::fs;
 use std::path::Path;
 
 pub(crate) const MIB: usize = 1 << 20;
-/// The size of the cache for blocks of all families.
 const BLOCK_CACHE_BYTES: usize = 64 * MIB;
 /// Three at worst, while two are being flushed: 192 MiB. With all else the store stays under 400 MiB.
 const LOG_WRITE_BUFFER_BYTES: usize = 64 * MIB;

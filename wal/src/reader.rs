@@ -26,11 +26,9 @@ pub struct Verified {
     pub records: u64,
     pub bytes: u64,
     pub snapshots: u64,
-    /// Covers all records before it.
     pub head_hash: Hash,
 }
 
-/// Cheap to clone. While one exists, the data directory stays open and locked.
 #[derive(Clone)]
 pub struct Reader {
     pub(crate) store: Arc<dyn Store>,
@@ -56,7 +54,6 @@ impl Reader {
         }
     }
 
-    /// Nothing behind `tip` is seen.
     pub(crate) fn up_to(store: Arc<dyn Store>, tip: Tip) -> Reader {
         Reader { store, end: Arc::new(Mutex::new(End { tip, floor: 0 })) }
     }
@@ -105,7 +102,6 @@ impl Reader {
         IndexCursor::new(self.store.cursor(index_range(from, to)), reverse)
     }
 
-    /// For several cursors that must see the same.
     pub fn index_moment(&self) -> IndexMoment<'_> {
         IndexMoment(self.store.moment())
     }
@@ -178,7 +174,6 @@ impl Reader {
         Ok(heads)
     }
 
-    /// No state is read, here and below.
     pub fn snapshot_tenants(&self) -> Result<Vec<u64>, ReadError> {
         let mut cursor = self.store.cursor(Scan::all(Family::Snapshots).by(Way::Leap));
         let mut tenants = Vec::new();
@@ -415,7 +410,6 @@ impl<'a> IndexCursor<'a> {
         }
     }
 
-    /// The kind of a `None`: the end (`Ok`) or a failure to read.
     pub fn status(&self) -> Result<(), ReadError> {
         Ok(self.cursor.status()?)
     }

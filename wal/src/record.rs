@@ -20,10 +20,8 @@ pub struct Record {
     pub time_ms: i64,
     pub tenant: u64,
     pub payload: Vec<u8>,
-    /// Of the record in the log, its overhead included.
     pub bytes: usize,
     pub hash: Hash,
-    /// Zeroes for the first.
     pub prev: Hash,
 }
 
@@ -185,7 +183,6 @@ pub(crate) fn follow(
     Ok((raw, raw.hash(), rest))
 }
 
-/// The sequence of the first record in a chunk.
 pub(crate) fn decode_key(key: &[u8]) -> Result<Seq, Damage> {
     match key.try_into() {
         Ok(key) => Ok(Seq::from_be_bytes(key)),
@@ -196,7 +193,6 @@ pub(crate) fn decode_key(key: &[u8]) -> Result<Seq, Damage> {
 pub(crate) const FORMAT_KEY: &[u8] = b"format";
 pub(crate) const TIP_KEY: &[u8] = b"tip";
 pub(crate) const FLOOR_KEY: &[u8] = b"floor";
-/// The key that the checksum of a witness covers before its bytes.
 pub(crate) const WITNESS_KEY: &[u8] = b"witness";
 
 const FORMAT_MAGIC: &[u8; 8] = b"pasarela";
@@ -240,7 +236,6 @@ pub(crate) fn check_format(value: &[u8]) -> Result<(), Damage> {
 }
 
 impl Tip {
-    /// The value of the tip entry or of the witness.
     pub(crate) fn sealed(self, key: &[u8]) -> Vec<u8> {
         seal(key, [&self.seq.to_le_bytes()[..], &self.hash].concat())
     }

@@ -72,7 +72,6 @@ impl Retention {
         Superfluous(superfluous)
     }
 
-    /// `None` while all are kept.
     fn period_ms(&self, age_ms: i64) -> Option<i64> {
         match age_ms {
             age if age <= self.all_ms => None,

@@ -34,12 +34,9 @@ const UNCACHE_AGGRESSIVENESS: (&str, &str) = ("uncache_aggressiveness", "300");
 /// The removed ranges in a memtable of the index after which it is flushed: a read looks through all of
 /// them anew whenever one has joined them, and of those with the same bounds a file keeps one.
 const RANGES_MAX: (&str, &str) = ("memtable_max_range_deletions", "64");
-/// The bytes in memory from which a removed range has the index flushed.
 const RANGES_FLUSH_BYTES: u64 = MIB as u64;
-/// Between two looks for room, while everything is kept in memory.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const TENANTS_SHOWN: usize = 20;
-/// Added to the numbers of log files that an empty database takes in.
 const NUMBERED_ANEW: u64 = 100_000;
 const WITNESS_FILE: &str = "WITNESS";
 
@@ -393,7 +390,6 @@ fn open_for_reading(dir: &Path, options: &Options) -> Result<DB, OpenError> {
         .map_err(|error| open_error(dir, &error))
 }
 
-/// A flush goes on by itself.
 fn begun() -> FlushOptions {
     let mut options = FlushOptions::default();
     options.set_wait(false);
@@ -462,7 +458,6 @@ impl StoreCursor for RocksCursor<'_> {
     }
 }
 
-/// The names of RocksDB's files with this ending.
 pub(crate) fn files_called(dir: &Path, ending: &str) -> Result<BTreeSet<OsString>, OpenError> {
     let mut files = BTreeSet::new();
     for entry in fs::read_dir(dir).map_err(|error| failed_at(dir, &error))? {

@@ -28,7 +28,6 @@ pub struct Salvage {
     pub reader: Reader,
     /// `None` if there is none before the wanted end.
     pub damage: Option<Damage>,
-    /// As far as anything tells.
     pub acknowledged: Seq,
 }
 

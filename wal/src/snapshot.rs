@@ -95,7 +95,6 @@ fn put(batch: &mut Batch, key: &[u8], version: u8, time_ms: i64, what: &[u8]) {
     batch.put_parts(Family::Snapshots, key, &[parts[0], parts[1], parts[2], &crc.to_le_bytes()]);
 }
 
-/// With the state, where it is stored with the head.
 pub(crate) fn decode<'v>(key: &[u8], value: &'v [u8]) -> Result<(SnapshotHead, &'v [u8]), Damage> {
     let (tenant, seq) = decode_key(key)?;
     let Some((body, crc)) = value.split_last_chunk::<4>().filter(|(body, _)| body.len() >= STATE_AT) else {
@@ -174,7 +173,6 @@ pub(crate) struct Writing<C> {
     pub written: Written,
 }
 
-/// How much of a state is written.
 #[derive(Default)]
 pub(crate) struct Written {
     bytes: usize,

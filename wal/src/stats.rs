@@ -14,7 +14,6 @@ pub struct Stats {
     pub records: u64,
     pub snapshots: u64,
     pub batches: u64,
-    /// Keys and values.
     pub bytes: u64,
     pub syncs_time: Duration,
     pub last_sync_time: Duration,
@@ -52,7 +51,6 @@ impl Counters {
         }
     }
 
-    /// `None` when nothing is being written.
     pub(crate) fn waits_since(&self, first: Option<Instant>) {
         let since = match first {
             Some(first) => first.saturating_duration_since(self.opened).as_nanos() as u64 + 1,
@@ -97,14 +95,12 @@ impl Counters {
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [u64],
-    /// One more than bounds: the values above the last.
     counts: Box<[AtomicU64]>,
     sum: AtomicU64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Upper bounds, each included, in order.
     pub bounds: &'static [u64],
     /// Values up to each bound and above the one before it; the last counts those above all bounds.
     pub counts: Vec<u64>,

@@ -21,15 +21,10 @@ pub enum StoreError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Family {
-    /// The records, in chunks under the first sequence in them.
     Log = 0,
-    /// The index: keys of the callers, by which they find records.
     Index = 1,
-    /// The snapshots: states of tenants, so that replay is short.
     Snapshots = 2,
-    /// The format, the tip and the floor.
     Meta = 3,
-    /// The pieces of large states of tenants.
     Pieces = 4,
 }
 
@@ -51,7 +46,6 @@ impl Family {
 #[derive(Clone, Debug)]
 pub struct Scan {
     pub family: Family,
-    /// `None` for the first of the family.
     pub from: Option<Vec<u8>>,
     /// Not seen itself; `None` to see all that follow.
     pub to: Option<Vec<u8>>,
@@ -90,7 +84,6 @@ pub trait Store: Send + Sync {
     /// Stands nowhere until it is placed. Later writes do not change what it sees.
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_>;
 
-    /// For several cursors that must see the same.
     fn moment(&self) -> Box<dyn StoreMoment + '_>;
 
     /// Keeps `note` apart from what `write` wrote, after the write that it names is durable and
@@ -103,7 +96,6 @@ pub trait Store: Send + Sync {
     /// Writes go on meanwhile; `note` names what was copied.
     fn checkpoint(&self, dir: &Path, note: &[u8]) -> Result<(), StoreError>;
 
-    /// Flushes, so that the next opening is quick.
     fn close(&self) -> Result<(), StoreError>;
 }
 

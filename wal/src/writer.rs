@@ -23,7 +23,6 @@ use std::time::{Duration, Instant};
 
 pub(crate) struct Entry<C> {
     pub what: What,
-    /// What it counts against the bound of what is pending.
     pub bytes: usize,
     pub completion: C,
     pub at: Instant,
@@ -83,14 +82,12 @@ const HANDED_OVER_FROM: usize = 8;
 
 /// The part of an agreement's time, as its divisor, for which the next batch waits for more.
 const GATHER_PART: u32 = 2;
-/// The time between two looks at what has come meanwhile.
 const GATHER_LOOK: Duration = Duration::from_micros(100);
 /// The longest such wait: an agreement that took long was held up, and says nothing of the next.
 const GATHER_MAX: Duration = Duration::from_millis(10);
 
 pub(crate) struct Writer<C: Completion> {
     store: Arc<dyn Store>,
-    /// `None` closes the log.
     entries: Receiver<Option<Entry<C>>>,
     shared: Arc<Shared>,
     config: Config,
@@ -99,7 +96,6 @@ pub(crate) struct Writer<C: Completion> {
     in_pieces: VecDeque<Writing<C>>,
     /// Must not be in the batch under way.
     first_of_next: Option<Entry<C>>,
-    /// Still counted as pending.
     taken: usize,
     taken_bytes: usize,
     ack_sender: Option<AckSender<C>>,
@@ -182,7 +178,6 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// False when nothing was written.
     pub(crate) fn step(&mut self) -> bool {
         if let Some(poisoned) = self.shared.poisoned.get().cloned() {
             self.refuse_waiting(&poisoned);

@@ -24,7 +24,6 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use wal::Seq;
 
-/// Messages handled per wake-up, before other actors get their turn.
 const BURST_MAX: usize = 256;
 
 /// Deadlines need no permit, so this is what bounds them. The next comes when one is done, or when
@@ -42,9 +41,7 @@ struct Book<M: Machine> {
     book: M::Book,
     /// In doubt or set aside: nothing is decided, shown or saved.
     halted: bool,
-    /// Records since the actor started.
     version: u64,
-    /// The version of the newest snapshot.
     saved: u64,
     /// While a background snapshot is being written: callers that wait for the next one.
     background: Option<Vec<Sender<Seq>>>,
@@ -55,7 +52,6 @@ struct Book<M: Machine> {
     resting: HashSet<M::EntityId>,
     /// A clock advance is under way, which then deals with deadlines.
     advancing: bool,
-    /// Callers of snapshots that a clock advance has put off.
     put_off: Vec<Sender<Seq>>,
     armed_ms: Option<i64>,
     /// Setting the wall clock back does not lower it.
@@ -65,7 +61,6 @@ struct Book<M: Machine> {
 struct BookStart<M: Machine> {
     host: Arc<Host<M>>,
     tenant: u64,
-    /// `None` to load the book.
     recovered: Option<Recovered<M>>,
     /// The handle has the actor's reference, which exists only after the spawn.
     handle: oneshot::Receiver<Arc<BookHandle<M>>>,
@@ -182,7 +177,6 @@ pub(crate) fn start<M: Machine>(
         let why = match started.await {
             Ok(Ok(running)) => match running.await {
                 Ok(()) => "it ended by itself".to_owned(),
-                // The runtime ends, and everything with it.
                 Err(_) => return,
             },
             Ok(Err(error)) => error.to_string(),
@@ -217,7 +211,6 @@ impl<M: Machine> Book<M> {
         self.host.machine.settle(&mut self.book, now_ms);
     }
 
-    /// True if the book has left memory.
     fn handle(&mut self, message: BookMessage<M>) -> bool {
         if self.halted {
             self.handle_halted(message);
@@ -253,7 +246,6 @@ impl<M: Machine> Book<M> {
             BookMessage::NextDue { until_ms, generation, dealt_with, to } => {
                 let is_of = generation == self.generation();
                 let due = if is_of { self.next_due(until_ms, &dealt_with) } else { Due::None };
-                // If the advance is gone, the deadline is dropped here.
                 let _ = to.send((due, dealt_with));
             }
             BookMessage::EndAdvance => {
@@ -266,7 +258,6 @@ impl<M: Machine> Book<M> {
             BookMessage::Snapshot(to) => self.snapshot(to),
             BookMessage::Saved(version) => {
                 self.saved = version.unwrap_or(self.saved);
-                // Callers that came while it was written ask again.
                 for to in self.background.take().unwrap_or_default() {
                     self.snapshot(to);
                 }
@@ -277,7 +268,6 @@ impl<M: Machine> Book<M> {
                     self.halt(&why);
                 }
             }
-            // Only a halted book takes these.
             BookMessage::Fence(_) | BookMessage::Resume { .. } => {
                 message.fail(Failure::Defect("the book is not halted".to_owned()))
             }
@@ -376,7 +366,6 @@ impl<M: Machine> Book<M> {
             || self.host.machine.next_due(&self.book, &|_| false).is_some()
     }
 
-    /// An idle book writes a snapshot, then leaves memory.
     fn retire(&mut self) {
         if self.is_needed() {
             return;

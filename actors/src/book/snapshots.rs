@@ -12,7 +12,6 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use wal::{Seq, Snapshot};
 
-/// Added to the niceness of threads that encode.
 const NICENESS: i32 = 10;
 
 impl<M: Machine> Book<M> {
@@ -70,7 +69,6 @@ impl<M: Machine> Book<M> {
         self.advancing && self.latest_ms > host.machine.now_ms(&self.book, host.config.clock.wall_ms())
     }
 
-    /// Called once the clock has been moved or the advance is over.
     pub(super) fn catch_up(&mut self) {
         if !self.put_off.is_empty() && !self.is_ahead_of_its_records() {
             for to in std::mem::take(&mut self.put_off) {
@@ -99,7 +97,6 @@ async fn save_in_background<M: Machine>(
         drop(book);
         let _ = give.send(state);
     };
-    // Without a thread nothing is lost: the next round tries again.
     std::thread::Builder::new()
         .name("book-snapshot".to_owned())
         .spawn(encode)

@@ -19,7 +19,6 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use wal::{Append, IndexOps, PAYLOAD_BYTES_MAX};
 
-/// Decided, and not applied yet.
 struct Decided<M: Machine> {
     reply_to: ReplyTo<M>,
     id: Option<M::EntityId>,
@@ -28,7 +27,6 @@ struct Decided<M: Machine> {
     follow_ups: Option<Box<FollowUps<M>>>,
 }
 
-/// Applied, and not with the log yet.
 struct Together<M: Machine> {
     record: M::Record,
     turn: Turn,
@@ -58,7 +56,6 @@ impl<M: Machine> Book<M> {
         let began = Instant::now();
         let mut together: Option<Together<M>> = None;
         for ask in asks {
-            // A breach halts the book in between.
             let taken = if self.halted { Err(Failure::Halted) } else { self.takes(&ask) };
             if let Err(failure) = taken {
                 ask.reply_to.send(Err(failure));
@@ -230,7 +227,6 @@ impl<M: Machine> Book<M> {
         Ok(payload)
     }
 
-    /// Applies a record and checks the invariants. After a breach the book is in doubt.
     fn apply(&mut self, record: &M::Record, now_ms: i64) -> Result<(), String> {
         let machine = &self.host.machine;
         machine.evolve(&mut self.book, record, now_ms);
@@ -310,7 +306,6 @@ impl<M: Machine> Book<M> {
     }
 }
 
-/// A panic is a breach, too.
 fn guarded<T>(apply: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(apply)) {
         Ok(applied) => applied,

@@ -17,7 +17,6 @@ use wal::{
     Append, Durable, IndexOps, Log, Poisoned, Reader, Record, ReportTo, Retention, Seq, Snapshot, Store, Tip,
 };
 
-/// Of one book in one round.
 const SUPERFLUOUS_MAX: usize = 64;
 
 #[derive(Debug, thiserror::Error)]
@@ -42,11 +41,9 @@ pub struct Follower<M: Machine> {
     set_aside: BTreeMap<u64, String>,
     tip: Tip,
     saved: Seq,
-    /// Set when nothing is applied any more.
     ended: Option<String>,
 }
 
-/// What a follower leaves for the engine that goes on from it.
 pub struct Followed<M: Machine> {
     pub(super) store: Arc<dyn Store>,
     pub(super) log: wal::Config,
@@ -234,7 +231,6 @@ impl<M: Machine> Follower<M> {
         Followed { store: self.store, log: self.config, books: self.books }
     }
 
-    /// Ends following for good: the store is put in order.
     pub fn close(self) {
         self.log.close();
         if let Err(error) = self.store.close() {

@@ -85,7 +85,6 @@ impl<M: Machine> Engine<M> {
         if self.host.is_over() { None } else { Some(self.refused(refused, standing)) }
     }
 
-    /// Counts the refusal.
     fn refused(&self, refused: Refused, standing: Standing) -> Failure {
         match refused {
             Refused::Full => self.host.overloaded(),
@@ -191,7 +190,6 @@ impl<M: Machine> Engine<M> {
         from.await?
     }
 
-    /// A query for something durable that goes on, like `continue_entity`.
     pub async fn continue_view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
         let ask = |to| self.host.send_to_book(tenant, BookMessage::View { query, to, admission: None });
         reply_to(ask).await

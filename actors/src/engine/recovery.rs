@@ -14,7 +14,6 @@ use wal::{Reader, Record, Snapshot};
 
 const BATCH: usize = 1024;
 
-/// Snapshots in the log's queue at once.
 const RESTING_MAX: usize = 1_024;
 
 /// In the order of their tenants, so that they wake in the same order each time.
@@ -24,7 +23,6 @@ pub(super) fn unreadable(error: impl std::fmt::Display) -> StartError {
     StartError::Recovery(error.to_string())
 }
 
-/// Without those that are set aside.
 pub(super) fn recover<M: Machine>(
     machine: &M,
     reader: &Reader,
@@ -78,7 +76,6 @@ pub(super) fn recover<M: Machine>(
     Ok(books)
 }
 
-/// Gives each record to the lane of its tenant; returns how many there were.
 fn distribute(
     reader: &Reader,
     set_aside: &BTreeMap<u64, String>,

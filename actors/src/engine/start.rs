@@ -24,7 +24,6 @@ pub enum StartError {
     Log(#[from] OpenError),
     #[error("{0}")]
     Recovery(String),
-    /// Without this book the others could start.
     #[error("the book of tenant key {tenant}: {why}")]
     Book { tenant: u64, why: String },
 }
@@ -51,7 +50,6 @@ struct Queues<M: Machine> {
 }
 
 impl<M: Machine> Engine<M> {
-    /// Replays what snapshots do not hold, and is ready when it returns.
     pub async fn start(
         machine: M,
         effects: Arc<dyn Effects<M>>,

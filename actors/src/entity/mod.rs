@@ -88,7 +88,6 @@ pub(crate) fn deliver<M: Machine>(
     Some((run, message))
 }
 
-/// The actor runs in a task of its own if it rests.
 pub(crate) fn send<M: Machine>(host: &Arc<Host<M>>, tenant: u64, id: M::EntityId, message: EntityMessage<M>) {
     if let Some((run, message)) = deliver(host, tenant, id, false, message) {
         host.runtime.spawn(run.whole(message));
@@ -111,7 +110,6 @@ impl<M: Machine> Future for Attended<M> {
             self.0 = Some(run);
             return Poll::Pending;
         }
-        // The caller does not wait for messages of others.
         run.leave();
         Poll::Ready(())
     }
@@ -141,7 +139,6 @@ pub(crate) struct EntityRun<M: Machine> {
     step: Option<Step>,
 }
 
-/// See the drawing of an entity's life.
 enum Phase<M: Machine> {
     Working,
     Deciding {
@@ -198,7 +195,6 @@ impl<M: Machine> EntityRun<M> {
         None
     }
 
-    /// Up to the first wait for the book.
     pub fn begin(&mut self, message: EntityMessage<M>) {
         match message {
             EntityMessage::Ask { command, fresh, step, asked, reply_to } => {
@@ -243,7 +239,6 @@ impl<M: Machine> EntityRun<M> {
         self.work();
     }
 
-    /// Until the book has decided, and has nothing more to decide.
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while let Phase::Deciding { entity, from, reply } = &mut self.phase {
             let decided = match ready!(Pin::new(from).poll(context)) {
@@ -319,7 +314,6 @@ impl<M: Machine> EntityRun<M> {
         }
     }
 
-    /// Has the entity's state and its generation known.
     fn know(&mut self) -> Result<(), Failure> {
         if self.state.generation.is_none() {
             match self.host.generation(self.tenant) {
@@ -446,7 +440,6 @@ impl<M: Machine> Drop for EntityRun<M> {
     fn drop(&mut self) {
         if !matches!(self.phase, Phase::Over) {
             let left = self.host.entities.remove(&(self.tenant, self.id));
-            // Outside of the map's lock.
             drop(left);
         }
     }
@@ -483,7 +476,6 @@ async fn go_on<M: Machine>(
 }
 
 impl<M: Machine> EntityReply<M> {
-    /// A command that changed nothing leaves the reply as it was.
     fn add(&mut self, mut settled: Box<Settled<M>>) {
         if let Some(before) = self.durable.take()
             && settled.record.is_none()
