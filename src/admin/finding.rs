@@ -22,7 +22,7 @@ use api::operators::masked;
 use api::page::{ListOf, Page, list_json};
 use api::problem::Problem;
 use api::query::Query;
-use api::records::{self, Records, Unread};
+use api::records::{Records, Unread};
 use api::search::description as search_words;
 use api::search::sought::Sought;
 use api::search::{Hit, Subject, Why, by_id, by_name, by_trait, item, newest};
@@ -42,7 +42,7 @@ use std::sync::Arc;
 /// The most tenants with one text that a search looks at.
 const TENANTS_MAX: usize = 200;
 
-type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, records::Stopped>;
+type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, Stopped>;
 type Show = fn(&Entity) -> Option<Vec<u8>>;
 
 pub(super) struct GotWhose {
