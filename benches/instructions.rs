@@ -7,7 +7,7 @@
 // The macros' code writes whole paths.
 #![allow(unused_qualifications)]
 
-use actors::{Rules, Storage, Turn};
+use actors::{Machine, Turn};
 use api::answer::{Facts, NoSecrets, Rendered};
 use api::fields::Fields;
 use api::operators::changes;

@@ -7,7 +7,7 @@
 //! A tenant's share is a part of the places that it has and of those that are free: alone it may
 //! have [`Shares::percent`] of all, two have less each, and a tenant that has nothing yet always
 //! finds a free place (dynamic thresholds, as switches share their buffers). Tenants that yield
-//! ([`Rules::yields`](crate::Rules::yields)) also leave a reserve to the others.
+//! ([`Machine::yields`](crate::Machine::yields)) also leave a reserve to the others.
 
 use dashmap::DashMap;
 use foldhash::fast::RandomState;
@@ -19,7 +19,6 @@ use tokio::sync::Semaphore;
 /// One in so many requests under way may wait for its first record. By default 4,096: that many
 /// payouts which begin at once are served within 250 ms; what is slower is bounded by its age.
 const FIRST_RECORDS_PART: usize = 4;
-/// About a batch of the log.
 const FIRST_RECORDS_MIN: usize = 1_024;
 /// Commands at once that continue what is durable; one more waits.
 const CONTINUING_MAX: usize = 1_024;
@@ -80,7 +79,6 @@ struct Places {
     permits: Semaphore,
     permits_max: usize,
     first_records: AtomicUsize,
-    /// Those of tenants that yield.
     yielding: AtomicUsize,
     bound: AgeBound,
     /// Percent of the bound that tenants that yield leave to the others.
@@ -139,16 +137,10 @@ impl Gate {
             Some(own) => (own.permits.load(Ordering::Relaxed), own.first_records.load(Ordering::Relaxed)),
             None => (0, 0),
         };
-        let refused = self.fits(standing, permits, Some(first_records)).err()?;
-        self.count(refused, standing);
-        Some(refused)
+        self.fits(standing, permits, Some(first_records)).err()
     }
 
     pub fn admit(&self, tenant: u64, standing: Standing, for_record: bool) -> Result<Admission, Refused> {
-        self.let_in(tenant, standing, for_record).inspect_err(|refused| self.count(*refused, standing))
-    }
-
-    fn let_in(&self, tenant: u64, standing: Standing, for_record: bool) -> Result<Admission, Refused> {
         let yields = standing == Standing::Yields;
         let share = self.share(tenant);
         let first_records = share.first_records.load(Ordering::Relaxed);
@@ -161,7 +153,6 @@ impl Gate {
         Ok(Admission { share, waits_for_record: for_record, yields, since_ms })
     }
 
-    /// Whether a tenant that has these places may have one more.
     fn fits(&self, standing: Standing, permits: usize, first_records: Option<usize>) -> Result<(), Refused> {
         let shares = if standing == Standing::Essential { Shares::UNBOUNDED } else { self.shares };
         let (places, yields) = (&self.places, standing == Standing::Yields);
@@ -171,12 +162,6 @@ impl Gate {
         // who yields would ever be served and raise the bound again.
         let left = places.left_beside(places.first_records.load(Ordering::Relaxed), yields);
         shares.check(own, left, places.bound.places.load(Ordering::Relaxed), yields)
-    }
-
-    fn count(&self, refused: Refused, standing: Standing) {
-        if refused == Refused::ShareFull {
-            self.share_full[usize::from(standing == Standing::Yields)].fetch_add(1, Ordering::Relaxed);
-        }
     }
 
     fn share(&self, tenant: u64) -> Arc<Share> {
@@ -199,7 +184,6 @@ impl Gate {
         Arc::clone(&share)
     }
 
-    /// To be called when no more requests and continuing commands begin.
     pub async fn until_empty(&self) {
         let all = |places: usize| u32::try_from(places).unwrap_or(u32::MAX);
         drop(self.places.permits.acquire_many(all(self.places.permits_max)).await);

@@ -17,16 +17,12 @@ const LOOK_MS_MAX: i64 = 1_000;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Since the Unix epoch.
     pub wall_ms: i64,
-    /// Suspension included.
     pub boot_ms: i64,
 }
 
 #[derive(Clone)]
-pub struct Clock {
-    source: Source,
-}
+pub struct Clock(Source);
 
 #[derive(Clone)]
 enum Source {
@@ -45,15 +41,6 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(read: Box<dyn Fn() -> Reading + Send + Sync>) -> Watched {
-        let Reading { wall_ms, boot_ms } = read();
-        Watched {
-            read,
-            ahead_ms: AtomicI64::new(wall_ms.saturating_sub(boot_ms)),
-            step_ms: AtomicI64::new(0),
-        }
-    }
-
     fn now_ms(&self) -> i64 {
         let Reading { wall_ms, boot_ms } = (self.read)();
         let expected_ms = boot_ms.saturating_add(self.ahead_ms.load(Ordering::Relaxed));
@@ -76,14 +63,6 @@ impl Watched {
         }
         expected_ms
     }
-
-    fn confirm(&self) -> i64 {
-        let step_ms = self.step_ms.load(Ordering::Relaxed);
-        let Reading { wall_ms, boot_ms } = (self.read)();
-        self.ahead_ms.store(wall_ms.saturating_sub(boot_ms), Ordering::Relaxed);
-        self.step_ms.store(0, Ordering::Relaxed);
-        step_ms
-    }
 }
 
 impl Clock {
@@ -103,25 +82,24 @@ impl Clock {
     }
 
     pub fn watched(read: Box<dyn Fn() -> Reading + Send + Sync>) -> Self {
-        Clock { source: Source::Watched(Arc::new(Watched::new(read))) }
+        let Reading { wall_ms, boot_ms } = read();
+        let ahead_ms = AtomicI64::new(wall_ms.saturating_sub(boot_ms));
+        Clock(Source::Watched(Arc::new(Watched { read, ahead_ms, step_ms: AtomicI64::new(0) })))
     }
 
-    /// A clock that stands until it is moved.
     pub fn manual(now_ms: i64) -> Self {
-        Clock { source: Source::Manual(Arc::new(watch::Sender::new(now_ms))) }
+        Clock(Source::Manual(Arc::new(watch::Sender::new(now_ms))))
     }
 
-    /// The believed time, since the Unix epoch.
     pub fn wall_ms(&self) -> i64 {
-        match &self.source {
+        match &self.0 {
             Source::Manual(manual) => *manual.borrow(),
             Source::Watched(watched) => watched.now_ms(),
         }
     }
 
-    /// As the wall clock was last read; 0 while it is believed.
     pub fn step_ms(&self) -> i64 {
-        match &self.source {
+        match &self.0 {
             Source::Manual(_) => 0,
             Source::Watched(watched) => watched.step_ms.load(Ordering::Relaxed),
         }
@@ -129,28 +107,26 @@ impl Clock {
 
     /// Believes the wall clock as it is; returns the step that was not believed.
     pub fn confirm(&self) -> i64 {
-        match &self.source {
-            Source::Manual(_) => 0,
-            Source::Watched(watched) => watched.confirm(),
-        }
+        let Source::Watched(watched) = &self.0 else { return 0 };
+        let Reading { wall_ms, boot_ms } = (watched.read)();
+        watched.ahead_ms.store(wall_ms.saturating_sub(boot_ms), Ordering::Relaxed);
+        watched.step_ms.swap(0, Ordering::Relaxed)
     }
 
-    /// Does nothing to the machine's clock.
     pub fn forward(&self, by_ms: i64) {
-        if let Source::Manual(manual) = &self.source {
+        if let Source::Manual(manual) = &self.0 {
             manual.send_modify(|now_ms| *now_ms = now_ms.saturating_add(by_ms));
         }
     }
 
     pub(crate) fn moves(&self) -> Option<watch::Receiver<i64>> {
-        match &self.source {
+        match &self.0 {
             Source::Manual(manual) => Some(manual.subscribe()),
             Source::Watched(_) => None,
         }
     }
 }
 
-/// Repeated if the process slept between the two readings.
 fn machine() -> Reading {
     loop {
         let boot_ms = read_ms(ClockId::Boottime);

@@ -6,14 +6,12 @@ use crate::host::Host;
 use crate::machine::Machine;
 use crate::protocol::{
     Ask, BookMessage, CommandReply, Due, EntityMessage, Failure, Firing, ReplyTo, Settled, Step, Timing,
-    received,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Between looks at a deadline that is being dealt with already.
 const BUSY_PAUSE: Duration = Duration::from_millis(1);
 
 /// A bank that never answers must not hold a clock for ever; its result is taken when it comes.
@@ -60,14 +58,13 @@ async fn run<M: Machine>(
     host.send_to_book(tenant, BookMessage::BeginAdvance(to));
     let _advancing = Advancing { host, tenant };
     // A book that is halted answers neither this nor what follows.
-    let unanswered = || match host.halts.is_halted(tenant) {
+    let unanswered = |gone: oneshot::error::RecvError| match host.halts.is_halted(tenant) {
         true => Failure::Halted,
-        false => Failure::outcome_unknown(),
+        false => gone.into(),
     };
-    let (start_ms, generation) = from.await.map_err(|_| unanswered())?;
+    let (start_ms, generation) = from.await.map_err(unanswered)?;
     let target_ms = start_ms.saturating_add(advance_ms);
     if let Err(refusal) = host.machine.may_reach(target_ms) {
-        // Nothing changed.
         return Ok(Box::new(Settled {
             entity: None,
             record: None,
@@ -88,7 +85,7 @@ async fn run<M: Machine>(
         }
         let (to, from) = oneshot::channel();
         host.send_to_book(tenant, BookMessage::NextDue { until_ms: target_ms, generation, dealt_with, to });
-        let (due, back) = from.await.map_err(|_| unanswered())?;
+        let (due, back) = from.await.map_err(unanswered)?;
         dealt_with = back;
         match due {
             Due::Next(firing) => {
@@ -99,27 +96,17 @@ async fn run<M: Machine>(
             Due::None => break,
         }
     }
-    let (reply_to, from) = ReplyTo::new(None, None, None);
+    let (reply_to, from) = ReplyTo::bare();
     let (step, _end) = Step::new(target_ms, generation);
-    let ask = Box::new(Ask {
-        command,
-        entity: None,
-        id: None,
-        generation: None,
-        step: Some(step),
-        fresh: false,
-        asked: Instant::now(),
-        reply_to,
-    });
-    host.send_to_book(tenant, BookMessage::Ask(ask));
-    received(from.await)
+    host.send_to_book(tenant, BookMessage::Ask(Ask::of_book(command, Some(step), false, reply_to)));
+    from.await?
 }
 
 /// Waits until everything that the deadline led to is done, the results of effects included.
 async fn deadline<M: Machine>(host: &Arc<Host<M>>, tenant: u64, firing: &Firing<M>, generation: u64) {
     let Firing { at_ms, id, .. } = firing;
     let (step, end) = Step::new(*at_ms, generation);
-    let (reply_to, mut from) = ReplyTo::new(None, None, None);
+    let (reply_to, mut from) = ReplyTo::bare();
     let command = host.machine.deadline(*id);
     entity::send(
         host,

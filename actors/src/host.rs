@@ -2,9 +2,7 @@
 //! engine's end. How a book, an entity or a clock advance works does not belong here.
 
 use crate::admission::{Gate, Shares};
-use crate::alarm::Alarm;
 use crate::clock::Clock;
-use crate::entity_cache::EntityCache;
 use crate::machine::{Effects, Machine};
 use crate::protocol::{
     BookHandle, BookMessage, EntityHandle, Failure, FollowUpMessage, PendingReply, Recovered,
@@ -12,9 +10,11 @@ use crate::protocol::{
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use foldhash::fast::RandomState;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{OptionsBuilder, UnitWeighter};
 use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,7 +23,6 @@ use wal::{Log, ReadError, Reader, Seq, Stepper};
 
 pub type Seeds = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// Whether there is room for what falls due in a tenant's book.
 pub type HasRoomForDue = Arc<dyn Fn(u64) -> bool + Send + Sync>;
 
 pub type OnHalt = Arc<dyn Fn(&[Halted]) + Send + Sync>;
@@ -55,7 +54,6 @@ pub struct Config {
     pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
     /// These tenants' books are not recovered and stay halted until they are resumed; with the reason.
     pub set_aside: BTreeMap<u64, String>,
-    /// Called for each change of the set of halted books.
     pub on_halt: OnHalt,
     pub clock: Clock,
     /// New for each turn. Ids are made of these bits, so they must not reveal the number of turns.
@@ -91,15 +89,16 @@ pub(crate) struct Host<M: Machine> {
     /// Called under the lock of the map that the handle goes into. A pointer, as books send to
     /// entities, and entities to books.
     pub start_book: StartBook<M>,
-    pub alarm: Alarm,
+    /// Bounded by use: a book sets an alarm only when it is earlier than the one it has.
+    pub alarm: mpsc::UnboundedSender<(i64, u64)>,
+    /// Bounded by use: by the records that are under way.
     pub follow_ups: mpsc::UnboundedSender<FollowUpMessage<M>>,
     /// One book at a time, so that one encoded state is in memory next to the books.
     pub encoding: Semaphore,
     /// Seconds of the engine's life, for idleness.
     pub coarse_seconds: AtomicI64,
     /// The durable generations of books, as far as they were asked for.
-    generations: DashMap<u64, u64, RandomState>,
-    /// A tenant has one clock advance at a time.
+    pub generations: DashMap<u64, u64, RandomState>,
     pub advances: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
 
     pub entities: DashMap<(u64, M::EntityId), EntityHandle<M>, RandomState>,
@@ -118,7 +117,6 @@ pub(crate) struct Host<M: Machine> {
     pub snapshot_seq: AtomicU64,
     /// Up to here all records of books that are not halted are in snapshots.
     pub saved_seq: AtomicU64,
-    /// When the last round of snapshots ended, or the start.
     pub saved_at: Mutex<Instant>,
     pub overloaded: AtomicU64,
     pub checked: AtomicU64,
@@ -131,7 +129,8 @@ impl<M: Machine> Host<M> {
         effects: Arc<dyn Effects<M>>,
         log: Log<PendingReply<M>>,
         config: Config,
-        (alarm, follow_ups): (Alarm, mpsc::UnboundedSender<FollowUpMessage<M>>),
+        alarm: mpsc::UnboundedSender<(i64, u64)>,
+        follow_ups: mpsc::UnboundedSender<FollowUpMessage<M>>,
         start_book: StartBook<M>,
     ) -> Arc<Host<M>> {
         let reader = log.reader();
@@ -152,7 +151,7 @@ impl<M: Machine> Host<M> {
             generations: DashMap::default(),
             advances: DashMap::default(),
             entities: DashMap::default(),
-            entity_cache: EntityCache::new(ENTITY_CACHE_MAX),
+            entity_cache: entity_cache(ENTITY_CACHE_MAX),
             decoded: Mutex::default(),
             halts: Halts::new(&config),
             stopping: AtomicBool::new(false),
@@ -168,7 +167,6 @@ impl<M: Machine> Host<M> {
         })
     }
 
-    /// Starts the book when it is not in memory.
     pub fn send_to_book(self: &Arc<Self>, tenant: u64, message: BookMessage<M>) {
         let now = self.coarse_seconds.load(Ordering::Relaxed);
         // Under the map's lock, so that a retiring book sees the message or a new one gets it.
@@ -181,7 +179,6 @@ impl<M: Machine> Host<M> {
         handle.send(message);
     }
 
-    /// The durable generation of a tenant's book.
     pub fn generation(&self, tenant: u64) -> Result<u64, ReadError> {
         if let Some(known) = self.generations.get(&tenant) {
             return Ok(*known);
@@ -198,12 +195,6 @@ impl<M: Machine> Host<M> {
         }
     }
 
-    /// The generation of a book is read anew when it is asked for.
-    pub fn forget_generation(&self, tenant: u64) {
-        self.generations.remove(&tenant);
-    }
-
-    /// The state of an entity, from the record that its index entry names.
     pub fn load(
         &self,
         tenant: u64,
@@ -228,7 +219,6 @@ impl<M: Machine> Host<M> {
         Ok(self.machine.entity_in(&record, id))
     }
 
-    /// Counts the refusal.
     pub fn overloaded(&self) -> Failure {
         self.overloaded.fetch_add(1, Ordering::Relaxed);
         Failure::Overloaded
@@ -244,7 +234,6 @@ impl<M: Machine> Host<M> {
         true
     }
 
-    /// Only the first reason counts.
     pub fn fail(&self, why: &str) {
         if self.failed.set(why.to_owned()).is_ok() {
             // Whoever is told knows whether that is an error.
@@ -262,11 +251,28 @@ impl<M: Machine> Host<M> {
     }
 }
 
+/// The newest states of open entities that are not active, each with the generation of its tenant's book, so
+/// that the next request for one does not read the log. First in, first out is the order of use, as a
+/// lookup takes a state out and it comes back after the entity's turn. A cache by frequency would keep
+/// an entity for ever that stays open and is never asked for again.
+pub(crate) type EntityCache<I, E> = Cache<(u64, I), (u64, Arc<E>), UnitWeighter, RandomState>;
+
+fn entity_cache<I: Hash + Eq, E>(room: usize) -> EntityCache<I, E> {
+    let options = OptionsBuilder::new()
+        .estimated_items_capacity(room)
+        .weight_capacity(room as u64)
+        // Without these allocations the cache is first in, first out.
+        .hot_allocation(0.0)
+        .ghost_allocation(0.0)
+        .build()
+        .expect("both capacities are set");
+    Cache::with_options(options, UnitWeighter, RandomState::default(), DefaultLifecycle::default())
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Halted {
     pub tenant: u64,
     pub why: String,
-    /// Milliseconds since 1970.
     pub since_ms: i64,
 }
 
@@ -277,7 +283,6 @@ pub(crate) struct Halts {
     books: Mutex<BTreeMap<u64, Halted>>,
     /// Every request asks for it, and there are nearly always none.
     count: AtomicUsize,
-    /// Of each book since the start, of those that had any.
     resumptions: Mutex<BTreeMap<u64, u64>>,
     on_halt: OnHalt,
 }
@@ -299,18 +304,13 @@ impl Halts {
         halts
     }
 
-    /// The first reason counts.
     fn halt(&self, halted: Halted) {
         let (tenant, why) = (halted.tenant, halted.why.clone());
-        let is_new = self.change(|books| {
-            let is_new = !books.contains_key(&tenant);
-            books.entry(tenant).or_insert(halted);
-            is_new
-        });
-        if is_new {
-            tracing::error!(tenant, why, "a book is halted; the others go on");
-            (self.on_halt)(&self.all());
+        if self.change(|books| books.contains_key(&tenant) || books.insert(tenant, halted).is_some()) {
+            return;
         }
+        tracing::error!(tenant, why, "a book is halted; the others go on");
+        (self.on_halt)(&self.all());
     }
 
     pub fn resume(&self, tenant: u64) {
@@ -339,5 +339,35 @@ impl Halts {
         let changed = change(&mut books);
         self.count.store(books.len(), Ordering::SeqCst);
         changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOM: usize = 1 << 14;
+
+    #[test]
+    fn what_is_never_asked_for_again_makes_room() {
+        let cache = entity_cache(ROOM);
+        for id in 0..ROOM {
+            cache.insert((1, id), (0, Arc::new(id)));
+            // The entity is asked for a second time, and then no more.
+            let (_, again) = cache.remove(&(1, id)).expect("it was put there just now");
+            cache.insert((1, id), again);
+        }
+        // Half as many come after them: the places are shared out by hash, so that one that is full
+        // may have others beside it with room.
+        for id in 0..ROOM / 2 {
+            cache.insert((2, id), (0, Arc::new(id)));
+        }
+        for id in 0..ROOM / 2 {
+            assert_eq!(cache.remove(&(2, id)), Some(((2, id), (0, Arc::new(id)))));
+        }
+        let old = (0..ROOM).filter(|id| cache.remove(&(1, *id)).is_some()).count();
+        // How evenly the hash shares them out is another thing in each run.
+        assert!((ROOM / 3..=ROOM * 5 / 9).contains(&old), "{old} of the old ones are left");
+        assert!(cache.remove(&(2, 0)).is_none(), "it was taken out");
     }
 }

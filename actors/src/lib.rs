@@ -10,9 +10,9 @@
 //! what a payment is, nor how it was asked for.
 //!
 //! Layers, of which each imports only from those before it (`tests/tidy/layers.rs`): `machine` the
-//! traits of what is hosted · `clock`, `alarm`, `admission` and `entity_cache`, which know no actors ·
-//! `protocol` messages, replies and handles · `host` what all actors share · `entity` and `book` the
-//! actors · `clock_advance` · `engine` the handle.
+//! traits of what is hosted · `clock` and `admission`, which know no actors · `protocol` messages, replies
+//! and handles · `host` what all actors share · `alarm` · `entity` and `book` the actors ·
+//! `clock_advance` · `engine` the handle.
 
 mod admission;
 mod alarm;
@@ -21,7 +21,6 @@ mod clock;
 mod clock_advance;
 pub mod engine;
 mod entity;
-mod entity_cache;
 mod host;
 pub mod machine;
 mod protocol;
@@ -31,5 +30,5 @@ pub use alarm::wake_key;
 pub use clock::{Clock, Reading, STEP_MS_MAX};
 pub use engine::{Engine, FollowError, Followed, Follower, NotReady, StartError, Status};
 pub use host::{Config, Halted, HasRoomForDue, OnHalt, Seeds, unforeseeable};
-pub use machine::{Decision, Effects, LONG_AGO_MS, Machine, Rules, Schedule, Storage, Turn};
+pub use machine::{Decision, Effects, LONG_AGO_MS, Machine, Turn};
 pub use protocol::{CommandReply, Failure, Guard, Performed, Settled, Timing};

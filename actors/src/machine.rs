@@ -11,28 +11,23 @@ use wal::IndexOps;
 /// Before any record, in milliseconds since 1970.
 pub const LONG_AGO_MS: i64 = i64::MIN / 4;
 
-pub trait Machine: Rules + Storage + Schedule {}
-
-impl<M: Rules + Storage + Schedule> Machine for M {}
-
 /// `decide` may refuse and changes nothing. `evolve` may not fail: replay is `evolve` over the log,
 /// with the code that ran live.
-pub trait Rules: Send + Sync + 'static {
+pub trait Machine: Send + Sync + 'static {
     type EntityId: Copy + Eq + Hash + Debug + Send + Sync + 'static;
     type Entity: Send + Sync + 'static;
     /// The state of one tenant, in memory. A clone of a large one
-    /// ([`Storage::is_large`]) is made in its turn, so it must not take
+    /// ([`Machine::is_large`]) is made in its turn, so it must not take
     /// longer than a small one's: by sharing what does not change.
     type Book: Clone + Send + 'static;
     type Command: Send + 'static;
-    /// Everything that is written about one decision.
     type Record: Send + Sync + 'static;
     type Refusal: Send + Sync + 'static;
     type Effect: Send + 'static;
     type Query: Send + 'static;
     type View: Send + 'static;
-    /// The breach of an invariant: the book is in doubt.
     type Breach: Error + Send + Sync + 'static;
+    type Undecodable: Error + Send + Sync + 'static;
 
     /// A doubt about the book ends the engine instead of halting it: the others can't go on without it.
     fn is_essential(&self, _tenant: u64) -> bool {
@@ -96,7 +91,7 @@ pub trait Rules: Send + Sync + 'static {
         false
     }
 
-    /// With others that follow in the same turn, each about another entity ([`Rules::join`]).
+    /// With others that follow in the same turn, each about another entity ([`Machine::join`]).
     fn may_join(&self, _record: &Self::Record) -> bool {
         false
     }
@@ -106,6 +101,56 @@ pub trait Rules: Send + Sync + 'static {
     fn join(&self, record: &mut Self::Record, next: Self::Record);
 
     fn view(&self, book: &Self::Book, query: Self::Query, now_ms: i64) -> Self::View;
+
+    // The stored form of records and books, and the keys under which they are found again.
+
+    fn encode(&self, record: &Self::Record) -> Vec<u8>;
+
+    fn decode(&self, bytes: &[u8]) -> Result<Self::Record, Self::Undecodable>;
+
+    fn index(&self, tenant: u64, time_ms: i64, record: &Self::Record, ops: &mut IndexOps);
+
+    /// Where [`Machine::index`] keeps the sequence of the record with the entity's newest state.
+    fn entity_key(&self, tenant: u64, id: Self::EntityId) -> Vec<u8>;
+
+    /// The key under which [`Machine::index`] keeps the generation of a book that began anew, 8 bytes big
+    /// endian; `None` for a tenant whose book never does.
+    fn generation_key(&self, _tenant: u64) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// More commands are expected soon, so that the state is worth a place in the entity cache.
+    fn is_open(&self, _entity: &Self::Entity) -> bool {
+        false
+    }
+
+    /// Encoding the book takes too long for its turn: a clone is encoded beside its turns.
+    fn is_large(&self, _book: &Self::Book) -> bool {
+        false
+    }
+
+    fn save(&self, book: &Self::Book) -> Vec<u8>;
+
+    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<Self::Book, Self::Undecodable>;
+
+    /// Never less than the time of the tenant's last record.
+    fn now_ms(&self, book: &Self::Book, wall_ms: i64) -> i64;
+
+    /// When the tenant's clock will say `tenant_ms`.
+    fn wall_ms(&self, book: &Self::Book, tenant_ms: i64) -> i64;
+
+    fn may_reach(&self, _now_ms: i64) -> Result<(), Self::Refusal> {
+        Ok(())
+    }
+
+    /// Of the book and its entity, without entities for which `skip` is true.
+    fn next_due(
+        &self,
+        book: &Self::Book,
+        skip: &dyn Fn(Self::EntityId) -> bool,
+    ) -> Option<(i64, Self::EntityId)>;
+
+    fn deadline(&self, id: Self::EntityId) -> Self::Command;
 }
 
 /// What a pure function cannot know by itself.
@@ -124,16 +169,13 @@ pub struct Turn {
 
 /// What a rule says, from the rule itself to whoever asked.
 pub struct Decision<Record, Refusal, Effect> {
-    /// `None` when nothing changes.
     pub record: Option<Record>,
     /// With a record beside it, the refusal itself is what is kept.
     pub refusal: Option<Refusal>,
-    /// Asked of the outside world once the record is durable.
     pub effects: Vec<Effect>,
 }
 
 impl<Record, Refusal, Effect> Decision<Record, Refusal, Effect> {
-    /// The reply is the entity as it is.
     pub fn unchanged() -> Self {
         Self::effects(Vec::new())
     }
@@ -160,70 +202,13 @@ impl<Record, Refusal, Effect> Decision<Record, Refusal, Effect> {
     }
 }
 
-/// The stored form of records and books, and the keys under which they are found again.
-pub trait Storage: Rules {
-    type Undecodable: Error + Send + Sync + 'static;
-
-    fn encode(&self, record: &Self::Record) -> Vec<u8>;
-
-    fn decode(&self, bytes: &[u8]) -> Result<Self::Record, Self::Undecodable>;
-
-    fn index(&self, tenant: u64, time_ms: i64, record: &Self::Record, ops: &mut IndexOps);
-
-    /// Where [`Storage::index`] keeps the sequence of the record with the entity's newest state.
-    fn entity_key(&self, tenant: u64, id: Self::EntityId) -> Vec<u8>;
-
-    /// The key under which [`Storage::index`] keeps the generation of a book that began anew, 8 bytes big
-    /// endian; `None` for a tenant whose book never does.
-    fn generation_key(&self, _tenant: u64) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// More commands are expected soon, so that the state is worth a place in the entity cache.
-    fn is_open(&self, _entity: &Self::Entity) -> bool {
-        false
-    }
-
-    /// Encoding the book takes too long for its turn: a clone is encoded beside its turns.
-    fn is_large(&self, _book: &Self::Book) -> bool {
-        false
-    }
-
-    fn save(&self, book: &Self::Book) -> Vec<u8>;
-
-    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<Self::Book, Self::Undecodable>;
-}
-
-/// The clocks of tenants, and the deadlines that derive from their books.
-pub trait Schedule: Rules {
-    /// Never less than the time of the tenant's last record.
-    fn now_ms(&self, book: &Self::Book, wall_ms: i64) -> i64;
-
-    /// When the tenant's clock will say `tenant_ms`.
-    fn wall_ms(&self, book: &Self::Book, tenant_ms: i64) -> i64;
-
-    /// Whether a clock may be moved to this instant.
-    fn may_reach(&self, _now_ms: i64) -> Result<(), Self::Refusal> {
-        Ok(())
-    }
-
-    /// Of the book and its entity, without entities for which `skip` is true.
-    fn next_due(
-        &self,
-        book: &Self::Book,
-        skip: &dyn Fn(Self::EntityId) -> bool,
-    ) -> Option<(i64, Self::EntityId)>;
-
-    fn deadline(&self, id: Self::EntityId) -> Self::Command;
-}
-
 /// The outside world. Results come back as commands to the effect's target.
-pub trait Effects<R: Rules>: Send + Sync + 'static {
+pub trait Effects<M: Machine>: Send + Sync + 'static {
     /// Called only after the record that asked for the effect is durable.
-    fn perform(&self, tenant: u64, effect: R::Effect) -> Pin<Box<dyn Future<Output = R::Command> + Send>>;
+    fn perform(&self, tenant: u64, effect: M::Effect) -> Pin<Box<dyn Future<Output = M::Command> + Send>>;
 
-    /// A record that [`Rules::is_awaited`] is durable. Called in the order of the log and before
+    /// A record that [`Machine::is_awaited`] is durable. Called in the order of the log and before
     /// the caller has its reply, by the log's writer or the ack task, behind which everything
     /// waits: it must not wait itself.
-    fn durable(&self, _tenant: u64, _record: &R::Record) {}
+    fn durable(&self, _tenant: u64, _record: &M::Record) {}
 }

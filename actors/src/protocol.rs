@@ -14,29 +14,22 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
-use wal::{Completion, Durable, Poisoned, Seq};
-
-// Replies.
+use wal::{Completion, Durable, Poisoned, ReadError, Reader, Seq};
 
 /// Dropped at the end of a request, such as a permit or a reserved name.
 pub type Guard = Box<dyn Send>;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timing {
-    /// From the request to the book's turn.
     pub queue: Duration,
     pub apply: Duration,
-    /// From the append until the record is durable.
     pub wal: Duration,
-    /// The part of `wal` in which other machines agreed, where there are others.
     pub agree: Option<Duration>,
 }
 
-/// Its record has been synced.
 pub struct Settled<M: Machine> {
     /// After the command, for a command to an entity.
     pub entity: Option<Arc<M::Entity>>,
-    /// `None` when nothing changed.
     pub record: Option<Arc<M::Record>>,
     pub seq: Option<Seq>,
     pub time_ms: i64,
@@ -44,7 +37,6 @@ pub struct Settled<M: Machine> {
     pub refusal: Option<M::Refusal>,
     /// Effects of other entities; `None` when the record asked for none.
     pub performed: Option<Performed<M>>,
-    /// The asking entity's own.
     pub(crate) effects: Vec<M::Effect>,
 }
 
@@ -56,21 +48,18 @@ pub enum Failure {
     ShareFull,
     /// Nothing happened.
     ShuttingDown,
-    /// The record is larger than the log takes; nothing changed.
     TooLarge,
-    /// The outcome is unknown until a restart.
     Storage(String),
     /// The book is in doubt or set aside by an operator; nothing happened.
     Halted,
     /// The tenant's book began anew meanwhile; nothing happened.
     Reset,
-    /// A rule has a defect; nothing changed.
     Defect(String),
 }
 
-impl Failure {
-    /// An actor was gone before it replied: the command may be durable all the same.
-    pub(crate) fn outcome_unknown() -> Failure {
+/// An actor was gone before it replied: the command may be durable all the same.
+impl From<oneshot::error::RecvError> for Failure {
+    fn from(_: oneshot::error::RecvError) -> Failure {
         Failure::Storage("the actor is gone; outcome unknown".to_owned())
     }
 }
@@ -80,20 +69,10 @@ pub type CommandReply<M> = Result<Box<Settled<M>>, Failure>;
 
 pub(crate) type Sender<T> = oneshot::Sender<Result<T, Failure>>;
 
-/// Waits for the reply to what `ask` sends.
 pub(crate) async fn reply_to<T>(ask: impl FnOnce(Sender<T>)) -> Result<T, Failure> {
     let (to, from) = oneshot::channel();
     ask(to);
-    from.await.map_err(|_| Failure::outcome_unknown())?
-}
-
-pub(crate) fn received<M: Machine>(
-    received: Result<CommandReply<M>, oneshot::error::RecvError>,
-) -> CommandReply<M> {
-    match received {
-        Ok(reply) => reply,
-        Err(_) => Err(Failure::outcome_unknown()),
-    }
+    from.await?
 }
 
 pub(crate) struct ReplyTo<M: Machine> {
@@ -117,6 +96,11 @@ impl<M: Machine> ReplyTo<M> {
         (ReplyTo { admission, until_record, until_reply, to }, from)
     }
 
+    /// For a part of a request, or one that takes nothing of the capacity.
+    pub fn bare() -> (Self, oneshot::Receiver<CommandReply<M>>) {
+        ReplyTo::new(None, None, None)
+    }
+
     /// The first record is durable: others may find it in the index now.
     pub fn recorded(&mut self) {
         self.until_record = None;
@@ -133,9 +117,21 @@ impl<M: Machine> ReplyTo<M> {
         // The caller may be gone; what was decided stays.
         let _ = self.to.send(reply);
     }
-}
 
-// What goes through the log.
+    fn send_durable(self, mut settled: Box<Settled<M>>, outcome: Result<Durable, Failure>) {
+        match outcome {
+            Ok(durable) => {
+                settled.timing.wal = durable.waited;
+                settled.timing.agree = durable.agreed;
+                if settled.record.is_some() {
+                    settled.seq = Some(durable.seq);
+                }
+                self.send(Ok(settled));
+            }
+            Err(failure) => self.send(Err(failure)),
+        }
+    }
+}
 
 /// Goes through the log with a record or a fence, and is sent to its caller when the writer
 /// acknowledges that.
@@ -146,7 +142,6 @@ pub(crate) enum PendingReply<M: Machine> {
         /// Begun when the record is durable. Boxed because they are rare, and every record moves a
         /// pending reply through the log's queue.
         follow_ups: Option<Box<FollowUps<M>>>,
-        /// If the outside world waits for the record to be durable.
         listener: Option<Listener<M>>,
     },
     /// Commands whose record is one. They have no effects.
@@ -154,7 +149,6 @@ pub(crate) enum PendingReply<M: Machine> {
         replies: Vec<Reply<M>>,
         listener: Option<Listener<M>>,
     },
-    /// The part of the capacity is freed before the reply is sent.
     View {
         to: Sender<M::View>,
         view: M::View,
@@ -177,35 +171,24 @@ impl<M: Machine> Completion for PendingReply<M> {
             Err(poisoned) => Err(Failure::Storage(poisoned.to_string())),
         };
         match self {
-            PendingReply::Command { reply_to, mut settled, follow_ups, listener } => match outcome {
-                Ok(durable) => {
-                    settled.timing.wal = durable.waited;
-                    settled.timing.agree = durable.agreed;
-                    if let Some(record) = &settled.record {
-                        settled.seq = Some(durable.seq);
-                        if let Some(listener) = listener {
-                            listener.notify(record);
-                        }
+            PendingReply::Command { reply_to, mut settled, follow_ups, listener } => {
+                if outcome.is_ok() {
+                    if let (Some(listener), Some(record)) = (listener, &settled.record) {
+                        listener.notify(record);
                     }
                     if let Some(follow_ups) = follow_ups {
                         settled.performed = Some(follow_ups.begin());
                     }
-                    reply_to.send(Ok(settled));
                 }
-                Err(failure) => reply_to.send(Err(failure)),
-            },
+                reply_to.send_durable(settled, outcome);
+            }
             PendingReply::Commands { replies, listener } => {
                 let record = replies.first().and_then(|(_, settled)| settled.record.as_deref());
                 if let (Ok(_), Some(listener), Some(record)) = (&outcome, listener, record) {
                     listener.notify(record);
                 }
-                for (reply_to, mut settled) in replies {
-                    reply_to.send(outcome.clone().map(|durable| {
-                        settled.timing.wal = durable.waited;
-                        settled.timing.agree = durable.agreed;
-                        settled.seq = Some(durable.seq);
-                        settled
-                    }));
+                for (reply_to, settled) in replies {
+                    reply_to.send_durable(settled, outcome.clone());
                 }
             }
             PendingReply::View { to, view, admission } => {
@@ -245,14 +228,11 @@ pub(crate) struct FollowUps<M: Machine> {
 }
 
 pub struct Performed<M: Machine> {
-    /// Ends when the last guard is dropped.
     all_done: oneshot::Receiver<()>,
     ended: Arc<Ended<M>>,
 }
 
-/// Of entities whose effects have ended.
-type Ended<M> =
-    Mutex<Vec<(<M as crate::machine::Rules>::EntityId, Arc<<M as crate::machine::Rules>::Entity>)>>;
+type Ended<M> = Mutex<Vec<(<M as Machine>::EntityId, Arc<<M as Machine>::Entity>)>>;
 
 pub(crate) struct UntilDone<M: Machine> {
     ended: Arc<Ended<M>>,
@@ -290,20 +270,16 @@ impl<M: Machine> Performed<M> {
     }
 }
 
-// Books.
-
 /// A step of a clock advance, to the instant of one deadline. Everything that is done there bears
 /// the instant and carries a clone of this; the advance goes on when all clones are dropped.
 #[derive(Clone)]
 pub(crate) struct Step {
     pub at_ms: i64,
-    /// The generation of the book whose clock advances.
     pub generation: u64,
     _under_way: Arc<oneshot::Sender<Infallible>>,
 }
 
 impl Step {
-    /// The receiver ends when the last clone is dropped.
     pub fn new(at_ms: i64, generation: u64) -> (Self, oneshot::Receiver<Infallible>) {
         let (under_way, end) = oneshot::channel();
         (Step { at_ms, generation, _under_way: Arc::new(under_way) }, end)
@@ -313,7 +289,6 @@ impl Step {
 pub(crate) struct Ask<M: Machine> {
     pub command: M::Command,
     pub entity: Option<Arc<M::Entity>>,
-    /// To find its new state in the record.
     pub id: Option<M::EntityId>,
     /// The generation of the book that the entity's state is of; `None` without an entity.
     pub generation: Option<u64>,
@@ -326,7 +301,6 @@ pub(crate) struct Ask<M: Machine> {
 }
 
 pub(crate) enum BookMessage<M: Machine> {
-    /// Boxed, as it is large and goes through a queue.
     Ask(Box<Ask<M>>),
     /// What is decided about them is one record where it can be.
     AskTogether(Vec<Box<Ask<M>>>),
@@ -354,7 +328,6 @@ pub(crate) enum BookMessage<M: Machine> {
     },
     EndAdvance,
     Snapshot(Sender<Seq>),
-    /// `None` if the background snapshot failed.
     Saved(Option<u64>),
     /// The book was found in doubt when it had been resumed `resumptions` times.
     Halt {
@@ -374,6 +347,13 @@ pub(crate) enum BookMessage<M: Machine> {
     Retired {
         version: u64,
     },
+}
+
+impl<M: Machine> Ask<M> {
+    pub fn of_book(command: M::Command, step: Option<Step>, fresh: bool, reply_to: ReplyTo<M>) -> Box<Self> {
+        let asked = Instant::now();
+        Box::new(Ask { command, entity: None, id: None, generation: None, step, fresh, asked, reply_to })
+    }
 }
 
 impl<M: Machine> BookMessage<M> {
@@ -397,7 +377,7 @@ impl<M: Machine> BookMessage<M> {
 }
 
 /// Dealt with by a clock advance. The set goes with the question and back, so it is never copied.
-pub(crate) type Skip<M> = HashSet<(i64, <M as crate::machine::Rules>::EntityId)>;
+pub(crate) type Skip<M> = HashSet<(i64, <M as Machine>::EntityId)>;
 
 pub(crate) enum Due<M: Machine> {
     /// Marked as being dealt with.
@@ -456,7 +436,6 @@ impl<M: Machine> BookHandle<M> {
 /// What a start or a snapshot leaves of a book.
 pub(crate) struct Recovered<M: Machine> {
     pub book: M::Book,
-    /// There are records that are in no snapshot.
     pub ahead: bool,
     /// No turn may be before it.
     pub settled_ms: i64,
@@ -466,9 +445,18 @@ impl<M: Machine> Recovered<M> {
     pub fn empty(machine: &M, tenant: u64) -> Self {
         Recovered { book: machine.empty(tenant), ahead: false, settled_ms: i64::MIN }
     }
-}
 
-// Entities.
+    /// From its newest snapshot, with the sequence of that; or says why that cannot be decoded.
+    pub fn load(machine: &M, reader: &Reader, tenant: u64) -> Result<Result<(Seq, Self), String>, ReadError> {
+        let Some(stored) = reader.snapshot(tenant, None)? else {
+            return Ok(Ok((0, Recovered::empty(machine, tenant))));
+        };
+        Ok(match machine.restore(tenant, &stored.state) {
+            Ok(book) => Ok((stored.seq, Recovered { book, ahead: false, settled_ms: stored.time_ms })),
+            Err(error) => Err(format!("its snapshot at {} cannot be decoded: {error}", stored.seq)),
+        })
+    }
+}
 
 pub(crate) enum EntityMessage<M: Machine> {
     /// `fresh` as in [`Ask`].
@@ -483,13 +471,11 @@ pub(crate) enum EntityMessage<M: Machine> {
         command: M::Command,
         firing: Box<Firing<M>>,
     },
-    /// Of the record of another command.
     Perform {
         effect: M::Effect,
         step: Option<Step>,
         until_done: Arc<UntilDone<M>>,
     },
-    /// Of an effect that was not done at once.
     Result {
         command: M::Command,
         step: Option<Step>,

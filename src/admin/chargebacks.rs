@@ -2,8 +2,8 @@
 //! dispute about it ended.
 
 use super::call::{Call, CallResult, Handler, run};
+use crate::store::history::Stored;
 use crate::store::read_budget::Stopped;
-use crate::store::stored::Stored;
 use api::chargebacks::{payment_of, read_new, read_verdict};
 use api::endpoint::{Endpoint, endpoint};
 use api::openapi::document::Chapter;
@@ -49,7 +49,7 @@ async fn open(call: Call) -> CallResult {
     for mode in [Mode::Live, Mode::Test] {
         let tenant_key = tenant_key(tenant.number, mode);
         let found = find(&Stored::of(call.services.engine.reader(), tenant_key), payment);
-        if let Some(payment) = found.map_err(Stopped::from)? {
+        if let Some(payment) = found? {
             // The fee goes to the platform whatever it is: a greater one is a correction of a balance.
             let fee_max = tenant.tenant_settings.settings.chargeback_fee_max();
             if new.fee.is_some_and(|fee| fee > fee_max) && !call.signature.has_consent() {

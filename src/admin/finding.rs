@@ -10,9 +10,8 @@ use super::people::{find, note_look, note_read};
 use crate::gateway::services::Services;
 use crate::gateway::{finding as requests, webhooks};
 use crate::requests::Found;
-use crate::store::history;
+use crate::store::history::{self, Stored};
 use crate::store::read_budget::{ReadBudget, Stopped};
-use crate::store::stored::Stored;
 use api::cop_payments::payouts::{operator_schema, show_to_operator};
 use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Got, Invalid, Kind, Sound};
@@ -24,7 +23,7 @@ use api::operators::masked;
 use api::page::{ListOf, Page, list_json};
 use api::problem::Problem;
 use api::query::Query;
-use api::records::{self, Records, Unread};
+use api::records::{Records, Unread};
 use api::search::description as search_words;
 use api::search::sought::Sought;
 use api::search::{Hit, Subject, Why, by_id, by_name, by_trait, item, newest};
@@ -45,7 +44,7 @@ const CHAPTER: &str = "Finding things";
 
 const TENANTS_MAX: usize = 200;
 
-type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, records::Stopped>;
+type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, Stopped>;
 type Show = fn(&Entity) -> Option<Vec<u8>>;
 
 pub(super) struct GotWhose {
@@ -296,8 +295,8 @@ fn by_one_name(
 
 fn stopped(unread: Unread) -> Stopped {
     match unread {
-        Unread::Stopped(stopped) => stopped.into(),
-        Unread::Problem(problem) => Stopped::Unreadable(history::Unreadable(problem.message.to_string())),
+        Unread::Stopped(stopped) => stopped,
+        Unread::Problem(problem) => Stopped::Unreadable(problem.message.to_string()),
     }
 }
 
@@ -338,7 +337,7 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
     let end = [prefix.as_slice(), &[0xFF; 24]].concat();
     let mut found = Vec::new();
     for entry in services.engine.reader().index_scan(&prefix, &end, false) {
-        let (key, _) = entry?;
+        let (key, _) = entry.map_err(history::Unreadable::from)?;
         let named = key[prefix.len()..].split_first_chunk::<8>();
         let named = named.and_then(|(tenant, id)| Some((*tenant, Id::from_bytes(id.try_into().ok()?))));
         let (tenant, id) =
@@ -382,7 +381,7 @@ async fn search(call: Call) -> CallResult {
             Subject::Tenant(tenant) => Some(tenant.id),
             _ => tenant_of(&services.callers, hit.tenant),
         };
-        items.push(item(&stored, now, tenant, hit).map_err(Stopped::from)?);
+        items.push(item(&stored, now, tenant, hit)?);
     }
     Ok(Done::ok(list_json(items)))
 }
@@ -429,7 +428,8 @@ fn found(
     for (by, text, prefix) in sought.prefixes(services.keys.person_marks()) {
         let mut before = [prefix.as_slice(), &[0xFF; 24]].concat();
         for _ in 0..TENANTS_MAX {
-            let last = reader.index_scan(&prefix, &before, true).next().transpose()?;
+            let last = reader.index_scan(&prefix, &before, true).next().transpose();
+            let last = last.map_err(history::Unreadable::from)?;
             let Some(tenant) = last.and_then(|(key, _)| index::finder(&key[prefix.len()..])) else { break };
             let stored = Stored::of(reader, tenant).within(budget);
             by_trait(&stored, by, &text, &prefix, &mut hits).map_err(stopped)?;

@@ -182,7 +182,7 @@ async fn deposits(
             let (mut found, mut next) = (Vec::new(), None);
             for (looks, entry) in reader.index_scan(&from, &end, false).enumerate() {
                 budget.spend()?;
-                let (name, value) = entry?;
+                let (name, value) = entry.map_err(Unreadable::from)?;
                 if looks == PART {
                     next = Some(name);
                     break;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The fewest and the most bytes that are kept: more than a start writes, whatever is in the logs
-/// (`wal/src/scarce.rs`), and some of what was begun.
+/// (`wal/src/options.rs`), and some of what was begun.
 const BALLAST_BYTES: RangeInclusive<u64> = 4 << 20..=32 << 20;
 /// The free bytes below which a failed start is taken for the full disk's doing.
 const ROOM_MIN: u64 = 1 << 20;

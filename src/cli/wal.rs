@@ -86,17 +86,17 @@ impl Info {
             tenants += 1;
             snapshots += reader.snapshots_of(newest.tenant).count() as u64;
         }
-        let head: String = hex::encode(reader.head_hash());
+        let head: String = hex::encode(reader.tip().hash);
         if self.json {
             let info = json!({
-                "firstSeq": reader.first_seq(), "lastSeq": reader.last_seq(), "records": records, "bytes": bytes,
+                "firstSeq": reader.last_seq().min(1), "lastSeq": reader.last_seq(), "records": records, "bytes": bytes,
                 "snapshots": snapshots, "snapshotTenants": tenants, "snapshotSeq": reader.floor(),
                 "formatVersion": wal::RECORD_VERSION, "headHash": head,
             });
             println!("{info}");
             return Ok(());
         }
-        println!("first sequence  {}", reader.first_seq());
+        println!("first sequence  {}", reader.last_seq().min(1));
         println!("last sequence   {}", reader.last_seq());
         println!("records         {records}");
         println!("bytes           {bytes}");

@@ -103,7 +103,7 @@ pub fn find(services: &Services, budget: &ReadBudget) -> Result<Untaken, Stopped
     let mut untaken = Untaken::default();
     for entry in reader.index_scan(&prefix, &end, false).take(ENDPOINTS_MAX) {
         budget.spend()?;
-        let (key, _) = entry?;
+        let (key, _) = entry.map_err(Unreadable::from)?;
         let rest = &key[prefix.len()..];
         let (Some(tenant), Some(id)) = (
             rest.get(..8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes),
@@ -142,7 +142,7 @@ fn newest_errors(
     let mut errors = Vec::new();
     for entry in reader.index_scan(&prefix, &end, true).take(FAILURES) {
         budget.spend()?;
-        let (key, value) = entry?;
+        let (key, value) = entry.map_err(Unreadable::from)?;
         let read = history::record(reader, history::seq(&value)?)?;
         if let Some(Entity::Webhook(state)) = read.record.entity(EntityId::webhook(id)).map(|state| &**state)
         {

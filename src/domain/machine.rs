@@ -24,7 +24,7 @@ use crate::values::ids::{EntityId, Kind};
 use crate::values::mode::{PLATFORM, is_live};
 use crate::values::time::Timestamp;
 use crate::view::{Query, View, balance, cop_balance};
-use actors::{Decision, Rules, Schedule, Storage};
+use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;
 
@@ -45,7 +45,7 @@ pub enum AnyBook {
     Tenant(Box<Book>),
 }
 
-impl Rules for Domain {
+impl Machine for Domain {
     type EntityId = EntityId;
     type Entity = Entity;
     type Book = AnyBook;
@@ -56,6 +56,7 @@ impl Rules for Domain {
     type Query = Query;
     type View = View;
     type Breach = Breach;
+    type Undecodable = Undecodable;
 
     fn is_essential(&self, tenant: u64) -> bool {
         // Without the platform's book nobody can be let in.
@@ -226,10 +227,6 @@ impl Rules for Domain {
             ) => View::Clock(Timestamp::from_unix_ms(now_ms)),
         }
     }
-}
-
-impl Storage for Domain {
-    type Undecodable = Undecodable;
 
     fn encode(&self, record: &Record) -> Vec<u8> {
         codec::encode(record)
@@ -277,9 +274,7 @@ impl Storage for Domain {
             codec::decode(bytes).map(|book| AnyBook::Tenant(Box::new(book)))
         }
     }
-}
 
-impl Schedule for Domain {
     fn now_ms(&self, book: &AnyBook, wall_ms: i64) -> i64 {
         match book {
             AnyBook::Platform(book) => book.last.unix_ms().max(wall_ms),

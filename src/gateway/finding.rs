@@ -4,9 +4,8 @@ use crate::gateway::services::Services;
 use crate::gateway::tenant_request::TenantRequest;
 use crate::http::respond::Reply;
 use crate::requests;
-use crate::store::history;
+use crate::store::history::{self, Stored};
 use crate::store::read_budget::{ReadBudget, Stopped};
-use crate::store::stored::Stored;
 use api::page::list_json;
 use api::problem::Problem;
 use api::products::links;
@@ -175,7 +174,7 @@ fn made(record: &Record) -> Option<Made<'_>> {
 /// A search has no problems of its own.
 fn stopped(unread: Unread) -> Stopped {
     match unread {
-        Unread::Stopped(stopped) => stopped.into(),
-        Unread::Problem(problem) => Stopped::Unreadable(history::Unreadable(problem.message.to_string())),
+        Unread::Stopped(stopped) => stopped,
+        Unread::Problem(problem) => Stopped::Unreadable(problem.message.to_string()),
     }
 }

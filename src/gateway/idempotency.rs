@@ -293,7 +293,8 @@ pub fn done(
     let mut seqs = Vec::new();
     match path {
         Some(path) => {
-            if let Some(value) = reader.index_get(&index::kept_on(tenant, key, path))? {
+            let kept = reader.index_get(&index::kept_on(tenant, key, path)).map_err(Unreadable::from)?;
+            if let Some(value) = kept {
                 seqs.push(history::seq(&value)?);
             }
         }
@@ -302,7 +303,7 @@ pub fn done(
             let to = [from.as_slice(), &[0xFF; 17]].concat();
             for entry in reader.index_scan(&from, &to, false) {
                 budget.spend()?;
-                seqs.push(history::seq(&entry?.1)?);
+                seqs.push(history::seq(&entry.map_err(Unreadable::from)?.1)?);
             }
         }
     }

@@ -4,7 +4,7 @@ use super::services::Services;
 use crate::http::respond::{HTML, Reply};
 use crate::language::Language;
 use crate::receipts::{Receipt, Shop, page, pdf};
-use crate::store::stored::Stored;
+use crate::store::history::Stored;
 use api::endpoint::Caller;
 use api::payments::receipt::{PDF, not_completed, payment};
 use api::problem::Problem;

@@ -7,7 +7,7 @@ use super::services::Services;
 use crate::store::history::Unreadable;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::statements::{self, Account};
-use actors::Storage;
+use actors::Machine;
 use api::problem::Problem;
 use api::statements::Ask;
 use domain::ledger::days::{Day, Line, Present, zone};
@@ -89,7 +89,8 @@ fn added_up(
 
 /// The account of a book that is not in memory, from its newest snapshot; `None` if it has none.
 fn saved(services: &Services, tenant: u64, ask: Ask) -> Result<Option<Present>, Stopped> {
-    let Some(stored) = services.engine.reader().snapshot(tenant, None)? else { return Ok(None) };
+    let newest = services.engine.reader().snapshot(tenant, None).map_err(Unreadable::from)?;
+    let Some(stored) = newest else { return Ok(None) };
     let book = services.engine.machine().restore(tenant, &stored.state);
     match book.map_err(|error| Unreadable(error.to_string()))? {
         AnyBook::Tenant(book) => Ok(book.present(ask.ledger, ask.currency, book.last.max(services.now()))),

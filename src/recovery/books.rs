@@ -2,7 +2,7 @@
 //! the way. Memory holds the books, not the history.
 
 use super::{Failed, Progress};
-use actors::{LONG_AGO_MS, Rules, Schedule, Storage};
+use actors::{LONG_AGO_MS, Machine};
 use api::operators::changes;
 use domain::cause::Cause;
 use domain::index::PersonMarks;

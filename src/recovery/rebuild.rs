@@ -7,7 +7,7 @@ use super::directory::{self, LOG_DIRECTORY};
 use super::restored_copy::RestoredCopy;
 use super::writing::Writing;
 use super::{Failed, Progress};
-use actors::Schedule;
+use actors::Machine;
 use domain::index::PersonMarks;
 use domain::values::mode::PLATFORM;
 use domain::values::time::Timestamp;

@@ -4,7 +4,7 @@
 
 use super::Failed;
 use super::books::{Books, balances, each_record, restored, same};
-use actors::{LONG_AGO_MS, Schedule};
+use actors::{LONG_AGO_MS, Machine};
 use domain::machine::AnyBook;
 use wal::{Damage, Reader, Seq};
 

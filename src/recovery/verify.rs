@@ -6,7 +6,7 @@
 
 use super::books::{Books, balances, replay_records, restored, same};
 use super::{Failed, Progress};
-use actors::{Schedule, wake_key};
+use actors::{Machine, wake_key};
 use domain::codec;
 use domain::entities::resource::IndexedState;
 use domain::index;
@@ -120,11 +120,11 @@ impl<'a> Replay<'a> {
         let mut ops = IndexOps::new();
         let time = Timestamp::from_unix_ms(stored.time_ms);
         indexing::entries(stored.tenant, time, &record, &self.books.machine.person_marks, &mut ops);
-        for (from, to) in ops.ranges() {
-            self.removed.insert(from.to_vec(), (to.to_vec(), stored.seq));
-        }
-        for (key, value) in ops.iter(stored.seq) {
-            self.expect(stored.seq, stored.time_ms, &key, value.as_deref())?;
+        for op in ops.resolved(stored.seq).ops() {
+            match op.until {
+                Some(until) => drop(self.removed.insert(op.key.to_vec(), (until.to_vec(), stored.seq))),
+                None => self.expect(stored.seq, stored.time_ms, op.key, op.value)?,
+            }
         }
         self.states(stored, &record)?;
         self.lived(stored.tenant, stored.time_ms);

@@ -4,7 +4,7 @@
 
 use super::Failed;
 use super::books::Books;
-use actors::{Rules, Schedule, Storage, wake_key};
+use actors::{Machine, wake_key};
 use domain::commands::KeyedCommand;
 use domain::indexing;
 use domain::machine::AnyBook;

@@ -1,21 +1,23 @@
 //! Reads of what was written: entities, lists, events.
 
+use crate::store::merge_cursor::MergeCursor;
+pub use crate::store::read_budget::Unreadable;
+use crate::store::read_budget::{ReadBudget, Stopped};
+use api::records::{Each, EachEntry, Entry, Records, Unread};
 use domain::codec;
 use domain::entities::Entity;
 use domain::entities::product::{Product, product_of};
 use domain::index::{self, Space};
 use domain::record::Record;
+use domain::resources::checkout::Attempts;
 use domain::values::ids::{EntityId, Id};
 use domain::values::mode::PLATFORM;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 use wal::{Reader, Seq};
 
-pub use crate::store::read_budget::Unreadable;
-
 pub struct Read {
     pub record: Record,
-    /// On its tenant's clock.
     pub time: Timestamp,
     pub tenant: u64,
 }
@@ -61,7 +63,6 @@ impl<'a> Entities<'a> {
         Entities { reader, tenant, last: None }
     }
 
-    /// Begins with a record that was read before.
     pub fn knowing(self, last: Option<ReadRecord>) -> Self {
         Entities { last, ..self }
     }
@@ -75,7 +76,6 @@ impl<'a> Entities<'a> {
         Ok(self.record(seq(&value)?)?.entity(id).cloned())
     }
 
-    /// Kept until another is read.
     pub fn record(&mut self, seq: Seq) -> Result<&Record, Unreadable> {
         let (_, record) = match self.last.take() {
             Some(last) if last.0 == seq => self.last.insert(last),
@@ -119,4 +119,88 @@ pub fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Opt
         number.checked_add(1).map_or_else(|| index::events_end(tenant), |next| index::event(tenant, next));
     let newest = reader.index_scan(&index::event(tenant, 0), &end, true).next().transpose()?;
     Ok(newest.map(|(key, _)| key))
+}
+
+/// The durable records of one tenant key, as the API's reads ask for them ([`api::records`]).
+pub struct Stored<'a> {
+    reader: &'a Reader,
+    tenant: u64,
+    budget: Option<&'a ReadBudget>,
+}
+
+impl<'a> Stored<'a> {
+    pub fn of(reader: &'a Reader, tenant: u64) -> Stored<'a> {
+        Stored { reader, tenant, budget: None }
+    }
+
+    pub fn within(self, budget: &'a ReadBudget) -> Stored<'a> {
+        Stored { budget: Some(budget), ..self }
+    }
+
+    pub fn session_attempts(&self, session: Id) -> Result<Attempts, Stopped> {
+        api::checkout::sessions::attempts(self, session)
+    }
+}
+
+impl Records for Stored<'_> {
+    fn tenant_key(&self) -> u64 {
+        self.tenant
+    }
+
+    fn spend(&self) -> Result<(), Stopped> {
+        self.budget.map_or(Ok(()), ReadBudget::spend)
+    }
+
+    fn entity(&self, id: EntityId) -> Result<Option<Arc<Entity>>, Stopped> {
+        Ok(entity(self.reader, self.tenant, id)?)
+    }
+
+    fn named(&self, space: Space, name: &str) -> Result<Option<Id>, Stopped> {
+        Ok(named(self.reader, self.tenant, space, name)?)
+    }
+
+    fn record(&self, seq: u64) -> Result<(Record, Timestamp), Stopped> {
+        let read = record(self.reader, seq)?;
+        Ok((read.record, read.time))
+    }
+
+    fn begun_at(&self) -> Result<u64, Stopped> {
+        Ok(begun_at(self.reader, self.tenant)?.unwrap_or(0))
+    }
+
+    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Stopped> {
+        Ok(self.reader.index_get(key).map_err(Unreadable::from)?)
+    }
+
+    fn last(&self, from: &[u8], to: &[u8]) -> Result<Option<Entry>, Stopped> {
+        Ok(self.reader.index_scan(from, to, true).next().transpose().map_err(Unreadable::from)?)
+    }
+
+    fn scan(&self, from: &[u8], to: &[u8], each: EachEntry<'_>) -> Result<(), Unread> {
+        for entry in self.reader.index_scan(from, to, false) {
+            let (key, value) = entry.map_err(Unreadable::from).map_err(Stopped::from)?;
+            if each(&key, &value)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn newest_entries(
+        &self,
+        parts: Vec<Vec<u8>>,
+        before: Option<&[u8]>,
+        from: Option<Vec<u8>>,
+        each: Each<'_>,
+    ) -> Result<(), Unread> {
+        let moment = self.reader.index_moment();
+        let mut newest = MergeCursor::new(&moment, parts, before, from, self.budget)?;
+        while let Some((suffix, part)) = newest.take_with_part()? {
+            self.budget.iter().for_each(|budget| budget.rest());
+            if each(&suffix, part)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
 }

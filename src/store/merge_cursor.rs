@@ -6,7 +6,7 @@
 //! removed entries and then puts the part aside; what the other parts show bounds the range in
 //! which it is looked at again.
 
-use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::store::read_budget::{ReadBudget, Stopped, Unreadable};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use wal::{IndexCursor, IndexMoment, ReadError, StoreError};
@@ -37,7 +37,6 @@ impl PartialOrd for Head {
 
 struct Aside {
     part: usize,
-    /// Below this it is not known what the part has.
     below: Vec<u8>,
 }
 
@@ -82,7 +81,7 @@ impl<'a> MergeCursor<'a> {
         Ok(newest)
     }
 
-    fn find(&mut self, part: usize, before: &[u8]) -> Result<(), ReadError> {
+    fn find(&mut self, part: usize, before: &[u8]) -> Result<(), Unreadable> {
         let prefix = &self.parts[part];
         match largest(&mut self.cursor, prefix, before) {
             Ok(Some(suffix)) if self.from.as_deref().is_none_or(|from| &*suffix >= from) => {
@@ -92,7 +91,7 @@ impl<'a> MergeCursor<'a> {
             Err(ReadError::Store(StoreError::PassedTooMany)) => {
                 self.aside.push(Aside { part, below: before.to_vec() });
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }
@@ -109,7 +108,8 @@ impl<'a> MergeCursor<'a> {
             if below > floor {
                 let prefix = &self.parts[part];
                 let (from, to) = ([prefix, &*floor].concat(), [prefix, &*below].concat());
-                match largest(&mut self.moment.cursor_back(&from, &to, None), prefix, &below)? {
+                let mut cursor = self.moment.cursor_back(&from, &to, None);
+                match largest(&mut cursor, prefix, &below).map_err(Unreadable::from)? {
                     Some(suffix) => self.heads.push(Head { suffix, part }),
                     None if known.is_some() => left.push(Aside { part, below: floor.clone() }),
                     None => {}

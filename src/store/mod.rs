@@ -8,5 +8,4 @@ pub mod past_balance;
 pub mod read_budget;
 pub mod read_pool;
 pub mod statements;
-pub mod stored;
 pub mod story;

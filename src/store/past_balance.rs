@@ -3,7 +3,7 @@
 use crate::store::history::{self, Unreadable, record};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use actors::{Rules, Storage};
+use actors::Machine;
 use api::balance::movements::Position;
 use domain::index::{self, LedgerKey, OTHER};
 use domain::ledger::MovementKind;
@@ -13,7 +13,6 @@ use domain::values::time::Timestamp;
 use domain::view::{Balance, balance};
 use wal::{Reader, Seq};
 
-/// At an instant, that included: derived from the newest snapshot before it and the tenant's records since.
 pub fn balance_at(
     machine: &Domain,
     reader: &Reader,
@@ -25,7 +24,8 @@ pub fn balance_at(
     let mut since: Seq = 0;
     let begun_at = history::begun_at(reader, tenant)?.unwrap_or(0);
     let mut from = Timestamp::from_unix_ms(0);
-    if let Some(stored) = reader.snapshot_taken_by(tenant, begun_at, at.unix_ms())? {
+    let taken = reader.snapshot_taken_by(tenant, begun_at, at.unix_ms()).map_err(Unreadable::from)?;
+    if let Some(stored) = taken {
         // A book is decoded in one go.
         budget.rest();
         book = machine.restore(tenant, &stored.state).map_err(|error| Unreadable(error.to_string()))?;

@@ -3,8 +3,8 @@
 //! behind it.
 
 use api::problem::Problem;
+pub use api::records::Stopped;
 use std::cell::Cell;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -22,24 +22,15 @@ pub const STRETCH: Duration = Duration::from_micros(300);
 const REST: Duration = Duration::from_micros(50);
 
 pub struct ReadBudget {
-    /// `None` without a bound.
     left: Option<Cell<u32>>,
-    /// `None` if the read never rests.
     rested: Option<Cell<Instant>>,
     canceled: Arc<AtomicBool>,
 }
 
 /// A defect or damage, which is logged and never shown to a caller in detail.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct Unreadable(pub String);
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unreadable {}
 
 impl From<ReadError> for Unreadable {
     fn from(error: ReadError) -> Self {
@@ -49,38 +40,13 @@ impl From<ReadError> for Unreadable {
 
 impl From<Unreadable> for Problem {
     fn from(unreadable: Unreadable) -> Problem {
-        Problem::internal_error(format!("what is stored cannot be read: {unreadable}"))
+        Stopped::from(unreadable).into()
     }
-}
-
-#[derive(Debug)]
-pub enum Stopped {
-    Unreadable(Unreadable),
-    OverBudget,
-    /// The caller does not wait for the result any more.
-    Canceled,
 }
 
 impl From<Unreadable> for Stopped {
     fn from(unreadable: Unreadable) -> Stopped {
-        Stopped::Unreadable(unreadable)
-    }
-}
-
-impl From<ReadError> for Stopped {
-    fn from(error: ReadError) -> Stopped {
-        Stopped::Unreadable(error.into())
-    }
-}
-
-impl From<Stopped> for Problem {
-    fn from(stopped: Stopped) -> Problem {
-        match stopped {
-            Stopped::Unreadable(unreadable) => unreadable.into(),
-            // A read over its budget is repeated in the pool, and the only callers of a canceled
-            // one that still wait are told that the server stops.
-            Stopped::OverBudget | Stopped::Canceled => Problem::shutting_down(),
-        }
+        Stopped::Unreadable(unreadable.0)
     }
 }
 
@@ -103,7 +69,6 @@ impl ReadBudget {
         self.left.is_some()
     }
 
-    /// To be called before a record is read.
     pub fn spend(&self) -> Result<(), Stopped> {
         match &self.left {
             Some(left) => match left.get().checked_sub(1) {

@@ -20,10 +20,8 @@ use tokio::sync::oneshot;
 
 /// One always stays free of test reads.
 const THREADS: usize = 2;
-/// Added to the threads' own niceness.
 const NICENESS: i32 = 10;
 
-/// Reads that wait or are at work.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     pub waiting_max: usize,
@@ -36,7 +34,6 @@ pub struct Bounds {
 pub struct Counters {
     pub ended: AtomicU64,
     pub canceled: AtomicU64,
-    /// First in live mode, then in test mode.
     pub share_full: [AtomicU64; 2],
     pub full: AtomicU64,
     pub waiting: AtomicUsize,
@@ -75,7 +72,6 @@ struct Job {
     read: Box<dyn FnOnce(&ReadBudget) -> Deliver + Send>,
 }
 
-/// Dropping it cancels the read.
 struct Asked<'p> {
     shared: &'p Shared,
     canceled: Arc<AtomicBool>,
@@ -169,7 +165,6 @@ impl ReadPool {
         })
     }
 
-    /// Reads that wait or are under way are answered with 503.
     pub fn stop(&self) {
         self.shared.stop();
     }
@@ -218,7 +213,6 @@ impl Shared {
         Ok(())
     }
 
-    /// A job at work notices by itself.
     fn forget(&self, canceled: &Arc<AtomicBool>) {
         self.counters.canceled.fetch_add(1, Ordering::Relaxed);
         let mut queue = self.lock();

@@ -20,7 +20,6 @@ use wal::Reader;
 #[derive(Clone, Copy)]
 pub struct Account {
     pub tenant: u64,
-    /// The tenant, a seller or, with its fees, the platform.
     pub ledger: Ledger,
     pub currency: Currency,
 }
@@ -66,7 +65,6 @@ pub fn read(
 struct Rows<'a> {
     reader: &'a Reader,
     account: Account,
-    /// Rows before this day count; `None` if none do.
     before: Option<Date>,
 }
 
@@ -88,7 +86,7 @@ impl Rows<'_> {
         let (from, to) = (self.key(from), self.key(before));
         let range = (from < to).then(|| self.reader.index_scan(&from, &to, newest_first));
         range.into_iter().flatten().map(|entry| {
-            let (_, value) = entry?;
+            let (_, value) = entry.map_err(Unreadable::from)?;
             let closed = codec::decode(&value)
                 .map_err(|error| Unreadable(format!("a day that is over cannot be decoded: {error}")))?;
             Ok(closed)

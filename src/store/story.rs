@@ -22,7 +22,6 @@ const STEM_BYTES: usize = 14;
 /// The records of a thing are near each other, but for what happens to it weeks later; `pasarela
 /// wal explain` looks at all.
 const LOOKED_AT_MAX: u64 = 200_000;
-/// Read in one go, from the newest back.
 const STRETCH: u64 = 2_000;
 /// Names of an endpoint's deliveries that are looked at for those of an event that were asked for
 /// again; as many of them cost what a record does.
@@ -38,20 +37,18 @@ pub struct Moment {
 }
 
 pub struct Story {
-    /// Oldest first.
     pub moments: Vec<Moment>,
-    /// Each with the endpoint's address and the time.
     pub deliveries: Vec<(String, Timestamp, Delivered)>,
-    /// The record that made the entity is among them.
     pub is_whole: bool,
-    /// All that was delivered since was looked at.
     pub has_all_deliveries: bool,
 }
 
 pub fn read(reader: &Reader, tenant: u64, id: EntityId, budget: &ReadBudget) -> Result<Story, Stopped> {
     let mut story =
         Story { moments: Vec::new(), deliveries: Vec::new(), is_whole: false, has_all_deliveries: true };
-    let Some(value) = reader.index_get(&index::entity(tenant, id))? else { return Ok(story) };
+    let Some(value) = reader.index_get(&index::entity(tenant, id)).map_err(Unreadable::from)? else {
+        return Ok(story);
+    };
     let newest = history::seq(&value)?;
     let (mut last, first) = (newest, newest.saturating_sub(LOOKED_AT_MAX).max(1));
     while last >= first && !story.is_whole {
@@ -59,7 +56,7 @@ pub fn read(reader: &Reader, tenant: u64, id: EntityId, budget: &ReadBudget) -> 
         let mut found = Vec::new();
         for stored in reader.records(from, Some(last)) {
             budget.spend()?;
-            let stored = stored?;
+            let stored = stored.map_err(Unreadable::from)?;
             if stored.tenant != tenant || !contains(&stored.payload, &id.id.as_bytes()[..STEM_BYTES]) {
                 continue;
             }
@@ -101,14 +98,13 @@ impl Story {
     }
 }
 
-/// Deleted endpoints too.
 fn endpoints(reader: &Reader, tenant: u64, budget: &ReadBudget) -> Result<Vec<Id>, Stopped> {
     let mut from = index::deliveries(tenant, Id::from_bytes([0; 16]));
     let end = index::deliveries(tenant, Id::from_bytes([0xFF; 16]));
     let mut found = Vec::new();
     while let Some(entry) = reader.index_scan(&from, &end, false).next() {
         budget.spend()?;
-        let Some((webhook, _)) = index::delivery(&entry?.0) else {
+        let Some((webhook, _)) = index::delivery(&entry.map_err(Unreadable::from)?.0) else {
             return Err(Unreadable("a delivery of no endpoint".to_owned()).into());
         };
         found.push(webhook);
@@ -130,7 +126,7 @@ impl Story {
         let prefix = index::deliveries(tenant, webhook);
         let first = first_delivery(webhook, event.number(), time);
         let first = [prefix.as_slice(), first.as_bytes()].concat();
-        if let Some(value) = reader.index_get(&first)? {
+        if let Some(value) = reader.index_get(&first).map_err(Unreadable::from)? {
             self.add_outcome(reader, (tenant, webhook), &first, &value, event)?;
         }
         let from = [prefix.as_slice(), &time.unix_ms().to_be_bytes()[2..]].concat();
@@ -144,7 +140,7 @@ impl Story {
             if names % NAMES_PER_RECORD == 0 {
                 budget.spend()?;
             }
-            let (key, value) = entry?;
+            let (key, value) = entry.map_err(Unreadable::from)?;
             let is_again = index::delivery(&key).is_some_and(|(_, id)| !is_first_delivery(webhook, id));
             if is_again {
                 again += 1;

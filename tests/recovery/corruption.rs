@@ -4,7 +4,7 @@
 use crate::harness::flows::{merged, payout_body};
 use crate::harness::server::Server;
 use crate::{fails, shown};
-use actors::Storage;
+use actors::Machine;
 use domain::machine::AnyBook;
 use pasarela::recovery::Failed;
 use pasarela::recovery::archive;

@@ -8,7 +8,7 @@ use crate::harness::client::Api;
 use crate::harness::flows::SECOND;
 use crate::harness::server::{Server, Tenant};
 use crate::verified;
-use actors::{Rules, Schedule, Storage};
+use actors::Machine;
 use domain::cause::Cause;
 use domain::indexing;
 use domain::ledger::{HoldChange, Ledger, MovementKind, Posting, Release, Row};

@@ -4,7 +4,7 @@ use crate::harness::check::{list, text};
 use crate::harness::client::Api;
 use crate::harness::server::Server;
 use crate::{shown, succeeds};
-use actors::Storage;
+use actors::Machine;
 use domain::machine::AnyBook;
 use domain::values::mode::{Mode, tenant_key};
 use domain::values::money::Currency;

@@ -4,7 +4,7 @@ use crate::acts::{Made, What};
 use crate::bank::Bank;
 use crate::prices::{Feed, Says};
 use crate::witness::{Look, Witness};
-use actors::{CommandReply, Engine, Failure, Rules, Storage};
+use actors::{CommandReply, Engine, Failure, Machine};
 use domain::commands::Command;
 use domain::entities::Entity;
 use domain::entities::payment::{Payment, REQUEST_OTP};

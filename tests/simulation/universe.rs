@@ -9,7 +9,7 @@ use crate::disk::Disk;
 use crate::life::{Life, Memory};
 use crate::steps::{Act, Step, Who};
 use crate::witness::{Diary, Outside, Witness};
-use actors::{Config, Engine, Rules, Storage};
+use actors::{Config, Engine, Machine};
 use api::operators::changes;
 use domain::cause::Cause;
 use domain::machine::{AnyBook, Domain};

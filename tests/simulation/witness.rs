@@ -4,7 +4,7 @@
 use crate::bank::Bank;
 use crate::life::Memory;
 use crate::values::DISPUTED_MARK;
-use actors::{Clock, Decision, Effects, Rules, Schedule, Storage, Turn as Instant};
+use actors::{Clock, Decision, Effects, Machine, Turn as Instant};
 use api::refusals::problem;
 use domain::codec::Undecodable;
 use domain::commands::{Command, KeyedCommand};
@@ -312,7 +312,7 @@ pub struct Witness {
     pub diary: Diary,
 }
 
-impl Rules for Witness {
+impl Machine for Witness {
     type EntityId = EntityId;
     type Entity = Entity;
     type Book = AnyBook;
@@ -323,6 +323,7 @@ impl Rules for Witness {
     type Query = Look;
     type View = View;
     type Breach = Breach;
+    type Undecodable = Undecodable;
 
     fn is_essential(&self, tenant: u64) -> bool {
         self.domain.is_essential(tenant)
@@ -407,10 +408,6 @@ impl Rules for Witness {
         }
         self.domain.view(book, query, now_ms)
     }
-}
-
-impl Storage for Witness {
-    type Undecodable = Undecodable;
 
     fn encode(&self, record: &Record) -> Vec<u8> {
         self.domain.encode(record)
@@ -443,9 +440,7 @@ impl Storage for Witness {
     fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<AnyBook, Undecodable> {
         self.domain.restore(tenant, bytes)
     }
-}
 
-impl Schedule for Witness {
     fn now_ms(&self, book: &AnyBook, wall_ms: i64) -> i64 {
         self.domain.now_ms(book, wall_ms)
     }

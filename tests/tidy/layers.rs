@@ -6,10 +6,10 @@ use regex::Regex;
 /// The modules of `actors` in layers, the lowest first. A module imports from itself and from lower
 /// layers, and from no other of its own layer.
 const LAYERS: &[&[&str]] = &[
-    &["machine", "clock", "admission", "entity_cache"],
-    &["alarm"],
+    &["machine", "clock", "admission"],
     &["protocol"],
     &["host"],
+    &["alarm"],
     &["entity"],
     &["book"],
     &["clock_advance"],

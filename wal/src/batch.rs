@@ -5,60 +5,34 @@
 use crate::Seq;
 use crate::config::Config;
 use crate::log::Append;
-use crate::pieces::{Writing, Written};
+use crate::opening::End;
 use crate::record::{self, RECORD_OVERHEAD_BYTES, Tip};
-use crate::snapshot::{self, Snapshot};
-use std::borrow::Cow;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Family {
-    /// The records, in chunks under the first sequence in them.
-    Log = 0,
-    /// The index: keys of the callers, by which they find records.
-    Index = 1,
-    /// The snapshots: states of tenants, so that replay is short.
-    Snapshots = 2,
-    /// The format, the tip and the floor.
-    Meta = 3,
-    /// The pieces of large states of tenants.
-    Pieces = 4,
-}
-
-impl Family {
-    pub const ALL: [Family; 5] =
-        [Family::Log, Family::Index, Family::Snapshots, Family::Meta, Family::Pieces];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Log => "log",
-            Family::Index => "index",
-            Family::Snapshots => "snapshots",
-            Family::Meta => "meta",
-            Family::Pieces => "pieces",
-        }
-    }
-}
+use crate::snapshot::{self, Snapshot, Writing, Written};
+use crate::store::Family;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op<'a> {
     pub family: Family,
     pub key: &'a [u8],
     pub value: Option<&'a [u8]>,
-    /// The first key that is not removed any more, where all from `key` on are.
     pub until: Option<&'a [u8]>,
 }
 
 /// Puts and deletes that become durable together or not at all; later ones win.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     bytes: Vec<u8>,
     count: usize,
 }
 
+// The kind of an operation, beside the number of its family.
 const DELETE: u8 = 0x80;
 /// Beside [`DELETE`]; the value is the end of the range.
 const RANGE: u8 = 0x40;
+/// The value is the record's sequence, which is not known yet.
+const VALUE_IS_SEQ: u8 = 0x20;
+/// So are the last eight bytes of the key.
+const KEY_ENDS_IN_SEQ: u8 = 0x10;
 const OP_HEADER_BYTES: usize = 9; // u8 family and kind, u32 key length, u32 value length
 
 impl Batch {
@@ -67,27 +41,19 @@ impl Batch {
     }
 
     pub fn put(&mut self, family: Family, key: &[u8], value: &[u8]) {
-        self.header(family as u8, key.len(), value.len());
-        self.bytes.extend_from_slice(key);
-        self.bytes.extend_from_slice(value);
+        self.push(family as u8, key, &[value]);
     }
 
     pub(crate) fn put_parts(&mut self, family: Family, key: &[u8], value: &[&[u8]]) {
-        self.header(family as u8, key.len(), value.iter().map(|part| part.len()).sum());
-        self.bytes.extend_from_slice(key);
-        value.iter().for_each(|part| self.bytes.extend_from_slice(part));
+        self.push(family as u8, key, value);
     }
 
     pub fn delete(&mut self, family: Family, key: &[u8]) {
-        self.header(family as u8 | DELETE, key.len(), 0);
-        self.bytes.extend_from_slice(key);
+        self.push(family as u8 | DELETE, key, &[]);
     }
 
-    /// Removes every key from `from` on and before `to`.
     pub fn delete_range(&mut self, family: Family, from: &[u8], to: &[u8]) {
-        self.header(family as u8 | DELETE | RANGE, from.len(), to.len());
-        self.bytes.extend_from_slice(from);
-        self.bytes.extend_from_slice(to);
+        self.push(family as u8 | DELETE | RANGE, from, &[to]);
     }
 
     pub fn len(&self) -> usize {
@@ -98,7 +64,6 @@ impl Batch {
         self.count == 0
     }
 
-    /// Keys, values and nine bytes for each operation.
     pub fn len_bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -114,14 +79,21 @@ impl Batch {
         Ops { bytes: &self.bytes }
     }
 
-    fn header(&mut self, kind: u8, key_len: usize, value_len: usize) {
-        let key_len = u32::try_from(key_len).expect("a key is shorter than 4 GiB");
+    fn push(&mut self, kind: u8, key: &[u8], value: &[&[u8]]) {
+        let seq: &[u8] = if kind & KEY_ENDS_IN_SEQ == 0 { &[] } else { &[0; 8] };
+        let value_len: usize = value.iter().map(|part| part.len()).sum();
+        let key_len = u32::try_from(key.len() + seq.len()).expect("a key is shorter than 4 GiB");
         let value_len = u32::try_from(value_len).expect("a value is shorter than 4 GiB");
         let mut header = [0; OP_HEADER_BYTES];
         header[0] = kind;
         header[1..5].copy_from_slice(&key_len.to_le_bytes());
         header[5..9].copy_from_slice(&value_len.to_le_bytes());
         self.bytes.extend_from_slice(&header);
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(seq);
+        for part in value {
+            self.bytes.extend_from_slice(part);
+        }
         self.count += 1;
     }
 }
@@ -131,13 +103,17 @@ pub struct Ops<'a> {
     bytes: &'a [u8],
 }
 
+fn lengths(header: &[u8; OP_HEADER_BYTES]) -> (usize, usize) {
+    let [_, k0, k1, k2, k3, v0, v1, v2, v3] = *header;
+    (u32::from_le_bytes([k0, k1, k2, k3]) as usize, u32::from_le_bytes([v0, v1, v2, v3]) as usize)
+}
+
 impl<'a> Iterator for Ops<'a> {
     type Item = Op<'a>;
 
     fn next(&mut self) -> Option<Op<'a>> {
-        let (header, rest) = self.bytes.split_first_chunk::<OP_HEADER_BYTES>()?;
-        let key_len = u32::from_le_bytes([header[1], header[2], header[3], header[4]]) as usize;
-        let value_len = u32::from_le_bytes([header[5], header[6], header[7], header[8]]) as usize;
+        let (header, rest) = self.bytes.split_first_chunk()?;
+        let (key_len, value_len) = lengths(header);
         let (key, rest) = rest.split_at(key_len);
         let (value, rest) = rest.split_at(value_len);
         self.bytes = rest;
@@ -185,25 +161,13 @@ pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
     places.into_iter().map(move |place| ops[place.1])
 }
 
-/// Index operations that become durable with a record. A record's sequence is known only when the
-/// writer takes it, so an operation may ask for it to be filled in there. All operations share one
-/// buffer: one allocation for a record.
-///
-/// Later ones win. In the buffer: u8 kind, u16 key length, u32 value length, key, value.
+/// Index operations that become durable with a record; later ones win. A record's sequence is known
+/// only when the writer takes it, so an operation may ask for it to be filled in there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct IndexOps {
-    bytes: Vec<u8>,
-}
+pub struct IndexOps(Batch);
 
-const INDEX_PUT: u8 = 0;
-const INDEX_PUT_SEQ: u8 = 1;
-const INDEX_PUT_AT_SEQ: u8 = 2;
-const INDEX_DELETE: u8 = 3;
-/// Its value is the end of the range.
-const INDEX_DELETE_RANGE: u8 = 4;
-const INDEX_HEADER_BYTES: usize = 7;
 /// The operations of most records fit; growing by doubling would move them four times.
-const USUAL_BYTES: usize = 512;
+const USUAL_BYTES: usize = 640;
 
 impl IndexOps {
     pub fn new() -> IndexOps {
@@ -212,109 +176,68 @@ impl IndexOps {
 
     /// A key is at most 65,535 bytes long, here and below.
     pub fn put(&mut self, key: &[u8], value: &[u8]) {
-        self.push(INDEX_PUT, key, value);
+        self.push(0, key, value);
     }
 
     /// The record's own sequence as value, 8 bytes big endian.
     pub fn put_seq(&mut self, key: &[u8]) {
-        self.push(INDEX_PUT_SEQ, key, &[]);
+        self.push(VALUE_IS_SEQ, key, &[0; 8]);
     }
 
     /// The record's own sequence behind the prefix, 8 bytes big endian.
     pub fn put_at_seq(&mut self, key_prefix: &[u8], value: &[u8]) {
-        self.push(INDEX_PUT_AT_SEQ, key_prefix, value);
+        self.push(KEY_ENDS_IN_SEQ, key_prefix, value);
     }
 
     pub fn delete(&mut self, key: &[u8]) {
-        self.push(INDEX_DELETE, key, &[]);
+        self.push(DELETE, key, &[]);
     }
 
     /// Removes every key from `from` on and before `to`, however many there are: that costs as much as to
     /// remove one.
     pub fn delete_range(&mut self, from: &[u8], to: &[u8]) {
-        self.push(INDEX_DELETE_RANGE, from, to);
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    /// Keys, values and seven bytes for each.
-    pub fn len_bytes(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// The ranges of keys that are removed: the first key, and the first that is not in it.
-    pub fn ranges(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        RawOps { bytes: &self.bytes }
-            .filter(|(kind, ..)| *kind == INDEX_DELETE_RANGE)
-            .map(|(_, from, to)| (from, to))
-    }
-
-    /// The operations on single keys; the value is `None` for a delete.
-    pub fn iter(&self, seq: Seq) -> impl Iterator<Item = (Cow<'_, [u8]>, Option<Cow<'_, [u8]>>)> {
-        let seq = seq.to_be_bytes();
-        RawOps { bytes: &self.bytes }.filter(|(kind, ..)| *kind != INDEX_DELETE_RANGE).map(
-            move |(kind, key, value)| match kind {
-                INDEX_PUT => (Cow::Borrowed(key), Some(Cow::Borrowed(value))),
-                INDEX_PUT_SEQ => (Cow::Borrowed(key), Some(Cow::Owned(seq.to_vec()))),
-                INDEX_PUT_AT_SEQ => (Cow::Owned([key, &seq].concat()), Some(Cow::Borrowed(value))),
-                INDEX_DELETE => (Cow::Borrowed(key), None),
-                _ => unreachable!("operations are only pushed by the five functions above"),
-            },
-        )
-    }
-
-    /// `scratch` is reused for keys that end in the sequence.
-    pub(crate) fn resolve_into(&self, seq: Seq, batch: &mut Batch, scratch: &mut Vec<u8>) {
-        let seq = seq.to_be_bytes();
-        for (kind, key, value) in (RawOps { bytes: &self.bytes }) {
-            match kind {
-                INDEX_PUT => batch.put(Family::Index, key, value),
-                INDEX_PUT_SEQ => batch.put(Family::Index, key, &seq),
-                INDEX_PUT_AT_SEQ => {
-                    scratch.clear();
-                    scratch.extend_from_slice(key);
-                    scratch.extend_from_slice(&seq);
-                    batch.put(Family::Index, scratch, value);
-                }
-                INDEX_DELETE => batch.delete(Family::Index, key),
-                INDEX_DELETE_RANGE => batch.delete_range(Family::Index, key, value),
-                _ => unreachable!("operations are only pushed by the five functions above"),
-            }
-        }
+        self.push(DELETE | RANGE, from, to);
     }
 
     fn push(&mut self, kind: u8, key: &[u8], value: &[u8]) {
-        let key_len = u16::try_from(key.len()).expect("an index key is at most 65,535 bytes long");
-        let value_len = u32::try_from(value.len()).expect("an index value is shorter than 4 GiB");
-        if self.bytes.is_empty() {
-            self.bytes.reserve(USUAL_BYTES);
+        assert!(key.len() <= usize::from(u16::MAX), "an index key is at most 65,535 bytes long");
+        if self.0.bytes.is_empty() {
+            self.0.bytes.reserve(USUAL_BYTES);
         }
-        self.bytes.reserve(INDEX_HEADER_BYTES + key.len() + value.len());
-        self.bytes.push(kind);
-        self.bytes.extend_from_slice(&key_len.to_le_bytes());
-        self.bytes.extend_from_slice(&value_len.to_le_bytes());
-        self.bytes.extend_from_slice(key);
-        self.bytes.extend_from_slice(value);
+        self.0.push(Family::Index as u8 | kind, key, &[value]);
     }
-}
 
-struct RawOps<'a> {
-    bytes: &'a [u8],
-}
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 
-impl<'a> Iterator for RawOps<'a> {
-    type Item = (u8, &'a [u8], &'a [u8]);
+    pub fn len_bytes(&self) -> usize {
+        self.0.len_bytes()
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let (header, rest) = self.bytes.split_first_chunk::<INDEX_HEADER_BYTES>()?;
-        let key_len = usize::from(u16::from_le_bytes([header[1], header[2]]));
-        let value_len = u32::from_le_bytes([header[3], header[4], header[5], header[6]]) as usize;
-        let (key, rest) = rest.split_at(key_len);
-        let (value, rest) = rest.split_at(value_len);
-        self.bytes = rest;
-        Some((header[0], key, value))
+    pub fn resolved(&self, seq: Seq) -> Batch {
+        let mut batch = Batch::new();
+        self.resolve_into(seq, &mut batch);
+        batch
+    }
+
+    pub(crate) fn resolve_into(&self, seq: Seq, batch: &mut Batch) {
+        let mut rest = batch.bytes.len();
+        batch.bytes.extend_from_slice(&self.0.bytes);
+        batch.count += self.0.count;
+        while let Some((header, content)) = batch.bytes[rest..].split_first_chunk_mut() {
+            let (key_len, value_len) = lengths(header);
+            let end = match header[0] & (VALUE_IS_SEQ | KEY_ENDS_IN_SEQ) {
+                0 => None,
+                VALUE_IS_SEQ => Some(key_len + value_len),
+                _ => Some(key_len),
+            };
+            if let Some(end) = end {
+                content[end - 8..end].copy_from_slice(&seq.to_be_bytes());
+                header[0] = Family::Index as u8;
+            }
+            rest += OP_HEADER_BYTES + key_len + value_len;
+        }
     }
 }
 
@@ -322,12 +245,9 @@ impl<'a> Iterator for RawOps<'a> {
 pub(crate) struct Building {
     pub tip: Tip,
     pub floor: Seq,
-    /// The last chunk may still be open.
     pub batch: Batch,
-    /// Where the open chunk's value begins.
     chunk_at: Option<usize>,
     pub rest: Batch,
-    key: Vec<u8>,
     pub records: u64,
     pub snapshots: u64,
     chunk_bytes_max: usize,
@@ -335,14 +255,13 @@ pub(crate) struct Building {
 }
 
 impl Building {
-    pub fn new(tip: Tip, floor: Seq, config: &Config) -> Building {
+    pub fn new(End { tip, floor }: End, config: &Config) -> Building {
         Building {
             tip,
             floor,
             batch: Batch::new(),
             chunk_at: None,
             rest: Batch::new(),
-            key: Vec::new(),
             records: 0,
             snapshots: 0,
             chunk_bytes_max: config.chunk_bytes_max,
@@ -375,26 +294,23 @@ impl Building {
         let hash = record::encode(&mut self.batch.bytes, seq, *time_ms, *tenant, &self.tip.hash, payload);
         self.tip = Tip { seq, hash };
         self.records += 1;
-        append.index.resolve_into(seq, &mut self.rest, &mut self.key);
+        append.index.resolve_into(seq, &mut self.rest);
     }
 
     pub fn add_snapshot(&mut self, snapshot: &Snapshot) {
-        if snapshot.state.len() <= snapshot::WHOLE_BYTES_MAX {
-            snapshot::put_whole_into(&mut self.rest, self.tip.seq, snapshot);
-        } else {
-            let mut written = Written::default();
-            while !written.put_next(&mut self.rest, self.tip.seq, snapshot, self.piece_bytes_max) {}
-        }
-        snapshot.index.resolve_into(self.tip.seq, &mut self.rest, &mut self.key);
+        let is_whole = snapshot.state.len() <= snapshot::WHOLE_BYTES_MAX;
+        let piece_bytes_max = if is_whole { usize::MAX } else { self.piece_bytes_max };
+        let mut written = Written::default();
+        while !written.put_next(&mut self.rest, self.tip.seq, snapshot, piece_bytes_max) {}
+        snapshot.index.resolve_into(self.tip.seq, &mut self.rest);
         self.snapshots += 1;
     }
 
-    /// True for the last piece, which completes the snapshot.
     pub fn add_piece<C>(&mut self, writing: &mut Writing<C>) -> bool {
         let Writing { snapshot, seq, written, .. } = writing;
         let done = written.put_next(&mut self.rest, *seq, snapshot, self.piece_bytes_max);
         if done {
-            snapshot.index.resolve_into(*seq, &mut self.rest, &mut self.key);
+            snapshot.index.resolve_into(*seq, &mut self.rest);
             self.snapshots += 1;
         }
         done
@@ -466,26 +382,22 @@ mod tests {
         ops.put_seq(b"b");
         ops.put_at_seq(b"c", b"3");
         ops.delete(b"d");
-        assert_eq!(ops.len_bytes(), 4 * 7 + 4 + 2);
+        assert_eq!(ops.len_bytes(), 4 * 9 + 4 + 2 + 2 * 8);
         let expected: Vec<(Vec<u8>, Option<Vec<u8>>)> = vec![
             (b"a".to_vec(), Some(b"1".to_vec())),
             (b"b".to_vec(), Some(vec![0, 0, 0, 0, 0, 0, 1, 2])),
             (b"c\0\0\0\0\0\0\x01\x02".to_vec(), Some(b"3".to_vec())),
             (b"d".to_vec(), None),
         ];
-        let resolved: Vec<_> = ops.iter(258).map(|(k, v)| (k.into_owned(), v.map(Cow::into_owned))).collect();
-        assert_eq!(resolved, expected);
-
         ops.delete_range(b"e", b"f");
-        assert_eq!(ops.ranges().collect::<Vec<_>>(), [(&b"e"[..], &b"f"[..])]);
-        assert_eq!(ops.iter(258).count(), expected.len(), "a range is no single key");
-        let mut batch = Batch::new();
-        ops.resolve_into(258, &mut batch, &mut Vec::new());
+        let mut batch = ops.resolved(258);
+        ops.resolve_into(258, &mut batch);
+        assert_eq!(batch.len(), 10);
         let (ranges, single): (Vec<_>, Vec<_>) = batch.ops().partition(|op| op.until.is_some());
-        assert_eq!((ranges[0].key, ranges[0].until), (&b"e"[..], Some(&b"f"[..])));
-        let batched: Vec<_> =
+        assert!(ranges.iter().all(|op| (op.key, op.until) == (b"e", Some(b"f"))));
+        let resolved: Vec<_> =
             single.iter().map(|op| (op.key.to_vec(), op.value.map(<[u8]>::to_vec))).collect();
-        assert_eq!(batched, expected, "the writer resolves as the public iterator does");
+        assert_eq!(resolved, [expected.clone(), expected].concat());
     }
 
     #[test]

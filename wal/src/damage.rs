@@ -50,7 +50,6 @@ pub enum OpenError {
     #[error("data directory {} is in use by another \
         process{}", path.display(), match pid { Some(pid) => format!(" (pid {pid})"), None => String::new() })]
     InUse { path: PathBuf, pid: Option<u32> },
-    /// The directory has no log to read.
     #[error("there is no log in {}", path.display())]
     NotFound { path: PathBuf },
     /// Opening the log would lose records silently.

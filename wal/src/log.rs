@@ -4,17 +4,16 @@
 
 use crate::cluster::Agreement;
 use crate::config::Config;
-use crate::opening;
-use crate::pieces;
+use crate::opening::{self, End};
 use crate::poison::Poisoned;
-use crate::reader::{Published, Reader};
+use crate::reader::Reader;
 use crate::record::{PAYLOAD_BYTES_MAX, WITNESS_KEY};
 use crate::retention::Superfluous;
-use crate::snapshot::{STATE_BYTES_MAX, Snapshot};
+use crate::snapshot::{self, STATE_BYTES_MAX, Snapshot};
 use crate::stats::{Counters, Stats};
 use crate::stepper::Stepper;
 use crate::store::{Store, StoreError};
-use crate::writer::{AckSender, Beside, Entry, What, Writer};
+use crate::writer::{AckSender, Entry, What, Writer};
 use crate::{IndexOps, OpenError, ReadError, Seq};
 use crossbeam::channel::{self, Sender};
 use handoff::HandedOver;
@@ -58,7 +57,6 @@ pub struct ReportTo(pub Option<SyncSender<Result<Durable, Poisoned>>>);
 impl Completion for ReportTo {
     fn complete(self, outcome: Result<Durable, Poisoned>) {
         if let Some(to) = self.0 {
-            // A caller that has given up does not receive.
             let _ = to.try_send(outcome);
         }
     }
@@ -91,14 +89,14 @@ enum Runs {
 type PoisonHook = Box<dyn FnOnce(&Poisoned) + Send>;
 
 pub(crate) struct Shared {
-    pub(crate) published: Arc<Published>,
+    pub(crate) end: Arc<Mutex<End>>,
     pub(crate) counters: Counters,
     /// Entries between their call and the end of their completion. Incremented before `refuses` is
     /// read, so that the writer can wait for callers that have passed that check.
     pub(crate) pending_records: AtomicUsize,
     pub(crate) pending_bytes: AtomicUsize,
-    refuses: AtomicBool,
-    poisoned: OnceLock<Poisoned>,
+    pub(crate) refuses: AtomicBool,
+    pub(crate) poisoned: OnceLock<Poisoned>,
     on_poison: Mutex<Option<PoisonHook>>,
     pub(crate) handed_over: HandedOver,
     /// Every waiting completion was called with the failure, so that a hook may be called.
@@ -106,9 +104,8 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn poison(&self, poisoned: &Poisoned) {
-        self.poisoned.get_or_init(|| poisoned.clone());
-        self.refuses.store(true, Ordering::SeqCst);
+    pub(crate) fn end(&self) -> End {
+        *self.end.lock().expect("nobody panics with it")
     }
 
     pub(crate) fn call_poison_hook(&self, poisoned: &Poisoned) {
@@ -142,11 +139,11 @@ impl<C: Completion> Log<C> {
         agreement: Option<Box<dyn Agreement>>,
     ) -> Result<Log<C>, OpenError> {
         config.check();
-        let opened = match opening::check(&*store)? {
-            Some(opened) => opened,
+        let end = match opening::check(&*store)? {
+            Some(end) => end,
             None => opening::create(&*store)?,
         };
-        let orphans = pieces::removal_of_orphans(&*store)?;
+        let orphans = snapshot::removal_of_orphans(&*store)?;
         if !orphans.is_empty() {
             tracing::info!(
                 pieces = orphans.len(),
@@ -154,10 +151,11 @@ impl<C: Completion> Log<C> {
             );
             store.write(&orphans)?;
         }
-        store.witness(&opened.tip.sealed(WITNESS_KEY))?;
-        let published = Arc::new(Published::new(opened));
+        store.witness(&end.tip.sealed(WITNESS_KEY))?;
+        tracing::info!(last_seq = end.tip.seq, floor = end.floor, "log opened");
+        let reader = Reader { store: store.clone(), end: Arc::new(Mutex::new(end)) };
         let shared = Arc::new(Shared {
-            published: published.clone(),
+            end: reader.end.clone(),
             counters: Counters::new(),
             pending_records: AtomicUsize::new(0),
             pending_bytes: AtomicUsize::new(0),
@@ -168,8 +166,7 @@ impl<C: Completion> Log<C> {
             hook_is_due: AtomicBool::new(false),
         });
         let (entries, receiver) = channel::unbounded();
-        let beside = Beside { ack_sender, agreement };
-        let writer = Writer::new(store.clone(), receiver, shared.clone(), config.clone(), opened, beside);
+        let writer = Writer::new(store, receiver, shared.clone(), config.clone(), ack_sender, agreement);
         let runs = match stepper {
             Some(stepper) => {
                 stepper.give(writer);
@@ -185,8 +182,6 @@ impl<C: Completion> Log<C> {
                 Runs::Thread { id: thread.thread().id(), handle: Mutex::new(Some(thread)) }
             }
         };
-        let reader = Reader { store, published };
-        tracing::info!(last_seq = opened.tip.seq, floor = opened.floor, "log opened");
         Ok(Log { inner: Arc::new(Inner { entries, shared, reader, config, runs }) })
     }
 
@@ -268,15 +263,13 @@ impl<C: Completion> Log<C> {
     }
 
     pub fn durable_seq(&self) -> Seq {
-        self.inner.shared.published.seq()
+        self.inner.shared.end().tip.seq
     }
 
-    /// Keeps the data directory open and locked.
     pub fn reader(&self) -> Reader {
         self.inner.reader.clone()
     }
 
-    /// Appends go on meanwhile. The copy opens as a log of its own.
     pub fn checkpoint(&self, dir: &Path) -> Result<(), StoreError> {
         self.inner.reader.checkpoint(dir)
     }
@@ -320,21 +313,27 @@ impl<C: Completion> Inner<C> {
         // Sequentially consistent, like the counter before it: see `pending_records`.
         if shared.refuses.load(Ordering::SeqCst) {
             shared.leave(1, bytes);
-            let refusal = shared.poisoned.get().map_or_else(Poisoned::closed, Poisoned::not_written);
+            let refusal = match shared.poisoned.get() {
+                Some(poisoned) => Poisoned::not_written(poisoned.why.clone()),
+                None => Poisoned::not_written("the log is closed"),
+            };
             return completion.complete(Err(refusal));
         }
         // The writer takes entries until none is pending, so it is still there.
         let sent = self.entries.send(Some(Entry { what, bytes, completion, at: Instant::now() }));
         assert!(sent.is_ok(), "the writer outlives what is pending");
         if let Runs::Stepper(stepper) = &self.runs {
-            stepper.wake();
+            (stepper.wake)();
         }
     }
 
     fn close(&self) {
         self.shared.refuses.store(true, Ordering::SeqCst);
         let (id, handle) = match &self.runs {
-            Runs::Stepper(stepper) => return stepper.finish(),
+            Runs::Stepper(stepper) => {
+                while stepper.step() {}
+                return;
+            }
             Runs::Thread { id, handle } => (id, handle),
         };
         if std::thread::current().id() == *id {
@@ -347,7 +346,6 @@ impl<C: Completion> Inner<C> {
         let mut writer = handle.lock().expect("nobody panics with it");
         if let Some(writer) = writer.take() {
             let _ = self.entries.send(None);
-            // A panic of the writer was turned into poison and logged there.
             let _ = writer.join();
         }
     }

@@ -2,19 +2,20 @@
 //! refused and the first missing sequence named; a refusal changes nothing. The records between are
 //! checked by replay and by `verify`.
 
-use crate::batch::{Batch, Family};
-use crate::record::{self, RawRecord, Tip};
-use crate::store::{Scan, Store, Way, checked_item, leave_back};
+use crate::batch::Batch;
+use crate::record::{self, Tip};
+use crate::store::{Family, Scan, Store, Way, checked_item, leave_back};
 use crate::{Damage, OpenError, ReadError, Seq, snapshot};
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Opened {
+/// The end of what is durable, and where replay starts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct End {
     pub tip: Tip,
     pub floor: Seq,
 }
 
 /// `None` if the store is new and empty.
-pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
+pub(crate) fn check(store: &dyn Store) -> Result<Option<End>, OpenError> {
     let witness = match store.witnessed()? {
         Some(note) => Some(Tip::unseal(record::WITNESS_KEY, &note)?),
         None => None,
@@ -66,16 +67,16 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
     {
         return Err(ends_before(tip.seq, seq, &format!("is in the snapshot of tenant {tenant}")).into());
     }
-    Ok(Some(Opened { tip, floor }))
+    Ok(Some(End { tip, floor }))
 }
 
-pub(crate) fn create(store: &dyn Store) -> Result<Opened, OpenError> {
+pub(crate) fn create(store: &dyn Store) -> Result<End, OpenError> {
     let mut batch = Batch::new();
     batch.put(Family::Meta, record::FORMAT_KEY, &record::format_bytes());
     batch.put(Family::Meta, record::FLOOR_KEY, &record::floor_bytes(0));
     batch.put(Family::Meta, record::TIP_KEY, &Tip::default().sealed(record::TIP_KEY));
     store.write(&batch)?;
-    Ok(Opened { tip: Tip::default(), floor: 0 })
+    Ok(End::default())
 }
 
 fn ends_before(last: Seq, named: Seq, why: &str) -> Damage {
@@ -111,7 +112,7 @@ fn last_record(store: &dyn Store, named: Seq) -> Result<Option<Tip>, Damage> {
     match checked_item(&*cursor).map_err(|error| ReadError::from(error).at(1))? {
         None => return Ok(None),
         Some((key, _)) => {
-            let first = log_key(key)?;
+            let first = record::decode_key(key)?;
             if first != 1 {
                 return Err(Damage::missing(1, first.saturating_sub(1).max(1)));
             }
@@ -121,35 +122,15 @@ fn last_record(store: &dyn Store, named: Seq) -> Result<Option<Tip>, Damage> {
     let Some((key, chunk)) = checked_item(&*cursor).map_err(|error| ReadError::from(error).at(named))? else {
         return Ok(None);
     };
-    let mut seq = log_key(key)?;
-    let mut rest = chunk;
-    let mut last: Option<Tip> = None;
+    let (mut seq, mut rest, mut last) = (record::decode_key(key)?, chunk, None);
     while !rest.is_empty() {
-        let Some((raw, next)) = RawRecord::split(rest) else {
-            return Err(Damage::new(seq, format!("record {seq} is cut off")));
-        };
-        raw.check(seq)?;
-        if last.is_some_and(|last| last.hash != raw.prev()) {
-            return Err(Damage::new(
-                seq,
-                format!("record {seq} does not follow record {}: the hash chain is broken", seq - 1),
-            ));
-        }
-        last = Some(Tip { seq, hash: raw.hash() });
-        rest = next;
-        seq += 1;
+        let (_, hash, next) = record::follow(rest, seq, last.map(|last: Tip| last.hash))?;
+        last = Some(Tip { seq, hash });
+        (rest, seq) = (next, seq + 1);
     }
     Ok(last)
 }
 
-pub(crate) fn log_key(key: &[u8]) -> Result<Seq, Damage> {
-    match key.try_into() {
-        Ok(key) => Ok(Seq::from_be_bytes(key)),
-        Err(_) => Err(Damage::new(0, format!("the log has a key of {} bytes", key.len()))),
-    }
-}
-
-/// Looks at the newest snapshot of each tenant.
 fn highest_snapshot(store: &dyn Store) -> Result<Option<(u64, Seq)>, ReadError> {
     let mut highest: Option<(u64, Seq)> = None;
     let mut cursor = store.cursor(Scan::all(Family::Snapshots).by(Way::Leap));

@@ -2,60 +2,19 @@
 //! is unknown, so nothing may follow it.
 
 use crate::store::StoreError;
-use std::fmt;
 use std::sync::Arc;
 
-#[derive(Clone, Debug)]
-pub(crate) enum Ended {
-    /// The store refused the batch.
-    Store(StoreError),
-    /// Another writer has taken the log: the batch is not in it, and will not be.
-    Fenced(String),
-    /// The answer whether the batch was agreed on did not come in time.
-    Unknown(String),
-}
-
-impl From<StoreError> for Ended {
-    fn from(error: StoreError) -> Ended {
-        Ended::Store(error)
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}; {}, ask again with the same key after the restart", 
+    if *.outcome_unknown { "outcome unknown" } else { "not written" })]
 pub struct Poisoned {
-    why: Arc<str>,
-    outcome: WriteOutcome,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WriteOutcome {
-    Unknown,
-    NotWritten,
+    pub(crate) why: Arc<str>,
+    pub(crate) outcome_unknown: bool,
 }
 
 impl Poisoned {
-    pub(crate) fn unknown(why: impl Into<Arc<str>>) -> Poisoned {
-        Poisoned { why: why.into(), outcome: WriteOutcome::Unknown }
-    }
-
-    pub(crate) fn ended(ended: &Ended) -> Poisoned {
-        match ended {
-            // RocksDB refuses to write once a compaction has met a bad file.
-            Ended::Store(error @ StoreError::Corrupt(_)) => {
-                Poisoned::unknown(format!("what the log holds is damaged: {error}"))
-            }
-            Ended::Store(error) => Poisoned::unknown(format!("the log could not be written: {error}")),
-            Ended::Fenced(why) => Poisoned { why: why.as_str().into(), outcome: WriteOutcome::NotWritten },
-            Ended::Unknown(why) => Poisoned::unknown(why.as_str()),
-        }
-    }
-
-    pub(crate) fn not_written(&self) -> Poisoned {
-        Poisoned { why: self.why.clone(), outcome: WriteOutcome::NotWritten }
-    }
-
-    pub(crate) fn closed() -> Poisoned {
-        Poisoned { why: "the log is closed".into(), outcome: WriteOutcome::NotWritten }
+    pub(crate) fn not_written(why: impl Into<Arc<str>>) -> Poisoned {
+        Poisoned { why: why.into(), outcome_unknown: false }
     }
 
     pub fn why(&self) -> &str {
@@ -64,18 +23,17 @@ impl Poisoned {
 
     /// If false, the record certainly is not in the log.
     pub fn outcome_unknown(&self) -> bool {
-        self.outcome == WriteOutcome::Unknown
+        self.outcome_unknown
     }
 }
 
-impl fmt::Display for Poisoned {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let outcome = match self.outcome {
-            WriteOutcome::Unknown => "outcome unknown",
-            WriteOutcome::NotWritten => "not written",
+impl From<StoreError> for Poisoned {
+    fn from(error: StoreError) -> Poisoned {
+        let why = match error {
+            // RocksDB refuses to write once a compaction has met a bad file.
+            StoreError::Corrupt(_) => format!("what the log holds is damaged: {error}"),
+            _ => format!("the log could not be written: {error}"),
         };
-        write!(f, "{}; {outcome}, ask again with the same key after the restart", self.why)
+        Poisoned { why: why.into(), outcome_unknown: true }
     }
 }
-
-impl std::error::Error for Poisoned {}

@@ -1,20 +1,17 @@
 //! Runs beside the writer and never blocks it. Nothing is returned that is not durable or not
 //! checked; a record that should be there and is not is an error that names it, never an end.
 
-use crate::batch::Family;
-use crate::cursor::{IndexCursor, IndexMoment, index_range};
-use crate::opening::{self, Opened};
-use crate::pieces;
-use crate::record::Tip;
+use crate::opening::{self, End};
+use crate::record::{self, Tip};
 use crate::replay::Records;
 use crate::rocks::RocksStore;
 use crate::salvage;
-use crate::snapshot::{self, Found, SnapshotHead, StoredSnapshot};
-use crate::store::{Scan, Store, StoreCursor, StoreError, Way, checked_item, leave, leave_back};
-use crate::verify::{self, Verified};
-use crate::{Damage, Hash, OpenError, ReadError, Record, Seq, record};
+use crate::snapshot::{self, SnapshotHead, StoredSnapshot};
+use crate::store::{
+    Family, Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way, checked_item, leave, leave_back,
+};
+use crate::{Damage, Hash, OpenError, ReadError, Record, Seq};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -22,46 +19,21 @@ use std::time::Duration;
 const READ_ONLY_ATTEMPTS: u32 = 32;
 const READ_ONLY_PAUSE_MAX: Duration = Duration::from_millis(100);
 
-/// Cheap to clone. While one exists, the data directory stays open and locked.
+const PROGRESS_RECORDS: u64 = 65_536;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    pub records: u64,
+    pub bytes: u64,
+    pub snapshots: u64,
+    pub head_hash: Hash,
+}
+
 #[derive(Clone)]
 pub struct Reader {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) published: Arc<Published>,
-}
-
-/// The writer publishes the end after a sync.
-pub(crate) struct Published {
-    seq: AtomicU64,
-    floor: AtomicU64,
-    tip: Mutex<Tip>,
-}
-
-impl Published {
-    pub(crate) fn new(opened: Opened) -> Published {
-        Published {
-            seq: AtomicU64::new(opened.tip.seq),
-            floor: AtomicU64::new(opened.floor),
-            tip: Mutex::new(opened.tip),
-        }
-    }
-
-    pub(crate) fn publish(&self, tip: Tip, floor: Seq) {
-        *self.tip.lock().expect("nobody panics with it") = tip;
-        self.floor.store(floor, Ordering::Release);
-        self.seq.store(tip.seq, Ordering::Release);
-    }
-
-    pub(crate) fn seq(&self) -> Seq {
-        self.seq.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn floor(&self) -> Seq {
-        self.floor.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn tip(&self) -> Tip {
-        *self.tip.lock().expect("nobody panics with it")
-    }
+    /// The writer sets it after a sync.
+    pub(crate) end: Arc<Mutex<End>>,
 }
 
 impl Reader {
@@ -82,14 +54,17 @@ impl Reader {
         }
     }
 
-    /// Nothing behind `tip` is seen.
     pub(crate) fn up_to(store: Arc<dyn Store>, tip: Tip) -> Reader {
-        Reader { store, published: Arc::new(Published::new(Opened { tip, floor: 0 })) }
+        Reader { store, end: Arc::new(Mutex::new(End { tip, floor: 0 })) }
     }
 
     pub fn over(store: Arc<dyn Store>) -> Result<Reader, OpenError> {
-        let opened = opening::check(&*store)?.unwrap_or(Opened { tip: Tip::default(), floor: 0 });
-        Ok(Reader { store, published: Arc::new(Published::new(opened)) })
+        let end = opening::check(&*store)?.unwrap_or_default();
+        Ok(Reader { store, end: Arc::new(Mutex::new(end)) })
+    }
+
+    fn end(&self) -> End {
+        *self.end.lock().expect("nobody panics with it")
     }
 
     /// `None` if the log does not go so far.
@@ -101,7 +76,7 @@ impl Reader {
         let mut cursor = self.store.cursor(Scan::all(Family::Log));
         cursor.seek_back(&seq.to_be_bytes());
         if let Some((key, chunk)) = checked_item(&*cursor)? {
-            let first = opening::log_key(key)?;
+            let first = record::decode_key(key)?;
             if let Some(raw) = record::find(chunk, first, seq)? {
                 return Ok(Some(raw.to_record(raw.hash())));
             }
@@ -124,25 +99,15 @@ impl Reader {
 
     /// From `from` up to and without `to`; with `reverse`, from the last to the first.
     pub fn index_scan(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
-        self.index_cursor(from, to, reverse)
+        IndexCursor::new(self.store.cursor(index_range(from, to)), reverse)
     }
 
-    /// Shows the next key before it is taken, and can seek.
-    pub fn index_cursor(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
-        let mut cursor = IndexCursor::new(self.store.cursor(index_range(from, to)), reverse);
-        cursor.start();
-        cursor
-    }
-
-    /// For several cursors that must see the same.
     pub fn index_moment(&self) -> IndexMoment<'_> {
-        IndexMoment::new(self.store.moment())
+        IndexMoment(self.store.moment())
     }
 
     pub fn index_entries(&self) -> IndexCursor<'_> {
-        let mut cursor = IndexCursor::new(self.store.cursor(Scan::all(Family::Index).by(Way::Walk)), false);
-        cursor.start();
-        cursor
+        IndexCursor::new(self.store.cursor(Scan::all(Family::Index).by(Way::Walk)), false)
     }
 
     /// The newest of a tenant, or the newest that contains nothing after `at_or_before`.
@@ -209,7 +174,6 @@ impl Reader {
         Ok(heads)
     }
 
-    /// No state is read, here and below.
     pub fn snapshot_tenants(&self) -> Result<Vec<u64>, ReadError> {
         let mut cursor = self.store.cursor(Scan::all(Family::Snapshots).by(Way::Leap));
         let mut tenants = Vec::new();
@@ -243,7 +207,7 @@ impl Reader {
             let mut cursor = self.store.cursor(snapshots_of(tenant));
             cursor.seek(&snapshot::key(tenant, from));
             let Some((key, value)) = checked_item(&*cursor)? else { return Ok(None) };
-            if let Some(stored) = stored(&*self.store, key, value)? {
+            if let Some(stored) = snapshot::read(&*self.store, key, value)? {
                 return Ok(Some(stored));
             }
         }
@@ -258,25 +222,17 @@ impl Reader {
         Snapshots::new(&*self.store, Scan::all(Family::Snapshots), Walk::NewestOfEach)
     }
 
-    pub fn first_seq(&self) -> Seq {
-        self.last_seq().min(1)
-    }
-
     pub fn last_seq(&self) -> Seq {
-        self.published.seq()
+        self.end().tip.seq
     }
 
     /// Every tenant's records up to here are in snapshots; replay starts after it.
     pub fn floor(&self) -> Seq {
-        self.published.floor()
-    }
-
-    pub fn head_hash(&self) -> Hash {
-        self.tip().hash
+        self.end().floor
     }
 
     pub fn tip(&self) -> Tip {
-        self.published.tip()
+        self.end().tip
     }
 
     /// Appends go on meanwhile. The copy opens as a log of its own.
@@ -289,15 +245,36 @@ impl Reader {
     /// Each record from 1, the chain, each snapshot, the tip. `progress` hears how far it is, and
     /// of how much.
     pub fn verify(&self, progress: &mut dyn FnMut(Seq, Seq)) -> Result<Verified, Damage> {
-        verify::verify(self, progress)
-    }
-}
-
-/// `None` if it was removed meanwhile.
-fn stored(store: &dyn Store, key: &[u8], value: &[u8]) -> Result<Option<StoredSnapshot>, ReadError> {
-    match snapshot::decode(key, value)? {
-        Found::Whole(stored) => Ok(Some(stored)),
-        Found::InPieces(head) => pieces::read(store, &head, value),
+        let tip = self.tip();
+        let mut verified = Verified::default();
+        for record in self.records(1, Some(tip.seq)) {
+            let record = record.map_err(|error| error.at(verified.records + 1))?;
+            verified.records += 1;
+            verified.bytes += record.bytes as u64;
+            verified.head_hash = record.hash;
+            if verified.records.is_multiple_of(PROGRESS_RECORDS) {
+                progress(verified.records, tip.seq);
+            }
+        }
+        if verified.head_hash != tip.hash {
+            return Err(Damage::new(
+                tip.seq,
+                format!("record {} is not the one that the tip names", tip.seq),
+            ));
+        }
+        for snapshot in Snapshots::new(&*self.store, Scan::all(Family::Snapshots), Walk::Every) {
+            match snapshot {
+                // A snapshot that was written meanwhile, beside a running server, cannot be judged by
+                // an earlier tip.
+                Ok(_) => verified.snapshots += 1,
+                Err(ReadError::Damage(damage)) => return Err(damage),
+                Err(error) => {
+                    return Err(Damage::new(tip.seq, format!("a snapshot cannot be read: {error}")));
+                }
+            }
+        }
+        progress(verified.records, tip.seq);
+        Ok(verified)
     }
 }
 
@@ -307,7 +284,7 @@ fn newest(store: &dyn Store, tenant: u64, seq: Seq) -> Result<Option<StoredSnaps
         let mut cursor = store.cursor(snapshots_of(tenant));
         cursor.seek_back(&snapshot::key(tenant, seq));
         let Some((key, value)) = checked_item(&*cursor)? else { return Ok(None) };
-        if let Some(stored) = stored(store, key, value)? {
+        if let Some(stored) = snapshot::read(store, key, value)? {
             return Ok(Some(stored));
         }
     }
@@ -315,7 +292,7 @@ fn newest(store: &dyn Store, tenant: u64, seq: Seq) -> Result<Option<StoredSnaps
 
 fn head_at(cursor: &dyn StoreCursor) -> Result<Option<SnapshotHead>, ReadError> {
     match checked_item(cursor)? {
-        Some((key, value)) => Ok(Some(snapshot::decode_head(key, value)?)),
+        Some((key, value)) => Ok(Some(snapshot::decode(key, value)?.0)),
         None => Ok(None),
     }
 }
@@ -349,17 +326,13 @@ impl<'a> Snapshots<'a> {
         Snapshots { store, cursor, walk, done: false }
     }
 
-    pub(crate) fn every(store: &'a dyn Store) -> Snapshots<'a> {
-        Snapshots::new(store, Scan::all(Family::Snapshots), Walk::Every)
-    }
-
     fn step(&mut self) -> Result<Option<StoredSnapshot>, ReadError> {
         loop {
             let Some((key, value)) = checked_item(&*self.cursor)? else {
                 return Ok(None);
             };
             let (tenant, _) = snapshot::decode_key(key)?;
-            let found = match (stored(self.store, key, value)?, self.walk) {
+            let found = match (snapshot::read(self.store, key, value)?, self.walk) {
                 // The walk sees the snapshots as they were when it began; a newer one has replaced
                 // this one.
                 (None, Walk::NewestOfEach) => newest(self.store, tenant, Seq::MAX)?,
@@ -386,5 +359,96 @@ impl Iterator for Snapshots<'_> {
         let step = self.step();
         self.done |= !matches!(step, Ok(Some(_)));
         step.transpose()
+    }
+}
+
+/// Sees the entries of the index as they were when it was made, and shows the next key before it is
+/// taken, so that several can be merged.
+pub struct IndexCursor<'a> {
+    cursor: Box<dyn StoreCursor + 'a>,
+    reverse: bool,
+    failed: bool,
+}
+
+impl<'a> IndexCursor<'a> {
+    /// At the first entry, or the last of a walk backwards.
+    fn new(cursor: Box<dyn StoreCursor + 'a>, reverse: bool) -> IndexCursor<'a> {
+        let mut cursor = IndexCursor { cursor, reverse, failed: false };
+        if reverse {
+            cursor.cursor.last()
+        } else {
+            cursor.cursor.first()
+        }
+        cursor
+    }
+
+    /// `None` at the end, and after a failure, which `next` then returns.
+    pub fn peek_key(&self) -> Option<&[u8]> {
+        self.cursor.item().map(|(key, _)| key)
+    }
+
+    pub fn peek(&self) -> Result<Option<Item<'_>>, ReadError> {
+        Ok(checked_item(&*self.cursor)?)
+    }
+
+    /// To `key`, or the nearest entry after it in the direction of the walk.
+    pub fn seek(&mut self, key: &[u8]) {
+        if self.reverse {
+            self.cursor.seek_back(key);
+        } else {
+            self.cursor.seek(key);
+        }
+    }
+
+    pub fn advance(&mut self) {
+        if self.cursor.item().is_some() {
+            if self.reverse {
+                self.cursor.prev();
+            } else {
+                self.cursor.next();
+            }
+        }
+    }
+
+    pub fn status(&self) -> Result<(), ReadError> {
+        Ok(self.cursor.status()?)
+    }
+}
+
+pub struct IndexMoment<'a>(Box<dyn StoreMoment + 'a>);
+
+impl IndexMoment<'_> {
+    /// From the last key below `to` down to `from`; stands nowhere until it is placed. Where one
+    /// move would pass more than `passes_max` removed entries it fails with
+    /// [`StoreError::PassedTooMany`], and can be placed elsewhere.
+    pub fn cursor_back(&self, from: &[u8], to: &[u8], passes_max: Option<u64>) -> IndexCursor<'_> {
+        let scan = Scan { passes_max, ..index_range(from, to) };
+        IndexCursor { cursor: self.0.cursor(scan), reverse: true, failed: false }
+    }
+}
+
+fn index_range(from: &[u8], to: &[u8]) -> Scan {
+    Scan { from: Some(from.to_vec()), to: Some(to.to_vec()), ..Scan::all(Family::Index) }
+}
+
+impl Iterator for IndexCursor<'_> {
+    type Item = Result<(Vec<u8>, Vec<u8>), ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        match self.peek() {
+            Ok(None) => None,
+            Ok(Some((key, value))) => {
+                let entry = (key.to_vec(), value.to_vec());
+                self.advance();
+                Some(Ok(entry))
+            }
+            Err(error) => {
+                self.failed = true;
+                Some(Err(error))
+            }
+        }
     }
 }

@@ -20,10 +20,8 @@ pub struct Record {
     pub time_ms: i64,
     pub tenant: u64,
     pub payload: Vec<u8>,
-    /// Of the record in the log, its overhead included.
     pub bytes: usize,
     pub hash: Hash,
-    /// Zeroes for the first.
     pub prev: Hash,
 }
 
@@ -34,10 +32,8 @@ impl Record {
 
     /// Checks the checksum; the caller checks the chain, by `prev`.
     pub fn split_off(bytes: &[u8], seq: Seq) -> Result<(Record, &[u8]), Damage> {
-        let (raw, rest) =
-            RawRecord::split(bytes).ok_or_else(|| Damage::new(seq, format!("record {seq} is cut off")))?;
-        raw.check(seq)?;
-        Ok((raw.to_record(raw.hash()), rest))
+        let (raw, hash, rest) = follow(bytes, seq, None)?;
+        Ok((raw.to_record(hash), rest))
     }
 }
 
@@ -80,7 +76,7 @@ fn hash(body: &[u8]) -> Hash {
 
 impl<'a> RawRecord<'a> {
     /// Takes the first record off `chunk` by its length alone.
-    pub(crate) fn split(chunk: &'a [u8]) -> Option<(RawRecord<'a>, &'a [u8])> {
+    fn split(chunk: &'a [u8]) -> Option<(RawRecord<'a>, &'a [u8])> {
         let length = u32::from_le_bytes(*chunk.first_chunk::<4>()?) as usize;
         let total = length.checked_add(4)?;
         if total < RECORD_OVERHEAD_BYTES || total > chunk.len() {
@@ -90,7 +86,7 @@ impl<'a> RawRecord<'a> {
         Some((RawRecord { bytes }, rest))
     }
 
-    pub(crate) fn check(self, expected: Seq) -> Result<(), Damage> {
+    fn check(self, expected: Seq) -> Result<(), Damage> {
         let body = &self.bytes[4..];
         let (covered, crc) = body.split_at(body.len() - CRC_BYTES);
         if crc32c::crc32c(covered).to_le_bytes() != crc {
@@ -113,20 +109,12 @@ impl<'a> RawRecord<'a> {
         Ok(())
     }
 
-    pub(crate) fn seq(self) -> Seq {
+    fn seq(self) -> Seq {
         Seq::from_le_bytes(self.field(8))
-    }
-
-    pub(crate) fn prev(self) -> Hash {
-        self.field(32)
     }
 
     pub(crate) fn hash(self) -> Hash {
         hash(&self.bytes[4..])
-    }
-
-    pub(crate) fn len_bytes(self) -> usize {
-        self.bytes.len()
     }
 
     pub(crate) fn to_record(self, hash: Hash) -> Record {
@@ -137,7 +125,7 @@ impl<'a> RawRecord<'a> {
             payload: self.bytes[PAYLOAD_AT..self.bytes.len() - CRC_BYTES].to_vec(),
             bytes: self.bytes.len(),
             hash,
-            prev: self.prev(),
+            prev: self.field(32),
         }
     }
 
@@ -168,22 +156,43 @@ pub(crate) fn find(chunk: &[u8], first: Seq, seq: Seq) -> Result<Option<RawRecor
 }
 
 fn first_damage(chunk: &[u8], first: Seq) -> Damage {
-    let mut rest = chunk;
-    let mut at = first;
-    while let Some((raw, next)) = RawRecord::split(rest) {
-        if let Err(damage) = raw.check(at) {
-            return damage;
+    let (mut rest, mut seq) = (chunk, first);
+    loop {
+        match follow(rest, seq, None) {
+            Ok((_, _, next)) => (rest, seq) = (next, seq + 1),
+            Err(damage) => return damage,
         }
-        rest = next;
-        at += 1;
     }
-    Damage::new(at, format!("record {at} is cut off"))
+}
+
+/// Takes the first record off `chunk`, checked whole, with its hash; it must follow the one with the
+/// hash `prev`, where that is known.
+pub(crate) fn follow(
+    chunk: &[u8],
+    seq: Seq,
+    prev: Option<Hash>,
+) -> Result<(RawRecord<'_>, Hash, &[u8]), Damage> {
+    let Some((raw, rest)) = RawRecord::split(chunk) else {
+        return Err(Damage::new(seq, format!("record {seq} is cut off")));
+    };
+    raw.check(seq)?;
+    if prev.is_some_and(|prev| prev != raw.field::<16>(32)) {
+        let why = format!("record {seq} does not follow record {}: the hash chain is broken", seq - 1);
+        return Err(Damage::new(seq, why));
+    }
+    Ok((raw, raw.hash(), rest))
+}
+
+pub(crate) fn decode_key(key: &[u8]) -> Result<Seq, Damage> {
+    match key.try_into() {
+        Ok(key) => Ok(Seq::from_be_bytes(key)),
+        Err(_) => Err(Damage::new(0, format!("the log has a key of {} bytes", key.len()))),
+    }
 }
 
 pub(crate) const FORMAT_KEY: &[u8] = b"format";
 pub(crate) const TIP_KEY: &[u8] = b"tip";
 pub(crate) const FLOOR_KEY: &[u8] = b"floor";
-/// The key that the checksum of a witness covers before its bytes.
 pub(crate) const WITNESS_KEY: &[u8] = b"witness";
 
 const FORMAT_MAGIC: &[u8; 8] = b"pasarela";
@@ -227,7 +236,6 @@ pub(crate) fn check_format(value: &[u8]) -> Result<(), Damage> {
 }
 
 impl Tip {
-    /// The value of the tip entry or of the witness.
     pub(crate) fn sealed(self, key: &[u8]) -> Vec<u8> {
         seal(key, [&self.seq.to_le_bytes()[..], &self.hash].concat())
     }

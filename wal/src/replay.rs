@@ -1,8 +1,8 @@
 //! Records in order, each checked, and each checked to follow the one before it.
 
-use crate::record::{Hash, RawRecord};
+use crate::record::{self, Hash};
 use crate::store::{StoreCursor, checked_item};
-use crate::{Damage, ReadError, Record, Seq, opening};
+use crate::{Damage, ReadError, Record, Seq};
 
 /// All records of the range, in order and each following the one before it, or the last item is an
 /// error that names the first that is not.
@@ -39,11 +39,11 @@ impl<'a> Records<'a> {
             let Some((key, mut chunk)) = checked_item(&*self.cursor)? else {
                 return Err(Damage::missing(at.seq, self.to).into());
             };
-            let mut key = opening::log_key(key)?;
+            let mut key = record::decode_key(key)?;
             if at.offset == chunk.len() {
                 self.cursor.next();
                 (key, chunk) = match checked_item(&*self.cursor)? {
-                    Some((key, chunk)) => (opening::log_key(key)?, chunk),
+                    Some((key, chunk)) => (record::decode_key(key)?, chunk),
                     None => return Err(Damage::missing(at.seq, self.to).into()),
                 };
                 at.offset = 0;
@@ -51,25 +51,10 @@ impl<'a> Records<'a> {
             if at.offset == 0 && key != at.seq {
                 return Err(Damage::missing(at.seq, key.saturating_sub(1).max(at.seq)).into());
             }
-            let Some((raw, _)) = RawRecord::split(&chunk[at.offset..]) else {
-                return Err(Damage::new(at.seq, format!("record {} is cut off", at.seq)).into());
-            };
-            raw.check(at.seq)?;
-            if at.prev.is_some_and(|prev| prev != raw.prev()) {
-                return Err(Damage::new(
-                    at.seq,
-                    format!(
-                        "record {} does not follow record {}: the hash chain is broken",
-                        at.seq,
-                        at.seq - 1
-                    ),
-                )
-                .into());
-            }
-            let hash = raw.hash();
+            let (raw, hash, rest) = record::follow(&chunk[at.offset..], at.seq, at.prev)?;
             let record = (at.seq >= self.from).then(|| raw.to_record(hash));
-            self.at =
-                Some(Position { seq: at.seq + 1, offset: at.offset + raw.len_bytes(), prev: Some(hash) });
+            let offset = chunk.len() - rest.len();
+            self.at = Some(Position { seq: at.seq + 1, offset, prev: Some(hash) });
             if record.is_some() {
                 return Ok(record);
             }
@@ -84,7 +69,7 @@ impl<'a> Records<'a> {
         self.cursor.seek_back(&self.from.to_be_bytes());
         match checked_item(&*self.cursor)? {
             Some((key, _)) => {
-                let seq = opening::log_key(key)?;
+                let seq = record::decode_key(key)?;
                 let prev = (seq == 1).then_some([0; 16]);
                 Ok(Position { seq, offset: 0, prev })
             }

@@ -72,7 +72,6 @@ impl Retention {
         Superfluous(superfluous)
     }
 
-    /// `None` while all are kept.
     fn period_ms(&self, age_ms: i64) -> Option<i64> {
         match age_ms {
             age if age <= self.all_ms => None,
@@ -92,7 +91,7 @@ mod tests {
     fn heads(times_ms: impl IntoIterator<Item = i64>) -> Vec<SnapshotHead> {
         (1..)
             .zip(times_ms)
-            .map(|(seq, time_ms)| SnapshotHead { tenant: 7, seq, time_ms, pieces: 0 })
+            .map(|(seq, time_ms)| SnapshotHead { tenant: 7, seq, time_ms, ..SnapshotHead::default() })
             .collect()
     }
 

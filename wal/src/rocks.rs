@@ -4,65 +4,48 @@
 //! tail, is noticed by the witness: a file of 36 bytes, overwritten after every synced write and
 //! before it is acknowledged, which `log.rs` compares with the tip.
 
-use crate::batch::{self, Batch, Family};
+use crate::batch::{self, Batch};
 use crate::directory::make_directory;
+use crate::options::{self, MIB, WAL_BYTES_MAX, db_options, is_scarce};
 use crate::salvage;
-use crate::scarce;
-use crate::store::{Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way};
-use crate::witness::{self, Witness};
+use crate::store::{Family, Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way};
 use crate::zeroed_end;
 use crate::{Damage, OpenError, Seq};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties::CUR_SIZE_ACTIVE_MEM_TABLE;
 use rocksdb::{
-    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator,
-    DBRecoveryMode, ErrorKind, FlushOptions, LogLevel, Options, ReadOptions, Snapshot, WriteBatch,
-    WriteOptions,
+    ColumnFamily, DB, DBRawIterator, DBRecoveryMode, ErrorKind, FlushOptions, Options, ReadOptions, Snapshot,
+    WriteBatch, WriteOptions,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
-use std::io::{Read, Write};
-use std::os::unix::fs::symlink;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Locked while a log is open; holds the pid of who locked it.
 pub const OWNER_FILE: &str = "OWNER";
-const MIB: usize = 1 << 20;
-
-/// The size of the cache for blocks of all families.
-const BLOCK_CACHE_BYTES: usize = 64 * MIB;
-/// Three at worst, while two are being flushed: 192 MiB. With all else the store stays under 400 MiB.
-const LOG_WRITE_BUFFER_BYTES: usize = 64 * MIB;
-/// Four at worst. A small memtable is searched faster: with 32 MiB up to a sixth fewer records a second.
-const INDEX_WRITE_BUFFER_BYTES: usize = 16 * MIB;
 /// Blocks that a compaction has replaced leave the block cache, unless less than a twentieth of
 /// them is there (RocksDB's own scale). By default they stay until the cache is full of them.
 const UNCACHE_AGGRESSIVENESS: (&str, &str) = ("uncache_aggressiveness", "300");
 /// The removed ranges in a memtable of the index after which it is flushed: a read looks through all of
 /// them anew whenever one has joined them, and of those with the same bounds a file keeps one.
 const RANGES_MAX: (&str, &str) = ("memtable_max_range_deletions", "64");
-/// The bytes in memory from which a removed range has the index flushed.
 const RANGES_FLUSH_BYTES: u64 = MIB as u64;
-const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
-/// Between two looks for room, while everything is kept in memory.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// A file is compacted after `REMOVALS_MANY` removals in such a window of entries.
-const REMOVALS_WINDOW: usize = 64;
-const REMOVALS_MANY: usize = 32;
 const TENANTS_SHOWN: usize = 20;
-/// Added to the numbers of log files that an empty database takes in.
 const NUMBERED_ANEW: u64 = 100_000;
-/// RocksDB's own log is replayed at a restart: about half a second's work at most.
-const WAL_BYTES_MAX: u64 = 128 << 20;
+const WITNESS_FILE: &str = "WITNESS";
+
+const UNNAMED_FILE: &str = "WITNESS.new";
+
+const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 /// What an opening on a disk without room kept in memory and in RocksDB's own log.
-struct Kept(Mutex<KeptState>);
-
-struct KeptState {
+struct Kept {
     looked: Instant,
     is_usual: bool,
 }
@@ -71,92 +54,17 @@ struct KeptState {
 pub struct RocksStore {
     // The order of the fields is the order of closing: the directory is released last.
     db: DB,
-    damage: OnDamage,
-    write_options: WriteOptions,
+    on_damage: Mutex<Option<Tell>>,
     witness: Option<Witness>,
     witnessed: Option<Vec<u8>>,
-    kept: Option<Kept>,
+    kept: Option<Mutex<Kept>>,
     _owner: Option<File>,
-}
-
-/// Done once, when RocksDB finds its own data wrong in a read, a write or a compaction.
-#[derive(Default)]
-struct OnDamage {
-    tell: OnceLock<Tell>,
-    is_told: AtomicBool,
 }
 
 type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
-impl OnDamage {
-    /// Whoever wants to know of damage is told.
-    fn error(&self, db: &DB, error: &rocksdb::Error) -> StoreError {
-        let StoreError::Corrupt(why) = store_error(error) else { return store_error(error) };
-        let why = format!("{why}{}", held_by(db, &why));
-        if let Some(tell) = self.tell.get()
-            && !self.is_told.swap(true, Ordering::Relaxed)
-        {
-            tell(&why);
-        }
-        StoreError::Corrupt(why)
-    }
-}
-
-/// What is in the table file that a text of RocksDB names, and whose it may be.
-fn held_by(db: &DB, why: &str) -> String {
-    let files = db.live_files().unwrap_or_default();
-    let Some(file) = files.iter().find(|file| why.contains(file.name.trim_start_matches('/'))) else {
-        return String::new();
-    };
-    let seq = |key: &Option<Vec<u8>>| Some(Seq::from_be_bytes(key.as_deref()?.try_into().ok()?));
-    match (file.column_family_name.as_str(), seq(&file.start_key), seq(&file.end_key)) {
-        ("log", Some(first), Some(last)) => {
-            let next = files
-                .iter()
-                .filter(|other| other.column_family_name == "log")
-                .filter_map(|other| seq(&other.start_key).filter(|start| *start > last))
-                .min();
-            let end = next.map_or(format!("at least {last}"), |next| (next - 1).to_string());
-            format!("; the file holds the records {first} to {end}, of {}", concerned(db, first))
-        }
-        ("index", ..) => {
-            "; the file holds a part of the index of all tenants, which is made anew from the records"
-                .to_owned()
-        }
-        (family, ..) => match [&file.start_key, &file.end_key].map(|key| tenant(key.as_deref()?)) {
-            [Some(first), Some(last)] if family != "meta" => {
-                format!("; the file holds {family} of the tenant keys {first} to {last}")
-            }
-            _ => format!("; the file holds a part of the family {family}"),
-        },
-    }
-}
-
 fn tenant(key: &[u8]) -> Option<u64> {
-    Some(u64::from_be_bytes(key.get(..8)?.try_into().ok()?))
-}
-
-/// The tenants that may have a record at `first` or later: a book that changed since its last snapshot gets another,
-/// so that one whose newest snapshot is older has none, but for the newest records, which no snapshot holds yet.
-fn concerned(db: &DB, first: Seq) -> String {
-    let Some(family) = db.cf_handle(Family::Snapshots.name()) else { return "any tenant".to_owned() };
-    let mut newest = BTreeMap::<u64, Seq>::new();
-    let mut cursor = db.raw_iterator_cf(family);
-    cursor.seek_to_first();
-    while let Some(key) = cursor.key() {
-        if let (Some(tenant), Some(seq)) = (tenant(key), key.get(8..).and_then(tenant)) {
-            newest.insert(tenant, seq);
-        }
-        cursor.next();
-    }
-    newest.retain(|_, seq| *seq >= first);
-    if newest.is_empty() || cursor.status().is_err() {
-        return "any tenant".to_owned();
-    }
-    let shown: Vec<String> = newest.keys().take(TENANTS_SHOWN).map(u64::to_string).collect();
-    let more = newest.len().saturating_sub(TENANTS_SHOWN);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("the tenant keys {}{more} or of those without a snapshot since", shown.join(", "))
+    Some(u64::from_be_bytes(*key.first_chunk()?))
 }
 
 impl RocksStore {
@@ -165,37 +73,89 @@ impl RocksStore {
         let dir = dir.as_ref();
         make_directory(dir).map_err(|error| failed_at(dir, &error))?;
         let owner = lock(dir)?;
-        let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
+        let witnessed = read_witness(dir).map_err(|error| failed_at(dir, &error))?;
         must_not_be_lost(dir)?;
         zeroed_end::cut_off(dir).map_err(|error| failed_at(dir, &error))?;
-        let is_scarce = scarce::is_scarce(dir);
-        let (options, families) = match is_scarce {
-            false => (db_options(), families()),
-            true => keeping().map_err(|error| open_error(dir, &error))?,
-        };
+        let is_scarce = is_scarce(dir);
+        let (options, families) = options::of_opening(is_scarce).map_err(|error| open_error(dir, &error))?;
         let db = DB::open_cf_with_opts(&options, dir, families)
             .map_err(|error| salvage::named(dir, open_error(dir, &error)))?;
         let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
         let index = db.cf_handle(Family::Index.name()).expect("every family was opened");
         db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS, RANGES_MAX])
             .map_err(|error| open_error(dir, &error))?;
-        let store = RocksStore {
-            db,
-            damage: OnDamage::default(),
-            write_options: synced(),
-            witness: Some(witness),
-            witnessed,
-            kept: is_scarce.then(|| Kept(Mutex::new(KeptState { looked: Instant::now(), is_usual: false }))),
-            _owner: Some(owner),
-        };
-        Ok(store)
+        let kept = is_scarce.then(|| Mutex::new(Kept { looked: Instant::now(), is_usual: false }));
+        let store = RocksStore::for_reading(db, witnessed);
+        Ok(RocksStore { witness: Some(witness), kept, _owner: Some(owner), ..store })
     }
 
     /// Called once, when RocksDB finds stored data wrong, with the file and the records in it as
     /// far as it names one. What is read after that may be refused or not.
     pub fn on_damage(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
-        // Whoever came first stays.
-        let _ = self.damage.tell.set(Box::new(tell));
+        *self.on_damage.lock().expect("nobody panics with it") = Some(Box::new(tell));
+    }
+
+    fn error(&self, error: rocksdb::Error) -> StoreError {
+        let StoreError::Corrupt(why) = store_error(&error) else { return store_error(&error) };
+        let why = format!("{why}{}", self.held_by(&why));
+        let tell = self.on_damage.lock().expect("nobody panics with it").take();
+        if let Some(tell) = tell {
+            tell(&why);
+        }
+        StoreError::Corrupt(why)
+    }
+
+    /// What is in the table file that a text of RocksDB names, and whose it may be.
+    pub(crate) fn held_by(&self, why: &str) -> String {
+        let files = self.db.live_files().unwrap_or_default();
+        let Some(file) = files.iter().find(|file| why.contains(file.name.trim_start_matches('/'))) else {
+            return String::new();
+        };
+        let seq = |key: &Option<Vec<u8>>| Some(Seq::from_be_bytes(key.as_deref()?.try_into().ok()?));
+        match (file.column_family_name.as_str(), seq(&file.start_key), seq(&file.end_key)) {
+            ("log", Some(first), Some(last)) => {
+                let next = files
+                    .iter()
+                    .filter(|other| other.column_family_name == "log")
+                    .filter_map(|other| seq(&other.start_key).filter(|start| *start > last))
+                    .min();
+                let end = next.map_or(format!("at least {last}"), |next| (next - 1).to_string());
+                format!("; the file holds the records {first} to {end}, of {}", self.concerned(first))
+            }
+            ("index", ..) => {
+                "; the file holds a part of the index of all tenants, which is made anew from the records"
+                    .to_owned()
+            }
+            (family, ..) => match [&file.start_key, &file.end_key].map(|key| tenant(key.as_deref()?)) {
+                [Some(first), Some(last)] if family != "meta" => {
+                    format!("; the file holds {family} of the tenant keys {first} to {last}")
+                }
+                _ => format!("; the file holds a part of the family {family}"),
+            },
+        }
+    }
+
+    /// The tenants that may have a record at `first` or later: a book that changed since its last snapshot gets
+    /// another, so that one whose newest snapshot is older has none, but for the newest records, which no
+    /// snapshot holds yet.
+    fn concerned(&self, first: Seq) -> String {
+        let mut newest = BTreeMap::<u64, Seq>::new();
+        let mut cursor = self.db.raw_iterator_cf(self.family(Family::Snapshots));
+        cursor.seek_to_first();
+        while let Some(key) = cursor.key() {
+            if let (Some(tenant), Some(seq)) = (tenant(key), key.get(8..).and_then(tenant)) {
+                newest.insert(tenant, seq);
+            }
+            cursor.next();
+        }
+        newest.retain(|_, seq| *seq >= first);
+        if newest.is_empty() || cursor.status().is_err() {
+            return "any tenant".to_owned();
+        }
+        let shown: Vec<String> = newest.keys().take(TENANTS_SHOWN).map(u64::to_string).collect();
+        let more = newest.len().saturating_sub(TENANTS_SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("the tenant keys {}{more} or of those without a snapshot since", shown.join(", "))
     }
 
     /// Reads everything, so that all checksums are checked.
@@ -226,13 +186,12 @@ impl RocksStore {
         }
         // The witness is read first: the record that it names is then certainly in what is opened
         // next.
-        let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
-        let before = wal_files(dir)?;
-        let db = DB::open_cf_with_opts_for_read_only(&db_options(), dir, families(), false)
-            .map_err(|error| open_error(dir, &error))?;
+        let witnessed = read_witness(dir).map_err(|error| failed_at(dir, &error))?;
+        let before = files_called(dir, "log")?;
+        let db = open_for_reading(dir, &db_options())?;
         // RocksDB replays the log files that it finds. A log file that was flushed and deleted
         // after RocksDB looked for tables and before it looked for log files would be in neither.
-        if !before.is_subset(&wal_files(dir)?) {
+        if !before.is_subset(&files_called(dir, "log")?) {
             return Err(OpenError::Store(StoreError::Failed(
                 "a log file of RocksDB was deleted while it was opened for reading".into(),
             )));
@@ -242,7 +201,7 @@ impl RocksStore {
 
     /// Only to find the place of the damage: whatever is wrong is left out.
     pub(crate) fn open_damaged(dir: &Path) -> Result<RocksStore, OpenError> {
-        let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
+        let witnessed = read_witness(dir).map_err(|error| failed_at(dir, &error))?;
         let mut options = db_options();
         // Records of RocksDB's own log after a bad one are read too: the first gap in the sequence
         // says where it is, also when a family was flushed later.
@@ -250,15 +209,13 @@ impl RocksStore {
         // The manifest's word on log files stays checked: with that off, RocksDB 11 dereferences
         // a null pointer here (`RecoveryContext` is missing when it opens for reading).
         options.set_paranoid_checks(false);
-        let db = DB::open_cf_with_opts_for_read_only(&options, dir, families(), false)
-            .map_err(|error| open_error(dir, &error))?;
-        Ok(RocksStore::for_reading(db, witnessed))
+        Ok(RocksStore::for_reading(open_for_reading(dir, &options)?, witnessed))
     }
 
     /// Opens the database in `dir` whose list of files is damaged, by a new list in `scratch`, of what is there:
     /// tables are linked, the rest is copied, and nothing is changed in `dir`.
     pub(crate) fn open_listed_anew(dir: &Path, scratch: &Path) -> Result<RocksStore, OpenError> {
-        let failed = |error: std::io::Error| failed_at(scratch, &error);
+        let failed = |error: io::Error| failed_at(scratch, &error);
         let tables = files_called(dir, "sst")?;
         if tables.is_empty() {
             // RocksDB knows families by the tables that name them. An empty database has them under the same numbers.
@@ -277,67 +234,54 @@ impl RocksStore {
             let number = if tables.is_empty() { number + NUMBERED_ANEW } else { number };
             fs::copy(dir.join(log), scratch.join(format!("{number:06}.log"))).map_err(failed)?;
         }
-        let witnessed = witness::read(&dir).map_err(failed)?;
+        let witnessed = read_witness(&dir).map_err(failed)?;
         let mut options = db_options();
         options.set_wal_recovery_mode(DBRecoveryMode::SkipAnyCorruptedRecord);
         options.set_track_and_verify_wals_in_manifest(false);
         if !tables.is_empty() {
             DB::repair(&options, scratch).map_err(|error| open_error(scratch, &error))?;
         }
-        let db = DB::open_cf_with_opts(&options, scratch, families())
+        let db = options::of_opening(false)
+            .and_then(|(_, families)| DB::open_cf_with_opts(&options, scratch, families))
             .map_err(|error| open_error(scratch, &error))?;
         Ok(RocksStore::for_reading(db, witnessed))
     }
 
-    pub(crate) fn held_by(&self, why: &str) -> String {
-        held_by(&self.db, why)
-    }
-
     fn for_reading(db: DB, witnessed: Option<Vec<u8>>) -> RocksStore {
-        RocksStore {
-            db,
-            damage: OnDamage::default(),
-            write_options: synced(),
-            witness: None,
-            witnessed,
-            kept: None,
-            _owner: None,
-        }
+        RocksStore { db, on_damage: Mutex::default(), witness: None, witnessed, kept: None, _owner: None }
     }
 
     /// Once the disk has room, writes what a start on a full disk kept in memory, and again
     /// whenever RocksDB's own log is long, as it was told to have no bound. A failure is no
     /// write's: everything is in the log.
-    fn let_go(&self, kept: &Kept) {
-        let Ok(mut state) = kept.0.try_lock() else { return };
-        if state.looked.elapsed() < LOOK_EVERY {
+    fn let_go(&self, kept: &Mutex<Kept>) {
+        let Ok(mut kept) = kept.try_lock() else { return };
+        if kept.looked.elapsed() < LOOK_EVERY {
             return;
         }
-        state.looked = Instant::now();
-        if scarce::is_scarce(self.db.path()) {
+        kept.looked = Instant::now();
+        if is_scarce(self.db.path()) {
             return;
         }
-        if let Err(error) = self.make_usual(&mut state) {
+        if let Err(error) = self.make_usual(&mut kept) {
             tracing::warn!(%error, "what a start on a full disk kept in memory does not go to files yet");
         }
     }
 
-    fn make_usual(&self, state: &mut KeptState) -> Result<(), rocksdb::Error> {
-        if !state.is_usual {
+    fn make_usual(&self, kept: &mut Kept) -> Result<(), rocksdb::Error> {
+        if !kept.is_usual {
             for family in Family::ALL {
-                let bytes = write_buffer_bytes(family).to_string();
+                let bytes = options::write_buffer_bytes(family).to_string();
                 self.db.set_options_cf(self.family(family), &[("write_buffer_size", &bytes)])?;
             }
-            state.is_usual = true;
+            kept.is_usual = true;
             tracing::info!(
                 "the disk has room again: what a start on a full disk kept in memory goes to files"
             );
         }
-        if scarce::log_bytes(self.db.path()) > WAL_BYTES_MAX {
-            let mut begun = FlushOptions::default();
-            begun.set_wait(false);
+        if options::log_bytes(self.db.path()) > WAL_BYTES_MAX {
             for family in Family::ALL {
-                self.db.flush_cf_opt(self.family(family), &begun)?;
+                self.db.flush_cf_opt(self.family(family), &begun())?;
             }
         }
         Ok(())
@@ -351,9 +295,7 @@ impl RocksStore {
         if in_memory.is_none_or(|bytes| bytes < RANGES_FLUSH_BYTES) {
             return;
         }
-        let mut begun = FlushOptions::default();
-        begun.set_wait(false);
-        if let Err(error) = self.db.flush_cf_opt(index, &begun) {
+        if let Err(error) = self.db.flush_cf_opt(index, &begun()) {
             tracing::warn!(%error, "what was removed from the index stays in memory for now");
         }
     }
@@ -382,7 +324,9 @@ impl Store for RocksStore {
                 }
             }
         }
-        self.db.write_opt(write, &self.write_options).map_err(|error| self.damage.error(&self.db, &error))?;
+        let mut synced = WriteOptions::default();
+        synced.set_sync(true); // every write, the point of it all
+        self.db.write_opt(write, &synced).map_err(|error| self.error(error))?;
         if removes_ranges && self.kept.is_none() {
             self.flush_removed();
         }
@@ -390,7 +334,7 @@ impl Store for RocksStore {
     }
 
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        self.db.get_cf(self.family(family), key).map_err(|error| self.damage.error(&self.db, &error))
+        self.db.get_cf(self.family(family), key).map_err(|error| self.error(error))
     }
 
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {
@@ -416,9 +360,9 @@ impl Store for RocksStore {
     }
 
     fn checkpoint(&self, dir: &Path, note: &[u8]) -> Result<(), StoreError> {
-        let checkpoint = Checkpoint::new(&self.db).map_err(|error| self.damage.error(&self.db, &error))?;
-        checkpoint.create_checkpoint(dir).map_err(|error| self.damage.error(&self.db, &error))?;
-        witness::create(dir, note).map_err(|error| {
+        let checkpoint = Checkpoint::new(&self.db).map_err(|error| self.error(error))?;
+        checkpoint.create_checkpoint(dir).map_err(|error| self.error(error))?;
+        create_witness(dir, note).map_err(|error| {
             StoreError::Failed(format!("the witness of the checkpoint cannot be written: {error}"))
         })
     }
@@ -426,9 +370,9 @@ impl Store for RocksStore {
     fn close(&self) -> Result<(), StoreError> {
         // Everything is durable already; with the memtables on disk the next opening has nothing to
         // replay.
-        if !scarce::is_scarce(self.db.path()) {
+        if !is_scarce(self.db.path()) {
             for family in Family::ALL {
-                self.db.flush_cf(self.family(family)).map_err(|error| self.damage.error(&self.db, &error))?;
+                self.db.flush_cf(self.family(family)).map_err(|error| self.error(error))?;
             }
         }
         match &self.witness {
@@ -438,6 +382,18 @@ impl Store for RocksStore {
             None => Ok(()),
         }
     }
+}
+
+fn open_for_reading(dir: &Path, options: &Options) -> Result<DB, OpenError> {
+    options::of_opening(false)
+        .and_then(|(_, families)| DB::open_cf_with_opts_for_read_only(options, dir, families, false))
+        .map_err(|error| open_error(dir, &error))
+}
+
+fn begun() -> FlushOptions {
+    let mut options = FlushOptions::default();
+    options.set_wait(false);
+    options
 }
 
 fn read_options(scan: Scan) -> ReadOptions {
@@ -498,171 +454,10 @@ impl StoreCursor for RocksCursor<'_> {
         self.inner.item()
     }
     fn status(&self) -> Result<(), StoreError> {
-        self.inner.status().map_err(|error| self.store.damage.error(&self.store.db, &error))
+        self.inner.status().map_err(|error| self.store.error(error))
     }
 }
 
-fn synced() -> WriteOptions {
-    let mut options = WriteOptions::default();
-    options.set_sync(true); // every write, the point of it all
-    options
-}
-
-fn db_options() -> Options {
-    let mut options = Options::default();
-    options.create_if_missing(true);
-    options.create_missing_column_families(true);
-
-    // Forgives an incomplete last record, which was never acknowledged, and refuses damage before
-    // it. The default, point in time, silently drops everything after the first bad record,
-    // acknowledged ones too; absolute consistency would refuse after every power cut.
-    options.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
-    // A closed RocksDB log that is missing or short is noticed at once. It does not cover the one
-    // that is being written; the witness does.
-    options.set_track_and_verify_wals_in_manifest(true);
-    // RocksDB's logs are not recycled: that works with point-in-time recovery alone, and has lost
-    // data (facebook/rocksdb#12918).
-    options.set_recycle_log_file_num(0);
-    // RocksDB flushes its log in each write; by hand, families could disagree after a failure
-    // (facebook/rocksdb#12995).
-    options.set_manual_wal_flush(false);
-    options.set_max_total_wal_size(WAL_BYTES_MAX);
-
-    // Data that contradicts itself is an error, not a warning.
-    options.set_paranoid_checks(true);
-
-    // A single writer gains nothing from the locks of concurrent inserts or the spinning of a write
-    // queue, and a plain insert remembers where the last one went.
-    options.set_allow_concurrent_memtable_write(false);
-    options.set_enable_write_thread_adaptive_yield(false);
-    // Sync, then insert, then publish, in this order; pipelined and unordered writes give that up.
-    options.set_enable_pipelined_write(false);
-    options.set_unordered_write(false);
-
-    // Two cores: one flush and one compaction at a time, so that the writer keeps a core.
-    options.set_max_background_jobs(2);
-    // Written in small steps, so that the kernel does not hold back a megabyte for the writer's
-    // sync to wait behind.
-    options.set_bytes_per_sync(MIB as u64);
-    // Files are kept open: a read does not pay for opening, and a reader beside a writer keeps what
-    // it has opened.
-    options.set_max_open_files(-1);
-
-    // The file LOG of RocksDB: warnings only, ten megabytes at most.
-    options.set_log_level(LogLevel::Warn);
-    options.set_max_log_file_size(5 * MIB);
-    options.set_keep_log_file_num(2);
-    options
-}
-
-type Families = Vec<(&'static str, Options)>;
-
-fn families() -> Families {
-    let cache = Cache::new_lru_cache(BLOCK_CACHE_BYTES);
-    Family::ALL
-        .map(|family| {
-            let mut options = match family {
-                Family::Log => log_options(&cache),
-                Family::Index => index_options(&cache),
-                Family::Snapshots | Family::Meta => small_options(&cache),
-                Family::Pieces => pieces_options(&cache),
-            };
-            options.set_write_buffer_size(write_buffer_bytes(family));
-            (family.name(), options)
-        })
-        .into()
-}
-
-fn write_buffer_bytes(family: Family) -> usize {
-    match family {
-        Family::Log => LOG_WRITE_BUFFER_BYTES,
-        Family::Index => INDEX_WRITE_BUFFER_BYTES,
-        Family::Snapshots | Family::Meta | Family::Pieces => SMALL_WRITE_BUFFER_BYTES,
-    }
-}
-
-fn keeping() -> Result<(Options, Families), rocksdb::Error> {
-    let kept = families().into_iter().map(|(name, options)| Ok((name, scarce::keeping(options)?)));
-    Ok((scarce::keeping(db_options())?, kept.collect::<Result<_, rocksdb::Error>>()?))
-}
-
-fn log_options(cache: &Cache) -> Options {
-    let mut options = Options::default();
-    options.set_max_write_buffer_number(3); // one fills while others are flushed; with two, a full one would wait for the flush
-    // Keys only grow, so files never overlap and compaction moves them without reading; it may as
-    // long as every level is compressed alike.
-    options.set_compression_type(DBCompressionType::Lz4);
-    let mut table = BlockBasedOptions::default();
-    table.set_block_cache(cache);
-    table.set_block_size(16 << 10); // about a chunk; a smaller block could not split one
-    table.set_format_version(5);
-    options.set_block_based_table_factory(&table); // no filter: every read is a seek
-    options
-}
-
-fn index_options(cache: &Cache) -> Options {
-    let mut options = Options::default();
-    options.set_max_write_buffer_number(4); // one fills while others are flushed
-    // A flushed file is soon compacted: compress it then, not twice.
-    options.set_compression_per_level(&[
-        DBCompressionType::None,
-        DBCompressionType::Lz4,
-        DBCompressionType::Lz4,
-        DBCompressionType::Lz4,
-        DBCompressionType::Lz4,
-        DBCompressionType::Lz4,
-        DBCompressionType::Lz4,
-    ]);
-    // Most look-ups of a key find nothing (is this key new?): filters answer these from memory, in
-    // the memtable as in the files.
-    options.set_memtable_prefix_bloom_ratio(0.05);
-    options.set_memtable_whole_key_filtering(true);
-    let mut table = BlockBasedOptions::default();
-    table.set_bloom_filter(10.0, false);
-    table.set_whole_key_filtering(true);
-    table.set_block_cache(cache);
-    // Filters and indexes live in the cache, so that memory has one bound; the newest stay.
-    table.set_cache_index_and_filter_blocks(true);
-    table.set_pin_l0_filter_and_index_blocks_in_cache(true);
-    // Filters and indexes are stored in parts: the filter of a large file as one block outgrows a
-    // shard of the cache, is never kept, and is read again by every look-up.
-    table.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
-    table.set_partition_filters(true);
-    table.set_metadata_block_size(4 << 10);
-    table.set_pin_top_level_index_and_filter(true);
-    table.set_block_size(4 << 10); // point reads and short scans
-    table.set_format_version(5);
-    options.set_block_based_table_factory(&table);
-    options
-}
-
-fn small_options(cache: &Cache) -> Options {
-    let mut options = Options::default();
-    options.set_compression_type(DBCompressionType::Lz4);
-    // Snapshots are thinned: a file with many removals in a row is compacted soon, which gives
-    // their room back.
-    options.add_compact_on_deletion_collector_factory(REMOVALS_WINDOW, REMOVALS_MANY, 0.0);
-    let mut table = BlockBasedOptions::default();
-    table.set_block_cache(cache);
-    table.set_format_version(5);
-    options.set_block_based_table_factory(&table);
-    options
-}
-
-/// The options for large states, which come in one go and are read from end to end.
-fn pieces_options(cache: &Cache) -> Options {
-    let mut options = small_options(cache);
-    // Pieces come faster than a memtable is flushed: with two, a full one would hold up every
-    // write.
-    options.set_max_write_buffer_number(4);
-    options
-}
-
-fn wal_files(dir: &Path) -> Result<BTreeSet<OsString>, OpenError> {
-    files_called(dir, "log")
-}
-
-/// The names of RocksDB's files with this ending.
 pub(crate) fn files_called(dir: &Path, ending: &str) -> Result<BTreeSet<OsString>, OpenError> {
     let mut files = BTreeSet::new();
     for entry in fs::read_dir(dir).map_err(|error| failed_at(dir, &error))? {
@@ -705,17 +500,12 @@ fn lock(dir: &Path) -> Result<File, OpenError> {
     Ok(file)
 }
 
-fn failed_at(path: &Path, error: &std::io::Error) -> OpenError {
-    OpenError::Store(io_error(path, error))
-}
-
-fn io_error(path: &Path, error: &std::io::Error) -> StoreError {
+fn failed_at(path: &Path, error: &io::Error) -> OpenError {
     let text = format!("{}: {error}", path.display());
-    if error.kind() == std::io::ErrorKind::StorageFull {
-        StoreError::Full(text)
-    } else {
-        StoreError::Failed(text)
-    }
+    OpenError::Store(match error.kind() {
+        io::ErrorKind::StorageFull => StoreError::Full(text),
+        _ => StoreError::Failed(text),
+    })
 }
 
 fn open_error(dir: &Path, error: &rocksdb::Error) -> OpenError {
@@ -748,5 +538,96 @@ fn store_error(error: &rocksdb::Error) -> StoreError {
         ErrorKind::Corruption => StoreError::Corrupt(text),
         ErrorKind::IOError if text.contains("No space left") => StoreError::Full(text),
         _ => StoreError::Failed(text),
+    }
+}
+
+/// The witness file beside the database: the last tip that may have been acknowledged, overwritten
+/// in place after every synced write, and synced itself once a second and at the end. It is never
+/// ahead of the log; so a log that ends before it has lost records. It survives a killed process,
+/// and a power cut up to the last second: its name comes when its first note is durable, and all of
+/// it lies in one sector of the disk. Its bytes are drawn in the header of the crate.
+struct Witness {
+    file: File,
+    state: Mutex<WitnessState>,
+}
+
+struct WitnessState {
+    synced_at: Instant,
+    unnamed_in: Option<PathBuf>,
+}
+
+/// `None` if the file is absent or was only just created.
+fn read_witness(dir: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(dir.join(WITNESS_FILE)) {
+        Ok(note) if note.is_empty() => Ok(None),
+        Ok(note) => Ok(Some(note)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes the witness of a directory that no other process knows yet.
+fn create_witness(dir: &Path, note: &[u8]) -> io::Result<()> {
+    let file = File::create(dir.join(WITNESS_FILE))?;
+    file.write_all_at(note, 0)?;
+    file.sync_all()?;
+    File::open(dir)?.sync_all()
+}
+
+impl Witness {
+    /// A file that is absent or empty is made anew by the first note.
+    fn open(dir: &Path) -> io::Result<Witness> {
+        let is_new = read_witness(dir)?.is_none();
+        let file = if is_new {
+            File::create(dir.join(UNNAMED_FILE))?
+        } else {
+            File::options().write(true).open(dir.join(WITNESS_FILE))?
+        };
+        file.sync_all()?;
+        File::open(dir)?.sync_all()?;
+        let unnamed_in = is_new.then(|| dir.to_owned());
+        Ok(Witness { file, state: Mutex::new(WitnessState { synced_at: Instant::now(), unnamed_in }) })
+    }
+
+    fn note(&self, note: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(note, 0)?;
+        let mut state = self.state.lock().expect("nobody panics with it");
+        if let Some(dir) = &state.unnamed_in {
+            self.file.sync_all()?;
+            fs::rename(dir.join(UNNAMED_FILE), dir.join(WITNESS_FILE))?;
+            File::open(dir)?.sync_all()?;
+        } else if state.synced_at.elapsed() >= SYNC_EVERY {
+            self.file.sync_data()?;
+        } else {
+            return Ok(());
+        }
+        *state = WitnessState { synced_at: Instant::now(), unnamed_in: None };
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_file_has_its_name_when_its_first_note_is_whole() {
+        let dir = tempfile::tempdir().expect("a directory");
+        // An empty file is what an earlier program left when its first start lost power.
+        fs::write(dir.path().join(WITNESS_FILE), b"").expect("written");
+        let witness = Witness::open(dir.path()).expect("opened");
+        assert_eq!(read_witness(dir.path()).expect("read"), None, "nothing that is less than a note");
+        witness.note(b"first").expect("noted");
+        assert_eq!(read_witness(dir.path()).expect("read").as_deref(), Some(&b"first"[..]));
+        assert!(!dir.path().join(UNNAMED_FILE).exists());
+        witness.note(b"other").expect("noted");
+        assert_eq!(read_witness(dir.path()).expect("read").as_deref(), Some(&b"other"[..]));
+        let again = Witness::open(dir.path()).expect("opened");
+        again.note(b"third").expect("noted");
+        assert_eq!(read_witness(dir.path()).expect("read").as_deref(), Some(&b"third"[..]));
     }
 }

@@ -2,11 +2,10 @@
 //! names a file, an operator needs the first record that cannot be read. Nothing is changed on
 //! disk, and no log is served from what is read here.
 
-use crate::batch::Family;
 use crate::record::{self, Tip};
 use crate::replay::Records;
 use crate::rocks::{self, RocksStore};
-use crate::store::{Scan, Store, StoreError, Way};
+use crate::store::{Family, Scan, Store, StoreError, Way};
 use crate::{Damage, OpenError, Reader, Seq};
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +28,6 @@ pub struct Salvage {
     pub reader: Reader,
     /// `None` if there is none before the wanted end.
     pub damage: Option<Damage>,
-    /// As far as anything tells.
     pub acknowledged: Seq,
 }
 
@@ -62,57 +60,46 @@ pub fn salvage(
     };
     let acknowledged = end(&store);
     let to = until.unwrap_or(acknowledged).min(acknowledged);
-    let (mut tip, mut damage) = (Tip::default(), None);
+    let (tip, damage) = read_up_to(&store, to, progress);
+    Ok(Salvage { reader: Reader::up_to(Arc::new(store), tip), damage, acknowledged })
+}
+
+/// The last record before the first bad one, and what is wrong with that.
+fn read_up_to(store: &dyn Store, to: Seq, progress: &mut dyn FnMut(Seq, Seq)) -> (Tip, Option<Damage>) {
+    let mut tip = Tip::default();
     for record in Records::new(store.cursor(Scan::all(Family::Log).by(Way::Walk)), 1, to) {
         match record {
             Ok(record) => tip = Tip { seq: record.seq, hash: record.hash },
-            Err(error) => {
-                damage = Some(error.at(tip.seq + 1));
-                break;
-            }
+            Err(error) => return (tip, Some(error.at(tip.seq + 1))),
         }
         if tip.seq.is_multiple_of(4096) {
             progress(tip.seq, to);
         }
     }
-    Ok(Salvage { reader: Reader::up_to(Arc::new(store), tip), damage, acknowledged })
+    (tip, None)
 }
 
 fn first_bad(store: &dyn Store, why: &str) -> Damage {
     let end = end(store);
-    let mut last = 0;
-    for record in Records::new(store.cursor(Scan::all(Family::Log).by(Way::Walk)), 1, end) {
-        match record {
-            Ok(record) => last = record.seq,
-            Err(error) => {
-                let damage = error.at(last + 1);
-                return Damage::new(damage.seq, format!("{}: {why}", damage.detail));
-            }
-        }
-    }
-    // An entry of the index, a snapshot or the tip was last written with the last record.
-    Damage::new(
-        end,
-        format!(
-            "every record can be read up to {end}, the last, but not all that is stored beside them: {why}"
+    match read_up_to(store, end, &mut |_, _| ()).1 {
+        Some(damage) => Damage::new(damage.seq, format!("{}: {why}", damage.detail)),
+        // An entry of the index, a snapshot or the tip was last written with the last record.
+        None => Damage::new(
+            end,
+            format!(
+                "every record can be read up to {end}, the last, but not all that is stored beside them: {why}"
+            ),
         ),
-    )
+    }
 }
 
 fn end(store: &dyn Store) -> Seq {
-    let witness =
-        store.witnessed().ok().flatten().and_then(|note| Tip::unseal(record::WITNESS_KEY, &note).ok());
-    let tip = store
-        .get(Family::Meta, record::TIP_KEY)
-        .ok()
-        .flatten()
-        .and_then(|value| Tip::unseal(record::TIP_KEY, &value).ok());
+    let tip = |key, value: Result<Option<Vec<u8>>, _>| Tip::unseal(key, &value.ok().flatten()?).ok();
+    let witness = tip(record::WITNESS_KEY, store.witnessed());
+    let tip = tip(record::TIP_KEY, store.get(Family::Meta, record::TIP_KEY));
     let mut cursor = store.cursor(Scan::all(Family::Log));
     cursor.last();
     let chunk = cursor.item().and_then(|(key, _)| key.try_into().ok()).map(Seq::from_be_bytes);
-    [witness.map(|witness| witness.seq), tip.map(|tip| tip.seq), chunk]
-        .into_iter()
-        .flatten()
-        .max()
-        .unwrap_or(0)
+    let tips = [witness, tip].into_iter().flatten().map(|tip| tip.seq);
+    tips.chain(chunk).max().unwrap_or(0)
 }

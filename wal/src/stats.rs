@@ -1,5 +1,6 @@
 //! Counters of a log, for metrics: written by the writer thread, read by anybody.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,6 @@ pub struct Stats {
     pub records: u64,
     pub snapshots: u64,
     pub batches: u64,
-    /// Keys and values.
     pub bytes: u64,
     pub syncs_time: Duration,
     pub last_sync_time: Duration,
@@ -30,94 +30,63 @@ pub struct Stats {
 
 pub(crate) struct Counters {
     opened: Instant,
-    records: AtomicU64,
-    snapshots: AtomicU64,
-    batches: AtomicU64,
-    bytes: AtomicU64,
-    syncs_ns: AtomicU64,
-    last_sync_ns: AtomicU64,
-    last_batch_records: AtomicU64,
-    last_batch_bytes: AtomicU64,
     /// When the first entry of the write under way was appended, since `opened` and plus one; 0
     /// when nothing is being written.
     waits_since_ns: AtomicU64,
+    written: Mutex<Stats>,
     batch_records: Histogram,
     sync_us: Histogram,
-    agree_us: Histogram,
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+    pub(crate) agree_us: Histogram,
 }
 
 impl Counters {
     pub(crate) fn new() -> Counters {
-        let zero = || AtomicU64::new(0);
         Counters {
             opened: Instant::now(),
-            records: zero(),
-            snapshots: zero(),
-            batches: zero(),
-            bytes: zero(),
-            syncs_ns: zero(),
-            last_sync_ns: zero(),
-            last_batch_records: zero(),
-            last_batch_bytes: zero(),
-            waits_since_ns: zero(),
+            waits_since_ns: AtomicU64::new(0),
+            written: Mutex::default(),
             batch_records: Histogram::new(&BATCH_RECORDS),
             sync_us: Histogram::new(&SYNC_US),
             agree_us: Histogram::new(&SYNC_US),
         }
     }
 
-    /// `None` when nothing is being written.
     pub(crate) fn waits_since(&self, first: Option<Instant>) {
         let since = match first {
-            Some(first) => nanos(first.saturating_duration_since(self.opened)).saturating_add(1),
+            Some(first) => first.saturating_duration_since(self.opened).as_nanos() as u64 + 1,
             None => 0,
         };
         self.waits_since_ns.store(since, Ordering::Relaxed);
     }
 
     pub(crate) fn batch(&self, records: u64, snapshots: u64, bytes: u64, sync: Duration) {
-        let sync_ns = nanos(sync);
-        self.records.fetch_add(records, Ordering::Relaxed);
-        self.snapshots.fetch_add(snapshots, Ordering::Relaxed);
-        self.batches.fetch_add(1, Ordering::Relaxed);
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.syncs_ns.fetch_add(sync_ns, Ordering::Relaxed);
-        self.last_sync_ns.store(sync_ns, Ordering::Relaxed);
-        self.last_batch_records.store(records, Ordering::Relaxed);
-        self.last_batch_bytes.store(bytes, Ordering::Relaxed);
+        let mut written = self.written.lock().expect("nobody panics with it");
+        written.records += records;
+        written.snapshots += snapshots;
+        written.batches += 1;
+        written.bytes += bytes;
+        written.syncs_time += sync;
+        written.last_sync_time = sync;
+        written.last_batch_records = records;
+        written.last_batch_bytes = bytes;
+        drop(written);
         self.batch_records.note(records);
-        self.sync_us.note(sync_ns / 1_000);
-    }
-
-    pub(crate) fn agreed(&self, took: Duration) {
-        self.agree_us.note(nanos(took) / 1_000);
+        self.sync_us.note(sync.as_micros() as u64);
     }
 
     pub(crate) fn stats(&self, pending_records: u64, pending_bytes: u64) -> Stats {
-        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let waiting = match get(&self.waits_since_ns) {
+        let waiting = match self.waits_since_ns.load(Ordering::Relaxed) {
             0 => Duration::ZERO,
             since => self.opened.elapsed().saturating_sub(Duration::from_nanos(since - 1)),
         };
         Stats {
-            records: get(&self.records),
-            snapshots: get(&self.snapshots),
-            batches: get(&self.batches),
-            bytes: get(&self.bytes),
-            syncs_time: Duration::from_nanos(get(&self.syncs_ns)),
-            last_sync_time: Duration::from_nanos(get(&self.last_sync_ns)),
-            last_batch_records: get(&self.last_batch_records),
-            last_batch_bytes: get(&self.last_batch_bytes),
             pending_records,
             pending_bytes,
             waiting,
             batch_records: self.batch_records.counted(),
             sync_us: self.sync_us.counted(),
             agree_us: self.agree_us.counted(),
+            ..self.written.lock().expect("nobody panics with it").clone()
         }
     }
 }
@@ -126,14 +95,12 @@ impl Counters {
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [u64],
-    /// One more than bounds: the values above the last.
     counts: Box<[AtomicU64]>,
     sum: AtomicU64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Upper bounds, each included, in order.
     pub bounds: &'static [u64],
     /// Values up to each bound and above the one before it; the last counts those above all bounds.
     pub counts: Vec<u64>,

@@ -2,7 +2,7 @@
 //! purpose. All promises of the log must come from these verbs alone, so that a test that breaks
 //! them tests the promise.
 
-use crate::batch::{Batch, Family};
+use crate::batch::Batch;
 use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,10 +18,34 @@ pub enum StoreError {
     PassedTooMany,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Family {
+    Log = 0,
+    Index = 1,
+    Snapshots = 2,
+    Meta = 3,
+    Pieces = 4,
+}
+
+impl Family {
+    pub const ALL: [Family; 5] =
+        [Family::Log, Family::Index, Family::Snapshots, Family::Meta, Family::Pieces];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Log => "log",
+            Family::Index => "index",
+            Family::Snapshots => "snapshots",
+            Family::Meta => "meta",
+            Family::Pieces => "pieces",
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Scan {
     pub family: Family,
-    /// `None` for the first of the family.
     pub from: Option<Vec<u8>>,
     /// Not seen itself; `None` to see all that follow.
     pub to: Option<Vec<u8>>,
@@ -60,7 +84,6 @@ pub trait Store: Send + Sync {
     /// Stands nowhere until it is placed. Later writes do not change what it sees.
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_>;
 
-    /// For several cursors that must see the same.
     fn moment(&self) -> Box<dyn StoreMoment + '_>;
 
     /// Keeps `note` apart from what `write` wrote, after the write that it names is durable and
@@ -73,7 +96,6 @@ pub trait Store: Send + Sync {
     /// Writes go on meanwhile; `note` names what was copied.
     fn checkpoint(&self, dir: &Path, note: &[u8]) -> Result<(), StoreError>;
 
-    /// Flushes, so that the next opening is quick.
     fn close(&self) -> Result<(), StoreError>;
 }
 

@@ -4,17 +4,16 @@
 //! answered, also after a failure and while closing.
 
 use crate::Seq;
-use crate::batch::{Building, Family};
+use crate::batch::Building;
 use crate::cluster::{Agreed, Agreement, PROPOSAL_BYTES_MAX, Proposal};
 use crate::config::Config;
 use crate::log::{Append, Completion, Durable, Shared};
-use crate::opening::Opened;
-use crate::pieces::Writing;
-use crate::poison::{Ended, Poisoned};
+use crate::opening::End;
+use crate::poison::Poisoned;
 use crate::record::WITNESS_KEY;
 use crate::retention::Superfluous;
-use crate::snapshot::Snapshot;
-use crate::store::Store;
+use crate::snapshot::{Snapshot, Writing, Written};
+use crate::store::{Family, Store};
 use crossbeam::channel::Receiver;
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
@@ -24,7 +23,6 @@ use std::time::{Duration, Instant};
 
 pub(crate) struct Entry<C> {
     pub what: What,
-    /// What it counts against the bound of what is pending.
     pub bytes: usize,
     pub completion: C,
     pub at: Instant,
@@ -84,14 +82,12 @@ const HANDED_OVER_FROM: usize = 8;
 
 /// The part of an agreement's time, as its divisor, for which the next batch waits for more.
 const GATHER_PART: u32 = 2;
-/// The time between two looks at what has come meanwhile.
 const GATHER_LOOK: Duration = Duration::from_micros(100);
 /// The longest such wait: an agreement that took long was held up, and says nothing of the next.
 const GATHER_MAX: Duration = Duration::from_millis(10);
 
 pub(crate) struct Writer<C: Completion> {
     store: Arc<dyn Store>,
-    /// `None` closes the log.
     entries: Receiver<Option<Entry<C>>>,
     shared: Arc<Shared>,
     config: Config,
@@ -100,7 +96,6 @@ pub(crate) struct Writer<C: Completion> {
     in_pieces: VecDeque<Writing<C>>,
     /// Must not be in the batch under way.
     first_of_next: Option<Entry<C>>,
-    /// Still counted as pending.
     taken: usize,
     taken_bytes: usize,
     ack_sender: Option<AckSender<C>>,
@@ -112,21 +107,16 @@ pub(crate) struct Writer<C: Completion> {
     closing: bool,
 }
 
-pub(crate) struct Beside<C: Completion> {
-    pub ack_sender: Option<AckSender<C>>,
-    pub agreement: Option<Box<dyn Agreement>>,
-}
-
 impl<C: Completion> Writer<C> {
     pub(crate) fn new(
         store: Arc<dyn Store>,
         entries: Receiver<Option<Entry<C>>>,
         shared: Arc<Shared>,
         config: Config,
-        opened: Opened,
-        beside: Beside<C>,
+        ack_sender: Option<AckSender<C>>,
+        agreement: Option<Box<dyn Agreement>>,
     ) -> Writer<C> {
-        let building = Building::new(opened.tip, opened.floor, &config);
+        let building = Building::new(shared.end(), &config);
         Writer {
             store,
             entries,
@@ -138,8 +128,8 @@ impl<C: Completion> Writer<C> {
             first_of_next: None,
             taken: 0,
             taken_bytes: 0,
-            ack_sender: beside.ack_sender,
-            agreement: beside.agreement,
+            ack_sender,
+            agreement,
             under_way: 0,
             gather_until: Instant::now(),
             closing: false,
@@ -161,13 +151,13 @@ impl<C: Completion> Writer<C> {
                 }
                 return;
             }
-            Ok(Err(ended)) => Poisoned::ended(&ended),
+            Ok(Err(poisoned)) => poisoned,
             // A completion panicked, or an assertion here: the outcome of the write under way is
             // unknown too.
-            Err(_) => Poisoned::unknown("the writer thread of the log panicked"),
+            Err(_) => Poisoned { why: "the writer thread of the log panicked".into(), outcome_unknown: true },
         };
-        let (why, last_durable_seq) = (poisoned.why(), self.shared.published.seq());
-        if poisoned.outcome_unknown() {
+        let (why, last_durable_seq) = (poisoned.why(), self.shared.end().tip.seq);
+        if poisoned.outcome_unknown {
             tracing::error!(why, last_durable_seq, "the log is poisoned: nothing more is written");
         } else {
             // Nothing is wrong here: a planned switch ends so too.
@@ -177,14 +167,31 @@ impl<C: Completion> Writer<C> {
                 "another writer has taken the log: nothing more is written here"
             );
         }
-        while panic::catch_unwind(AssertUnwindSafe(|| self.refuse_until_closed(&poisoned))).is_err() {
+        let mut refuse_until_closed = || {
+            self.begin_to_refuse(&poisoned);
+            while let Some(entry) = self.wait() {
+                self.refuse(entry.bytes, entry.completion, &poisoned);
+            }
+        };
+        while panic::catch_unwind(AssertUnwindSafe(&mut refuse_until_closed)).is_err() {
             tracing::error!("a completion panicked while it was told that the log has failed");
         }
     }
 
+    pub(crate) fn step(&mut self) -> bool {
+        if let Some(poisoned) = self.shared.poisoned.get().cloned() {
+            self.refuse_waiting(&poisoned);
+            return false;
+        }
+        self.write_next(Writer::try_next).unwrap_or_else(|poisoned| {
+            self.begin_to_refuse(&poisoned);
+            false
+        })
+    }
+
     /// Writes what is there in one batch; false if nothing was. `wait` is called only when there is
     /// nothing else to write, as a state in pieces.
-    pub(crate) fn write_next(&mut self, wait: fn(&mut Writer<C>) -> Option<Entry<C>>) -> Result<bool, Ended> {
+    fn write_next(&mut self, wait: fn(&mut Writer<C>) -> Option<Entry<C>>) -> Result<bool, Poisoned> {
         let first = match self.first_of_next.take() {
             Some(first) => Some(first),
             None if self.in_pieces.is_empty() => wait(self),
@@ -250,7 +257,7 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    pub(crate) fn try_next(&mut self) -> Option<Entry<C>> {
+    fn try_next(&mut self) -> Option<Entry<C>> {
         loop {
             match self.entries.try_recv() {
                 Ok(Some(entry)) => return Some(entry),
@@ -293,7 +300,8 @@ impl<C: Completion> Writer<C> {
             What::Record(record) => self.building.add_record(&record),
             What::Snapshot(snapshot) => self.building.add_snapshot(&snapshot),
             What::SnapshotAt(seq, snapshot) => {
-                return self.in_pieces.push_back(Writing::new(snapshot, seq, at, completion));
+                let written = Written::default();
+                return self.in_pieces.push_back(Writing { snapshot, seq, at, completion, written });
             }
             What::Floor(floor) => self.building.raise_floor(floor),
             What::Removal(superfluous) => {
@@ -314,20 +322,33 @@ impl<C: Completion> Writer<C> {
         self.waiting.push_back(Waiting { seq: self.building.tip.seq, at, completion });
     }
 
-    fn commit(&mut self) -> Result<(), Ended> {
+    fn commit(&mut self) -> Result<(), Poisoned> {
         let mut agreed = None;
         if !self.building.is_empty() {
             self.building.complete();
             let batch = &self.building.batch;
-            if let Some(agreement) = &mut self.agreement {
-                agreed = agree(&mut **agreement, &self.shared, &self.building)?;
+            let Building { tip, floor, records, snapshots, .. } = self.building;
+            // What is derived from records, or only local, needs no agreement.
+            if let Some(agreement) = &mut self.agreement
+                && records > 0
+            {
+                let began = Instant::now();
+                let answer = agreement.agree(&Proposal::new(self.shared.end().tip, tip, batch));
+                let took = began.elapsed();
+                self.shared.counters.agree_us.note(took.as_micros() as u64);
+                match answer {
+                    Agreed::Committed => agreed = Some(took),
+                    Agreed::Fenced(why) => return Err(Poisoned::not_written(why)),
+                    Agreed::Unknown(why) => {
+                        return Err(Poisoned { why: why.into(), outcome_unknown: true });
+                    }
+                }
             }
             let began = Instant::now();
             self.store.write(batch)?;
             let sync = began.elapsed();
-            let Building { tip, floor, records, snapshots, .. } = self.building;
             self.store.witness(&tip.sealed(WITNESS_KEY))?;
-            self.shared.published.publish(tip, floor);
+            *self.shared.end.lock().expect("nobody panics with it") = End { tip, floor };
             self.shared.counters.batch(records, snapshots, batch.len_bytes() as u64, sync);
             self.building.clear(self.config.batch_bytes_max);
         }
@@ -366,16 +387,10 @@ impl<C: Completion> Writer<C> {
         self.shared.leave(taken, bytes);
     }
 
-    /// Refuses all entries that wait, calls the hook, then refuses all that still come.
-    fn refuse_until_closed(&mut self, poisoned: &Poisoned) {
-        self.begin_to_refuse(poisoned);
-        while let Some(entry) = self.wait() {
-            self.refuse(entry.bytes, entry.completion, poisoned);
-        }
-    }
-
-    pub(crate) fn begin_to_refuse(&mut self, poisoned: &Poisoned) {
-        self.shared.poison(poisoned);
+    /// Refuses all entries that wait, and calls the hook.
+    fn begin_to_refuse(&mut self, poisoned: &Poisoned) {
+        self.shared.poisoned.get_or_init(|| poisoned.clone());
+        self.shared.refuses.store(true, Ordering::SeqCst);
         self.leave();
         while let Some(waiting) = self.waiting.pop_front() {
             waiting.completion.complete(Err(poisoned.clone()));
@@ -390,7 +405,7 @@ impl<C: Completion> Writer<C> {
         self.shared.call_poison_hook(poisoned);
     }
 
-    pub(crate) fn refuse_waiting(&mut self, poisoned: &Poisoned) {
+    fn refuse_waiting(&mut self, poisoned: &Poisoned) {
         while let Some(entry) = self.try_next() {
             self.refuse(entry.bytes, entry.completion, poisoned);
         }
@@ -399,26 +414,6 @@ impl<C: Completion> Writer<C> {
     /// The place is free before the completion, which may panic: closing waits until nothing is pending.
     fn refuse(&self, bytes: usize, completion: C, poisoned: &Poisoned) {
         self.shared.leave(1, bytes);
-        completion.complete(Err(poisoned.not_written()));
-    }
-}
-
-/// Returns the time that it took. What is derived from records, or only local, needs no agreement.
-fn agree(
-    agreement: &mut dyn Agreement,
-    shared: &Shared,
-    building: &Building,
-) -> Result<Option<Duration>, Ended> {
-    if building.records == 0 {
-        return Ok(None);
-    }
-    let began = Instant::now();
-    let agreed = agreement.agree(&Proposal::new(shared.published.tip(), building.tip, &building.batch));
-    let took = began.elapsed();
-    shared.counters.agreed(took);
-    match agreed {
-        Agreed::Committed => Ok(Some(took)),
-        Agreed::Fenced(why) => Err(Ended::Fenced(why)),
-        Agreed::Unknown(why) => Err(Ended::Unknown(why)),
+        completion.complete(Err(Poisoned::not_written(poisoned.why.clone())));
     }
 }

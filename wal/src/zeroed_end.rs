@@ -73,7 +73,6 @@ fn manifest(dir: &Path) -> io::Result<Option<PathBuf>> {
     Ok((name.starts_with("MANIFEST-") && !name.contains('/') && path.is_file()).then_some(path))
 }
 
-/// Where the first record begins that is not whole, if its end was lost with all behind it.
 fn end_of_whole(file: &File) -> io::Result<Option<u64>> {
     let written = end_of_written(file)?;
     if written == file.metadata()?.len() {

@@ -2,14 +2,17 @@
 //! message at once; it never waits for the disk, and nothing in here may wait. Rules about money do
 //! not belong here, nor how an entity works.
 
-mod deadlines;
 mod snapshots;
 mod turn;
 
 use crate::admission::Admission;
+use crate::entity;
 use crate::host::Host;
 use crate::machine::Machine;
-use crate::protocol::{BookHandle, BookMessage, Due, Failure, PendingReply, Recovered, Sender, WakeUp};
+use crate::protocol::{
+    BookHandle, BookMessage, Due, EntityMessage, Failure, Firing, PendingReply, Recovered, Sender, Skip,
+    WakeUp,
+};
 use handoff::Mailbox;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use std::collections::HashSet;
@@ -17,11 +20,19 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
 use tokio::sync::oneshot;
 use wal::Seq;
 
-/// Messages handled per wake-up, before other actors get their turn.
 const BURST_MAX: usize = 256;
+
+/// Deadlines need no permit, so this is what bounds them. The next comes when one is done, or when
+/// the outside world takes longer for it than callers wait.
+const FIRING_MAX: usize = 64;
+
+/// The rest of a deadline that came and changed nothing (a defect, no room in the log), and of all of
+/// them while the disk has no room.
+const REST: Duration = Duration::from_secs(1);
 
 struct Book<M: Machine> {
     host: Arc<Host<M>>,
@@ -30,9 +41,7 @@ struct Book<M: Machine> {
     book: M::Book,
     /// In doubt or set aside: nothing is decided, shown or saved.
     halted: bool,
-    /// Records since the actor started.
     version: u64,
-    /// The version of the newest snapshot.
     saved: u64,
     /// While a background snapshot is being written: callers that wait for the next one.
     background: Option<Vec<Sender<Seq>>>,
@@ -43,7 +52,6 @@ struct Book<M: Machine> {
     resting: HashSet<M::EntityId>,
     /// A clock advance is under way, which then deals with deadlines.
     advancing: bool,
-    /// Callers of snapshots that a clock advance has put off.
     put_off: Vec<Sender<Seq>>,
     armed_ms: Option<i64>,
     /// Setting the wall clock back does not lower it.
@@ -53,7 +61,6 @@ struct Book<M: Machine> {
 struct BookStart<M: Machine> {
     host: Arc<Host<M>>,
     tenant: u64,
-    /// `None` to load the book.
     recovered: Option<Recovered<M>>,
     /// The handle has the actor's reference, which exists only after the spawn.
     handle: oneshot::Receiver<Arc<BookHandle<M>>>,
@@ -76,7 +83,12 @@ impl<M: Machine> Actor for BookActor<M> {
         let loaded = match recovered {
             _ if host.halts.is_halted(tenant) => None,
             Some(recovered) => Some(recovered),
-            None => load(&host, tenant)?,
+            // The newest snapshot of a book that left memory is all of it.
+            None => match Recovered::load(&*host.machine, &host.reader, tenant)? {
+                Ok((_, loaded)) => Some(loaded),
+                Err(why) if host.halt(tenant, &why) => None,
+                Err(why) => return Err(why.into()),
+            },
         };
         let halted = loaded.is_none();
         let Recovered { book, ahead, settled_ms } =
@@ -135,21 +147,6 @@ impl<M: Machine> Actor for BookActor<M> {
     }
 }
 
-/// The newest snapshot of a book that left memory is all of it. `None` if it cannot be decoded, and
-/// the book was halted.
-fn load<M: Machine>(host: &Host<M>, tenant: u64) -> Result<Option<Recovered<M>>, ActorProcessingErr> {
-    let Some(stored) = host.reader.snapshot(tenant, None)? else {
-        return Ok(Some(Recovered::empty(&*host.machine, tenant)));
-    };
-    match host.machine.restore(tenant, &stored.state) {
-        Ok(book) => Ok(Some(Recovered { book, ahead: false, settled_ms: stored.time_ms })),
-        Err(error) => {
-            let why = format!("its snapshot at {} cannot be decoded: {error}", stored.seq);
-            if host.halt(tenant, &why) { Ok(None) } else { Err(error.into()) }
-        }
-    }
-}
-
 /// Called under the lock of the map that the handle goes into.
 pub(crate) fn start<M: Machine>(
     host: &Arc<Host<M>>,
@@ -180,7 +177,6 @@ pub(crate) fn start<M: Machine>(
         let why = match started.await {
             Ok(Ok(running)) => match running.await {
                 Ok(()) => "it ended by itself".to_owned(),
-                // The runtime ends, and everything with it.
                 Err(_) => return,
             },
             Ok(Err(error)) => error.to_string(),
@@ -215,7 +211,6 @@ impl<M: Machine> Book<M> {
         self.host.machine.settle(&mut self.book, now_ms);
     }
 
-    /// True if the book has left memory.
     fn handle(&mut self, message: BookMessage<M>) -> bool {
         if self.halted {
             self.handle_halted(message);
@@ -251,7 +246,6 @@ impl<M: Machine> Book<M> {
             BookMessage::NextDue { until_ms, generation, dealt_with, to } => {
                 let is_of = generation == self.generation();
                 let due = if is_of { self.next_due(until_ms, &dealt_with) } else { Due::None };
-                // If the advance is gone, the deadline is dropped here.
                 let _ = to.send((due, dealt_with));
             }
             BookMessage::EndAdvance => {
@@ -264,7 +258,6 @@ impl<M: Machine> Book<M> {
             BookMessage::Snapshot(to) => self.snapshot(to),
             BookMessage::Saved(version) => {
                 self.saved = version.unwrap_or(self.saved);
-                // Callers that came while it was written ask again.
                 for to in self.background.take().unwrap_or_default() {
                     self.snapshot(to);
                 }
@@ -275,7 +268,6 @@ impl<M: Machine> Book<M> {
                     self.halt(&why);
                 }
             }
-            // Only a halted book takes these.
             BookMessage::Fence(_) | BookMessage::Resume { .. } => {
                 message.fail(Failure::Defect("the book is not halted".to_owned()))
             }
@@ -374,7 +366,6 @@ impl<M: Machine> Book<M> {
             || self.host.machine.next_due(&self.book, &|_| false).is_some()
     }
 
-    /// An idle book writes a snapshot, then leaves memory.
     fn retire(&mut self) {
         if self.is_needed() {
             return;
@@ -400,9 +391,94 @@ impl<M: Machine> Book<M> {
             |_: &u64, found: &Arc<BookHandle<M>>| Arc::ptr_eq(found, handle) && handle.mailbox.is_empty();
         let left = self.host.books.remove_if(&self.tenant, is_left).is_some();
         if left {
-            self.host.forget_generation(self.tenant);
+            self.host.generations.remove(&self.tenant);
             handle.over.store(true, Ordering::Release);
         }
         left
+    }
+}
+
+/// Which deadlines are dealt with by their entities, which rest, and when the book wakes for the next.
+impl<M: Machine> Book<M> {
+    fn due(&self) -> Option<(i64, M::EntityId)> {
+        self.host.machine.next_due(&self.book, &|id| {
+            self.firing.contains(&id) || self.asking.contains(&id) || self.resting.contains(&id)
+        })
+    }
+
+    /// Gives every deadline that has come to its entity, and sets the alarm for the next. `done`
+    /// was dealt with just now; if it is still due, it changed nothing.
+    ///
+    /// A deadline counts as dealt with when its record is durable, and its effects go on by
+    /// themselves. Without a record it is due until its effects have ended: an outside world that is
+    /// slow must not be asked the same twice at once.
+    fn fire(&mut self, done: Option<(i64, M::EntityId)>) {
+        if self.advancing || self.host.is_over() {
+            return;
+        }
+        let now_ms = self.now_ms();
+        while self.firing.len() < FIRING_MAX && (self.host.config.has_room_for_due)(self.tenant) {
+            let Some((at_ms, id)) = self.due().filter(|(at_ms, _)| *at_ms <= now_ms) else { break };
+            if done == Some((at_ms, id)) {
+                self.rest(id);
+                continue;
+            }
+            let command = self.host.machine.deadline(id);
+            let firing = Box::new(self.firing(at_ms, id));
+            entity::send(&self.host, self.tenant, id, EntityMessage::Due { command, firing });
+        }
+        self.arm();
+    }
+
+    fn firing(&mut self, at_ms: i64, id: M::EntityId) -> Firing<M> {
+        self.firing.insert(id);
+        Firing { book: Arc::clone(&self.handle), at_ms, id }
+    }
+
+    fn rest(&mut self, id: M::EntityId) {
+        tracing::warn!(tenant = self.tenant, ?id, "a deadline changed nothing; it comes again");
+        self.resting.insert(id);
+        // A book does not leave memory while a deadline rests, so this is its actor still.
+        let handle = Arc::clone(&self.handle);
+        self.host.runtime.spawn(async move {
+            tokio::time::sleep(REST).await;
+            handle.send(BookMessage::Rested(id));
+        });
+    }
+
+    /// Only if the next deadline is earlier than the alarm that is set.
+    fn arm(&mut self) {
+        // While no place is free, the alarm would wake the book in vain; the next deadline that
+        // ends frees a place and sets the alarm.
+        if self.firing.len() >= FIRING_MAX {
+            return;
+        }
+        let Some((at_ms, _)) = self.due() else { return };
+        let mut wall_ms = self.host.machine.wall_ms(&self.book, at_ms);
+        if !(self.host.config.has_room_for_due)(self.tenant) {
+            wall_ms = wall_ms.max(self.host.config.clock.wall_ms().saturating_add(REST.as_millis() as i64));
+        }
+        if self.armed_ms.is_none_or(|armed_ms| wall_ms < armed_ms) {
+            self.armed_ms = Some(wall_ms);
+            // The queue is closed after the engine's end; then no book is left to wake.
+            let _ = self.host.alarm.send((wall_ms, self.tenant));
+        }
+    }
+
+    fn next_due(&mut self, until_ms: i64, dealt_with: &Skip<M>) -> Due<M> {
+        if !self.firing.is_empty() {
+            return Due::Busy;
+        }
+        // The machine skips by name; an advance by instant too, so that an entity with a new
+        // deadline is seen again. What is asked outside already is not asked again meanwhile.
+        let mut skipped: HashSet<M::EntityId> = self.asking.clone();
+        loop {
+            let found = self.host.machine.next_due(&self.book, &|id| skipped.contains(&id));
+            let Some((at_ms, id)) = found.filter(|(at_ms, _)| *at_ms <= until_ms) else { return Due::None };
+            if !dealt_with.contains(&(at_ms, id)) {
+                return Due::Next(self.firing(at_ms, id));
+            }
+            skipped.insert(id);
+        }
     }
 }

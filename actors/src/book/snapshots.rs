@@ -10,9 +10,8 @@ use crate::machine::Machine;
 use crate::protocol::{BookMessage, Failure, PendingReply, Sender, reply_to};
 use std::sync::Arc;
 use tokio::sync::oneshot;
-use wal::{IndexOps, Seq, Snapshot};
+use wal::{Seq, Snapshot};
 
-/// Added to the niceness of threads that encode.
 const NICENESS: i32 = 10;
 
 impl<M: Machine> Book<M> {
@@ -35,14 +34,13 @@ impl<M: Machine> Book<M> {
             // The last snapshot that the log was given may not be durable yet.
             return self.host.log.fence(PendingReply::Done(to));
         }
-        let mut index = IndexOps::new();
-        alarm::mark(&*self.host.machine, self.tenant, &self.book, &mut index);
         // The snapshot's time may be later than the last record's. The book is settled at that
         // time, which a record may have left undone, so that the saved state follows from the
         // records and the time alone.
         let time_ms = self.earliest_ms().max(self.latest_ms);
         self.settle(time_ms);
         let (tenant, version) = (self.tenant, self.version);
+        let index = alarm::mark(&*self.host.machine, tenant, &self.book);
         if !self.host.machine.is_large(&self.book) {
             let state = self.host.machine.save(&self.book);
             self.saved = version;
@@ -71,7 +69,6 @@ impl<M: Machine> Book<M> {
         self.advancing && self.latest_ms > host.machine.now_ms(&self.book, host.config.clock.wall_ms())
     }
 
-    /// Called once the clock has been moved or the advance is over.
     pub(super) fn catch_up(&mut self) {
         if !self.put_off.is_empty() && !self.is_ahead_of_its_records() {
             for to in std::mem::take(&mut self.put_off) {
@@ -87,8 +84,8 @@ async fn save_in_background<M: Machine>(
     mut snapshot: Snapshot,
     fenced: oneshot::Receiver<Result<Seq, Failure>>,
 ) -> Result<Seq, Failure> {
-    let seq = fenced.await.map_err(|_| Failure::outcome_unknown())??;
-    let _turn = host.encoding.acquire().await.map_err(|_| Failure::outcome_unknown())?;
+    let seq = fenced.await??;
+    let _turn = host.encoding.acquire().await.expect("it is never closed");
     let (give, state) = oneshot::channel();
     let machine = Arc::clone(&host.machine);
     let encode = move || {
@@ -100,7 +97,6 @@ async fn save_in_background<M: Machine>(
         drop(book);
         let _ = give.send(state);
     };
-    // Without a thread nothing is lost: the next round tries again.
     std::thread::Builder::new()
         .name("book-snapshot".to_owned())
         .spawn(encode)

@@ -19,23 +19,19 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use wal::{Append, IndexOps, PAYLOAD_BYTES_MAX};
 
-/// Decided, and not applied yet.
 struct Decided<M: Machine> {
     reply_to: ReplyTo<M>,
     id: Option<M::EntityId>,
-    record: Option<Arc<M::Record>>,
+    record: Option<M::Record>,
     settled: Box<Settled<M>>,
     follow_ups: Option<Box<FollowUps<M>>>,
 }
 
-/// Applied, and not with the log yet.
 struct Together<M: Machine> {
     record: M::Record,
     turn: Turn,
     replies: Vec<Reply<M>>,
 }
-
-type Indexed<M> = (IndexOps, Option<Listener<M>>);
 
 impl<M: Machine> Book<M> {
     pub(super) fn turn(&mut self, ask: Ask<M>) {
@@ -60,7 +56,6 @@ impl<M: Machine> Book<M> {
         let began = Instant::now();
         let mut together: Option<Together<M>> = None;
         for ask in asks {
-            // A breach halts the book in between.
             let taken = if self.halted { Err(Failure::Halted) } else { self.takes(&ask) };
             if let Err(failure) = taken {
                 ask.reply_to.send(Err(failure));
@@ -72,7 +67,10 @@ impl<M: Machine> Book<M> {
                 None => self.begin_turn(ask.step.as_ref()),
             };
             let Some(mut decided) = self.decide(*ask, turn, began) else { continue };
-            match self.joining(&mut decided) {
+            // Unless anything else comes of the decision.
+            let Settled { refusal, effects, .. } = &*decided.settled;
+            let is_all = refusal.is_none() && effects.is_empty() && decided.follow_ups.is_none();
+            match decided.record.take_if(|record| is_all && self.host.machine.may_join(record)) {
                 Some(record) => self.join(&mut together, decided, record, turn),
                 None => {
                     self.append_together(together.take(), began);
@@ -88,9 +86,9 @@ impl<M: Machine> Book<M> {
             return Err(failure);
         }
         let generation = self.generation();
-        if ask.generation.is_some_and(|known| known != generation)
-            || ask.step.as_ref().is_some_and(|step| step.generation != generation)
-        {
+        let is_of_before = matches!(ask.generation, Some(known) if known != generation)
+            || matches!(&ask.step, Some(step) if step.generation != generation);
+        if is_of_before {
             return Err(Failure::Reset);
         }
         // A command that continues a request is never refused: a part of the request has happened
@@ -138,7 +136,7 @@ impl<M: Machine> Book<M> {
                 .extract_if(.., |effect| id != Some(machine.effect_target(effect)))
                 .map(|effect| (machine.effect_target(&effect), effect))
                 .collect();
-            (record.map(Arc::new), refusal, own, others)
+            (record, refusal, own, others)
         }));
         let Ok((record, refusal, own, others)) = decided else {
             tracing::error!(tenant = self.tenant, ?id, "a panic in decide; nothing changed");
@@ -184,12 +182,20 @@ impl<M: Machine> Book<M> {
             Err(why) => return reply_to.send(Err(self.broken(&why))),
         };
         if let Some(follow_ups) = &follow_ups {
-            self.cache_new_entities(&record, follow_ups);
+            // No caller knows of the new entities before this turn is over, so no newer state can be in
+            // the cache.
+            let targets: HashSet<_> = follow_ups.effects.iter().map(|(target, _)| *target).collect();
+            let generation = self.generation();
+            for (new, entity) in self.host.machine.entities_in(&record) {
+                if targets.contains(&new) {
+                    self.host.entity_cache.insert((self.tenant, new), (generation, entity));
+                }
+            }
         }
         if let Some(id) = id {
             settled.entity = self.host.machine.entity_in(&record, id).or(settled.entity);
         }
-        settled.record = Some(record);
+        settled.record = Some(Arc::new(record));
         settled.timing.apply = began.elapsed();
         let append = Append { tenant: self.tenant, time_ms: turn.now_ms, payload, index };
         self.append(append, PendingReply::Command { reply_to, settled, follow_ups, listener });
@@ -221,7 +227,6 @@ impl<M: Machine> Book<M> {
         Ok(payload)
     }
 
-    /// Applies a record and checks the invariants. After a breach the book is in doubt.
     fn apply(&mut self, record: &M::Record, now_ms: i64) -> Result<(), String> {
         let machine = &self.host.machine;
         machine.evolve(&mut self.book, record, now_ms);
@@ -232,47 +237,21 @@ impl<M: Machine> Book<M> {
         Ok(())
     }
 
-    fn index(&self, record: &M::Record, now_ms: i64) -> Indexed<M> {
+    fn index(&self, record: &M::Record, now_ms: i64) -> (IndexOps, Option<Listener<M>>) {
         let (host, tenant) = (&self.host, self.tenant);
         let mut index = IndexOps::new();
         host.machine.index(tenant, now_ms, record, &mut index);
-        let is_awaited = host.machine.is_awaited(&self.book, record);
-        (index, is_awaited.then(|| Listener { effects: Arc::clone(&host.effects), tenant }))
-    }
-
-    /// No caller knows of the new entities before this turn is over, so no newer state can be in the cache.
-    fn cache_new_entities(&self, record: &M::Record, follow_ups: &FollowUps<M>) {
-        let targets: HashSet<M::EntityId> = follow_ups.effects.iter().map(|(target, _)| *target).collect();
-        let generation = self.generation();
-        for (id, entity) in self.host.machine.entities_in(record) {
-            if targets.contains(&id) {
-                self.host.entity_cache.put(self.tenant, id, generation, entity);
-            }
-        }
+        let listener = match host.machine.is_awaited(&self.book, record) {
+            true => Some(Listener { effects: Arc::clone(&host.effects), tenant }),
+            false => None,
+        };
+        (index, listener)
     }
 
     /// An invariant broke: nothing of this record is written. Halts the book, or ends the engine
     /// that cannot go on without it.
     fn broken(&mut self, why: &str) -> Failure {
         if self.halt(why) { Failure::Halted } else { self.host.failure().unwrap_or(Failure::Halted) }
-    }
-
-    /// `None` if anything else comes of the decision, or the record may not join others.
-    fn joining(&self, decided: &mut Decided<M>) -> Option<M::Record> {
-        let stands_alone = decided.settled.refusal.is_some()
-            || !decided.settled.effects.is_empty()
-            || decided.follow_ups.is_some()
-            || !decided.record.as_ref().is_some_and(|record| self.host.machine.may_join(record));
-        if stands_alone {
-            return None;
-        }
-        match Arc::try_unwrap(decided.record.take()?) {
-            Ok(record) => Some(record),
-            Err(shared) => {
-                decided.record = Some(shared);
-                None
-            }
-        }
     }
 
     fn join(
@@ -327,7 +306,6 @@ impl<M: Machine> Book<M> {
     }
 }
 
-/// A panic is a breach, too.
 fn guarded<T>(apply: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(apply)) {
         Ok(applied) => applied,

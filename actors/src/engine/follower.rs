@@ -17,7 +17,6 @@ use wal::{
     Append, Durable, IndexOps, Log, Poisoned, Reader, Record, ReportTo, Retention, Seq, Snapshot, Store, Tip,
 };
 
-/// Of one book in one round.
 const SUPERFLUOUS_MAX: usize = 64;
 
 #[derive(Debug, thiserror::Error)]
@@ -42,11 +41,9 @@ pub struct Follower<M: Machine> {
     set_aside: BTreeMap<u64, String>,
     tip: Tip,
     saved: Seq,
-    /// Set when nothing is applied any more.
     ended: Option<String>,
 }
 
-/// What a follower leaves for the engine that goes on from it.
 pub struct Followed<M: Machine> {
     pub(super) store: Arc<dyn Store>,
     pub(super) log: wal::Config,
@@ -70,7 +67,7 @@ impl<M: Machine> Follower<M> {
         let log = Log::<ReportTo>::open_with(Arc::clone(&store), lent, None, None, None)?;
         let reader = log.reader();
         let machine = Arc::new(machine);
-        let books = recovery::recover(&machine, &reader, &set_aside)?;
+        let books = recovery::recover(&*machine, &reader, &set_aside)?;
         let changed = books.iter().filter(|(_, book)| book.ahead).map(|(tenant, _)| *tenant).collect();
         let (tip, saved) = (reader.tip(), reader.floor());
         let resting = BTreeSet::new();
@@ -109,7 +106,7 @@ impl<M: Machine> Follower<M> {
     fn recovered(&mut self, tenant: u64) -> Result<&mut Recovered<M>, FollowError> {
         match self.books.entry(tenant) {
             Entry::Occupied(book) => Ok(book.into_mut()),
-            Entry::Vacant(vacant) => match recovery::load(&self.machine, &self.reader, tenant) {
+            Entry::Vacant(vacant) => match recovery::load(&*self.machine, &self.reader, tenant) {
                 Ok((_, loaded)) => Ok(vacant.insert(loaded)),
                 Err(error) => Err(FollowError::Storage(error.to_string())),
             },
@@ -184,8 +181,7 @@ impl<M: Machine> Follower<M> {
             let Some(recovered) = self.books.get_mut(tenant) else { continue };
             // Settled at its last record, as the book that wrote it was then.
             let time_ms = self.machine.now_ms(&recovered.book, LONG_AGO_MS);
-            let mut index = IndexOps::new();
-            alarm::mark(&*self.machine, *tenant, &recovered.book, &mut index);
+            let index = alarm::mark(&*self.machine, *tenant, &recovered.book);
             let state = self.machine.save(&recovered.book);
             self.log.snapshot(Snapshot { tenant: *tenant, time_ms, state, index }, ReportTo(None));
             recovered.ahead = false;
@@ -235,7 +231,6 @@ impl<M: Machine> Follower<M> {
         Followed { store: self.store, log: self.config, books: self.books }
     }
 
-    /// Ends following for good: the store is put in order.
     pub fn close(self) {
         self.log.close();
         if let Err(error) = self.store.close() {

@@ -16,7 +16,6 @@ const TICK: Duration = Duration::from_secs(1);
 /// Books that are asked for a snapshot at once, so that a round does not fill the log's queue.
 const ROUND_WIDTH: usize = 64;
 
-/// The task does not keep the engine alive between two rounds.
 pub(super) async fn run<M: Machine>(host: Weak<Host<M>>) {
     let (mut ticks, mut last_round) = (0_i64, 0_i64);
     loop {
@@ -50,7 +49,6 @@ pub(super) async fn run<M: Machine>(host: Weak<Host<M>>) {
     }
 }
 
-/// In order: that of the map is not the same each time.
 fn tenants<M: Machine>(host: &Host<M>, wanted: impl Fn(&BookHandle<M>) -> bool) -> Vec<u64> {
     let mut tenants: Vec<u64> =
         host.books.iter().filter(|handle| wanted(handle)).map(|handle| *handle.key()).collect();
@@ -84,7 +82,7 @@ async fn snapshot_round<M: Machine>(host: &Host<M>) -> Result<Seq, Failure> {
         for from in saved {
             // A book does not retire while this is in its queue; if it died, its records are in no
             // snapshot.
-            match from.await.map_err(|_| Failure::outcome_unknown())? {
+            match from.await? {
                 Ok(_) | Err(Failure::Halted) => {}
                 Err(failure) => return Err(failure),
             }
@@ -107,26 +105,22 @@ async fn snapshot_round<M: Machine>(host: &Host<M>) -> Result<Seq, Failure> {
 }
 
 impl<M: Machine> Engine<M> {
-    /// Returns the sequence up to which no replay is needed.
     pub async fn snapshot(&self) -> Result<Seq, Failure> {
         snapshot_round(&self.host).await
     }
 
-    /// The reply comes when the removal is durable.
     pub fn remove_snapshots(&self, superfluous: Superfluous) -> oneshot::Receiver<Result<Seq, Failure>> {
         let (to, from) = oneshot::channel();
         self.host.log.remove_snapshots(superfluous, PendingReply::Done(to));
         from
     }
 
-    /// Removes entries that still have these values; the reply comes when that is durable.
     pub fn prune_index(&self, entries: Vec<(Vec<u8>, Vec<u8>)>) -> oneshot::Receiver<Result<Seq, Failure>> {
         let (to, from) = oneshot::channel();
         self.host.log.prune_index(entries, PendingReply::Done(to));
         from
     }
 
-    /// Taken while the engine runs.
     pub fn checkpoint(&self, path: &std::path::Path) -> Result<(), StoreError> {
         self.host.log.checkpoint(path)
     }

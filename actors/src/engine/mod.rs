@@ -17,9 +17,7 @@ use crate::clock_advance;
 use crate::entity::{self, Attended};
 use crate::host::Host;
 use crate::machine::Machine;
-use crate::protocol::{
-    Ask, BookMessage, CommandReply, EntityMessage, Failure, Guard, ReplyTo, received, reply_to,
-};
+use crate::protocol::{Ask, BookMessage, CommandReply, EntityMessage, Failure, Guard, ReplyTo, reply_to};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -61,7 +59,7 @@ impl<M: Machine> Engine<M> {
         }
         match taken {
             Ok(admission) => Ok(admission),
-            Err(refused) => Err(self.refused(refused)),
+            Err(refused) => Err(self.refused(refused, standing)),
         }
     }
 
@@ -81,15 +79,20 @@ impl<M: Machine> Engine<M> {
     /// `None` if a request for a record would not be refused now. Asked before work is put into a
     /// request; the refusal is counted.
     pub fn refuses(&self, tenant: u64) -> Option<Failure> {
-        let refused = self.host.gate.refuses(tenant, self.standing(tenant))?;
+        let standing = self.standing(tenant);
+        let refused = self.host.gate.refuses(tenant, standing)?;
         // During a stop all permits are taken too, which is no overload.
-        if self.host.is_over() { None } else { Some(self.refused(refused)) }
+        if self.host.is_over() { None } else { Some(self.refused(refused, standing)) }
     }
 
-    fn refused(&self, refused: Refused) -> Failure {
+    fn refused(&self, refused: Refused, standing: Standing) -> Failure {
         match refused {
             Refused::Full => self.host.overloaded(),
-            Refused::ShareFull => Failure::ShareFull,
+            Refused::ShareFull => {
+                let of = usize::from(standing == Standing::Yields);
+                self.host.gate.share_full[of].fetch_add(1, Ordering::Relaxed);
+                Failure::ShareFull
+            }
         }
     }
 
@@ -102,20 +105,11 @@ impl<M: Machine> Engine<M> {
     ) -> impl Future<Output = CommandReply<M>> + Send + use<M> {
         let asked = self.admit(tenant, self.standing(tenant), true).map(|admission| {
             let (reply_to, from) = ReplyTo::new(Some(admission), None, until_reply);
-            let ask = Ask {
-                command,
-                entity: None,
-                id: None,
-                generation: None,
-                step: None,
-                fresh: true,
-                asked: Instant::now(),
-                reply_to,
-            };
-            self.host.send_to_book(tenant, BookMessage::Ask(Box::new(ask)));
+            let ask = Ask::of_book(command, None, true, reply_to);
+            self.host.send_to_book(tenant, BookMessage::Ask(ask));
             from
         });
-        async move { received(asked?.await) }
+        async move { asked?.await? }
     }
 
     /// Has a book begin anew: sends it a command that asks for that. What was under way with entities of
@@ -127,7 +121,7 @@ impl<M: Machine> Engine<M> {
         until_reply: Option<Guard>,
     ) -> CommandReply<M> {
         let reply = self.ask_book(tenant, command, until_reply).await;
-        self.host.forget_generation(tenant);
+        self.host.generations.remove(&tenant);
         reply
     }
 
@@ -168,7 +162,7 @@ impl<M: Machine> Engine<M> {
             if let Some(attended) = attended {
                 attended.await;
             }
-            received(from.await)
+            from.await?
         }
     }
 
@@ -193,10 +187,9 @@ impl<M: Machine> Engine<M> {
         let (reply_to, from) = ReplyTo::new(None, None, Some(Box::new(place)));
         let ask = EntityMessage::Ask { command, fresh: false, step: None, asked: Instant::now(), reply_to };
         entity::send(&self.host, tenant, id, ask);
-        received(from.await)
+        from.await?
     }
 
-    /// A query for something durable that goes on, like `continue_entity`.
     pub async fn continue_view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
         let ask = |to| self.host.send_to_book(tenant, BookMessage::View { query, to, admission: None });
         reply_to(ask).await
@@ -218,7 +211,7 @@ impl<M: Machine> Engine<M> {
             let Some(handle) = self.host.books.get(&tenant) else { return Ok(None) };
             handle.send(BookMessage::View { query, to, admission });
         }
-        from.await.map_err(|_| Failure::outcome_unknown())?.map(Some)
+        from.await?.map(Some)
     }
 
     /// Deadlines on the way come first, each at its own instant and in order; then the book gets
@@ -239,6 +232,6 @@ impl<M: Machine> Engine<M> {
             let _guards = (admission, until_reply);
             clock_advance::advance(&host, tenant, advance_ms, command).await
         });
-        advance.await.map_err(|_| Failure::outcome_unknown())?
+        advance.await.map_err(|_| Failure::Storage("the advance broke off; outcome unknown".to_owned()))?
     }
 }

@@ -8,14 +8,12 @@ use crate::machine::{LONG_AGO_MS, Machine};
 use crate::protocol::{Failure, PendingReply, Recovered, reply_to};
 use std::collections::{BTreeMap, HashMap, btree_map, hash_map};
 use std::error::Error;
-use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::oneshot;
-use wal::{IndexOps, Reader, Record, Snapshot};
+use wal::{Reader, Record, Snapshot};
 
 const BATCH: usize = 1024;
 
-/// Snapshots in the log's queue at once.
 const RESTING_MAX: usize = 1_024;
 
 /// In the order of their tenants, so that they wake in the same order each time.
@@ -25,9 +23,8 @@ pub(super) fn unreadable(error: impl std::fmt::Display) -> StartError {
     StartError::Recovery(error.to_string())
 }
 
-/// Without those that are set aside.
 pub(super) fn recover<M: Machine>(
-    machine: &Arc<M>,
+    machine: &M,
     reader: &Reader,
     set_aside: &BTreeMap<u64, String>,
 ) -> Result<Books<M>, StartError> {
@@ -79,7 +76,6 @@ pub(super) fn recover<M: Machine>(
     Ok(books)
 }
 
-/// Gives each record to the lane of its tenant; returns how many there were.
 fn distribute(
     reader: &Reader,
     set_aside: &BTreeMap<u64, String>,
@@ -109,7 +105,7 @@ fn distribute(
 }
 
 fn replay<M: Machine>(
-    machine: &Arc<M>,
+    machine: &M,
     reader: &Reader,
     take: &crossbeam::channel::Receiver<Vec<Record>>,
 ) -> Result<Books<M>, StartError> {
@@ -124,7 +120,7 @@ fn replay<M: Machine>(
             if stored.seq <= *snapshot_seq {
                 continue;
             }
-            apply(&**machine, recovered, &stored)?;
+            apply(machine, recovered, &stored)?;
         }
     }
     Ok(books.into_iter().map(|(tenant, (_, recovered))| (tenant, recovered)).collect())
@@ -154,21 +150,12 @@ pub(super) fn apply<M: Machine>(
 }
 
 pub(super) fn load<M: Machine>(
-    machine: &Arc<M>,
+    machine: &M,
     reader: &Reader,
     tenant: u64,
 ) -> Result<(u64, Recovered<M>), StartError> {
-    match reader.snapshot(tenant, None).map_err(unreadable)? {
-        Some(stored) => {
-            let wrong = |why| StartError::Book {
-                tenant,
-                why: format!("its snapshot at {} cannot be decoded: {why}", stored.seq),
-            };
-            let book = machine.restore(tenant, &stored.state).map_err(wrong)?;
-            Ok((stored.seq, Recovered { book, ahead: false, settled_ms: stored.time_ms }))
-        }
-        None => Ok((0, Recovered::empty(&**machine, tenant))),
-    }
+    let loaded = Recovered::load(machine, reader, tenant).map_err(unreadable)?;
+    loaded.map_err(|why| StartError::Book { tenant, why })
 }
 
 /// A start would keep every book in memory that has a record behind its snapshot, until it has been
@@ -192,8 +179,7 @@ pub(super) async fn rest<M: Machine>(host: &Host<M>, books: &mut Books<M>) -> Re
             // Settled at its last record, as when it left memory by itself.
             let time_ms = machine.now_ms(&recovered.book, LONG_AGO_MS).max(recovered.settled_ms);
             machine.settle(&mut recovered.book, time_ms);
-            let mut index = IndexOps::new();
-            alarm::mark(machine, tenant, &recovered.book, &mut index);
+            let index = alarm::mark(machine, tenant, &recovered.book);
             let state = machine.save(&recovered.book);
             let (written, _) = oneshot::channel();
             host.log.snapshot(Snapshot { tenant, time_ms, state, index }, PendingReply::Done(written));

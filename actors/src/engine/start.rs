@@ -3,7 +3,7 @@
 
 use super::follower::Followed;
 use super::{Engine, housekeeping, recovery};
-use crate::alarm::{self, Alarm, AlarmQueue};
+use crate::alarm;
 use crate::book;
 use crate::entity;
 use crate::host::{Config, Host};
@@ -24,7 +24,6 @@ pub enum StartError {
     Log(#[from] OpenError),
     #[error("{0}")]
     Recovery(String),
-    /// Without this book the others could start.
     #[error("the book of tenant key {tenant}: {why}")]
     Book { tenant: u64, why: String },
 }
@@ -46,12 +45,11 @@ fn ack_queue<M: Machine>() -> (AckSender<PendingReply<M>>, AckQueue<M>) {
 }
 
 struct Queues<M: Machine> {
-    alarms: AlarmQueue,
+    alarms: UnboundedReceiver<(i64, u64)>,
     follow_ups: UnboundedReceiver<FollowUpMessage<M>>,
 }
 
 impl<M: Machine> Engine<M> {
-    /// Replays what snapshots do not hold, and is ready when it returns.
     pub async fn start(
         machine: M,
         effects: Arc<dyn Effects<M>>,
@@ -62,7 +60,7 @@ impl<M: Machine> Engine<M> {
         let (ack_sender, ack_queue) = ack_queue::<M>();
         let log = Log::open_with(store.into(), log, Some(ack_sender), config.stepper.clone(), None)?;
         let machine = Arc::new(machine);
-        let mut recovered = recovery::recover(&machine, &log.reader(), &config.set_aside)?;
+        let mut recovered = recovery::recover(&*machine, &log.reader(), &config.set_aside)?;
         let (engine, queues) = Engine::new(machine, effects, log, ack_queue, config);
         let host = &engine.host;
         if recovered.len() > host.config.awake_max
@@ -102,10 +100,8 @@ impl<M: Machine> Engine<M> {
         mut ack_queue: AckQueue<M>,
         config: Config,
     ) -> (Self, Queues<M>) {
-        let (alarm, alarms) = Alarm::new(config.clock.clone());
-        // Bounded by use: by the records that are under way.
-        let (sender, follow_ups) = unbounded_channel();
-        let host = Host::new(machine, effects, log, config, (alarm, sender), book::start);
+        let ((alarm, alarms), (sender, follow_ups)) = (unbounded_channel(), unbounded_channel());
+        let host = Host::new(machine, effects, log, config, alarm, sender, book::start);
         let weak = Arc::downgrade(&host);
         let fail = move |why: &str| {
             if let Some(host) = weak.upgrade() {
@@ -133,16 +129,7 @@ impl<M: Machine> Engine<M> {
             handle.send(BookMessage::Wake);
         }
         let weak = Arc::downgrade(host);
-        let (of_alarm, of_wake) = (weak.clone(), weak.clone());
-        host.runtime.spawn(alarm::run(
-            queues.alarms,
-            move || of_alarm.upgrade().is_none_or(|host| host.is_over()),
-            move |tenant| {
-                if let Some(host) = of_wake.upgrade() {
-                    host.send_to_book(tenant, BookMessage::Wake);
-                }
-            },
-        ));
+        host.runtime.spawn(alarm::run(queues.alarms, weak.clone()));
         host.runtime.spawn(entity::follow_ups::run(queues.follow_ups, weak.clone()));
         host.runtime.spawn(housekeeping::run(weak));
     }

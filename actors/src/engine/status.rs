@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::oneshot;
-use wal::{IndexOps, Seq, Snapshot};
+use wal::{Seq, Snapshot};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotReady {
@@ -24,9 +24,7 @@ pub enum NotReady {
 #[derive(Clone, Debug)]
 pub struct Status {
     pub durable_seq: Seq,
-    /// Up to here every record is in snapshots.
     pub snapshot_seq: Seq,
-    /// Since the last round of snapshots ended, or since the start.
     pub snapshot_age: Duration,
     pub books: usize,
     pub waiting: usize,
@@ -35,13 +33,9 @@ pub struct Status {
     pub under_way: usize,
     pub permits_max: usize,
     pub overloaded: u64,
-    /// Refusals because the tenant had its share.
     pub share_full: u64,
-    /// Those of tenants that yield.
     pub share_full_yielding: u64,
-    /// Records whose invariants were checked before they were written.
     pub checked: u64,
-    /// Broken invariants, and books that differed from what their records lead to.
     pub breached: u64,
     pub halted: usize,
     pub log: wal::Stats,
@@ -75,7 +69,6 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// The error says why no writes are accepted.
     pub fn ready(&self) -> Result<(), NotReady> {
         match self.host.failed.get() {
             Some(why) => Err(NotReady::Failed(why.clone())),
@@ -88,12 +81,10 @@ impl<M: Machine> Engine<M> {
         self.host.gate.under_way()
     }
 
-    /// Up to here every record is in snapshots.
     pub fn snapshot_seq(&self) -> Seq {
         self.host.snapshot_seq.load(Ordering::Acquire)
     }
 
-    /// The same, but for records of halted books.
     pub fn saved_seq(&self) -> Seq {
         self.host.saved_seq.load(Ordering::Acquire)
     }
@@ -135,15 +126,14 @@ impl<M: Machine> Engine<M> {
         wrong: &[Seq],
     ) -> Result<(), Failure> {
         let (log, machine) = (&self.host.log, &*self.host.machine);
-        let mut index = IndexOps::new();
-        alarm::mark(machine, tenant, &book, &mut index);
-        let snapshot = Snapshot { tenant, time_ms: settled_ms, state: machine.save(&book), index };
+        let (state, index) = (machine.save(&book), alarm::mark(machine, tenant, &book));
+        let snapshot = Snapshot { tenant, time_ms: settled_ms, state, index };
         reply_to(|to| log.snapshot_at(seq, snapshot, PendingReply::Done(to))).await?;
         let wrong: Vec<Seq> = wrong.iter().copied().filter(|wrong| *wrong != seq).collect();
         let (to, from) = oneshot::channel();
         log.forget_snapshots(tenant, &wrong, PendingReply::Done(to))
             .map_err(|error| Failure::Storage(error.to_string()))?;
-        from.await.map_err(|_| Failure::outcome_unknown())??;
+        from.await??;
         let book = Box::new(book);
         let resume = |to| self.host.send_to_book(tenant, BookMessage::Resume { book, settled_ms, to });
         reply_to(resume).await

@@ -11,7 +11,6 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 const GROUP_MAX: usize = 64;
 
-/// Between two messages the task does not keep the engine.
 pub(crate) async fn run<M: Machine>(mut queue: UnboundedReceiver<FollowUpMessage<M>>, host: Weak<Host<M>>) {
     while let Some(message) = queue.recv().await {
         match message {
@@ -25,7 +24,6 @@ pub(crate) async fn run<M: Machine>(mut queue: UnboundedReceiver<FollowUpMessage
                     host.runtime.spawn(performing);
                 }
             }
-            // The caller may have gone; then nothing waits for it.
             FollowUpMessage::Flush(to) => drop(to.send(())),
         }
     }

@@ -40,7 +40,7 @@ use crate::host::Host;
 use crate::machine::Machine;
 use crate::protocol::{
     Ask, BookMessage, CommandReply, EntityMessage, EntityReply, EntityState, Failure, ReplyTo, Settled, Step,
-    Waiting, received,
+    Waiting,
 };
 use dashmap::mapref::entry::Entry;
 use handoff::TasklessMailbox;
@@ -67,8 +67,8 @@ pub(crate) fn deliver<M: Machine>(
         Entry::Vacant(vacant) => {
             vacant.insert(Mutex::new(TasklessMailbox::running()));
             // The caller made the id of a new one a moment ago: there is nothing to load.
-            let (known, generation) = match if new { None } else { host.entity_cache.take(tenant, id) } {
-                Some((generation, entity)) => (Some(Some(entity)), Some(generation)),
+            let (known, generation) = match if new { None } else { host.entity_cache.remove(&(tenant, id)) } {
+                Some((_, (generation, entity))) => (Some(Some(entity)), Some(generation)),
                 None => (new.then_some(None), None),
             };
             (EntityState { known, generation, waiting: Vec::new() }, message)
@@ -88,7 +88,6 @@ pub(crate) fn deliver<M: Machine>(
     Some((run, message))
 }
 
-/// The actor runs in a task of its own if it rests.
 pub(crate) fn send<M: Machine>(host: &Arc<Host<M>>, tenant: u64, id: M::EntityId, message: EntityMessage<M>) {
     if let Some((run, message)) = deliver(host, tenant, id, false, message) {
         host.runtime.spawn(run.whole(message));
@@ -111,7 +110,6 @@ impl<M: Machine> Future for Attended<M> {
             self.0 = Some(run);
             return Poll::Pending;
         }
-        // The caller does not wait for messages of others.
         run.leave();
         Poll::Ready(())
     }
@@ -141,7 +139,6 @@ pub(crate) struct EntityRun<M: Machine> {
     step: Option<Step>,
 }
 
-/// See the drawing of an entity's life.
 enum Phase<M: Machine> {
     Working,
     Deciding {
@@ -192,24 +189,28 @@ impl<M: Machine> EntityRun<M> {
         if let (Some(Some(entity)), Some(generation)) = (state.known, state.generation)
             && host.machine.is_open(&entity)
         {
-            host.entity_cache.put(self.tenant, self.id, generation, entity);
+            host.entity_cache.insert((self.tenant, self.id), (generation, entity));
         }
         entry.remove();
         None
     }
 
-    /// Up to the first wait for the book.
     pub fn begin(&mut self, message: EntityMessage<M>) {
         match message {
             EntityMessage::Ask { command, fresh, step, asked, reply_to } => {
                 self.step = step;
                 self.forget_before();
-                self.ask(command, fresh, asked, Some(EntityReply::new(Waiting::Caller(reply_to))));
+                self.ask(
+                    command,
+                    fresh,
+                    asked,
+                    Some(EntityReply { to: Waiting::Caller(reply_to), durable: None }),
+                );
             }
             EntityMessage::Due { command, firing } => {
                 self.step = None;
                 self.forget_before();
-                let reply = EntityReply::new(Waiting::Deadline(Some(firing)));
+                let reply = EntityReply { to: Waiting::Deadline(Some(firing)), durable: None };
                 self.ask(command, false, Instant::now(), Some(reply));
             }
             EntityMessage::Perform { effect, step, until_done } => {
@@ -220,8 +221,8 @@ impl<M: Machine> EntityRun<M> {
                     && let Some(known) = &self.state.known
                     && self.host.machine.is_wanted(known.as_deref(), &effect)
                 {
-                    let waiting = Waiting::FollowUp { _until_done: until_done };
-                    self.to_do.push((effect, Some(EntityReply::new(waiting))));
+                    let to = Waiting::FollowUp { _until_done: until_done };
+                    self.to_do.push((effect, Some(EntityReply { to, durable: None })));
                 }
             }
             EntityMessage::Result { command, step, effect } => {
@@ -238,10 +239,12 @@ impl<M: Machine> EntityRun<M> {
         self.work();
     }
 
-    /// Until the book has decided, and has nothing more to decide.
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while let Phase::Deciding { entity, from, reply } = &mut self.phase {
-            let decided = received(ready!(Pin::new(from).poll(context)));
+            let decided = match ready!(Pin::new(from).poll(context)) {
+                Ok(decided) => decided,
+                Err(gone) => Err(gone.into()),
+            };
             let (before, reply) = (entity.take(), reply.take());
             self.phase = Phase::Working;
             self.learn(before, &decided);
@@ -266,7 +269,7 @@ impl<M: Machine> EntityRun<M> {
             return self.conclude(Err(failure), reply);
         }
         let entity = self.state.known.take().flatten();
-        let (reply_to, from) = ReplyTo::new(None, None, None);
+        let (reply_to, from) = ReplyTo::bare();
         let ask = Box::new(Ask {
             command,
             entity: entity.clone(),
@@ -292,7 +295,7 @@ impl<M: Machine> EntityRun<M> {
                 _ => settled.entity.clone(),
             },
             Err(Failure::Reset) => {
-                self.host.forget_generation(self.tenant);
+                self.host.generations.remove(&self.tenant);
                 (self.state.known, self.state.generation) = (None, None);
                 return;
             }
@@ -311,7 +314,6 @@ impl<M: Machine> EntityRun<M> {
         }
     }
 
-    /// Has the entity's state and its generation known.
     fn know(&mut self) -> Result<(), Failure> {
         if self.state.generation.is_none() {
             match self.host.generation(self.tenant) {
@@ -423,9 +425,12 @@ impl<M: Machine> EntityRun<M> {
                 Waiting::FollowUp { .. } => {}
             }
         }
-        let before = self.to_do.len();
-        self.to_do.extend(effects.into_iter().map(|effect| (effect, reply.take())));
-        self.to_do[before..].reverse();
+        for effect in effects.into_iter().rev() {
+            self.to_do.push((effect, None));
+        }
+        if let Some((_, first)) = self.to_do.last_mut() {
+            *first = reply;
+        }
     }
 }
 
@@ -435,7 +440,6 @@ impl<M: Machine> Drop for EntityRun<M> {
     fn drop(&mut self) {
         if !matches!(self.phase, Phase::Over) {
             let left = self.host.entities.remove(&(self.tenant, self.id));
-            // Outside of the map's lock.
             drop(left);
         }
     }
@@ -472,11 +476,6 @@ async fn go_on<M: Machine>(
 }
 
 impl<M: Machine> EntityReply<M> {
-    fn new(to: Waiting<M>) -> Self {
-        EntityReply { to, durable: None }
-    }
-
-    /// A command that changed nothing leaves the reply as it was.
     fn add(&mut self, mut settled: Box<Settled<M>>) {
         if let Some(before) = self.durable.take()
             && settled.record.is_none()

@@ -3,7 +3,7 @@
 use crate::memory::expected;
 use crate::rig::{FAR_MS, Rig, Setup, T, done, until};
 use crate::toy::{Command, LARGE_FROM, Purses};
-use actors::{Failure, Rules, Storage};
+use actors::{Failure, Machine};
 use faulty::{Crash, Refusal};
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use crate::rig::{Rig, START_MS, T, done, until};
 use crate::toy::{Command, How, Phase, Purses};
-use actors::Storage;
+use actors::Machine;
 use faulty::Crash;
 use std::sync::Arc;
 

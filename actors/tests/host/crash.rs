@@ -5,7 +5,7 @@ use crate::background_snapshots::assert_true;
 use crate::memory::expected;
 use crate::rig::{FAR_MS, Rig, Setup, done};
 use crate::toy::{Command, How, Phase, Purses};
-use actors::{Failure, Storage};
+use actors::{Failure, Machine};
 use faulty::Crash;
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 
 use crate::rig::{Rig, START_MS, Setup, T, done, failure, until};
 use crate::toy::{Command, Phase, Purses};
-use actors::{Failure, Rules, Storage};
+use actors::{Failure, Machine};
 use faulty::Crash;
 use std::sync::Arc;
 use wal::Family;

@@ -2,7 +2,7 @@
 
 use crate::rig::{FAR_MS, Rig, START_MS, Setup, T, done, until};
 use crate::toy::{Command, How, Purses, View};
-use actors::{Rules, Schedule, Storage};
+use actors::Machine;
 use faulty::{Crash, Refusal};
 use std::sync::Arc;
 use wal::{Family, Reader};

@@ -188,7 +188,7 @@ impl Rig {
 
 /// The newest stored state of a transfer.
 pub fn stored(reader: &wal::Reader, tenant: u64, id: u32) -> Option<Transfer> {
-    use actors::{Rules, Storage};
+    use actors::Machine;
     let seq = reader.index_get(&Purses.entity_key(tenant, id)).expect("the index can be read")?;
     let seq = u64::from_be_bytes(seq.try_into().expect("eight bytes"));
     let record = reader.record(seq).expect("the log can be read").expect("the record is there");

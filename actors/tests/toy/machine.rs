@@ -1,6 +1,6 @@
 //! The pure rules of purses.
 
-use actors::{Decision, Rules, Schedule, Storage, Turn};
+use actors::{Decision, Machine, Turn};
 use bincode::{Decode, Encode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -186,8 +186,9 @@ fn from_bytes<T: Decode<()>>(bytes: &[u8]) -> Result<T, String> {
 #[error("{0}")]
 pub struct Wrong(String);
 
-impl Rules for Purses {
+impl Machine for Purses {
     type Breach = Wrong;
+    type Undecodable = Wrong;
     type EntityId = u32;
     type Entity = Transfer;
     type Book = Purse;
@@ -295,10 +296,6 @@ impl Rules for Purses {
             Query::Panic => panic!("a defect, on purpose"),
         }
     }
-}
-
-impl Storage for Purses {
-    type Undecodable = Wrong;
 
     fn encode(&self, entry: &Entry) -> Vec<u8> {
         to_bytes(entry)
@@ -340,9 +337,7 @@ impl Storage for Purses {
         // Some transfers are in the entity cache, others are read from the log again.
         transfer.amount % 3 == 1
     }
-}
 
-impl Schedule for Purses {
     fn now_ms(&self, book: &Purse, wall_ms: i64) -> i64 {
         book.last_ms.max(wall_ms.saturating_add(book.offset_ms))
     }

@@ -19,7 +19,7 @@ use crate::query::Query;
 use crate::refusals::invalid_amount;
 use crate::respond::Reply;
 use crate::shown::shown;
-use crate::tenants::settings::{daily_limit, enabled, spread};
+use crate::tenants::settings::{enabled, show_limit, show_spread, spread_schema};
 use crate::value::{self, Value};
 use domain::entities::Entity;
 use domain::entities::conversion::{Accepted, Conversion, End, Price, Source, Stage, Status, facet};

@@ -140,7 +140,8 @@ mod tests {
             assert_eq!(check(&Book::default(), &record), Ok(()), "{cause:?}");
             let mut ops = IndexOps::new();
             indexing::entries(TENANT, Timestamp::EPOCH, &record, &PersonMarks::default(), &mut ops);
-            let deleted: Vec<_> = ops.iter(1).map(|(key, value)| (key.into_owned(), value)).collect();
+            let ops = ops.resolved(1);
+            let deleted: Vec<_> = ops.ops().map(|op| (op.key.to_vec(), op.value)).collect();
             assert_eq!(deleted, [(index::name(owner, space, "name"), None)], "{cause:?}");
         }
     }

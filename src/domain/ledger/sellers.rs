@@ -113,7 +113,7 @@ mod tests {
     use crate::resources::merchants::Registration;
     use crate::resources::payments::sale::HOLD_MS;
     use crate::values::external_ref::ExternalRef;
-    use actors::{Rules, Schedule};
+    use actors::Machine;
     use std::sync::Arc;
 
     struct World {

@@ -221,12 +221,12 @@ impl Arrival<'_> {
 
     /// A record must not take a name from a tenant of this deployment.
     fn refuse_taken(&self, ops: &IndexOps, seq: u64) -> Result<(), Failed> {
-        for (key, value) in ops.iter(seq) {
-            let Some(name) = index::among_all(&key).filter(|_| value.is_some()) else { continue };
+        for op in ops.resolved(seq).ops().filter(|op| op.value.is_some()) {
+            let Some(name) = index::among_all(op.key) else { continue };
             // A payer's name says only that they paid somebody, and a bank may have given another of its
             // customers the same reference.
             let is_shared = [Space::Payer as u8, Space::BankName as u8].contains(&name.0);
-            if !is_shared && self.before.index_get(&key)?.is_some() {
+            if !is_shared && self.before.index_get(op.key)?.is_some() {
                 let name = String::from_utf8_lossy(name.1);
                 return Err(Failed::NotDone(format!(
                     "record {seq} of the tenant has a name that a tenant here has: {name}"

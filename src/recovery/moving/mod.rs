@@ -177,7 +177,7 @@ fn fingerprints(data: &Path, card_key: Option<&Path>) -> Result<[String; 2], Fai
 
 /// By it two deployments compare a book.
 fn book_hash(books: &Books, tenant: u64) -> String {
-    use actors::Storage;
+    use actors::Machine;
     let saved = books.get(tenant).map(|book| books.machine.save(book)).unwrap_or_default();
     hex::encode(&Sha256::digest(saved)[..16])
 }

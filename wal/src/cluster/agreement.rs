@@ -1,7 +1,8 @@
 //! The seam between the writer's batch and its local sync: others have to agree first.
 
-use crate::batch::{Batch, Family};
+use crate::batch::Batch;
 use crate::record::Tip;
+use crate::store::Family;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agreed {

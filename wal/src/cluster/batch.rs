@@ -16,7 +16,7 @@
 //!
 //! Numbers are little endian.
 
-use crate::record::{Hash, RawRecord, Tip};
+use crate::record::{self, Hash, Tip};
 use crate::{Damage, Record, Seq};
 use zstd::bulk::Compressor;
 
@@ -135,19 +135,9 @@ pub(crate) fn unpack(head: &Head, packed: &[u8]) -> Result<AgreedBatch, Damage> 
     }
     let (mut tip, mut rest, mut found) = (head.base, &records[..], Vec::new());
     while !rest.is_empty() {
-        let seq = tip.seq + 1;
-        let Some((raw, next)) = RawRecord::split(rest) else {
-            return Err(Damage::new(seq, format!("record {seq} is cut off in its agreed batch")));
-        };
-        raw.check(seq)?;
-        if raw.prev() != tip.hash {
-            return Err(Damage::new(
-                seq,
-                format!("record {seq} of the agreed log does not follow {}", tip.seq),
-            ));
-        }
-        tip = Tip { seq, hash: raw.hash() };
-        found.push(raw.to_record(tip.hash));
+        let (raw, hash, next) = record::follow(rest, tip.seq + 1, Some(tip.hash))?;
+        tip = Tip { seq: tip.seq + 1, hash };
+        found.push(raw.to_record(hash));
         rest = next;
     }
     if tip != head.tip {
@@ -159,7 +149,6 @@ pub(crate) fn unpack(head: &Head, packed: &[u8]) -> Result<AgreedBatch, Damage> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record;
 
     fn records(base: Tip, payloads: &[Vec<u8>]) -> (Vec<u8>, Tip) {
         let (mut bytes, mut tip) = (Vec::new(), base);

@@ -24,7 +24,6 @@ pub struct Seen {
     pub tip: AgreedTip,
     pub beat: Vec<u8>,
     pub is_open: bool,
-    /// The bytes of batches in the quorum.
     pub window_bytes: u64,
     pub batches: Vec<AgreedBatch>,
     pub nodes: Vec<Pair>,
@@ -32,15 +31,12 @@ pub struct Seen {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LookError {
-    /// The quorum did not answer.
     #[error(transparent)]
     Unanswered(#[from] Unanswered),
     #[error("etcd holds no cluster under this partition")]
     NotFounded,
-    /// The records after the local tip are no longer there.
     #[error("record {after} and what follows it are no longer in etcd")]
     Pruned { after: Seq },
-    /// The local log has records that were never agreed on.
     #[error("this log ends at {local}, the agreed one at {agreed}")]
     Ahead { local: Seq, agreed: Seq },
     #[error("record {seq} is another one than was agreed on")]
@@ -113,7 +109,6 @@ impl Following {
         Ok((Seen { epoch, tip, beat, is_open, window_bytes, batches: Vec::new(), nodes }, following))
     }
 
-    /// None missing, each following the one before it.
     fn batches(&self, local: Tip, agreed: Tip, following: Vec<Pair>) -> Result<Vec<AgreedBatch>, LookError> {
         let mut at = local;
         let mut batches = Vec::new();

@@ -18,7 +18,6 @@ pub enum FoundingError {
     Unanswered(#[from] Unanswered),
     #[error("etcd holds a cluster under this partition already")]
     Exists,
-    /// The record of the founding is of another version, or no such record.
     #[error("etcd holds a cluster in a format that this program does not know")]
     Unknown,
 }

@@ -2,7 +2,6 @@
 
 use crate::Seq;
 use crate::record::{Hash, Tip};
-use std::fmt::Write;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys {
@@ -38,7 +37,6 @@ impl Keys {
         (self.of("nodes/"), self.of("nodes0"))
     }
 
-    /// The batch begins with record `first`, after `bytes` of earlier ones.
     pub(crate) fn batch(&self, first: Seq, bytes: u64) -> Vec<u8> {
         self.of(&format!("log/{first:020}-{bytes:020}"))
     }
@@ -57,7 +55,6 @@ impl Keys {
         Some((first.parse().ok()?, bytes.parse().ok()?))
     }
 
-    /// As the leader of `epoch` writes it.
     pub(crate) fn piece(&self, first: Seq, bytes: u64, epoch: u64, piece: u32) -> Vec<u8> {
         self.of(&format!("pieces/{first:020}-{bytes:020}/{epoch:020}-{piece:06}"))
     }
@@ -123,34 +120,16 @@ pub struct AgreedTip {
 
 impl AgreedTip {
     pub(crate) fn value(&self) -> Vec<u8> {
-        format!("{} {} {}", self.tip.seq, hex(&self.tip.hash), self.bytes).into_bytes()
+        format!("{} {} {}", self.tip.seq, hex::encode(self.tip.hash), self.bytes).into_bytes()
     }
 
     pub(crate) fn parse(value: &[u8]) -> Option<AgreedTip> {
         let mut words = std::str::from_utf8(value).ok()?.split(' ');
         let seq = words.next()?.parse().ok()?;
-        let hash = unhex(words.next()?)?;
+        let hash: Hash = hex::decode(words.next()?).ok()?.try_into().ok()?;
         let bytes = words.next()?.parse().ok()?;
         words.next().is_none().then_some(AgreedTip { tip: Tip { seq, hash }, bytes })
     }
-}
-
-fn hex(hash: &Hash) -> String {
-    hash.iter().fold(String::with_capacity(32), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}"); // a String takes everything
-        text
-    })
-}
-
-fn unhex(text: &str) -> Option<Hash> {
-    let mut hash = Hash::default();
-    if text.len() != 2 * hash.len() || !text.is_ascii() {
-        return None;
-    }
-    for (at, byte) in hash.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(hash)
 }
 
 #[cfg(test)]

@@ -17,11 +17,9 @@ const PAGE: usize = 64;
 pub struct Patience {
     /// After this the outcome of a batch is given up as unknown.
     pub total: Duration,
-    /// Between two attempts of which the first failed at once.
     pub pause: Duration,
 }
 
-/// Clones are the same leader.
 #[derive(Clone)]
 pub struct Leader {
     quorum: Arc<dyn Quorum>,
@@ -61,7 +59,6 @@ pub enum Standing {
 pub struct Pruned {
     /// The bytes of all batches before the oldest that is left; none if nothing as old was there.
     pub before: Option<u64>,
-    /// Whether there may be more to delete.
     pub may_go_on: bool,
 }
 

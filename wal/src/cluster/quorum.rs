@@ -45,19 +45,12 @@ pub enum Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Read {
     Key(Vec<u8>),
-    Range {
-        from: Vec<u8>,
-        to: Vec<u8>,
-        /// The first so many; 0 for all.
-        limit: usize,
-        keys_only: bool,
-    },
+    Range { from: Vec<u8>, to: Vec<u8>, limit: usize, keys_only: bool },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TransactionOutcome {
     Done,
-    /// A condition did not hold; this is what was read instead.
     Refused(Vec<Vec<Pair>>),
 }
 

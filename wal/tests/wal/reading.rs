@@ -16,7 +16,7 @@ fn merged(reader: &Reader, prefixes: &[&str], reverse: bool) -> Vec<String> {
     let mut cursors: Vec<_> = prefixes
         .iter()
         .map(|prefix| {
-            reader.index_cursor(format!("{prefix}/").as_bytes(), format!("{prefix}0").as_bytes(), reverse)
+            reader.index_scan(format!("{prefix}/").as_bytes(), format!("{prefix}0").as_bytes(), reverse)
         })
         .collect();
     let mut merged = Vec::new();
@@ -41,7 +41,7 @@ fn walk(log: &Log<Reply>) {
     backward.reverse();
     assert_eq!(backward, forward);
 
-    let mut cursor = reader.index_cursor(b"a/", b"b0", false);
+    let mut cursor = reader.index_scan(b"a/", b"b0", false);
     cursor.seek(b"a/5");
     assert_eq!(cursor.peek_key(), Some(&b"a/7"[..]));
     cursor.advance();
@@ -52,7 +52,7 @@ fn walk(log: &Log<Reply>) {
     assert_eq!(rest, [b"b/2", b"b/5"]);
     assert!(cursor.next().is_none() && cursor.status().is_ok());
 
-    let mut cursor = reader.index_cursor(b"a/", b"b0", true);
+    let mut cursor = reader.index_scan(b"a/", b"b0", true);
     cursor.seek(b"b/4");
     let rest: Vec<_> = cursor.map(|entry| String::from_utf8(entry.unwrap().0).unwrap()).collect();
     assert_eq!(rest, ["b/3", "b/2", "a/7", "a/4", "a/1", "a/0"]);

@@ -19,7 +19,7 @@ use crate::resources::conversions;
 use crate::resources::payments::sale::HOLD_MS;
 use crate::values::money::{Cop, Usdt, Ves};
 use crate::values::time::DAY_MS;
-use actors::{Rules, Storage};
+use actors::Machine;
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 use std::sync::Arc;

@@ -37,7 +37,7 @@ use crate::values::ids::Id;
 use crate::values::money::Currency;
 use crate::values::money::Rate;
 use crate::values::token::Token;
-use actors::{Rules, Schedule};
+use actors::Machine;
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 use std::sync::Arc;

@@ -30,7 +30,7 @@ use crate::values::ids::Id;
 use crate::values::money::{Currency, Rate, Usd, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use actors::{Rules, Storage};
+use actors::Machine;
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
@@ -349,9 +349,10 @@ fn an_attempt_counts_on_from_the_one_before_it() {
     let mut ops = wal::IndexOps::new();
     case.domain.index(TENANT, case.now_ms, &record, &mut ops);
     let name = index::name(TENANT, Space::Payment, "r-1");
-    let led: Vec<_> = ops.iter(1).filter(|(key, _)| **key == *name).map(|(_, value)| value).collect();
+    let ops = ops.resolved(1);
+    let led: Vec<_> = ops.ops().filter(|op| op.key == name).map(|op| op.value).collect();
     assert_eq!(led.len(), 1);
-    assert_eq!(led[0].as_deref(), Some(before.id.as_bytes().as_slice()));
+    assert_eq!(led[0], Some(before.id.as_bytes().as_slice()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::entities::conversion::Status;
-use actors::Schedule;
+use actors::Machine;
 
 /// The record of a peso payment of this net, with what it arranges.
 fn complete(world: &mut World, net: i64, reference: Option<&str>) -> Option<Arc<Entity>> {
