@@ -12,7 +12,7 @@ use crate::gateway::business::Business;
 use crate::gateway::notices::Sought;
 use crate::gateway::services::Services;
 use crate::rails::Call;
-use crate::rails::registry::{Registered, Registry};
+use crate::rails::registry::Registry;
 use crate::rates::Market;
 use crate::webhooks::Webhooks;
 use actors::{Clock, Effects};
@@ -141,7 +141,7 @@ impl Effects<Domain> for Outbox {
             }
             return self.live(tenant, effect);
         }
-        let Registered { rail, outcomes } = self.rails.test.clone();
+        let (rail, outcomes) = (Arc::clone(&self.rails.test), Arc::clone(&self.rails.test_outcomes));
         let services = Arc::clone(&self.services);
         // Only where others may lead is it asked whether this machine does.
         let outbound = self.rails.outbound.is_led().then(|| self.rails.outbound.clone());

@@ -11,6 +11,7 @@ use domain::rail::{BankCall, How, Service};
 use domain::trace::{RailId, Said};
 use domain::values::ids::Id;
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -232,8 +233,7 @@ impl Lane {
     /// Waits until an order of the queue may go.
     pub async fn next(&self) -> super::queue::Queued {
         loop {
-            let changed = self.changed.notified();
-            let mut changed = std::pin::pin!(changed);
+            let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
             if let Some(first) = self.queue.take_first(self.now(), |call| self.may_call(call)) {
                 return first;
@@ -247,8 +247,7 @@ impl Lane {
     pub async fn until_called(&self) {
         let called = async {
             loop {
-                let changed = self.changed.notified();
-                let mut changed = std::pin::pin!(changed);
+                let mut changed = pin!(self.changed.notified());
                 changed.as_mut().enable();
                 if self.queue.is_called() {
                     return;
@@ -261,8 +260,7 @@ impl Lane {
 
     pub async fn keep_probing(&self) {
         loop {
-            let changed = self.changed.notified();
-            let mut changed = std::pin::pin!(changed);
+            let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
             let Some(until_probe) = self.circuits().until_probe(self.now()) else {
                 changed.await;

@@ -23,19 +23,6 @@ use std::time::Duration;
 
 const TELLS_OF_TRANSFERS: &str = "r4";
 
-#[derive(Clone)]
-pub struct Registered {
-    pub rail: Arc<dyn Rail>,
-    pub outcomes: Arc<Outcomes>,
-}
-
-impl Registered {
-    fn new(rail: Arc<dyn Rail>) -> Registered {
-        let outcomes = Arc::new(Outcomes::of(rail.name()));
-        Registered { rail, outcomes }
-    }
-}
-
 #[derive(Clone, Debug)]
 pub struct Pace {
     pub otp_banks: Vec<BankCode>,
@@ -52,7 +39,9 @@ impl Default for Pace {
 }
 
 pub struct Registry {
-    pub test: Registered,
+    /// The bank of test mode, and how it answered.
+    pub test: Arc<dyn Rail>,
+    pub test_outcomes: Arc<Outcomes>,
     live: Vec<Arc<Lane>>,
     networks: Vec<Arc<Evm>>,
     notices: bool,
@@ -70,7 +59,8 @@ impl fmt::Debug for Registry {
 impl Registry {
     pub fn new(test: Arc<dyn Rail>) -> Registry {
         Registry {
-            test: Registered::new(test),
+            test_outcomes: Arc::new(Outcomes::of(test.name())),
+            test,
             live: Vec::new(),
             networks: Vec::new(),
             notices: false,
@@ -156,7 +146,7 @@ impl Registry {
     /// Zero where no rail would send them: such a verification is refused before it begins.
     pub fn micro_deposits(&self, tenant: u64) -> (Ves, Ves) {
         if !is_live(tenant) {
-            return self.test.rail.micro_deposits();
+            return self.test.micro_deposits();
         }
         match self.serving(Service::MicroDeposits) {
             Some(_) => micro_deposit_amounts().unwrap_or((Ves::ZERO, Ves::ZERO)),
@@ -165,7 +155,7 @@ impl Registry {
     }
 
     pub fn name(&self) -> &'static str {
-        self.test.rail.name()
+        self.test.name()
     }
 
     /// Those that are not configured too, as an order may have been at them.
@@ -188,7 +178,7 @@ impl Registry {
     }
 
     pub fn outcomes(&self) -> impl Iterator<Item = &Outcomes> {
-        std::iter::once(&*self.test.outcomes).chain(self.live.iter().map(|lane| &*lane.outcomes))
+        std::iter::once(&*self.test_outcomes).chain(self.live.iter().map(|lane| &*lane.outcomes))
     }
 
     pub fn figures(&self) -> Vec<LaneFigures> {
@@ -204,7 +194,7 @@ impl Registry {
 
     /// Sends for an operation that the rail had already: 0, unless this server is wrong.
     pub fn duplicate_calls(&self) -> u64 {
-        self.test.rail.duplicate_calls()
+        self.test.duplicate_calls()
     }
 }
 

@@ -28,7 +28,7 @@
 //! operation months after it was decided, and to have forgotten it would have a payout sent again; the
 //! bank can't know what the gateway has heard.
 
-use super::fate::Fate;
+use super::Fate;
 use crate::disk::Disk as Room;
 use crate::rails::BoxFuture;
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, Options};
@@ -309,12 +309,10 @@ fn options() -> Options {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fate::Refusal;
     use super::*;
     use std::fs;
 
-    const ALL: [Fate; 4] =
-        [Fate::Done, Fate::Refused(Refusal::NoFunds), Fate::LaterRefused(Refusal::Expired), Fate::Lost];
+    const ALL: [Fate; 4] = [Fate::Done, Fate::Refused("AM04"), Fate::LaterRefused(EXPIRED), Fate::Lost];
 
     fn room(data: &Path, reserve: u64) -> Arc<Room> {
         Arc::new(Room::new(data, reserve))

@@ -3,7 +3,6 @@
 
 use crate::bank_text;
 use crate::rails::secret::ApiSecret;
-use std::sync::{Mutex, PoisonError};
 
 const TOKEN_BYTES_MAX: usize = 8 * 1024;
 
@@ -24,27 +23,6 @@ impl Acceptance {
             terms: token("presigned_acceptance")?,
             personal_data: token("presigned_personal_data_auth")?,
         })
-    }
-}
-
-#[derive(Default)]
-pub(super) struct Kept(Mutex<Option<Acceptance>>);
-
-impl Kept {
-    pub(super) fn get(&self) -> Option<Acceptance> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub(super) fn keep(&self, acceptance: Acceptance) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(acceptance);
-    }
-
-    /// If nobody has fetched others meanwhile.
-    pub(super) fn forget(&self, stale: &Acceptance) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.as_ref() == Some(stale) {
-            *kept = None;
-        }
     }
 }
 
