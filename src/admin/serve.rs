@@ -10,12 +10,12 @@
 use super::call::{Body, Call, CallResult, Done, Handler, PendingKey, Route, Signature, token_salt};
 use super::routes::{least_role, rows};
 use crate::gateway::ask;
+use crate::gateway::dispatch::OnBehalf;
+use crate::gateway::dispatch::Request;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, KeptAnswer, Looked, Owner, Reserved, Sent};
 use crate::gateway::keys::{OPERATOR, Secret};
 use crate::gateway::operators::{Operator, TokenDigest};
-use crate::gateway::request::OnBehalf;
-use crate::gateway::request::Request;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_request::Shows;
 use crate::gateway::tenant_settings::push_tenant_settings;

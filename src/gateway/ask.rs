@@ -34,7 +34,11 @@ pub async fn book(
     tenant_key: u64,
     command: KeyedCommand,
 ) -> Result<Box<Settled<Domain>>, Problem> {
-    let settled = engine.ask_book(tenant_key, command, None).await.map_err(failure)?;
+    accepted(engine.ask_book(tenant_key, command, None).await)
+}
+
+fn accepted(outcome: CommandReply<Domain>) -> Result<Box<Settled<Domain>>, Problem> {
+    let settled = outcome.map_err(failure)?;
     match &settled.refusal {
         Some(refusal) => Err(refusals::problem(refusal)),
         None => Ok(settled),
@@ -53,8 +57,7 @@ pub async fn named_now(
     Ok(history::named(services.engine.reader(), tenant_key, space, name)?)
 }
 
-/// The id that a reference names by now, for the outcome of something durable: that takes nothing
-/// of the tenant's share.
+/// Likewise for the outcome of something durable: that takes nothing of the tenant's share.
 pub async fn named_by_now(
     services: &Services,
     tenant_key: u64,
@@ -72,19 +75,7 @@ pub async fn book_patiently(
     tenant_key: u64,
     ask: impl Fn() -> KeyedCommand,
 ) -> Result<Box<Settled<Domain>>, Problem> {
-    let since = Instant::now();
-    loop {
-        match engine.ask_book(tenant_key, ask(), None).await {
-            Err(Failure::Overloaded | Failure::ShareFull) if since.elapsed() < PATIENCE => {
-                tokio::time::sleep(REST).await
-            }
-            Err(failed) => return Err(failure(failed)),
-            Ok(settled) => match &settled.refusal {
-                Some(refusal) => return Err(refusals::problem(refusal)),
-                None => return Ok(settled),
-            },
-        }
-    }
+    accepted(patiently(Instant::now(), || engine.ask_book(tenant_key, ask(), None)).await)
 }
 
 /// Asks an entity for a change that must go on, because a part of it is already written elsewhere:
@@ -96,8 +87,15 @@ pub async fn entity_patiently(
     since: Instant,
     ask: impl Fn() -> KeyedCommand,
 ) -> CommandReply<Domain> {
+    patiently(since, || engine.ask_entity(tenant_key, id, false, ask(), None, None)).await
+}
+
+async fn patiently<F: Future<Output = CommandReply<Domain>>>(
+    since: Instant,
+    ask: impl Fn() -> F,
+) -> CommandReply<Domain> {
     loop {
-        match engine.ask_entity(tenant_key, id, false, ask(), None, None).await {
+        match ask().await {
             Err(Failure::Overloaded | Failure::ShareFull) if since.elapsed() < PATIENCE => {
                 tokio::time::sleep(REST).await
             }
@@ -196,7 +194,6 @@ pub async fn done_and_answered(
     answered(services, done, keep, shown).await.map_err(done_not_written)
 }
 
-/// The problem of what was done and could not be written down.
 fn done_not_written(problem: Problem) -> Problem {
     let why = match problem.private_message() {
         Some(why) => format!("{}: {why}", problem.code),

@@ -9,19 +9,19 @@ use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
 use crate::gateway::keys::hash_key;
 use crate::gateway::limits::{self, WorkSlot};
 use crate::gateway::names::Pass;
-use crate::gateway::request::{OnBehalf, Request};
-use crate::gateway::secrets::TenantSecrets;
 use crate::gateway::services::Services;
-use crate::gateway::tenant_request::{Kept, Shows, TenantEnvironment, TenantRequest, in_a_task, reply};
+use crate::gateway::tenant_request::{
+    Kept, Shows, TenantEnvironment, TenantRequest, TenantSecrets, in_a_task, reply,
+};
 use crate::gateway::{
     batches, charges, finding, otp, own_account, receipts, statements, tenant_settings, test_reset,
     usdt_addresses, webhooks,
 };
 use crate::http::accept;
-use crate::http::body::without_unexpected;
+use crate::http::body::{Inbound, without_unexpected};
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, RequestId};
-use crate::http::router::{BadRoute, Found, Lookup, Router};
+use crate::http::router::{BadRoute, Found, Lookup, Parameters, Router};
 use crate::store::history;
 use crate::store::past_balance;
 use crate::store::stored::Stored;
@@ -61,6 +61,44 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use url::Url;
+
+/// A request as its endpoint gets it. The steps before, in their order, are in `src/server/mod.rs`.
+pub struct Request<'a> {
+    pub parameters: Parameters<'a>,
+    pub arrival: &'a Arrival,
+    pub body: Bytes,
+    /// The body as it arrives, for endpoints that read another form than JSON.
+    pub inbound: &'a mut Inbound,
+    /// The Idempotency-Key, if one was sent and counts; or what is bad about it.
+    pub key: Result<Option<&'a str>, BadField>,
+    /// The parameters after the question mark of a call that takes none.
+    pub unexpected: Vec<BadField>,
+    pub slot: Option<WorkSlot>,
+}
+
+// Calls that a page makes for somebody who is logged in go the way of every other call, with the hash of the
+// caller's key or token in the place of the key itself: so scopes, roles, limits, records and answers are those of
+// the API, and a key that is revoked opens nothing more. The mark travels beside the head of a request, among what
+// no network writes.
+
+/// The hash of the key or token of whoever is logged in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct OnBehalf([u8; 32]);
+
+impl OnBehalf {
+    pub const fn of(hash: [u8; 32]) -> OnBehalf {
+        OnBehalf(hash)
+    }
+
+    /// The mark of a request that a page makes; `None` for one that came from outside.
+    pub fn in_arrival(arrival: &Arrival) -> Option<OnBehalf> {
+        arrival.head.extensions.get::<OnBehalf>().copied()
+    }
+
+    pub const fn hash(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 

@@ -3,8 +3,8 @@
 //!
 //! No key is asked for, and nothing is written. It must not know what a rate or a fee is.
 
+use crate::gateway::dispatch::Request;
 use crate::gateway::prices::Prices;
-use crate::gateway::request::Request;
 use crate::gateway::services::Services;
 use crate::http::body::without_unexpected;
 use crate::http::listen::Arrival;

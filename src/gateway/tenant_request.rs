@@ -4,22 +4,25 @@
 
 use crate::gateway::ask::{defect, failure, timing};
 use crate::gateway::idempotency::KeyUse;
+use crate::gateway::keys::Secret;
 use crate::gateway::limits::{Owner, WorkSlot};
 use crate::gateway::names::{NameHeld, random_id};
-use crate::gateway::secrets::TenantSecrets;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, RequestId, Trace};
 use crate::http::router::Router;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::{CommandReply, Guard, Settled};
-use api::answer::{Facts, Show};
+use api::answer::{Facts, Secrets, Show};
+use api::checkout::sessions;
 use api::endpoint::{Caller, Environment, Later, Official, Target};
 use api::problem::Problem;
 use api::refusals::problem;
 use domain::commands::{Command, KeyedCommand};
+use domain::entities::webhook::Webhook;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
+use domain::platform::ApiKey;
 use domain::rail::Service;
 use domain::record::Record;
 use domain::refusal::Refusal;
@@ -95,6 +98,31 @@ impl Environment for TenantEnvironment<'_> {
 
     fn notice_wait_ms(&self) -> i64 {
         self.services.waits.notice_ms
+    }
+}
+
+/// Secrets on the way out: of webhook endpoints, checkout sessions and API keys. Each derives from the server's secret,
+/// so none is in a record; it joins an answer here, the repeated one too, and nowhere else.
+pub struct TenantSecrets<'a> {
+    pub services: &'a Services,
+    pub tenant: u64,
+    /// The Idempotency-Key that was sent, from which an API key is made again.
+    pub sent: Option<&'a str>,
+}
+
+impl Secrets for TenantSecrets<'_> {
+    fn webhook(&self, webhook: &Webhook) -> Option<String> {
+        let Services { keys, callers, .. } = self.services;
+        let first_key = callers.directory.first_key(self.tenant);
+        Some(keys.webhook_secret(first_key, webhook.id, webhook.secret_version).expose().to_owned())
+    }
+
+    fn session(&self, id: Id) -> Option<[u8; 16]> {
+        Some(sessions::secret(&|parts| self.services.keys.mark(parts), id))
+    }
+
+    fn key(&self, key: &ApiKey) -> Option<String> {
+        Secret::again(&self.services.keys, key, self.sent?).map(|secret| secret.reveal().to_owned())
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::text::{Page, Value};
 use crate::gateway::business::{AGES, KINDS, Line, Seen};
-use crate::gateway::business::{Business, CONVERTED, CURRENCIES, Counts, DISPUTED, PAID_OUT, currency_of};
+use crate::gateway::business::{
+    Business, CONVERTED, CURRENCIES, Counts, DISPUTED, OUTCOMES, PAID_OUT, currency_of,
+};
 use domain::entities::means::Method;
 
 const MODES: [(&str, bool); 2] = [("live", true), ("test", false)];
@@ -15,19 +17,24 @@ pub fn write(page: &mut Page, business: &Business, waiting: &Seen) {
     lines(page, waiting);
 }
 
-type Modes<'a> = [(&'static str, &'a Counts); 2];
+type Modes = [(&'static str, Counts); 2];
 
-fn payments(page: &mut Page, modes: &Modes<'_>) {
+fn payments(page: &mut Page, modes: &Modes) {
     let mut payments = page.counter(
         "pasarela_payments_total",
         "Payments that came to an end since the start, by mode, method, payer's bank (none: the method has \
          none) and outcome.",
     );
     for (mode, counts) in modes {
-        for (method, bank, outcome, count) in counts.payments() {
-            let labels =
-                [("mode", *mode), ("method", method.name()), ("bank", bank.as_str()), ("outcome", outcome)];
-            payments.sample(&labels, count);
+        for (method, of_method) in Method::ALL.into_iter().zip(&counts.payments) {
+            for (bank, outcomes) in &of_method.by_bank {
+                let counted = OUTCOMES.into_iter().zip(*outcomes).filter(|(_, count)| *count > 0);
+                for (outcome, count) in counted {
+                    let labels =
+                        [("mode", *mode), ("method", method.name()), ("bank", bank), ("outcome", outcome)];
+                    payments.sample(&labels, count);
+                }
+            }
         }
     }
     let mut volume = page.counter(
@@ -38,7 +45,10 @@ fn payments(page: &mut Page, modes: &Modes<'_>) {
         for method in Method::ALL {
             let currency = currency_of(method);
             let labels = [("mode", *mode), ("method", method.name()), ("currency", currency.code())];
-            volume.sample(&labels, Value::Minor(counts.payment_volume(method), currency.decimals()));
+            volume.sample(
+                &labels,
+                Value::Minor(counts.payments[method as usize].volume_minor, currency.decimals()),
+            );
         }
     }
     let mut failures = page.counter(
@@ -48,21 +58,21 @@ fn payments(page: &mut Page, modes: &Modes<'_>) {
     );
     for (mode, counts) in modes {
         for method in Method::ALL {
-            for (code, count) in counts.payment_failures(method) {
-                failures.sample(&[("mode", *mode), ("method", method.name()), ("code", &code)], count);
+            for (code, count) in &counts.payments[method as usize].failures {
+                failures.sample(&[("mode", *mode), ("method", method.name()), ("code", code)], *count);
             }
         }
     }
 }
 
-fn payouts(page: &mut Page, modes: &Modes<'_>) {
+fn payouts(page: &mut Page, modes: &Modes) {
     let mut payouts = page.counter(
         "pasarela_payouts_total",
         "Payouts that came to an end since the start, by mode, currency and outcome.",
     );
     for (mode, counts) in modes {
         for (n, currency) in CURRENCIES.iter().enumerate() {
-            for (outcome, count) in PAID_OUT.into_iter().zip(counts.payouts(n)) {
+            for (outcome, count) in PAID_OUT.into_iter().zip(counts.payouts[n].outcomes) {
                 payouts
                     .sample(&[("mode", *mode), ("currency", currency.code()), ("outcome", outcome)], count);
             }
@@ -74,7 +84,7 @@ fn payouts(page: &mut Page, modes: &Modes<'_>) {
     );
     for (mode, counts) in modes {
         for (n, currency) in CURRENCIES.iter().enumerate() {
-            let sent = Value::Minor(counts.payout_volume(n), currency.decimals());
+            let sent = Value::Minor(counts.payouts[n].volume_minor, currency.decimals());
             volume.sample(&[("mode", *mode), ("currency", currency.code())], sent);
         }
     }
@@ -84,27 +94,27 @@ fn payouts(page: &mut Page, modes: &Modes<'_>) {
     );
     for (mode, counts) in modes {
         for (n, currency) in CURRENCIES.iter().enumerate() {
-            for (code, count) in counts.payout_failures(n) {
-                failures.sample(&[("mode", *mode), ("currency", currency.code()), ("code", &code)], count);
+            for (code, count) in &counts.payouts[n].failures {
+                failures.sample(&[("mode", *mode), ("currency", currency.code()), ("code", code)], *count);
             }
         }
     }
 }
 
-fn rest(page: &mut Page, modes: &Modes<'_>) {
+fn rest(page: &mut Page, modes: &Modes) {
     let mut conversions = page.counter(
         "pasarela_conversions_total",
         "Conversions that came to an end since the start, by mode and outcome.",
     );
     for (mode, counts) in modes {
-        for (outcome, count) in CONVERTED.into_iter().zip(counts.conversions()) {
+        for (outcome, count) in CONVERTED.into_iter().zip(counts.conversions) {
             conversions.sample(&[("mode", *mode), ("outcome", outcome)], count);
         }
     }
     let mut chargebacks = page
         .counter("pasarela_chargebacks_total", "Chargebacks since the start, by mode: opened, and closed.");
     for (mode, counts) in modes {
-        for (what, count) in DISPUTED.into_iter().zip(counts.chargebacks()) {
+        for (what, count) in DISPUTED.into_iter().zip(counts.chargebacks) {
             chargebacks.sample(&[("mode", *mode), ("what", what)], count);
         }
     }

@@ -2,7 +2,7 @@
 //! key, by the very same way (`gateway/request.rs`), and gets the answer that the visitor would
 //! get: pages have no rules about money, scopes or roles of their own.
 
-use crate::gateway::request::OnBehalf;
+use crate::gateway::dispatch::OnBehalf;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::{JSON, Reply, RequestId};

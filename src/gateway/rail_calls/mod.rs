@@ -9,8 +9,8 @@
 mod r4;
 mod wompi;
 
+use crate::gateway::dispatch::Request;
 use crate::gateway::notices;
-use crate::gateway::request::Request;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
