@@ -13,7 +13,7 @@ use crate::gateway::ask;
 use crate::gateway::dispatch::OnBehalf;
 use crate::gateway::dispatch::Request;
 use crate::gateway::exports::{Export, Pages};
-use crate::gateway::idempotency::{self, KeptAnswer, Looked, Owner, Reserved, Sent};
+use crate::gateway::idempotency::{self, KeptAnswer, Owner, Reserved, Sent};
 use crate::gateway::keys::{OPERATOR, Secret};
 use crate::gateway::operators::{Operator, TokenDigest};
 use crate::gateway::services::Services;
@@ -200,14 +200,11 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
     if let Some(key) = &call.idempotency_key {
         let (path, request_id) = (call.path.as_str(), call.request_id.as_str());
         let sent = Sent { key, path, body: call.body.bytes(), has_card: false, request_id };
-        let used = match idempotency::reserve(&call.services, Owner::Operators, &sent)? {
+        let used = match idempotency::reserve(&call.services, Owner::Operators, &sent).await? {
             Reserved::New(used) => used,
-            Reserved::Found(found) => match found.look(&call.services, call.body.bytes()).await? {
-                Looked::New(used) => used,
-                Looked::Answered(answer) => {
-                    return replayed(&call.services, call.shows, key, *answer).await;
-                }
-            },
+            Reserved::Answered(answer) => {
+                return replayed(&call.services, call.shows, key, *answer).await;
+            }
         };
         call.pending_key = Arc::new(PendingKey::holding(used));
     }

@@ -52,13 +52,11 @@ async fn newest(
 ) -> Result<(Option<Payment>, bool), Problem> {
     let (tenant, name) = (request.caller.tenant_key, new.external_ref.as_str());
     let reader = request.services.engine.reader();
-    if let Some(held) = request.services.names.reservations.try_hold_name(tenant, Space::Payment, name) {
-        request.names.push(held);
+    if request.try_hold(tenant, Space::Payment, name) {
         return Ok((payment_on(reader, tenant, name)?, false));
     }
     let before = payment_on(reader, tenant, name)?;
-    request.slot = None;
-    request.names.push(request.services.names.reservations.hold_name(tenant, Space::Payment, name).await);
+    request.wait_to_hold(tenant, Space::Payment, name).await;
     let payment = payment_on(reader, tenant, name)?;
     let was_over = |now: &Payment| {
         before.as_ref().is_some_and(|then| then.id == now.id && then.status != Status::Pending)

@@ -5,7 +5,7 @@
 
 use crate::gateway::ask::failure;
 use crate::gateway::exports::{Export, Pages};
-use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
+use crate::gateway::idempotency::{self, KeyUse, Owner, Reserved, Sent};
 use crate::gateway::keys::hash_key;
 use crate::gateway::limits::{self, WorkSlot};
 use crate::gateway::names::Pass;
@@ -111,13 +111,10 @@ pub struct Gateway {
 
 /// A request that was read as far as its row says, and what is held for it.
 pub struct Prepared {
-    caller: Caller,
-    handler: Handler,
-    parameters: Vec<(&'static str, String)>,
+    source: Source,
     body: Bytes,
     unexpected: Vec<BadField>,
     used: Option<KeyUse>,
-    shows: Shows,
     slot: Option<WorkSlot>,
     /// The list, if it is wanted as CSV.
     export: Option<Box<Export>>,
@@ -125,8 +122,48 @@ pub struct Prepared {
     pass: Option<Pass>,
 }
 
-/// The answer to a request, or the work that is left.
-type Step = ControlFlow<Reply, Prepared>;
+/// A tenant's endpoint, with who calls it and about what.
+struct Source {
+    services: Arc<Services>,
+    kept: Arc<Kept>,
+    caller: Caller,
+    handler: Handler,
+    parameters: Vec<(&'static str, String)>,
+    shows: Shows,
+    request_id: RequestId,
+}
+
+impl Source {
+    /// Calls the endpoint; without an arrival for the further pages of a list.
+    async fn call(
+        &self,
+        arrival: Option<&Arrival>,
+        (query, body, unexpected): (Option<&str>, Bytes, Vec<BadField>),
+        (used, slot): (Option<KeyUse>, Option<WorkSlot>),
+    ) -> Result<Reply, Problem> {
+        let Source { services, kept, caller, handler, parameters, shows, request_id } = self;
+        let env = TenantEnvironment { services, tenant: caller.tenant_key, now: services.now() };
+        let (banks, shows, names) = (services.banks.now(), *shows, Vec::new());
+        let server =
+            &mut TenantRequest { services, kept, caller, request_id, arrival, used, shows, slot, names };
+        let mut context =
+            Context { caller, env: &env, banks: &banks, body, parameters, query, unexpected, server };
+        let reply = handler(&mut context).await;
+        if context.unexpected.is_empty() { reply } else { without_unexpected(reply, context.unexpected) }
+    }
+}
+
+/// The further pages of a list as CSV are read by the list's own endpoint.
+impl Pages for Arc<Source> {
+    async fn page(&self, query: String) -> Result<Bytes, Problem> {
+        // Every page is like the first: a book in doubt is not shown.
+        if self.services.engine.is_halted(self.caller.tenant_key) {
+            return Err(failure(Failure::Halted));
+        }
+        let page = self.call(None, (Some(&query), Bytes::new(), Vec::new()), (None, None)).await?;
+        Ok(page.body().clone())
+    }
+}
 
 impl Gateway {
     pub fn new(services: Arc<Services>) -> Result<Gateway, BadRoute> {
@@ -161,27 +198,6 @@ impl Gateway {
         }
         Ok(caller)
     }
-}
-
-/// A call of an endpoint, whose parts outside of its body may be bad.
-struct Call<'a> {
-    handler: Handler,
-    parameters: &'a [(&'static str, String)],
-    query: Option<&'a str>,
-    body: Bytes,
-    unexpected: Vec<BadField>,
-}
-
-async fn call(mut request: TenantRequest<'_>, call: Call<'_>) -> Result<Reply, Problem> {
-    let (services, caller) = (request.services, request.caller);
-    let env = TenantEnvironment { services, tenant: caller.tenant_key, now: services.now() };
-    let banks = services.banks.now();
-    let Call { handler, parameters, query, body, unexpected } = call;
-    let server = &mut request;
-    let mut context =
-        Context { caller, env: &env, banks: &banks, body, parameters, query, unexpected, server };
-    let reply = handler(&mut context).await;
-    if context.unexpected.is_empty() { reply } else { without_unexpected(reply, context.unexpected) }
 }
 
 /// The key that a request brings; none where it brings two: one may be a proxy's, and another account's.
@@ -220,7 +236,7 @@ impl Gateway {
         route: &Route,
         caller: Caller,
         asked: &mut Request<'_>,
-    ) -> Result<Step, Problem> {
+    ) -> Result<ControlFlow<Reply, Prepared>, Problem> {
         let key = mem::replace(&mut asked.key, Ok(None)).unwrap_or_else(|bad| {
             asked.unexpected.push(bad);
             None
@@ -239,20 +255,16 @@ impl Gateway {
                 true => Owner::AtPlatform(caller.tenant_key),
                 false => Owner::Tenant(caller.tenant_key),
             };
-            used = Some(match idempotency::reserve(&self.services, owner, &sent)? {
-                Reserved::New(used) => used,
-                // Boxed, as it is rare: each connection has room for its longest future.
-                Reserved::Found(found) => match Box::pin(found.look(&self.services, &asked.body)).await? {
-                    Looked::New(used) => used,
-                    Looked::Answered(answer) => {
-                        let tenant = caller.tenant_key;
-                        let secrets = TenantSecrets { services: &self.services, tenant, sent: Some(key) };
-                        let (status, body) = answer.show(shows.show, shows.about, &secrets)?;
-                        let reply = Reply::json(status, body).wal_seq(answer.seq).replayed();
-                        return Ok(ControlFlow::Break(reply));
-                    }
-                },
-            });
+            used = match idempotency::reserve(&self.services, owner, &sent).await? {
+                Reserved::New(used) => Some(used),
+                Reserved::Answered(answer) => {
+                    let tenant = caller.tenant_key;
+                    let secrets = TenantSecrets { services: &self.services, tenant, sent: Some(key) };
+                    let (status, body) = answer.show(shows.show, shows.about, &secrets)?;
+                    let reply = Reply::json(status, body).wal_seq(answer.seq).replayed();
+                    return Ok(ControlFlow::Break(reply));
+                }
+            };
         }
         let head = &asked.arrival.head;
         let mut unexpected = mem::take(&mut asked.unexpected);
@@ -263,90 +275,32 @@ impl Gateway {
         {
             (export, unexpected) = (Some(Box::new(wanted)), bad);
         }
-        Ok(ControlFlow::Continue(Prepared {
-            caller,
-            handler: route.handler,
-            parameters: asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
-            body: mem::take(&mut asked.body),
-            unexpected,
-            used,
-            shows,
-            slot: asked.slot.take(),
-            export,
-            pass,
-        }))
-    }
-
-    /// Has the endpoint do what is asked.
-    pub async fn perform(&self, prepared: Prepared, arrival: &Arrival) -> Result<Reply, Problem> {
-        let Prepared { caller, handler, parameters, body, unexpected, used, shows, slot, export, pass } =
-            prepared;
-        let _pass = pass;
-        let request = TenantRequest {
-            services: &self.services,
-            kept: &self.kept,
-            caller: &caller,
-            request_id: &arrival.request_id,
-            arrival: Some(arrival),
-            used,
-            shows,
-            slot,
-            names: Vec::new(),
-        };
-        let Some(export) = export else {
-            let query = arrival.head.uri.query();
-            return call(request, Call { handler, parameters: &parameters, query, body, unexpected }).await;
-        };
-        let query = export.query(None);
-        let first = Call { handler, parameters: &parameters, query: Some(&query), body, unexpected };
-        let first = Box::pin(call(request, first)).await?;
-        let pages = TenantPages(Arc::new(Source {
+        let source = Source {
             services: Arc::clone(&self.services),
             kept: Arc::clone(&self.kept),
             caller,
-            handler,
-            parameters,
-            request_id: arrival.request_id.clone(),
-        }));
-        export.reply(first.body(), pages, arrival.request_id.clone())
+            handler: route.handler,
+            parameters: asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
+            shows,
+            request_id: asked.arrival.request_id.clone(),
+        };
+        let (body, slot) = (mem::take(&mut asked.body), asked.slot.take());
+        Ok(ControlFlow::Continue(Prepared { source, body, unexpected, used, slot, export, pass }))
     }
 }
 
-/// The pages of a tenant's list as CSV, which are read by the list's own endpoint.
-#[derive(Clone)]
-struct TenantPages(Arc<Source>);
-
-struct Source {
-    services: Arc<Services>,
-    kept: Arc<Kept>,
-    caller: Caller,
-    handler: Handler,
-    parameters: Vec<(&'static str, String)>,
-    request_id: RequestId,
-}
-
-impl Pages for TenantPages {
-    async fn page(&self, query: String) -> Result<Bytes, Problem> {
-        let Source { services, kept, caller, handler, parameters, request_id } = &*self.0;
-        // Every page is like the first: a book in doubt is not shown.
-        if services.engine.is_halted(caller.tenant_key) {
-            return Err(failure(Failure::Halted));
-        }
-        let request = TenantRequest {
-            services,
-            kept,
-            caller,
-            request_id,
-            arrival: None,
-            used: None,
-            shows: Shows::default(),
-            slot: None,
-            names: Vec::new(),
+impl Prepared {
+    /// Has the endpoint do what is asked.
+    pub async fn perform(self, arrival: &Arrival) -> Result<Reply, Problem> {
+        let Prepared { source, body, unexpected, used, slot, export, pass: _pass } = self;
+        let Some(export) = export else {
+            let read = (arrival.head.uri.query(), body, unexpected);
+            return source.call(Some(arrival), read, (used, slot)).await;
         };
-        let query = Some(&*query);
-        let page = Call { handler: *handler, parameters, query, body: Bytes::new(), unexpected: Vec::new() };
-        let page = call(request, page).await?;
-        Ok(page.body().clone())
+        let query = export.query(None);
+        let read = (Some(&*query), body, unexpected);
+        let first = Box::pin(source.call(Some(arrival), read, (used, slot))).await?;
+        export.reply(first.body(), Arc::new(source), arrival.request_id.clone())
     }
 }
 
@@ -388,16 +342,9 @@ impl Server for TenantRequest<'_> {
 
     fn hold<'s>(&'s mut self, owner: u64, space: Space, name: &'s str) -> Later<'s, ()> {
         Box::pin(async move {
-            let reservations = &self.services.names.reservations;
-            if let Some(held) = reservations.try_hold_name(owner, space, name) {
-                self.names.push(held);
-                return Ok(());
+            if !self.try_hold(owner, space, name) {
+                self.wait_to_hold(owner, space, name).await;
             }
-            // Who has to wait gives its work slot back: a bank may be asked under the name, and repeats would keep the
-            // tenant's other requests from working. It takes none again, since who waits for a slot under a name
-            // stands in the way of those who wait for the name in a slot.
-            self.slot = None;
-            self.names.push(reservations.hold_name(owner, space, name).await);
             Ok(())
         })
     }

@@ -26,7 +26,6 @@ use domain::values::ids::Id;
 use domain::values::mode::{Mode, PLATFORM, is_live};
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
-use std::fmt;
 use wal::Seq;
 
 /// The owner of an Idempotency-Key.
@@ -96,30 +95,15 @@ impl KeptAnswer {
 
 /// The outcome of reserving an Idempotency-Key.
 pub enum Reserved {
-    /// The key is new: the answer is to be kept, and the key is held until then.
-    New(KeyUse),
-    /// Answers are kept for the key; whether one stands is asked of its book.
-    Found(Box<Found>),
-}
-
-/// The answers that are kept for a key, and the key, which is held.
-pub struct Found {
-    owner: Owner,
-    answers: Vec<KeptAnswer>,
-    used: KeyUse,
-}
-
-/// The outcome of a look at the answers that are kept for a key.
-pub enum Looked {
-    /// No answer stands: the key is used anew.
+    /// No answer stands: one is to be kept, and the key is held until then.
     New(KeyUse),
     /// The request was answered before.
     Answered(Box<KeptAnswer>),
 }
 
-/// Reserves the key of a request: 409 while another request works under it. It waits for nothing, as
-/// most keys are new.
-pub fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Reserved, Problem> {
+/// Reserves the key of a request, and looks for the answer that stands: 409 while another request works under it, 422
+/// if it was used for another body. It waits only if there are answers, as most keys are new.
+pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Reserved, Problem> {
     let (tenant, key) = match owner {
         Owner::Tenant(tenant) => (tenant, sent.key.to_owned()),
         Owner::AtPlatform(tenant) => {
@@ -142,6 +126,13 @@ pub fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Res
         false => services.keys.mark(&[b"body", sent.body]),
     };
     let answers = find(services, owner, &key, sent.path)?;
+    if !answers.is_empty() {
+        // Boxed: each connection has room for its longest future.
+        let standing = Box::pin(standing(services, owner, answers, body_hash, sent.body)).await?;
+        if let Some(answer) = standing {
+            return Ok(Reserved::Answered(Box::new(answer)));
+        }
+    }
     let keep = KeepRef {
         key,
         path: sent.path.to_owned(),
@@ -150,21 +141,7 @@ pub fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Res
         first_seen: Timestamp::EPOCH,
         request_id: sent.request_id.to_owned(),
     };
-    let used = KeyUse { keep, held, sent: sent.key.to_owned() };
-    Ok(if answers.is_empty() {
-        Reserved::New(used)
-    } else {
-        Reserved::Found(Box::new(Found { owner, answers, used }))
-    })
-}
-
-impl Found {
-    /// Looks for the answer that stands: 422 if the key was used for another body.
-    pub async fn look(self, services: &Services, body: &[u8]) -> Result<Looked, Problem> {
-        let Found { owner, answers, used } = self;
-        let standing = standing(services, owner, answers, used.keep.body_hash, body).await?;
-        Ok(standing.map_or(Looked::New(used), |answer| Looked::Answered(Box::new(answer))))
-    }
+    Ok(Reserved::New(KeyUse { keep, held, sent: sent.key.to_owned() }))
 }
 
 /// Keeps an answer that no decision keeps: to what was done beside the book, or to what was known
@@ -226,10 +203,8 @@ async fn standing(
         if answer.kept.of.body_hash == body_hash {
             return Ok(Some(answer));
         }
-        first.get_or_insert_with(|| FirstUse {
-            seen: answer.kept.of.first_seen,
-            by: answer.kept.of.request_id.clone(),
-        });
+        let of = &answer.kept.of;
+        first.get_or_insert_with(|| format!("at {} by the request {}", of.first_seen, of.request_id));
         others.push(answer.tenant);
     }
     let is_apart = match owner {
@@ -239,18 +214,6 @@ async fn standing(
     match first {
         Some(first) if !is_apart => Err(Problem::idempotency_key_reused(&first)),
         _ => Ok(None),
-    }
-}
-
-/// The first use of a key, in words for who uses it again.
-struct FirstUse {
-    seen: Timestamp,
-    by: String,
-}
-
-impl fmt::Display for FirstUse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at {} by the request {}", self.seen, self.by)
     }
 }
 

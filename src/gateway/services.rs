@@ -247,14 +247,6 @@ impl Services {
         Timestamp::from_unix_ms(self.engine.clock().wall_ms())
     }
 
-    /// Whether the wall clock was set and nobody has confirmed that: what is decided in live mode
-    /// now could bear a wrong time.
-    fn clock_is_stepped(&self) -> bool {
-        let clock = self.engine.clock();
-        clock.wall_ms();
-        clock.step_ms() != 0
-    }
-
     /// Admits a request before any work is put into it: refusing must cost next to nothing, or there is nothing
     /// left for those who are not refused. Whatever is asked of the server, by a key, a page, a buyer, an
     /// operator or a bank, passes here. The problem's code says which limit refused: the rate of the account,
@@ -306,9 +298,18 @@ impl Services {
         }
     }
 
-    /// The problem of a decision about live money while the clock is in doubt.
+    /// Refuses a decision about live money while the wall clock was set and nobody has confirmed that: it could bear a
+    /// wrong time.
     pub fn may_decide(&self, tenant: u64) -> Result<(), Problem> {
-        if is_live(tenant) && self.clock_is_stepped() { Err(Problem::clock_stepped()) } else { Ok(()) }
+        let clock = self.engine.clock();
+        if is_live(tenant) {
+            // The step is noticed when the clock is read.
+            clock.wall_ms();
+            if clock.step_ms() != 0 {
+                return Err(Problem::clock_stepped());
+            }
+        }
+        Ok(())
     }
 
     /// The id of something new of a tenant in a mode, or of the platform.

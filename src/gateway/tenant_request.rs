@@ -20,6 +20,7 @@ use api::problem::Problem;
 use api::refusals::problem;
 use domain::commands::{Command, KeyedCommand};
 use domain::entities::webhook::Webhook;
+use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
 use domain::platform::ApiKey;
@@ -194,6 +195,24 @@ impl TenantRequest<'_> {
             }
             Target::New(id) => engine.ask_entity(tenant, id, true, command, until_record, until_answer).await,
         }
+    }
+
+    /// Reserves a name until the first record is durable; false while another request works under it.
+    pub fn try_hold(&mut self, owner: u64, space: Space, name: &str) -> bool {
+        let held = self.services.names.reservations.try_hold_name(owner, space, name);
+        let is_held = held.is_some();
+        self.names.extend(held);
+        is_held
+    }
+
+    /// Reserves a name, after waiting for the request that has it, without a work slot: a bank may be asked under the
+    /// name, and repeats would keep the tenant's other requests from working. It takes none again, since who waits for
+    /// a slot under a name stands in the way of those who wait for the name in a slot. So a tenant may have more
+    /// requests at work than slots, one for each name; what these may take is bounded by its share of the engine
+    /// (`actors/src/admission.rs`), which each asks before it decides anything.
+    pub async fn wait_to_hold(&mut self, owner: u64, space: Space, name: &str) {
+        self.slot = None;
+        self.names.push(self.services.names.reservations.hold_name(owner, space, name).await);
     }
 
     pub fn answer(&self, outcome: CommandReply<Domain>) -> Result<Reply, Problem> {

@@ -9,7 +9,6 @@
 
 mod connection;
 pub mod heads;
-mod stream;
 
 use crate::http::body::{Budget, Inbound};
 use crate::http::respond::{Reply, RequestId};
@@ -321,7 +320,7 @@ impl<A: Answer> Entrance<A> {
         // TLS cannot say anything before a handshake, which is what there is no room for.
         if self.rejected.len() < REJECTIONS_MAX && self.shared.certificates.is_none() {
             self.rejected.spawn(async move {
-                stream::say_and_close(stream, heads::answer(&Problem::overloaded(1), None, false)).await;
+                connection::say_and_close(stream, heads::answer(&Problem::overloaded(1), None, false)).await;
             });
         }
     }

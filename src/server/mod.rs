@@ -67,20 +67,20 @@ pub enum Audience {
     ConsoleOperator,
 }
 
-/// The beginnings of the paths that are for others than tenants on the public listener.
-const PUBLIC: [(&str, Audience); 8] = [
-    (api::public::routes::PREFIX, Audience::Visitor),
-    ("/rails/", Audience::Bank),
-    ("/checkout", Audience::Buyer),
-    ("/checkout.js", Audience::Buyer),
-    ("/checkout-assets/", Audience::Buyer),
-    ("/pay", Audience::Buyer),
-    ("/portal", Audience::Merchant),
-    ("/page-assets/", Audience::Merchant),
+/// The beginnings of the paths that are for others than tenants on the public listener, and than the operators'
+/// programs on theirs.
+const AUDIENCES: [(bool, &str, Audience); 10] = [
+    (false, api::public::routes::PREFIX, Audience::Visitor),
+    (false, "/rails/", Audience::Bank),
+    (false, "/checkout", Audience::Buyer),
+    (false, "/checkout.js", Audience::Buyer),
+    (false, "/checkout-assets/", Audience::Buyer),
+    (false, "/pay", Audience::Buyer),
+    (false, "/portal", Audience::Merchant),
+    (false, "/page-assets/", Audience::Merchant),
+    (true, "/console", Audience::ConsoleOperator),
+    (true, "/page-assets/", Audience::ConsoleOperator),
 ];
-/// The beginnings of the paths that are for others than the operators' programs on their listener.
-const OPERATORS: [(&str, Audience); 2] =
-    [("/console", Audience::ConsoleOperator), ("/page-assets/", Audience::ConsoleOperator)];
 
 fn is_below(path: &str, prefix: &str) -> bool {
     let rest = path.strip_prefix(prefix);
@@ -136,16 +136,15 @@ pub struct Server {
 }
 
 fn audience(is_operators: bool, path: &str) -> Audience {
-    if is_operators {
-        let found = OPERATORS.iter().find(|(prefix, _)| is_below(path, prefix));
-        return found.map_or(Audience::Operator, |(_, audience)| *audience);
-    }
-    // Most requests are below it.
-    if path.starts_with(API) {
+    if path.starts_with(API) && !is_operators {
         return Audience::Tenant;
     }
-    let found = PUBLIC.iter().find(|(prefix, _)| is_below(path, prefix));
-    found.map_or(Audience::Tenant, |(_, audience)| *audience)
+    for (of_operators, prefix, audience) in AUDIENCES {
+        if of_operators == is_operators && is_below(path, prefix) {
+            return audience;
+        }
+    }
+    if is_operators { Audience::Operator } else { Audience::Tenant }
 }
 
 impl Server {
@@ -276,7 +275,7 @@ impl Server {
             let head = &arrival.head;
             // Whatever comes of the call: what is read of one that is refused, to be discarded, has the card too. Of
             // a path that is no row nobody knows what was meant for it.
-            inbound.has_card(true);
+            inbound.has_card = true;
             let found = match self.table.lookup(&head.method, head.uri.path()) {
                 Lookup::Found(found) => found,
                 Lookup::WrongMethod { .. } if audience == Audience::Visitor => {
@@ -290,7 +289,7 @@ impl Server {
             };
             let Row { policy, endpoint, meter } = found.value;
             measuring.meter = meter;
-            inbound.has_card(policy.has_card);
+            inbound.has_card = policy.has_card;
 
             let caller = self.caller(endpoint, &found.parameters, arrival)?;
             let tenant = match &caller {
@@ -350,7 +349,7 @@ impl Server {
                 (endpoint, caller) => return Box::pin(self.rare(endpoint, caller, request)).await,
             }
         };
-        self.audiences.tenants.perform(work, arrival).await
+        work.perform(arrival).await
     }
 
     /// The endpoints of people, banks and operators.
@@ -428,12 +427,11 @@ impl Server {
                 }
                 let operators = self.operators.as_ref().filter(|_| path == metrics::PATH)?;
                 measuring.meter = &operators.scrapes;
-                if !operators.metrics.is_open()
-                    && let Err(refused) = self.services.callers.operators.authenticate(&head.headers)
-                {
-                    return Some(Err(refused));
+                let refused = self.services.callers.operators.authenticate(&head.headers).err();
+                match refused.filter(|_| !operators.metrics.is_open()) {
+                    Some(refused) => Some(Err(refused)),
+                    None => Some(operators.metrics.answer(&head.method)),
                 }
-                Some(operators.metrics.answer(&head.method))
             }
             // Browsers ask with OPTIONS what they may do, at paths of the table alone.
             Audience::Visitor => {
@@ -451,7 +449,8 @@ impl Server {
         }
     }
 
-    /// The answer to a request for a guide, which is counted.
+    /// The answer to a request for a guide, which is counted. One that takes long is made one at a time for everybody
+    /// together, as nobody says who asks.
     async fn guide<'m>(
         &'m self,
         arrival: &Arrival,
@@ -459,7 +458,16 @@ impl Server {
     ) -> Option<Result<Reply, Problem>> {
         let (guides, head) = (self.guides.as_ref()?, &arrival.head);
         let answer = if guides.takes_long(head.uri.path()) {
-            Box::pin(self.guide_off_the_workers(guides, arrival)).await?
+            let (method, uri, headers) = (head.method.clone(), head.uri.clone(), head.headers.clone());
+            let made =
+                move |guides: &Guides<Arc<Meter>>, _: &ReadBudget| Ok(guides.answer(&method, &uri, &headers));
+            match Box::pin(self.services.read_pool.read_long(guides, ANYBODY, made)).await {
+                Ok(answer) => answer?,
+                Err(problem) if problem.status == 429 => {
+                    Err(Problem::too_often("too many people search the guides at once", 1))
+                }
+                Err(problem) => Err(problem),
+            }
         } else {
             guides.answer(&head.method, &head.uri, &head.headers)?
         };
@@ -467,26 +475,6 @@ impl Server {
             measuring.meter = guides.value(route);
             reply
         }))
-    }
-
-    /// The answer to a request for a guide that takes long: one at a time for everybody together, as nobody
-    /// says who asks.
-    async fn guide_off_the_workers(
-        &self,
-        guides: &Arc<Guides<Arc<Meter>>>,
-        arrival: &Arrival,
-    ) -> Option<Result<(usize, Reply), Problem>> {
-        let (method, uri) = (arrival.head.method.clone(), arrival.head.uri.clone());
-        let headers = arrival.head.headers.clone();
-        let made =
-            move |guides: &Guides<Arc<Meter>>, _: &ReadBudget| Ok(guides.answer(&method, &uri, &headers));
-        match self.services.read_pool.read_long(guides, ANYBODY, made).await {
-            Ok(answer) => answer,
-            Err(problem) if problem.status == 429 => {
-                Some(Err(Problem::too_often("too many people search the guides at once", 1)))
-            }
-            Err(problem) => Some(Err(problem)),
-        }
     }
 
     /// Whether only pages can call what is at a path.
@@ -627,9 +615,6 @@ fn of_read(problem: Problem, arrival: &Arrival) -> Problem {
     if problem.code == Problem::storage_unavailable().code { unconfirmed(arrival) } else { problem }
 }
 
-/// Seconds after which to try again while the log is replayed.
-const RETRY_SECONDS: u32 = 1;
-
 /// Leads to the server once it is open.
 pub struct StartupGate {
     inside: OnceLock<Server>,
@@ -651,9 +636,7 @@ impl StartupGate {
             is_node: AtomicBool::new(false),
         }
     }
-}
 
-impl StartupGate {
     /// Has the gate answer for a node of a cluster that opens its log.
     pub fn start_node(&self) {
         self.explain("starting: this node opens its log, and then follows the cluster");
@@ -662,11 +645,7 @@ impl StartupGate {
 
     /// The problem of a request that came before the gate was open.
     fn closed(&self) -> Problem {
-        if self.is_node.load(Ordering::Acquire) {
-            Problem::no_leader()
-        } else {
-            Problem::overloaded(RETRY_SECONDS)
-        }
+        if self.is_node.load(Ordering::Acquire) { Problem::no_leader() } else { Problem::overloaded(1) }
     }
 
     /// Sets the reason why the gate is closed.
@@ -693,14 +672,14 @@ impl Answer for StartupGate {
             return reply;
         }
         // A card may be in it, though nobody reads it.
-        body.has_card(self.inside.get().is_none());
+        body.has_card = self.inside.get().is_none();
         match self.inside.get() {
             Some(inside) => inside.answer(arrival, body).await,
             None if let Some(front) = self.standby.get() => front.answer(arrival, body).await,
-            None if arrival.head.uri.path() == "/healthz" => {
+            None if arrival.head.uri.path() == HEALTH => {
                 Reply::json(200, Object::new().plain("status", "ok").end())
             }
-            None if arrival.head.uri.path() == "/readyz" => {
+            None if arrival.head.uri.path() == READY => {
                 let why = *self.why_closed.read().unwrap_or_else(PoisonError::into_inner);
                 Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
             }
