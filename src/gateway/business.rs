@@ -173,7 +173,7 @@ fn clean(code: Option<&str>) -> &str {
 
 // Counts of what waits, as they were taken last: payments and payouts by their age, payouts for an operator's
 // review, notices that nobody has claimed, events for webhook endpoints. A task counts now and then
-// (`admin/operations/count.rs`), so that a scrape of the metrics walks no books.
+// (`src/admin/operations.rs`), so that a scrape of the metrics walks no books.
 
 /// The ages that are told apart: each is below so many seconds, the last one older than all.
 pub const AGES: [(&str, i64); 4] = [("5m", 300), ("1h", 3_600), ("1d", 86_400), ("older", i64::MAX)];
