@@ -21,7 +21,7 @@ use crate::http::accept;
 use crate::http::body::{Inbound, without_unexpected};
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, RequestId};
-use crate::http::router::{BadRoute, Found, Lookup, Parameters, Router};
+use crate::http::router::{Found, Lookup, Parameters, Router};
 use crate::store::history;
 use crate::store::past_balance;
 use crate::store::stored::Stored;
@@ -166,9 +166,9 @@ impl Pages for Arc<Source> {
 }
 
 impl Gateway {
-    pub fn new(services: Arc<Services>) -> Result<Gateway, BadRoute> {
+    pub fn new(services: Arc<Services>) -> Gateway {
         let shows = routes().into_iter().chain(page_routes()).map(|row| (row.method, row.path, row.show));
-        Ok(Gateway { kept: Arc::new(Router::new(shows)?), services })
+        Gateway { kept: Arc::new(Router::new(shows)), services }
     }
 
     /// Authenticates the caller: key, live mode, test mode, scope, in this order.

@@ -7,7 +7,7 @@
 
 use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, defect};
-use crate::gateway::names::KeyHeld;
+use crate::gateway::names::Held;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -53,7 +53,7 @@ pub struct Sent<'a> {
 /// A key that a request works under.
 pub struct KeyUse {
     pub(super) keep: KeepRef,
-    pub(super) held: KeyHeld,
+    pub(super) held: Held,
     sent: String,
 }
 

@@ -6,7 +6,7 @@
 
 use crate::gateway::ask;
 use crate::gateway::ask::{failure, look_now};
-use crate::gateway::names::NameHeld;
+use crate::gateway::names::Held;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use api::problem::Problem;
@@ -136,7 +136,7 @@ impl Sought {
 
     /// The word of the notices, and the name of the transfer, which nobody else may take until the
     /// payment is decided.
-    async fn search(&self, services: &Services) -> Result<(RailAnswer, Option<NameHeld>), Problem> {
+    async fn search(&self, services: &Services) -> Result<(RailAnswer, Option<Held>), Problem> {
         let engine = &services.engine;
         // The outcome of the search before this one is durable then.
         engine.continue_view(self.tenant, Query::Clock).await.map_err(failure)?;
@@ -280,7 +280,7 @@ impl Guesses {
 
 enum Claimed {
     /// The notice is the payment's.
-    Mine(Option<NameHeld>),
+    Mine(Option<Held>),
     /// The tenant has used the transfer for something else.
     Used,
     /// The notice is another tenant's.

@@ -7,6 +7,7 @@ use crate::gateway::dispatch::Request;
 use crate::gateway::prices::Prices;
 use crate::gateway::services::Services;
 use crate::http::body::without_unexpected;
+use crate::http::documents;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
 use api::problem::Problem;
@@ -20,7 +21,7 @@ use domain::values::money::Currency;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, ETAG, HeaderMap, HeaderName,
-    HeaderValue, IF_NONE_MATCH, ORIGIN, VARY,
+    HeaderValue, ORIGIN, VARY,
 };
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -167,41 +168,12 @@ fn read_history(prices: &Prices, ask: &history::Ask) -> Result<Vec<u8>, Problem>
 fn fresh(route: &PublicRoute, headers: &HeaderMap, body: Vec<u8>) -> Reply {
     let hash: [u8; 32] = Sha256::digest(&body).into();
     let tag = format!("\"{}\"", hex::encode(&hash[..16]));
-    let known =
-        headers.get_all(IF_NONE_MATCH).iter().any(|sent| sent.to_str().is_ok_and(|sent| has_tag(sent, &tag)));
-    let reply = if known { Reply::empty(304) } else { Reply::json(200, body) };
-    let reply = match HeaderValue::from_str(&tag) {
-        Ok(tag) => reply.header(ETAG, tag),
-        Err(_) => reply,
-    };
-    let reply = match HeaderValue::from_str(&format!("public, max-age={}", route.fresh_seconds)) {
-        Ok(held) => reply.header(CACHE_CONTROL, held),
-        Err(_) => reply,
-    };
-    reply.header(VARY, if route.of_tenant { VARIES_BY_TENANT } else { VARIES })
-}
-
-/// Whether a list of tags names this one; weak ones count too (RFC 9110, section 13.1.2).
-fn has_tag(sent: &str, tag: &str) -> bool {
-    sent.split(',').map(str::trim).any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tags_are_found_in_lists() {
-        for (sent, found) in [
-            ("\"a\"", true),
-            ("W/\"a\"", true),
-            ("\"b\", \"a\"", true),
-            ("*", true),
-            ("\"b\"", false),
-            ("a", false),
-            ("", false),
-        ] {
-            assert_eq!(has_tag(sent, "\"a\""), found, "{sent}");
+    let is_known = documents::is_known(headers, tag.as_bytes());
+    let mut reply = if is_known { Reply::empty(304) } else { Reply::json(200, body) };
+    for (name, text) in [(ETAG, tag), (CACHE_CONTROL, format!("public, max-age={}", route.fresh_seconds))] {
+        if let Ok(value) = HeaderValue::try_from(text) {
+            reply = reply.header(name, value);
         }
     }
+    reply.header(VARY, if route.of_tenant { VARIES_BY_TENANT } else { VARIES })
 }

@@ -6,7 +6,7 @@ use crate::gateway::ask::{defect, failure, timing};
 use crate::gateway::idempotency::KeyUse;
 use crate::gateway::keys::Secret;
 use crate::gateway::limits::{Owner, WorkSlot};
-use crate::gateway::names::{NameHeld, random_id};
+use crate::gateway::names::{Held, random_id};
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, RequestId, Trace};
@@ -147,7 +147,7 @@ pub struct TenantRequest<'a> {
     /// The work slot, held until the first record is durable or, of a read, until the answer.
     pub slot: Option<WorkSlot>,
     /// The names that are held until the first record is durable.
-    pub names: Vec<NameHeld>,
+    pub names: Vec<Held>,
 }
 
 impl TenantRequest<'_> {

@@ -3,7 +3,7 @@
 //! wallet with the seed finds them all.
 
 use crate::gateway::ask;
-use crate::gateway::names::NameHeld;
+use crate::gateway::names::Held;
 use crate::gateway::services::Services;
 use crate::rails::evm::{Account, TenantKeys};
 use crate::store::history;
@@ -21,7 +21,7 @@ const NEXT: &str = "next";
 pub struct NextAddress {
     pub address: String,
     /// Held until the record is durable that gives it to somebody.
-    pub held: NameHeld,
+    pub held: Held,
 }
 
 /// The next address of a tenant in live mode; `None` where the network is not served, or is not yet
@@ -50,7 +50,7 @@ pub async fn derive_in_live(
     services: &Services,
     tenant_key: u64,
     new: &mut NewDepositAddress,
-) -> Result<Option<NameHeld>, Problem> {
+) -> Result<Option<Held>, Problem> {
     if !is_live(tenant_key) || new.asset != Asset::Usdt {
         return Ok(None);
     }

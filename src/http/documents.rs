@@ -126,12 +126,11 @@ impl Made {
     }
 
     pub fn reply(&self, media: &'static str, policy: &'static str, headers: &HeaderMap) -> Reply {
-        let is_known = headers
-            .get_all(IF_NONE_MATCH)
-            .iter()
-            .filter_map(|sent| sent.to_str().ok())
-            .any(|sent| matches(sent, &self.etag));
-        let reply = if is_known { Reply::empty(304) } else { Reply::new(200, media, self.body.clone()) };
+        let reply = if is_known(headers, self.etag.as_bytes()) {
+            Reply::empty(304)
+        } else {
+            Reply::new(200, media, self.body.clone())
+        };
         guarded(reply.header(ETAG, self.etag.clone()), policy)
     }
 }
@@ -147,10 +146,12 @@ pub fn guarded(reply: Reply, policy: &'static str) -> Reply {
     fixed.into_iter().fold(reply, |reply, (name, value)| reply.header(name, HeaderValue::from_static(value)))
 }
 
-fn matches(sent: &str, etag: &HeaderValue) -> bool {
-    sent.split(',')
+/// Whether whoever asks has the version with this tag; weak ones count too (RFC 9110, section 13.1.2).
+pub fn is_known(headers: &HeaderMap, etag: &[u8]) -> bool {
+    let sent = headers.get_all(IF_NONE_MATCH).iter().filter_map(|sent| sent.to_str().ok());
+    sent.flat_map(|sent| sent.split(','))
         .map(str::trim)
-        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag).as_bytes() == etag.as_bytes())
+        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag).as_bytes() == etag)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
-use crate::http::router::{BadRoute, Lookup, Parameters, Router};
+use crate::http::router::{Lookup, Parameters, Router};
 use crate::metrics::{self, Metrics};
 use crate::network::TrustedProxies;
 use crate::pages::front::Pages;
@@ -156,9 +156,10 @@ impl Server {
         proxies: TrustedProxies,
         home: Vec<u8>,
         test_key: Option<&str>,
-    ) -> Result<Server, BadRoute> {
+    ) -> Server {
         let meters = Arc::clone(&services.observed.meters);
-        let rows = table::public(&audiences.banks);
+        let banks = audiences.banks.rows().map(|(path, call)| (Method::POST, path, Endpoint::Bank(call)));
+        let rows = table::public(banks);
         let documents =
             Documents::new(|| api::interface::public().to_json(), |path| meters.of(&Method::GET, path))
                 .with_home(home, |path| meters.of(&Method::GET, path));
@@ -172,7 +173,7 @@ impl Server {
         audiences: Arc<Audiences>,
         origin: OriginCheck,
         metrics: Metrics,
-    ) -> Result<Server, BadRoute> {
+    ) -> Server {
         let meters = Arc::clone(&services.observed.meters);
         let documents =
             Documents::new(|| crate::admin::document().to_json(), |path| meters.of(&Method::GET, path));
@@ -197,7 +198,7 @@ impl Server {
         documents: Documents<Arc<Meter>>,
         guides: Option<Arc<Guides<Arc<Meter>>>>,
         operators: Option<OfOperators>,
-    ) -> Result<Server, BadRoute> {
+    ) -> Server {
         let meters: &Meters = &services.observed.meters;
         let is_told =
             |endpoint: &Endpoint| !matches!(endpoint, Endpoint::Tenant(route) if route.is_for_pages);
@@ -210,10 +211,10 @@ impl Server {
         let table = Router::new(rows.into_iter().map(|(method, path, endpoint)| {
             let meter = meters.of(&method, path);
             (method.clone(), path, Row { policy: policy(&method, &endpoint), endpoint, meter })
-        }))?;
+        }));
         let (unrouted, health, ready) =
             (meters.of_none(), meters.of(&Method::GET, HEALTH), meters.of(&Method::GET, READY));
-        Ok(Server {
+        Server {
             services,
             audiences,
             table,
@@ -225,7 +226,7 @@ impl Server {
             unrouted,
             health,
             ready,
-        })
+        }
     }
 
     async fn steps<'a>(
