@@ -84,7 +84,6 @@ impl Outbox {
 }
 
 impl Outbox {
-    /// The outcome of an effect in live mode. Without a rail, nothing is sent and nobody asked.
     fn live(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
         let (operation, how) = (effect.operation, effect.how);
         if let Order::SendUsdt { network, .. } = &effect.order
@@ -207,7 +206,6 @@ async fn find_notice(services: Option<Arc<Services>>, tenant: u64, effect: Effec
     }
 }
 
-/// A transfer that was looked for by the digits that its payer gave.
 struct Transfer {
     bank: BankCode,
     date: Date,

@@ -28,7 +28,6 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(10);
 const REST: Duration = Duration::from_millis(20);
 
-/// Asks a book; a refusal is a problem.
 pub async fn book(
     engine: &Engine<Domain>,
     tenant_key: u64,
@@ -68,8 +67,6 @@ pub async fn named_by_now(
     Ok(history::named(services.engine.reader(), tenant_key, space, name)?)
 }
 
-/// Asks a book like [`book`], for a change that must go on: while the engine is full it tries
-/// again, for some seconds.
 pub async fn book_patiently(
     engine: &Engine<Domain>,
     tenant_key: u64,
@@ -117,16 +114,12 @@ pub fn look_now(services: &Arc<Services>, tenant_key: u64, id: EntityId) {
     });
 }
 
-/// A durable change of tenants or keys, which the directory of callers knows.
 pub struct Changed {
-    /// The record; `None` when nothing changed.
     pub record: Option<Arc<Record>>,
-    /// The record's sequence and timing, for the answer's headers.
     pub trace: Trace,
 }
 
 impl Changed {
-    /// The change of the platform's state in the record, if it made one.
     pub fn change(&self) -> Option<&PlatformChange> {
         self.record.as_ref().and_then(|record| record.platform.as_deref())
     }
@@ -145,8 +138,6 @@ pub async fn platform(
     Ok(learned(&services.callers, *settled))
 }
 
-/// Asks the platform's book like [`platform`], for a change that must go on: while the engine is
-/// full it tries again.
 pub async fn platform_patiently(
     services: &Services,
     ask: impl Fn() -> PlatformAsk,
@@ -158,7 +149,6 @@ pub async fn platform_patiently(
 
 #[derive(Default)]
 pub struct Done {
-    /// A deed that the platform's book remembers.
     pub act: Option<Act>,
     pub audit: Option<Box<AuditEntry>>,
 }

@@ -26,7 +26,6 @@ pub const CURRENCIES: [Currency; 3] = [Currency::Ves, Currency::Cop, Currency::U
 
 /// The banks that are told apart; there are about thirty.
 const BANKS: usize = 64;
-/// The codes of failures that are told apart, of one method or currency.
 const CODES: usize = 48;
 /// Characters of a code; a longer text is a sentence.
 const CODE_MAX: usize = 32;
@@ -41,7 +40,6 @@ pub struct Business {
 #[derive(Clone, Default)]
 pub struct Counts {
     pub payments: [PaymentCounts; Method::ALL.len()],
-    /// By the currencies of [`CURRENCIES`].
     pub payouts: [PayoutCounts; CURRENCIES.len()],
     pub conversions: [u64; CONVERTED.len()],
     pub chargebacks: [u64; DISPUTED.len()],
@@ -151,7 +149,6 @@ impl Counts {
     }
 }
 
-/// What is counted under a name; beyond so many names it is under `other`.
 fn named<'c, T: Default>(counts: &'c mut BTreeMap<String, T>, name: &str, most: usize) -> &'c mut T {
     let name = if counts.len() < most || counts.contains_key(name) { name } else { OTHER };
     counts.entry(name.to_owned()).or_default()
@@ -186,27 +183,22 @@ pub struct Line {
 }
 
 impl Line {
-    /// Adds one that has waited so long.
     pub fn add(&mut self, seconds: i64) {
         self.count += 1;
         self.oldest_seconds = self.oldest_seconds.max(u64::try_from(seconds).unwrap_or(0));
     }
 }
 
-/// The figures of one count; of each pair the first is live mode's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// The number of things that wait, by mode, kind and age.
     pub pending: [[[u64; AGES.len()]; KINDS.len()]; 2],
     pub reviews: [Line; 2],
-    /// Notices of banks that no payment has claimed.
     pub notices: Line,
     /// Seconds since the oldest event of live mode that an endpoint was not sent yet.
     pub webhook_lag_seconds: u64,
 }
 
 impl Seen {
-    /// Adds something of the `kind`-th kind that has waited so long.
     pub fn add(&mut self, is_live: bool, kind: usize, seconds: i64) {
         let age = AGES.iter().position(|(_, below)| seconds < *below).unwrap_or(AGES.len() - 1);
         self.pending[usize::from(!is_live)][kind][age] += 1;
@@ -221,7 +213,6 @@ impl Waiting {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = seen;
     }
 
-    /// The newest count; zeros before the first.
     pub fn seen(&self) -> Seen {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -26,7 +26,6 @@ use domain::resources::payments::charge::{NewCharge, Secret};
 use domain::values::ids::{EntityId, Id};
 use wal::Reader;
 
-/// A charge, which may be by the token of a card.
 pub async fn charge(
     request: &mut TenantRequest<'_>,
     new: NewCharge,
@@ -73,7 +72,6 @@ fn payment_on(reader: &Reader, tenant: u64, name: &str) -> Result<Option<Payment
     }
 }
 
-/// Whether a charge without a key is a repeat of an attempt that failed.
 async fn repeats(request: &TenantRequest<'_>, failed: &Payment, new: &NewCharge) -> Result<bool, Problem> {
     match failed.is_repeated_until(new).filter(|_| request.used.is_none()) {
         Some(until) => Ok(request.clock().await? < until),
@@ -169,13 +167,9 @@ async fn make_way(services: &Services, tenant: u64, intent: Id, new: &NewCharge)
     })
 }
 
-/// Whether an attempt gets past an intent.
 enum Passage {
-    /// The intent is canceled.
     Free,
-    /// The intent stays: the attempt is refused.
     Refused(Refusal),
-    /// The intent was executed.
     Taken,
 }
 

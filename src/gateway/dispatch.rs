@@ -71,7 +71,6 @@ pub struct Request<'a> {
     pub inbound: &'a mut Inbound,
     /// The Idempotency-Key, if one was sent and counts; or what is bad about it.
     pub key: Result<Option<&'a str>, BadField>,
-    /// The parameters after the question mark of a call that takes none.
     pub unexpected: Vec<BadField>,
     pub slot: Option<WorkSlot>,
 }
@@ -81,7 +80,6 @@ pub struct Request<'a> {
 // the API, and a key that is revoked opens nothing more. The mark travels beside the head of a request, among what
 // no network writes.
 
-/// The hash of the key or token of whoever is logged in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct OnBehalf([u8; 32]);
 
@@ -102,7 +100,6 @@ impl OnBehalf {
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// The server of interface B.
 pub struct Gateway {
     services: Arc<Services>,
     /// What shows the answer that was kept for a POST to a path.
@@ -116,13 +113,11 @@ pub struct Prepared {
     unexpected: Vec<BadField>,
     used: Option<KeyUse>,
     slot: Option<WorkSlot>,
-    /// The list, if it is wanted as CSV.
     export: Option<Box<Export>>,
     /// While the request lasts, the test data of its caller does not begin anew.
     pass: Option<Pass>,
 }
 
-/// A tenant's endpoint, with who calls it and about what.
 struct Source {
     services: Arc<Services>,
     kept: Arc<Kept>,
@@ -207,8 +202,6 @@ pub fn sent_key(headers: &HeaderMap) -> Option<&str> {
     if sent.all(|again| again == key) { key.to_str().ok() } else { None }
 }
 
-/// The problem of a caller whose key opens nothing, or who sent none. Whether a key was ever one is not
-/// said.
 fn without_key(headers: &HeaderMap) -> Problem {
     Problem::unauthorized(if headers.get_all(API_KEY).iter().count() > 1 {
         "the header x-api-key is there more than once: send one key"
@@ -222,7 +215,6 @@ fn without_key(headers: &HeaderMap) -> Problem {
 }
 
 impl Gateway {
-    /// The tenant key and the key of a caller who was refused, or asked for what is not there.
     pub fn key_of(&self, arrival: &Arrival) -> Option<(u64, Id)> {
         let key = arrival.head.headers.get(API_KEY)?.to_str().ok()?;
         let caller = self.services.callers.directory.recognise(&hash_key(key), self.services.now())?;
@@ -290,7 +282,6 @@ impl Gateway {
 }
 
 impl Prepared {
-    /// Has the endpoint do what is asked.
     pub async fn perform(self, arrival: &Arrival) -> Result<Reply, Problem> {
         let Prepared { source, body, unexpected, used, slot, export, pass: _pass } = self;
         let Some(export) = export else {
@@ -564,7 +555,6 @@ impl Server for TenantRequest<'_> {
     }
 }
 
-/// The answer to a read: 200 with the body, or 404 if there is none.
 fn found(body: Option<Vec<u8>>) -> Result<Reply, Problem> {
     body.map(|body| Reply::json(200, body)).ok_or_else(Problem::not_found)
 }

@@ -28,7 +28,6 @@ use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use wal::Seq;
 
-/// The owner of an Idempotency-Key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     Tenant(u64),
@@ -37,20 +36,14 @@ pub enum Owner {
     Operators,
 }
 
-/// The parts of a request that its Idempotency-Key concerns.
 pub struct Sent<'a> {
-    /// The request's Idempotency-Key.
     pub key: &'a str,
-    /// The request's path.
     pub path: &'a str,
-    /// The request's body.
     pub body: &'a [u8],
     pub has_card: bool,
-    /// The request's id, for its log line and `X-Request-Id`.
     pub request_id: &'a str,
 }
 
-/// A key that a request works under.
 pub struct KeyUse {
     pub(super) keep: KeepRef,
     pub(super) held: Held,
@@ -71,11 +64,8 @@ impl KeyUse {
 }
 
 pub struct KeptAnswer {
-    /// The record that keeps it.
     pub seq: Seq,
-    /// The tenant key whose log has the record.
     tenant: u64,
-    /// The answer.
     pub kept: Kept,
     pub record: Record,
     pub time: Timestamp,
@@ -93,11 +83,9 @@ impl KeptAnswer {
     }
 }
 
-/// The outcome of reserving an Idempotency-Key.
 pub enum Reserved {
     /// No answer stands: one is to be kept, and the key is held until then.
     New(KeyUse),
-    /// The request was answered before.
     Answered(Box<KeptAnswer>),
 }
 
@@ -159,7 +147,6 @@ pub async fn keep_answer(
     Ok(ask::book_patiently(&services.engine, tenant, keeping).await?.seq)
 }
 
-/// The answers kept for a key on a path: one for a tenant, for operators the newest of each mode.
 fn find(services: &Services, owner: Owner, key: &str, path: &str) -> Result<Vec<KeptAnswer>, Unreadable> {
     let reader = services.engine.reader();
     let values: Vec<Vec<u8>> = match owner {
@@ -223,13 +210,11 @@ fn is_other(tenant: u64, mode: Mode) -> bool {
     tenant != PLATFORM && is_live(tenant) != (mode == Mode::Live)
 }
 
-/// The mode that a body names, if it is one that can be read.
 pub fn mode_in(body: &[u8]) -> Option<Mode> {
     let mut fields = Fields::parse(body).ok()?;
     fields.required("mode", kinds::mode()).peek().copied()
 }
 
-/// The use that is under way; `None` when there is none.
 pub fn under_way(
     services: &Services,
     tenant: u64,
@@ -243,7 +228,6 @@ pub fn under_way(
     Some(body.null("status").null("response").null("walSeq").end())
 }
 
-/// The newest use whose answer is kept at `now`; `None` when there is none.
 pub fn done(
     services: &Services,
     tenant: u64,

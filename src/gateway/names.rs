@@ -14,7 +14,6 @@ use tokio::sync::futures::OwnedNotified;
 use tokio::sync::{Notify, OwnedRwLockReadGuard, RwLock};
 use uuid::Uuid;
 
-/// What a request works under, in one tenant and mode.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Name {
     tenant: u64,
@@ -29,7 +28,6 @@ enum NameOf {
     Reference(Space),
 }
 
-/// The Idempotency-Keys and names that requests work under now, each since an instant of the server's clock.
 #[derive(Default)]
 pub struct Reservations(DashMap<Name, (Timestamp, Arc<Notify>)>);
 
@@ -45,7 +43,6 @@ impl Reservations {
         self.hold(Name { tenant, of: NameOf::Key(path.to_owned()), name: key.to_owned() }, now).ok()
     }
 
-    /// The path on which a key is in use now, and since when.
     pub fn key_in_use(&self, tenant: u64, key: &str, path: Option<&str>) -> Option<(String, Timestamp)> {
         self.0.iter().find_map(|entry| match entry.key() {
             Name { tenant: of, of: NameOf::Key(on), name }
@@ -57,12 +54,10 @@ impl Reservations {
         })
     }
 
-    /// Reserves a reference; `None` while another request works under it.
     pub fn try_hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> Option<Held> {
         self.hold(named(tenant, space, name), Timestamp::EPOCH).ok()
     }
 
-    /// Waits until nobody has a name.
     pub async fn wait_for(&self, tenant: u64, space: Space, name: &str) {
         let name = named(tenant, space, name);
         while let Some(taken) = self.0.get(&name).map(|taken| Arc::clone(&taken.1).notified_owned()) {
@@ -70,7 +65,6 @@ impl Reservations {
         }
     }
 
-    /// Reserves a reference, after waiting for the request that has it.
     pub async fn hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> Held {
         let name = named(tenant, space, name);
         loop {
@@ -121,7 +115,6 @@ pub fn random_id() -> Id {
 #[derive(Default)]
 pub struct Ids(DashMap<u64, NewestId>);
 
-/// The newest id of a tenant: its millisecond and its random bits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct NewestId {
     ms: i64,
@@ -155,7 +148,6 @@ impl Ids {
     }
 }
 
-/// The gates before the data of test mode, by tenant key.
 #[derive(Default)]
 pub struct TestGates(DashMap<u64, Arc<RwLock<()>>, RandomState>);
 
@@ -163,7 +155,6 @@ pub struct TestGates(DashMap<u64, Arc<RwLock<()>>, RandomState>);
 pub type Pass = OwnedRwLockReadGuard<()>;
 
 impl TestGates {
-    /// The right of a call, which waits while the data begins anew; live mode needs none.
     pub async fn pass(&self, tenant: u64) -> Option<Pass> {
         if is_live(tenant) {
             return None;

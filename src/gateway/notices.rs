@@ -31,11 +31,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wal::Reader;
 
-/// The failure code of a transfer that was found and does not pay.
 const USED: &str = "reference_already_used";
-/// The failure code of a transfer that nobody knows of.
 const NOT_FOUND: &str = "reference_not_found";
-/// Notices of one payer, bank, amount and day that are looked through.
 const CANDIDATES_MAX: usize = 10_000;
 const AWAITING_MAX: usize = 100;
 
@@ -94,14 +91,12 @@ fn look_at_awaiting(services: &Arc<Services>, traits: &Traits) -> Result<(), Pro
 
 const NO_PAYMENT: &str = "an awaited notice of no payment";
 
-/// The names of the platform's in a space that begin so: the first, and what comes after the last.
 fn names_beginning_with(space: Space, prefix: &str) -> (Vec<u8>, Vec<u8>) {
     let from = index::name(PLATFORM, space, prefix);
     let to = [from.as_slice(), &[0xFF]].concat();
     (from, to)
 }
 
-/// Whether a live payer has this number on their document.
 pub fn knows_payer(services: &Services, document: u32) -> Result<bool, Problem> {
     let key = index::name(PLATFORM, Space::Payer, &document.to_string());
     Ok(services.engine.reader().index_get(&key).map_err(Unreadable::from)?.is_some())
@@ -111,9 +106,7 @@ pub struct Sought {
     pub tenant: u64,
     pub payment: Id,
     pub operation: Id,
-    /// The answer to whether it is looked for again.
     pub how: How,
-    /// The instant at which that was decided.
     pub at: Timestamp,
 }
 
@@ -256,7 +249,6 @@ fn may_claim(
     is_payer && (is_whole || may_be_part) && (is_given || guesses.wrong < GUESSES)
 }
 
-/// The references other than a payment's own that were looked for a phone, bank and day, by whomever.
 struct Guesses {
     wrong: usize,
     /// Those that payments wait for: of many at once one would be right when the notice comes.
@@ -279,11 +271,8 @@ impl Guesses {
 }
 
 enum Claimed {
-    /// The notice is the payment's.
     Mine(Option<Held>),
-    /// The tenant has used the transfer for something else.
     Used,
-    /// The notice is another tenant's.
     Taken,
 }
 
@@ -298,14 +287,12 @@ fn done(notice: &Notice) -> RailAnswer {
     RailAnswer::done(reference(notice))
 }
 
-/// Whether every notice that may be of a transfer has paid, and one of them for the tenant.
 pub fn is_used_up(services: &Services, tenant: u64, traits: &Traits, typed: &str) -> Result<bool, Problem> {
     let claims: Option<Vec<_>> =
         candidates(services, traits, typed)?.iter().map(|notice| notice.claim).collect();
     Ok(claims.is_some_and(|claims| claims.iter().any(|claim| claim.tenant == tenant)))
 }
 
-/// The notices that may be of a transfer, oldest first.
 fn candidates(services: &Services, traits: &Traits, typed: &str) -> Result<Vec<Notice>, Problem> {
     let reader = services.engine.reader();
     let (from, to) = names_beginning_with(Space::Notice, &traits.prefix());
@@ -339,7 +326,6 @@ pub fn payment(services: &Services, tenant: u64, id: Id) -> Result<Payment, Prob
     }
 }
 
-/// Whether the payment that has a transfer's name waits for another transfer than one with these data.
 fn is_for_another(services: &Services, tenant: u64, named: Id, traits: &Traits) -> Result<bool, Problem> {
     Ok(payment(services, tenant, named)?.awaits_another(Some(traits)))
 }

@@ -43,7 +43,6 @@ impl Operator {
         self.role
     }
 
-    /// The account; `None` for `root`.
     pub fn account(&self) -> Option<&OperatorAccount> {
         self.account.as_deref()
     }
@@ -54,7 +53,6 @@ impl Operator {
     }
 }
 
-/// SHA-256 of a token, which is all that is kept of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TokenDigest([u8; 32]);
 
@@ -67,7 +65,6 @@ impl TokenDigest {
         TokenDigest(bytes)
     }
 
-    /// The bytes, for the operator's account.
     pub fn bytes(self) -> [u8; 32] {
         self.0
     }
@@ -75,20 +72,17 @@ impl TokenDigest {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Approvals {
-    /// The calls that do.
     pub of: BTreeSet<Approvable>,
     /// The time for which somebody may decide, in ms.
     pub valid_ms: i64,
 }
 
 pub struct Operators {
-    /// The token of the configuration; `None` for local work, where everybody is `root`.
     root: Option<TokenDigest>,
     named: RwLock<BTreeMap<Id, Arc<OperatorAccount>>>,
 }
 
 impl Operators {
-    /// A directory with the token of the configuration alone.
     pub fn new(root: Option<&str>) -> Operators {
         Operators { root: root.map(|token| TokenDigest::of(token.as_bytes())), named: RwLock::default() }
     }
@@ -129,7 +123,6 @@ impl Operators {
         self.of_digest(digest).or_else(|| self.root.is_none().then(Operator::root))
     }
 
-    /// The operator whose token a request brings; 401 without one.
     pub fn authenticate(&self, headers: &HeaderMap) -> Result<Operator, Problem> {
         let token = bearer(headers);
         match token.and_then(|token| self.of_token(token)) {
@@ -161,7 +154,6 @@ impl Operators {
         self.named.read().unwrap_or_else(PoisonError::into_inner).get(&id).map(Arc::clone)
     }
 
-    /// Every operator, newest first.
     pub fn all(&self) -> Vec<Arc<OperatorAccount>> {
         let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
         named.values().rev().map(Arc::clone).collect()

@@ -28,14 +28,10 @@ use std::sync::Arc;
 
 const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
-/// The methods that the operator's pages may use from a browser (CORS).
 const CORS_METHODS: HeaderValue = HeaderValue::from_static("GET, OPTIONS");
-/// The headers that such a page may send, and those of an answer that it may read.
 const CORS_HEADERS: HeaderValue = HeaderValue::from_static("x-tenant-id, x-request-id, if-none-match");
 const CORS_EXPOSED: HeaderValue = HeaderValue::from_static("etag, x-request-id, retry-after");
-/// Seconds for which a browser remembers what it may do.
 const CORS_FRESH_SECONDS: HeaderValue = HeaderValue::from_static("600");
-/// The request headers that an answer depends on besides its address, for caches.
 const VARIES: HeaderValue = HeaderValue::from_static("Origin");
 const VARIES_BY_TENANT: HeaderValue = HeaderValue::from_static("Origin, x-tenant-id");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
@@ -51,8 +47,6 @@ pub struct Public {
 }
 
 impl Public {
-    /// The public API for browsers on these sites, with these fees; `policy` is that of a caller
-    /// who names no tenant.
     pub fn new(
         services: Arc<Services>,
         origins: &[String],
@@ -76,7 +70,6 @@ impl Public {
         }
     }
 
-    /// The policy of the tenant that the header names; `None` without a header.
     fn policy_of(&self, headers: &HeaderMap) -> Result<Option<&Policy>, Problem> {
         let Some(named) = headers.get(X_TENANT_ID) else { return Ok(None) };
         let tenant =
@@ -139,7 +132,6 @@ impl Public {
     }
 }
 
-/// The pairs that exist before there is a sample of them.
 const PAIRS: [Pair; 3] = [Pair::USD_VES, Pair::USDT_VES, Pair::USDT_COP];
 /// Sources and sides that `docs/contract.md, 14.1` names.
 const NAMES: [&str; 6] = ["p2p", "bcv", "BUY", "SELL", "FLOOR", "OFFICIAL"];
@@ -164,7 +156,6 @@ fn read_history(prices: &Prices, ask: &history::Ask) -> Result<Vec<u8>, Problem>
     read().map_err(|error: crate::rates::RateStoreError| Problem::internal_error(error))
 }
 
-/// Completes a success for caches: how long it may be kept, and its ETag.
 fn fresh(route: &PublicRoute, headers: &HeaderMap, body: Vec<u8>) -> Reply {
     let hash: [u8; 32] = Sha256::digest(&body).into();
     let tag = format!("\"{}\"", hex::encode(&hash[..16]));

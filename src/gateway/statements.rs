@@ -87,7 +87,6 @@ fn added_up(
     Ok(sums)
 }
 
-/// The account of a book that is not in memory, from its newest snapshot; `None` if it has none.
 fn saved(services: &Services, tenant: u64, ask: Ask) -> Result<Option<Present>, Stopped> {
     let Some(stored) = services.engine.reader().snapshot(tenant, None)? else { return Ok(None) };
     let book = services.engine.machine().restore(tenant, &stored.state);

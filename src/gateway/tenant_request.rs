@@ -37,7 +37,6 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The server, at the moment of a tenant's call.
 pub struct TenantEnvironment<'a> {
     pub services: &'a Services,
     pub tenant: u64,
@@ -107,7 +106,6 @@ impl Environment for TenantEnvironment<'_> {
 pub struct TenantSecrets<'a> {
     pub services: &'a Services,
     pub tenant: u64,
-    /// The Idempotency-Key that was sent, from which an API key is made again.
     pub sent: Option<&'a str>,
 }
 
@@ -131,10 +129,8 @@ impl Secrets for TenantSecrets<'_> {
 /// later is seen when it is read again.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What shows the answer that was kept for a POST to a path.
 pub type Kept = Router<Option<Show>>;
 
-/// A request of a tenant's.
 pub struct TenantRequest<'a> {
     pub services: &'a Arc<Services>,
     pub kept: &'a Kept,
@@ -163,7 +159,6 @@ impl TenantRequest<'_> {
         }
     }
 
-    /// Sends a command, with what is held until it is answered.
     pub async fn send(
         &mut self,
         target: Target,
@@ -219,7 +214,6 @@ impl TenantRequest<'_> {
         reply(self.services, self.caller.tenant_key, self.shows, outcome, self.request_id)
     }
 
-    /// The tenant's clock.
     pub async fn clock(&self) -> Result<Timestamp, Problem> {
         match self.services.engine.view(self.caller.tenant_key, view::Query::Clock).await.map_err(failure)? {
             View::Clock(now) => Ok(now),
@@ -253,18 +247,15 @@ pub struct Shows {
 }
 
 impl Shows {
-    /// What a row shows, with the parameters of a path to it.
     pub fn of<'p>(show: Option<Show>, parameters: impl Iterator<Item = &'p str>) -> Shows {
         Shows { show, about: parameters.filter_map(Id::parse).last() }
     }
 
-    /// An operation whose answer needs nothing of the path.
     pub fn by(show: Show) -> Shows {
         Shows { show: Some(show), about: None }
     }
 }
 
-/// The answer to a tenant's command.
 pub fn reply(
     services: &Services,
     tenant: u64,

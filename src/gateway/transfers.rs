@@ -27,7 +27,6 @@ async fn payment_of(services: &Services, tenant: u64, means: &Means) -> Result<O
     payment(services, tenant, id).map(Some)
 }
 
-/// Whether the payment that a transfer belongs to still waits for the bank's word about it.
 pub async fn is_sought(services: &Services, tenant: u64, means: &Means) -> Result<bool, Problem> {
     let payment = payment_of(services, tenant, means).await?;
     Ok(payment.is_some_and(|payment| payment.status == Status::Pending))

@@ -14,13 +14,11 @@ use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::values::address::{Network, canonical};
 use domain::values::mode::is_live;
 
-/// The name that is held by the request that takes the next address of a tenant.
 const NEXT: &str = "next";
 
 /// An address that nobody has, and the right to be the only one who takes it.
 pub struct NextAddress {
     pub address: String,
-    /// Held until the record is durable that gives it to somebody.
     pub held: Held,
 }
 
@@ -45,7 +43,6 @@ pub async fn next(
     Ok(Some(NextAddress { address: network.address(&account), held }))
 }
 
-/// Makes a new address in USDT the next one in live mode, and returns what is held for it.
 pub async fn derive_in_live(
     services: &Services,
     tenant_key: u64,

@@ -34,7 +34,6 @@ use std::sync::Arc;
 use std::time::Instant;
 use wal::{Reader, Seq};
 
-/// The endpoints of a tenant in a mode, oldest first.
 fn endpoints(reader: &Reader, tenant: u64) -> Result<Vec<Webhook>, Problem> {
     Ok(api::webhooks::endpoints(&Stored::of(reader, tenant))?)
 }
@@ -63,7 +62,6 @@ fn is_endpoint(services: &Services, tenant: u64, id: Id) -> Result<bool, Unreada
     Ok(matches!(entity.as_deref(), Some(Entity::Webhook(_))))
 }
 
-/// At least the newest `count` deliveries of an endpoint before `after`; none of one that is gone.
 pub fn newest_deliveries(
     services: &Services,
     tenant: u64,
@@ -131,7 +129,6 @@ fn pending(
     Ok(found)
 }
 
-/// The newest `count` deliveries before `after` that have an outcome.
 fn ended(
     reader: &Reader,
     tenant: u64,

@@ -47,7 +47,6 @@ struct File<M> {
     value: M,
 }
 
-/// Each with a value of its caller's, such as the meter that counts answers.
 pub struct Documents<M> {
     files: Vec<File<M>>,
 }

@@ -127,7 +127,6 @@ impl Listener {
         self.socket.local_addr()
     }
 
-    /// And everything under way is answered or cut off.
     pub async fn serve<A: Answer>(
         self,
         answer: Arc<A>,

@@ -16,7 +16,6 @@ use domain::view::Query;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// `Own` only if the answer's names are the order's own.
 pub async fn claimed(
     services: Arc<Services>,
     (tenant, entity): (u64, EntityId),

@@ -112,7 +112,6 @@ impl Lane {
         }
     }
 
-    /// Once, or not at all.
     pub async fn send(&self, call: &Call) -> (RailAnswer, Said) {
         let _calling = Calling { lane: self, operation: Id::from(call.operation_id) };
         let to = call.order.bank_call();
@@ -230,7 +229,6 @@ impl Lane {
         self.changed.notify_waiters();
     }
 
-    /// Waits until an order of the queue may go.
     pub async fn next(&self) -> super::queue::Queued {
         loop {
             let mut changed = pin!(self.changed.notified());

@@ -29,7 +29,6 @@ use wal::{Counted, Histogram};
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The bank of test mode.
 pub trait Rail: Send + Sync {
     fn name(&self) -> &'static str;
 

@@ -39,7 +39,6 @@ impl Default for Pace {
 }
 
 pub struct Registry {
-    /// The bank of test mode, and how it answered.
     pub test: Arc<dyn Rail>,
     pub test_outcomes: Arc<Outcomes>,
     live: Vec<Arc<Lane>>,

@@ -45,14 +45,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use table::{Endpoint, Policy, Whose, policy};
 
-/// The beginning of the paths of the tenants' API, known or not.
 const API: &str = "/v1/";
 const HEALTH: &str = "/healthz";
 const READY: &str = "/readyz";
 /// The tenant key of what anybody may ask for: no tenant has it.
 const ANYBODY: u64 = PLATFORM + 1;
 
-/// Who a path is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     Tenant,
@@ -101,7 +99,6 @@ enum Caller {
     Anybody,
 }
 
-/// What the endpoints of each audience share.
 pub struct Audiences {
     pub tenants: Gateway,
     pub visitors: Public,
@@ -119,7 +116,6 @@ struct OfOperators {
     scrapes: Arc<Meter>,
 }
 
-/// What answers on a listener.
 pub struct Server {
     services: Arc<Services>,
     audiences: Arc<Audiences>,
@@ -167,7 +163,6 @@ impl Server {
         Server::new(services, audiences, proxies, rows, documents, Some(guides), None)
     }
 
-    /// The listener of operators: their programs, and the console.
     pub fn of_operators(
         services: Arc<Services>,
         audiences: Arc<Audiences>,
@@ -353,7 +348,6 @@ impl Server {
         work.perform(arrival).await
     }
 
-    /// The endpoints of people, banks and operators.
     async fn rare(
         &self,
         endpoint: &Endpoint,
@@ -478,13 +472,11 @@ impl Server {
         }))
     }
 
-    /// Whether only pages can call what is at a path.
     fn is_for_pages(&self, path: &str) -> bool {
         matches!(self.table.lookup(&Method::POST, path), Lookup::Found(found)
             if matches!(&found.value.endpoint, Endpoint::Tenant(route) if route.is_for_pages))
     }
 
-    /// The problem of a path that leads nowhere.
     fn not_found(&self, audience: Audience, arrival: &Arrival) -> Problem {
         let head = &arrival.head;
         let known = self.told.iter().filter(|(whose, _)| *whose == audience).map(|(_, path)| *path);
@@ -510,7 +502,6 @@ impl Server {
         }
     }
 
-    /// The answer to a problem, in the form that the audience reads.
     fn refused(&self, audience: Audience, problem: Problem, arrival: &Arrival) -> Reply {
         let problem = self.named(audience, problem, arrival);
         match audience {
@@ -530,7 +521,6 @@ impl Server {
 }
 
 impl Answer for Server {
-    /// Answers a request, and counts it.
     async fn answer(&self, arrival: &Arrival, inbound: &mut Inbound) -> Reply {
         let services = &*self.services;
         let audience = audience(self.operators.is_some(), arrival.head.uri.path());
@@ -590,7 +580,6 @@ fn is_read(arrival: &Arrival) -> bool {
     matches!(arrival.head.method, Method::GET | Method::HEAD)
 }
 
-/// The problem of a request that was not confirmed, with what is certain of it.
 fn unconfirmed(arrival: &Arrival) -> Problem {
     if is_read(arrival) { Problem::no_leader() } else { Problem::storage_unavailable() }
 }
@@ -619,7 +608,6 @@ fn of_read(problem: Problem, arrival: &Arrival) -> Problem {
 /// Leads to the server once it is open.
 pub struct StartupGate {
     inside: OnceLock<Server>,
-    /// The answers while another machine leads.
     standby: OnceLock<StandbyFront>,
     why_closed: RwLock<&'static str>,
     /// Whether another machine may lead meanwhile: then a request is not this one's to do.
@@ -644,22 +632,18 @@ impl StartupGate {
         self.is_node.store(true, Ordering::Release);
     }
 
-    /// The problem of a request that came before the gate was open.
     fn closed(&self) -> Problem {
         if self.is_node.load(Ordering::Acquire) { Problem::no_leader() } else { Problem::overloaded(1) }
     }
 
-    /// Sets the reason why the gate is closed.
     pub fn explain(&self, why: &'static str) {
         *self.why_closed.write().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
-    /// Has a standby answer until the gate is open.
     pub fn stand_by(&self, front: StandbyFront) {
         let _ = self.standby.set(front);
     }
 
-    /// Opens the gate, once.
     pub fn open(&self, inside: Server) {
         assert!(self.inside.set(inside).is_ok(), "a startup gate is opened once");
     }

@@ -36,13 +36,10 @@ pub struct Policy {
     pub takes_key: bool,
     /// The parameters after the question mark are the endpoint's; if not, any is unexpected.
     pub takes_query: bool,
-    /// The share that a work slot is had in.
     pub works_in: Whose,
-    /// The share that a body is gathered in.
     pub gathers_in: Whose,
 }
 
-/// Whose share of the server a request is counted in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Whose {
     #[default]
@@ -52,7 +49,6 @@ pub enum Whose {
     Client,
 }
 
-/// The rows of tenants, visitors, banks, buyers and merchants.
 pub fn public(banks: impl Iterator<Item = Row>) -> Vec<Row> {
     let tenants = tenant_rows().map(|route| (route.method.clone(), route.path, Endpoint::Tenant(route)));
     let visitors =
@@ -63,7 +59,6 @@ pub fn public(banks: impl Iterator<Item = Row>) -> Vec<Row> {
     tenants.chain(visitors).chain(banks).chain(buyers).chain(merchants).collect()
 }
 
-/// The rows of operators: their programs, and the console.
 pub fn of_operators() -> Vec<Row> {
     let programs = operator_rows().map(|route| (route.method.clone(), route.path, Endpoint::Operator(route)));
     let people = console::SITE.rows(console::rows());

@@ -27,22 +27,17 @@ pub use r4::Settings as R4Settings;
 use std::sync::Arc;
 
 const BODY_BYTES_MAX: usize = 64 << 10;
-/// A bank that has found a restored copy tries again after so long.
 const COPY_RETRY_SECONDS: u32 = 60;
 
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// R4, if it is configured.
     pub r4: Option<R4Settings>,
-    /// The secret that signs Wompi's events, if it is configured.
     pub wompi_events_secret: Option<ApiSecret>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RailCall {
-    /// R4 asks whether a transfer would be welcome.
     Question,
-    /// R4 tells of a transfer.
     Notice,
     Event,
 }

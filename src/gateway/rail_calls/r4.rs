@@ -17,7 +17,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use subtle::ConstantTimeEq;
 
-/// The proofs by which R4 is known.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The value of `Authorization`; without it all of its calls are refused.
@@ -28,7 +27,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Whether it is R4 that calls.
     pub(super) fn admits(&self, arrival: &Arrival) -> bool {
         let peer = arrival.peer.ip().to_canonical();
         let sources = &self.callback_sources;

@@ -407,7 +407,6 @@ struct Watch {
     opened: Instant,
     under_way: AtomicU32,
     in_head: AtomicBool,
-    /// Bytes may be pings there and say nothing about a head.
     is_http2: AtomicBool,
     /// Bytes may be left that nobody will read, so the connection has to linger before it closes.
     unread: AtomicBool,

@@ -91,7 +91,6 @@ impl Node {
         self.rpc.ask("eth_getTransactionCount", json!([hex0x(account), at(block)]), small).await
     }
 
-    /// What gas is paid from, in wei.
     pub async fn balance(&self, account: &Account) -> Result<u128, RpcError> {
         self.rpc.ask("eth_getBalance", json!([hex0x(account), "latest"]), quantity).await
     }

@@ -223,7 +223,6 @@ fn payee(bank: BankCode, phone: MobilePhone, document: Option<IdentityDocument>)
     Ok(Party { bank, phone, document })
 }
 
-/// In Caracas.
 pub(super) fn today() -> Date {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_unix_ms(i64::try_from(now.as_millis()).unwrap_or(i64::MAX)).date_in(Zone::Caracas)

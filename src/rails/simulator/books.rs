@@ -65,7 +65,6 @@ impl BooksError {
 
 pub type Decided = [u8; 2];
 
-/// The books in the log of a cluster. A decision may be answered once it is written.
 pub trait AgreedBooks: Send + Sync {
     fn read(&self, operation: Uuid) -> Result<Option<Decided>, BooksError>;
 

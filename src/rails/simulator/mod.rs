@@ -323,7 +323,6 @@ impl Fate {
 }
 
 impl Simulator {
-    /// The table of magic values (`docs/contract.md, 4.5`).
     fn decide(&self, order: &Order, at: Timestamp) -> Result<Fate, BooksError> {
         Ok(match order {
             Order::ChargeC2p { token, .. } => of_token(token.as_ref()),

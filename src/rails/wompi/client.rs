@@ -30,7 +30,6 @@ use tokio::time::Instant;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-/// Between questions whether a transaction has what the buyer needs.
 const PAUSE: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(50);
 
