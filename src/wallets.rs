@@ -53,7 +53,7 @@ impl Wallets {
         let worker = |evm: &Arc<Evm>| Worker::new(Arc::clone(services), Arc::clone(evm));
         let search = |evm: &Arc<Evm>| Search::new(Arc::clone(services), Arc::clone(evm));
         let start = |evm| [tokio::spawn(worker(evm).run()), tokio::spawn(search(evm).run())];
-        Wallets { tasks: services.rails.networks().iter().flat_map(start).collect() }
+        Wallets { tasks: services.rails.networks.iter().flat_map(start).collect() }
     }
 
     pub fn stop(self) {

@@ -333,8 +333,7 @@ fn open_rails(
         None => simulator,
     };
     let registry = Registry::new(Arc::new(simulator)).with_live(live, pace, outbound);
-    let registry = registry.with_notices(config.rails.r4.is_some());
-    Ok(Arc::new(registry.with_networks(networks)))
+    Ok(Arc::new(registry.with(networks, config.rails.r4.is_some())))
 }
 
 fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {

@@ -60,7 +60,7 @@ impl Export {
         let (rows, next) = self.rows(first)?;
         let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{}\"", self.name));
         let rest = self.rest(next, pages, request_id);
-        let reply = Reply::pieces(CSV, header + &rows, rest);
+        let reply = Reply::pieces(CSV, header + rows.as_str(), rest);
         Ok(match disposition {
             Ok(disposition) => reply.header(CONTENT_DISPOSITION, disposition),
             Err(_) => reply,

@@ -109,12 +109,8 @@ impl Drop for WaitingRequest<'_> {
 
 impl Shares {
     pub fn new(bounds: Bounds) -> Shares {
-        Shares {
-            bounds,
-            counters: Arc::default(),
-            owners: DashMap::default(),
-            owners_count: AtomicUsize::new(0),
-        }
+        let (counters, owners) = (Arc::default(), DashMap::default());
+        Shares { bounds, counters, owners, owners_count: AtomicUsize::new(0) }
     }
 
     pub fn counters(&self) -> &Counters {
@@ -139,19 +135,20 @@ impl Shares {
 
     fn new_share(&self, owner: Owner) -> Arc<Share> {
         self.owners_count.fetch_add(1, Ordering::Relaxed);
-        let is_live = match owner {
-            Owner::Tenant(tenant) => is_live(tenant),
-            Owner::Client(_) => true,
+        let Bounds { live_slots, test_slots, waiting_max, parts } = self.bounds;
+        // A buyer in live mode is one of many, and nobody knows who they are.
+        let (is_live, leaves_reserve) = match owner {
+            Owner::Tenant(tenant) => (is_live(tenant), !is_live(tenant)),
+            Owner::Client(_) => (true, true),
         };
         Arc::new(Share {
             is_live,
-            // A buyer in live mode is one of many, and nobody knows who they are.
-            leaves_reserve: !is_live || matches!(owner, Owner::Client(_)),
-            parts: self.bounds.parts,
-            slots: Semaphore::new(if is_live { self.bounds.live_slots } else { self.bounds.test_slots }),
+            leaves_reserve,
+            parts,
+            slots: Semaphore::new(if is_live { live_slots } else { test_slots }),
             pages: Semaphore::new(PAGES),
             waiting: AtomicUsize::new(0),
-            waiting_max: self.bounds.waiting_max,
+            waiting_max,
             body_bytes: AtomicUsize::new(0),
             is_used: AtomicBool::new(true),
             counters: Arc::clone(&self.counters),
@@ -330,31 +327,22 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
         self.check_at(key, Instant::now())
     }
 
-    fn ns(&self, now: Instant) -> u64 {
-        u64::try_from(now.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    /// The instant, in ns since the start, at which a bucket will be full again after one more
-    /// token; `Err` says in how many seconds there will be a token, if there is none.
-    fn room(&self, full_at: u64, now_ns: u64) -> Result<u64, u32> {
-        let after = full_at.max(now_ns).saturating_add(self.token_ns);
-        let latest = now_ns.saturating_add(self.bucket_ns);
-        if after <= latest {
-            return Ok(after);
-        }
-        Err(seconds(Duration::from_nanos(after - latest)))
-    }
-
     fn check_at(&self, key: K, now: Instant) -> Result<(), u32> {
-        let now_ns = self.ns(now);
+        let since = now.saturating_duration_since(self.start);
+        let now_ns = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
         let mut full_at = self.full_at_ns.entry(key).or_insert(0);
-        let after = self.room(*full_at, now_ns)?;
+        let after = (*full_at).max(now_ns).saturating_add(self.token_ns);
+        let latest = now_ns.saturating_add(self.bucket_ns);
+        if after > latest {
+            return Err(seconds(Duration::from_nanos(after - latest)));
+        }
         *full_at = after;
         drop(full_at);
         self.sweep(now_ns);
         Ok(())
     }
 
+    /// Drops the full buckets whenever their number has doubled since the last time.
     fn sweep(&self, now_ns: u64) {
         let due = self.sweep_at.load(Ordering::Relaxed);
         if self.full_at_ns.len() < due || self.sweep_at.swap(usize::MAX, Ordering::Relaxed) == usize::MAX {

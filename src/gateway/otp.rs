@@ -89,7 +89,7 @@ async fn send(
         | RailAnswer::NotSent
         | RailAnswer::NotAsked => {
             let retry_after_seconds =
-                lane.retry_after_seconds(call.order.bank_call()).unwrap_or(UNSENT_RETRY_SECONDS);
+                lane.retry_after_seconds(Some(call.order.bank_call())).unwrap_or(UNSENT_RETRY_SECONDS);
             Err(problem(&Refusal::RailUnavailable { retry_after_seconds }))
         }
     }

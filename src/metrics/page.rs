@@ -367,7 +367,7 @@ fn rails(page: &mut Page, services: &Services) {
 
 fn networks(page: &mut Page, services: &Services) {
     let seen: Vec<_> =
-        services.rails.networks().iter().map(|evm| (evm.network().name(), evm.figures())).collect();
+        services.rails.networks.iter().map(|evm| (evm.network().name(), evm.figures())).collect();
     macro_rules! by_network {
         ($figures:ident $($kind:ident $name:literal $help:literal => $figure:expr;)*) => {
             $(page.$kind($name, $help).by("network", &seen, |(network, $figures)| (network, $figure));)*

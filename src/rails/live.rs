@@ -183,14 +183,13 @@ mod tests {
 
     #[test]
     fn what_nobody_can_ask_about_is_told_apart_from_what_waits() {
-        let (by_id, by_operation) = (AskedBy::RailId, AskedBy::OperationId);
         for (recall, id, sent, asked) in [
             (Recall::Unaskable, None, RailAnswer::Unaskable, RailAnswer::Silent),
             (Recall::Unaskable, Some("7"), RailAnswer::Unaskable, RailAnswer::Silent),
-            (Recall::Asked(by_id), None, RailAnswer::Unaskable, RailAnswer::Silent),
-            (Recall::Asked(by_id), Some("7"), RailAnswer::Waiting, RailAnswer::Waiting),
-            (Recall::Asked(by_operation), None, RailAnswer::Silent, RailAnswer::Silent),
-            (Recall::Asked(by_operation), Some("7"), RailAnswer::Waiting, RailAnswer::Waiting),
+            (Recall::ById, None, RailAnswer::Unaskable, RailAnswer::Silent),
+            (Recall::ById, Some("7"), RailAnswer::Waiting, RailAnswer::Waiting),
+            (Recall::ByOperation, None, RailAnswer::Silent, RailAnswer::Silent),
+            (Recall::ByOperation, Some("7"), RailAnswer::Waiting, RailAnswer::Waiting),
         ] {
             let report = || Report::unanswered(id.and_then(RailId::parse));
             let (answer, said) = after_sending(Some(recall), Ok(report()));
@@ -198,9 +197,6 @@ mod tests {
             assert_eq!(after_asking(Some(recall), Look::Report(report())).0, asked, "{recall:?} {id:?}");
         }
         assert_eq!(after_asking(Some(Recall::Unaskable), Look::NotAsked).0, RailAnswer::Unaskable);
-        assert_eq!(
-            after_asking(Some(Recall::Asked(by_operation)), Look::NeverReceived).0,
-            RailAnswer::NeverReceived
-        );
+        assert_eq!(after_asking(Some(Recall::ByOperation), Look::NeverReceived).0, RailAnswer::NeverReceived);
     }
 }

@@ -4,7 +4,6 @@
 //! an order that none of them serves is refused by the rules (`rail_not_configured`).
 
 use crate::outbound::Outbound;
-use crate::rails::circuit::Gate;
 use crate::rails::evm::Evm;
 use crate::rails::lane::{Lane, LaneFigures};
 use crate::rails::live::LiveRail;
@@ -41,8 +40,8 @@ impl Default for Pace {
 pub struct Registry {
     pub test: Arc<dyn Rail>,
     pub test_outcomes: Arc<Outcomes>,
-    live: Vec<Arc<Lane>>,
-    networks: Vec<Arc<Evm>>,
+    pub live: Vec<Arc<Lane>>,
+    pub networks: Vec<Arc<Evm>>,
     notices: bool,
     pub outbound: Outbound,
     pace: Pace,
@@ -73,14 +72,6 @@ impl Registry {
         Registry { live: rails.into_iter().map(lane).collect(), outbound: outbound.clone(), pace, ..self }
     }
 
-    pub fn with_networks(self, networks: Vec<Arc<Evm>>) -> Registry {
-        Registry { networks, ..self }
-    }
-
-    pub fn networks(&self) -> &[Arc<Evm>] {
-        &self.networks
-    }
-
     pub fn network(&self, network: Network) -> Option<&Arc<Evm>> {
         self.networks.iter().find(|evm| evm.network() == network)
     }
@@ -92,16 +83,12 @@ impl Registry {
         }
     }
 
-    pub fn with_notices(self, notices: bool) -> Registry {
-        Registry { notices, ..self }
+    pub fn with(self, networks: Vec<Arc<Evm>>, notices: bool) -> Registry {
+        Registry { networks, notices, ..self }
     }
 
     pub fn may_call(&self) -> bool {
         self.outbound.is_open()
-    }
-
-    pub fn live(&self) -> &[Arc<Lane>] {
-        &self.live
     }
 
     pub fn lane(&self, order: &Order) -> Option<&Arc<Lane>> {
@@ -132,10 +119,6 @@ impl Registry {
 
     pub fn usdt_networks(&self, tenant: u64) -> Vec<Network> {
         Network::ALL.into_iter().filter(|network| self.serves(tenant, Service::Usdt(*network))).collect()
-    }
-
-    pub fn serves_usdt(&self, tenant: u64) -> bool {
-        !is_live(tenant) || self.serves_live_usdt()
     }
 
     pub fn serves_live_usdt(&self) -> bool {
@@ -209,12 +192,10 @@ impl Registry {
         if self.network_for(service).is_some() {
             return Availability::Served;
         }
-        let Some(lane) = self.serving(service) else { return Availability::NotConfigured };
-        match lane.gate(call) {
-            Gate::Closed => Availability::Served,
-            Gate::Open { retry_after_seconds } => Availability::Unavailable {
-                retry_after_seconds: u32::try_from(retry_after_seconds).unwrap_or(u32::MAX).max(1),
-            },
+        match self.serving(service).map(|lane| lane.retry_after_seconds(call)) {
+            None => Availability::NotConfigured,
+            Some(None) => Availability::Served,
+            Some(Some(retry_after_seconds)) => Availability::Unavailable { retry_after_seconds },
         }
     }
 }

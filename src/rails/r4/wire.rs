@@ -116,11 +116,7 @@ impl Request {
     }
 
     pub fn otp(payer: Party, amount: Ves) -> Result<Request, NotSent> {
-        Ok(Request::new(Operation::GenerarOtp)
-            .with("Banco", payer.bank.to_string())
-            .with("Monto", written(amount)?)
-            .with("Telefono", payer.phone.clear().to_string())
-            .with("Cedula", cedula(payer.document)))
+        Request::of_payer(Operation::GenerarOtp, payer, amount)
     }
 
     pub fn debit(
@@ -130,14 +126,18 @@ impl Request {
         otp: &Token,
         concept: &str,
     ) -> Result<Request, NotSent> {
-        Ok(Request::new(Operation::DebitoInmediato)
-            .with("Banco", payer.bank.to_string())
-            .with("Monto", written(amount)?)
-            .with("Telefono", payer.phone.clear().to_string())
-            .with("Cedula", cedula(payer.document))
+        Ok(Request::of_payer(Operation::DebitoInmediato, payer, amount)?
             .with("Nombre", some_name(name)?)
             .with("OTP", otp.reveal().to_owned())
             .with("Concepto", some_concept(concept)))
+    }
+
+    fn of_payer(operation: Operation, payer: Party, amount: Ves) -> Result<Request, NotSent> {
+        Ok(Request::new(operation)
+            .with("Banco", payer.bank.to_string())
+            .with("Monto", written(amount)?)
+            .with("Telefono", payer.phone.clear().to_string())
+            .with("Cedula", cedula(payer.document)))
     }
 
     pub fn credit(payee: Party, amount: Ves, concept: &str) -> Result<Request, NotSent> {

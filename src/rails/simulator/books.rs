@@ -311,7 +311,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    const ALL: [Fate; 4] = [Fate::Done, Fate::Refused("AM04"), Fate::LaterRefused(EXPIRED), Fate::Lost];
+    const ALL: [Fate; 4] = [Fate::Done, Fate::Refused("AM04"), Fate::LaterRefused("expired"), Fate::Lost];
 
     fn room(data: &Path, reserve: u64) -> Arc<Room> {
         Arc::new(Room::new(data, reserve))

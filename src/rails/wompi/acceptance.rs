@@ -43,16 +43,4 @@ mod tests {
             assert_eq!(Acceptance::read(both.replace(empty, "\"\"").as_bytes()), None);
         }
     }
-
-    #[test]
-    fn only_the_stale_ones_are_forgotten() {
-        let tokens =
-            |text: &str| Acceptance { terms: ApiSecret::new(text), personal_data: ApiSecret::new(text) };
-        let kept = Kept::default();
-        kept.keep(tokens("new"));
-        kept.forget(&tokens("old"));
-        assert_eq!(kept.get(), Some(tokens("new")));
-        kept.forget(&tokens("new"));
-        assert_eq!(kept.get(), None);
-    }
 }
