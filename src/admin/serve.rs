@@ -15,7 +15,7 @@ use crate::gateway::dispatch::Request;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, KeptAnswer, Owner, Reserved, Sent};
 use crate::gateway::keys::{OPERATOR, Secret};
-use crate::gateway::operators::{Operator, TokenDigest};
+use crate::gateway::operators::Operator;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_request::Shows;
 use crate::gateway::tenant_settings::push_tenant_settings;
@@ -73,7 +73,7 @@ impl AdminApi {
     ) -> Result<Operator, Problem> {
         let operators = &self.services.callers.operators;
         let operator = match OnBehalf::in_arrival(arrival) {
-            Some(of) => operators.of_session(TokenDigest::from_bytes(*of.hash())),
+            Some(of) => operators.of_session(*of.hash()),
             None => Some(operators.authenticate(&arrival.head.headers)?),
         };
         let operator = operator.ok_or_else(|| Problem::without_token(true))?;

@@ -5,7 +5,6 @@ use domain::resources::banks::{Listed, NAME_CHARACTERS, Service, logo_url};
 use domain::values::bank::BankCode;
 use hyper::{HeaderMap, Method};
 use serde::Deserialize;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -20,8 +19,8 @@ pub enum BankFeedError {
     NotBanks(#[from] serde_json::Error),
     #[error("lists {0} banks")]
     Number(usize),
-    #[error("[{n}].{what}")]
-    Entry { n: usize, what: Cow<'static, str> },
+    #[error("[{0}].{1}")]
+    Entry(usize, String),
 }
 
 pub struct BankFeed {
@@ -61,8 +60,8 @@ pub fn read(text: &str) -> Result<Vec<Listed>, BankFeedError> {
     let mut codes = BTreeSet::new();
     let mut listed = Vec::with_capacity(entries.len());
     for (n, entry) in entries.into_iter().enumerate() {
-        let bad = |what: Cow<'static, str>| BankFeedError::Entry { n, what };
-        let code = BankCode::parse(&entry.code).map_err(|why| bad(format!("code {why}").into()))?;
+        let bad = |what: String| BankFeedError::Entry(n, what);
+        let code = BankCode::parse(&entry.code).map_err(|why| bad(format!("code {why}")))?;
         if !codes.insert(code) {
             return Err(bad("code is there twice".into()));
         }
@@ -75,7 +74,7 @@ pub fn read(text: &str) -> Result<Vec<Listed>, BankFeedError> {
             .filter(|url| !url.is_empty())
             .map(|url| logo_url(&url))
             .transpose()
-            .map_err(|why| bad(format!("logoUrl {why}").into()))?;
+            .map_err(|why| bad(format!("logoUrl {why}")))?;
         listed.push(Listed {
             code,
             name,

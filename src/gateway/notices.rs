@@ -40,7 +40,11 @@ const AWAITING_MAX: usize = 100;
 pub async fn receive(services: &Arc<Services>, about: About) -> Result<(), Problem> {
     let id = services.fresh_id(PLATFORM);
     let notice = Notice { id, about, received_at: services.now(), claim: None, given_to: None };
-    let (name, traits) = (notice.name(), traits(&notice.about));
+    let name = notice.name();
+    let traits = match &notice.about {
+        About::Transfer(transfer) => Some(transfer.traits()),
+        About::Transaction { .. } => None,
+    };
     let held = services.names.reservations.hold_name(PLATFORM, Space::Notice, &name).await;
     let engine = &services.engine;
     if history::named(engine.reader(), PLATFORM, Space::Notice, &name)?.is_none() {
@@ -69,13 +73,6 @@ pub fn collected(reader: &Reader, reference: Option<&str>) -> Result<Option<(u64
         Some(Entity::CopPayment(payment)) => Some((tenant, payment.clone())),
         _ => None,
     })
-}
-
-fn traits(about: &About) -> Option<Traits> {
-    match about {
-        About::Transfer(transfer) => Some(transfer.traits()),
-        About::Transaction { .. } => None,
-    }
 }
 
 fn look_at_awaiting(services: &Arc<Services>, traits: &Traits) -> Result<(), Problem> {
@@ -152,7 +149,7 @@ impl Sought {
                     Some(services.names.reservations.hold_name(self.tenant, Space::Transfer, &name).await)
                 }
             };
-            return Ok((done(mine), held));
+            return Ok((RailAnswer::done(reference_of(mine)), held));
         }
         let guesses = Guesses::of(services, &traits, reference)?;
         let payer = payment.debtor().map(|debtor| debtor.id);
@@ -162,7 +159,7 @@ impl Sought {
             match notice.claim {
                 Some(claim) => is_used |= claim.tenant == self.tenant,
                 None => match self.claim(services, &traits, reference, notice).await? {
-                    Claimed::Mine(held) => return Ok((done(notice), held)),
+                    Claimed::Mine(held) => return Ok((RailAnswer::done(reference_of(notice)), held)),
                     Claimed::Used => is_used = true,
                     Claimed::Taken => {}
                 },
@@ -190,7 +187,7 @@ impl Sought {
             held = Some(services.names.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
             let named = ask::named_by_now(services, self.tenant, Space::Transfer, &name).await?;
             if let Some(other) = named.filter(|other| *other != self.payment)
-                && !is_for_another(services, self.tenant, other, traits)?
+                && !payment(services, self.tenant, other)?.awaits_another(Some(traits))
             {
                 return Ok(Claimed::Used);
             }
@@ -212,7 +209,7 @@ impl Sought {
     }
 
     fn name<'n>(&self, traits: &Traits, notice: &'n Notice) -> (&'n str, String) {
-        let full = without_zeros(reference(notice));
+        let full = without_zeros(reference_of(notice));
         (full, transfer_name(traits.bank, traits.day, full))
     }
 
@@ -276,15 +273,11 @@ enum Claimed {
     Taken,
 }
 
-fn reference(notice: &Notice) -> &str {
+fn reference_of(notice: &Notice) -> &str {
     match &notice.about {
         About::Transfer(transfer) => &transfer.reference,
         About::Transaction { id, .. } => id,
     }
-}
-
-fn done(notice: &Notice) -> RailAnswer {
-    RailAnswer::done(reference(notice))
 }
 
 pub fn is_used_up(services: &Services, tenant: u64, traits: &Traits, typed: &str) -> Result<bool, Problem> {
@@ -324,8 +317,4 @@ pub fn payment(services: &Services, tenant: u64, id: Id) -> Result<Payment, Prob
         Some(Entity::Payment(payment)) => Ok(payment.clone()),
         _ => Err(ask::defect("a transfer belongs to a payment that is not there")),
     }
-}
-
-fn is_for_another(services: &Services, tenant: u64, named: Id, traits: &Traits) -> Result<bool, Problem> {
-    Ok(payment(services, tenant, named)?.awaits_another(Some(traits)))
 }

@@ -53,23 +53,6 @@ impl Operator {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct TokenDigest([u8; 32]);
-
-impl TokenDigest {
-    pub fn of(token: &[u8]) -> TokenDigest {
-        TokenDigest(Sha256::digest(token).into())
-    }
-
-    pub const fn from_bytes(bytes: [u8; 32]) -> TokenDigest {
-        TokenDigest(bytes)
-    }
-
-    pub fn bytes(self) -> [u8; 32] {
-        self.0
-    }
-}
-
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Approvals {
     pub of: BTreeSet<Approvable>,
@@ -78,13 +61,13 @@ pub struct Approvals {
 }
 
 pub struct Operators {
-    root: Option<TokenDigest>,
+    root: Option<[u8; 32]>,
     named: RwLock<BTreeMap<Id, Arc<OperatorAccount>>>,
 }
 
 impl Operators {
     pub fn new(root: Option<&str>) -> Operators {
-        Operators { root: root.map(|token| TokenDigest::of(token.as_bytes())), named: RwLock::default() }
+        Operators { root: root.map(|token| digest(token.as_bytes())), named: RwLock::default() }
     }
 
     pub fn learn(&self, account: &Arc<OperatorAccount>) {
@@ -95,14 +78,14 @@ impl Operators {
     /// The operator whose token this is, if active. How long it takes tells nothing about any token: all
     /// of them are compared, by their digests.
     pub fn of_token(&self, token: &[u8]) -> Option<Operator> {
-        self.of_digest(TokenDigest::of(token))
+        self.of_digest(digest(token))
     }
 
     /// The operator with the token of this digest, if active: what a session is checked by at each
     /// request, so that it ends with the token.
-    pub fn of_digest(&self, sent: TokenDigest) -> Option<Operator> {
-        let is = |known: &[u8; 32]| known.ct_eq(&sent.0);
-        let is_root = self.root.map_or(Choice::from(0), |root| is(&root.0));
+    pub fn of_digest(&self, sent: [u8; 32]) -> Option<Operator> {
+        let is = |known: &[u8; 32]| known.ct_eq(&sent);
+        let is_root = self.root.map_or(Choice::from(0), |root| is(&root));
         let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
         let mut found = None;
         for account in named.values() {
@@ -119,7 +102,7 @@ impl Operators {
 
     /// The operator of a session that was opened with the token of this digest, if it opens anything
     /// now. Where no token is asked for, any opens one.
-    pub fn of_session(&self, digest: TokenDigest) -> Option<Operator> {
+    pub fn of_session(&self, digest: [u8; 32]) -> Option<Operator> {
         self.of_digest(digest).or_else(|| self.root.is_none().then(Operator::root))
     }
 
@@ -160,6 +143,11 @@ impl Operators {
     }
 }
 
+/// SHA-256 of a token, which is all that is kept of it.
+fn digest(token: &[u8]) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let sent = headers.get(AUTHORIZATION)?.as_bytes();
     let (scheme, token) = sent.split_at_checked(7)?;
@@ -179,7 +167,7 @@ mod tests {
             email: "ana@example.com".into(),
             role: Role::Support,
             status,
-            token_hash: TokenDigest::of(token.as_bytes()).bytes(),
+            token_hash: digest(token.as_bytes()),
             created_at: Timestamp::EPOCH,
             makers: Vec::new(),
         })

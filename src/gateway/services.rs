@@ -148,8 +148,10 @@ impl Unresolved {
 /// copy follows it once a change is durable.
 pub struct Banks {
     shown: RwLock<ShownBanks>,
-    turn: tokio::sync::Mutex<()>,
-    feed: Option<BankFeed>,
+    /// Held while the catalogue changes: what the book says next must not be overtaken by what it said before.
+    pub turn: tokio::sync::Mutex<()>,
+    /// The catalogue is refreshed from it.
+    pub feed: Option<BankFeed>,
 }
 
 struct ShownBanks {
@@ -163,22 +165,12 @@ impl Banks {
         Banks { shown: RwLock::new(shown), turn: tokio::sync::Mutex::default(), feed }
     }
 
-    pub const fn feed(&self) -> Option<&BankFeed> {
-        self.feed.as_ref()
-    }
-
     pub fn now(&self) -> Arc<Catalogue> {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).catalogue)
     }
 
     pub fn refreshed_at(&self) -> Option<Timestamp> {
         self.shown.read().unwrap_or_else(PoisonError::into_inner).refreshed_at
-    }
-
-    /// Waits until no other change of the catalogue is under way: what the book says next must not
-    /// be overtaken by what it said before.
-    pub async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
-        self.turn.lock().await
     }
 
     /// Replaces the catalogue by that of the platform's book. To be called under the lock of

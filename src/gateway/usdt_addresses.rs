@@ -16,19 +16,13 @@ use domain::values::mode::is_live;
 
 const NEXT: &str = "next";
 
-/// An address that nobody has, and the right to be the only one who takes it.
-pub struct NextAddress {
-    pub address: String,
-    pub held: Held,
-}
-
-/// The next address of a tenant in live mode; `None` where the network is not served, or is not yet
-/// searched for deposits.
-pub async fn next(
+/// The next address of a tenant in live mode, and the right to be the only one who takes it; `None` where the network
+/// is not served, or is not yet searched for deposits.
+async fn next(
     services: &Services,
     tenant_key: u64,
     network: Network,
-) -> Result<Option<NextAddress>, Problem> {
+) -> Result<Option<(String, Held)>, Problem> {
     let Some(evm) = services.rails.network(network).filter(|evm| evm.figures().scanned.is_some()) else {
         return Ok(None);
     };
@@ -40,7 +34,7 @@ pub async fn next(
     let account = derived(&keys, index)?;
     // Before anybody can pay to it.
     evm.watch(account, tenant_key);
-    Ok(Some(NextAddress { address: network.address(&account), held }))
+    Ok(Some((network.address(&account), held)))
 }
 
 pub async fn derive_in_live(
@@ -51,9 +45,7 @@ pub async fn derive_in_live(
     if !is_live(tenant_key) || new.asset != Asset::Usdt {
         return Ok(None);
     }
-    let Some(NextAddress { address, held }) = next(services, tenant_key, new.network).await? else {
-        return Ok(None);
-    };
+    let Some((address, held)) = next(services, tenant_key, new.network).await? else { return Ok(None) };
     (new.address, new.is_derived) = (address, true);
     Ok(Some(held))
 }

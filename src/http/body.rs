@@ -163,13 +163,10 @@ impl Inbound {
 
     pub async fn csv(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.of_any_type(headers).await?;
-        if !is_media(headers, "text/csv") {
-            return Err(Problem {
-                message: "send the body as text/csv".into(),
-                ..Problem::unsupported_media_type()
-            });
+        if is_media(headers, "text/csv") {
+            return Ok(bytes);
         }
-        Ok(bytes)
+        Err(Problem { message: "send the body as text/csv".into(), ..Problem::unsupported_media_type() })
     }
 
     /// The body of a call that takes whatever it is, if it is written plainly.
@@ -278,14 +275,13 @@ impl Inbound {
 
 /// What is compressed is not unpacked, and would be read as nothing that it is.
 pub fn is_plain(headers: &HeaderMap) -> Result<(), Problem> {
-    let mut codings = headers.get_all(header::CONTENT_ENCODING).into_iter();
-    if codings.all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        return Ok(());
+    for coding in headers.get_all(header::CONTENT_ENCODING) {
+        if !coding.as_bytes().eq_ignore_ascii_case(b"identity") {
+            let message = "send the body as it is, without content-encoding: it is not unpacked".into();
+            return Err(Problem { message, ..Problem::unsupported_media_type() });
+        }
     }
-    Err(Problem {
-        message: "send the body as it is, without content-encoding: it is not unpacked".into(),
-        ..Problem::unsupported_media_type()
-    })
+    Ok(())
 }
 
 fn is_media(headers: &HeaderMap, wanted: &str) -> bool {
@@ -304,9 +300,10 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadField> {
 
 /// What is meant for the body must not be overlooked in the query.
 pub fn unexpected_parameters(query: Option<&str>) -> Vec<BadField> {
-    query::read(query, |query| query.finish())
-        .err()
-        .map_or_else(Vec::new, |invalid| Problem::from(invalid).fields)
+    match query::read(query, |query| query.finish()) {
+        Ok(_) => Vec::new(),
+        Err(invalid) => Problem::from(invalid).fields,
+    }
 }
 
 /// One problem names all bad fields, outside of the body and inside it.

@@ -123,7 +123,8 @@ pub struct Server {
     /// The paths of the table that a caller may be told of who asked for one that is not there.
     told: Vec<(Audience, &'static str)>,
     proxies: TrustedProxies,
-    documents: Documents<Arc<Meter>>,
+    documents: Documents,
+    document_meters: Vec<Arc<Meter>>,
     guides: Option<Arc<Guides<Arc<Meter>>>>,
     operators: Option<OfOperators>,
     unrouted: Arc<Meter>,
@@ -156,10 +157,8 @@ impl Server {
         let meters = Arc::clone(&services.observed.meters);
         let banks = audiences.banks.rows().map(|(path, call)| (Method::POST, path, Endpoint::Bank(call)));
         let rows = table::public(banks);
-        let documents =
-            Documents::new(|| api::interface::public().to_json(), |path| meters.of(&Method::GET, path))
-                .with_home(home, |path| meters.of(&Method::GET, path));
-        let guides = Arc::new(Guides::new(test_key, |route| meters.of(&Method::GET, route)));
+        let documents = Documents::new(|| api::interface::public().to_json()).with_home(home);
+        let guides = Arc::new(Guides::new(test_key, |route| meters.of("GET", route)));
         Server::new(services, audiences, proxies, rows, documents, Some(guides), None)
     }
 
@@ -169,10 +168,8 @@ impl Server {
         origin: OriginCheck,
         metrics: Metrics,
     ) -> Server {
-        let meters = Arc::clone(&services.observed.meters);
-        let documents =
-            Documents::new(|| crate::admin::document().to_json(), |path| meters.of(&Method::GET, path));
-        let scrapes = meters.of(&Method::GET, metrics::PATH);
+        let documents = Documents::new(|| crate::admin::document().to_json());
+        let scrapes = services.observed.meters.of("GET", metrics::PATH);
         let operators = Some(OfOperators { origin, metrics, scrapes });
         Server::new(
             services,
@@ -190,11 +187,11 @@ impl Server {
         audiences: Arc<Audiences>,
         proxies: TrustedProxies,
         rows: Vec<table::Row>,
-        documents: Documents<Arc<Meter>>,
+        documents: Documents,
         guides: Option<Arc<Guides<Arc<Meter>>>>,
         operators: Option<OfOperators>,
     ) -> Server {
-        let meters: &Meters = &services.observed.meters;
+        let meters: Arc<Meters> = Arc::clone(&services.observed.meters);
         let is_told =
             |endpoint: &Endpoint| !matches!(endpoint, Endpoint::Tenant(route) if route.is_for_pages);
         let mut told: Vec<_> = rows
@@ -204,17 +201,18 @@ impl Server {
             .collect();
         told.dedup();
         let table = Router::new(rows.into_iter().map(|(method, path, endpoint)| {
-            let meter = meters.of(&method, path);
+            let meter = meters.of(method.as_str(), path);
             (method.clone(), path, Row { policy: policy(&method, &endpoint), endpoint, meter })
         }));
         let (unrouted, health, ready) =
-            (meters.of_none(), meters.of(&Method::GET, HEALTH), meters.of(&Method::GET, READY));
+            (meters.of("any", "none"), meters.of("GET", HEALTH), meters.of("GET", READY));
         Server {
             services,
             audiences,
             table,
             told,
             proxies,
+            document_meters: documents.paths().map(|path| meters.of("GET", path)).collect(),
             documents,
             guides,
             operators,
@@ -415,8 +413,8 @@ impl Server {
                     return Some(answer);
                 }
                 if let Some(answer) = self.documents.answer(&head.method, path, &head.headers) {
-                    return Some(answer.map(|(meter, reply)| {
-                        measuring.meter = meter;
+                    return Some(answer.map(|(place, reply)| {
+                        measuring.meter = &self.document_meters[place];
                         reply
                     }));
                 }
@@ -591,18 +589,14 @@ async fn confirmed(
     reply: Result<Reply, Problem>,
     arrival: &Arrival,
 ) -> Result<Reply, Problem> {
-    if confirming.await.is_ok() {
-        return reply.map_err(|problem| of_read(problem, arrival));
+    match (confirming.await, reply) {
+        (Ok(_), Ok(reply)) => Ok(reply),
+        // The log failed because another machine leads. Of a read nothing was to be written.
+        (_, Err(problem)) if problem.code == Problem::storage_unavailable().code => Err(unconfirmed(arrival)),
+        (Ok(_), Err(problem)) => Err(problem),
+        (Err(_), Err(problem)) if problem.status == 503 => Err(problem),
+        (Err(_), _) => Err(unconfirmed(arrival)),
     }
-    Err(match reply {
-        Err(problem) if problem.status == 503 => of_read(problem, arrival),
-        _ => unconfirmed(arrival),
-    })
-}
-
-/// The problem of a read whose log failed because another machine leads: nothing was to be written.
-fn of_read(problem: Problem, arrival: &Arrival) -> Problem {
-    if problem.code == Problem::storage_unavailable().code { unconfirmed(arrival) } else { problem }
 }
 
 /// Leads to the server once it is open.

@@ -157,13 +157,13 @@ fn exchange<A: Answer>(
         } else {
             Reply::problem(&Problem::shutting_down(), &arrival.request_id).close()
         };
+        let has_card = body.has_card;
         if !body.is_over() {
-            let may_wait = !body.has_card;
             let mut discarding = Box::pin(body.discard());
             // Most bodies are there whole, and a task of its own would be the dearest part of a refusal.
             match poll_fn(|cx| Poll::Ready(discarding.as_mut().poll(cx))).await {
                 Poll::Ready(true) => {}
-                Poll::Pending if may_wait => {
+                Poll::Pending if !has_card => {
                     let watch = Arc::clone(&watch);
                     tokio::spawn(async move {
                         if !discarding.await {
@@ -177,7 +177,7 @@ fn exchange<A: Answer>(
                 }
             }
         }
-        if watch.secrets.are_many() {
+        if has_card && watch.secrets.are_many() {
             reply = reply.close();
         }
         if shared.certificates.is_some() {
