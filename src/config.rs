@@ -32,15 +32,16 @@ pub use error::{ConfigError, TokenError, ValueError};
 pub use evm::{EVM_NETWORKS, Evm};
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
 pub use live_rails::{R4, SecretSource, Wompi};
-pub use rails::{Rails, SimulatorFault};
+pub use rails::Rails;
 pub use secret::Secret;
 pub use server::{Engine, Limits, Log, LogFormat, Requests, Server, Storage, Telemetry, Tls};
-pub use tenants::{
-    BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES, Withdraw,
-};
+pub use tenants::BootstrapTenant;
 pub use webhooks::Webhooks;
 
-use chrono::NaiveDate;
+use domain::platform::settings::Settings;
+use domain::resources::rates::withdrawals::Withdrawals;
+use domain::values::date::Date;
+use domain::values::money::Usdt;
 use keys::{Keys, Source};
 use std::path::{Path, PathBuf};
 use values::{origin, url};
@@ -60,8 +61,8 @@ pub struct Config {
     pub limits: Limits,
     pub rates: Rates,
     /// `[calendar] holidays`: days that are no business days in Caracas.
-    pub holidays: Vec<NaiveDate>,
-    pub tenant_defaults: TenantDefaults,
+    pub holidays: Vec<Date>,
+    pub tenant_defaults: Settings,
     /// `[[bootstrap.tenants]]`.
     pub bootstrap_tenants: Vec<BootstrapTenant>,
     pub webhooks: Webhooks,
@@ -71,8 +72,9 @@ pub struct Config {
     pub rails: Rails,
     /// `[banks] feed_url`: where the catalogue is refreshed from.
     pub banks_feed_url: Option<String>,
-    pub crypto: Crypto,
-    pub withdraw: Withdraw,
+    /// `[crypto] network_fee_usdt`, in the order of `Network::NAMES`.
+    pub network_fees: [Usdt; 4],
+    pub withdraw: Withdrawals,
     pub log: Log,
     pub telemetry: Telemetry,
     /// The file that this was read from, if it has the operators' token in it.
@@ -140,7 +142,7 @@ impl Config {
     fn read(mut keys: Keys<'_>) -> Self {
         let mut calendar = keys.section("calendar");
         let holidays = calendar.list("holidays", Vec::new(), |text| {
-            text.parse().map_err(|_| ValueError::from("must be a date such as 2026-12-24"))
+            Date::parse(text).map_err(|_| ValueError::from("must be a date such as 2026-12-24"))
         });
         calendar.done();
         let mut public = keys.section("public");
@@ -158,15 +160,15 @@ impl Config {
             limits: Limits::read(keys.section("limits")),
             rates: Rates::read(keys.section("rates")),
             holidays,
-            tenant_defaults: TenantDefaults::read(keys.section("tenant_defaults")),
+            tenant_defaults: tenants::tenant_defaults(keys.section("tenant_defaults")),
             bootstrap_tenants: BootstrapTenant::read_all(keys.section("bootstrap")),
             webhooks: Webhooks::read(keys.section("webhooks")),
             requests: Requests::read(keys.section("requests")),
             public_allowed_origins,
             rails: Rails::read(keys.section("rails"), banks_feed_url.is_some()),
             banks_feed_url,
-            crypto: Crypto::read(keys.section("crypto")),
-            withdraw: Withdraw::read(keys.section("withdraw")),
+            network_fees: tenants::network_fees(keys.section("crypto")),
+            withdraw: tenants::withdrawals(keys.section("withdraw")),
             log: Log::read(keys.section("log")),
             telemetry: Telemetry::read(keys.section("telemetry")),
             file_with_token: None,

@@ -40,4 +40,4 @@ pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use call::{Fills, Operand, Route, Verb};
 pub use routes::{document, least_role, settle_approvals};
 pub use serve::AdminApi;
-pub use startup::{BootstrapTenant, bootstrap, load_directory};
+pub use startup::{bootstrap, load_directory};

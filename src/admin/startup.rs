@@ -2,6 +2,7 @@
 //! the first tenants.
 
 use super::tenants;
+use crate::config::BootstrapTenant;
 use crate::gateway::ask::{self, failure};
 use crate::gateway::keys::{Secret, stem};
 use crate::gateway::services::Services;
@@ -10,24 +11,9 @@ use api::problem::Problem;
 use domain::platform::ApiKey;
 use domain::values::mode::{Mode, PLATFORM};
 use domain::view::{Query, View};
-use std::fmt;
 
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=128;
 const FIXED_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 9..=200;
-
-#[derive(Clone, Default)]
-pub struct BootstrapTenant {
-    pub name: String,
-    /// The tenant's test key, if it is fixed. A key that nobody would be shown is not made.
-    pub test_key: Option<String>,
-    pub live_key: Option<String>,
-}
-
-impl fmt::Debug for BootstrapTenant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BootstrapTenant").field("name", &self.name).finish_non_exhaustive()
-    }
-}
 
 pub async fn load_directory(services: &Services) -> Result<(), Problem> {
     match services.engine.view(PLATFORM, Query::Platform).await.map_err(failure)? {
@@ -65,9 +51,9 @@ pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Resu
 }
 
 fn given(entry: &BootstrapTenant) -> impl Iterator<Item = (Mode, &str)> {
-    [(Mode::Test, entry.test_key.as_deref()), (Mode::Live, entry.live_key.as_deref())]
+    [(Mode::Test, &entry.test_key), (Mode::Live, &entry.live_key)]
         .into_iter()
-        .filter_map(|(mode, key)| key.map(|key| (mode, key)))
+        .filter_map(|(mode, key)| Some((mode, key.as_ref()?.expose())))
 }
 
 fn fixed_keys(services: &Services, entry: &BootstrapTenant) -> Vec<ApiKey> {
@@ -105,12 +91,13 @@ fn check(entries: &[BootstrapTenant]) -> Result<(), Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config;
 
     fn entry(name: &str, test_key: Option<&str>, live_key: Option<&str>) -> BootstrapTenant {
         BootstrapTenant {
             name: name.to_owned(),
-            test_key: test_key.map(str::to_owned),
-            live_key: live_key.map(str::to_owned),
+            test_key: test_key.map(config::Secret::new),
+            live_key: live_key.map(config::Secret::new),
         }
     }
 

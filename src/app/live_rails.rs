@@ -140,7 +140,7 @@ fn secret(key: &str, source: &SecretSource) -> Result<ApiSecret, BadSetting> {
 }
 
 /// The value that stands beside a name; the configuration has checked that it is there.
-fn named<T: Copy + Default>(choices: &[(&str, T)], name: &str) -> T {
+pub(super) fn named<T: Copy + Default>(choices: &[(&str, T)], name: &str) -> T {
     choices.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice).unwrap_or_default()
 }
 

@@ -14,22 +14,19 @@ use crate::config::{AdminAccess, Config};
 use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::beside::{self, Agreed, Handed};
-use crate::gateway::business::Business;
-use crate::gateway::business::Waiting;
-use crate::gateway::keys::Directory;
-use crate::gateway::keys::ServerKeys;
+use crate::gateway::business::{Business, Waiting};
+use crate::gateway::keys::{Directory, ServerKeys};
 use crate::gateway::limits::{self, Failures, Rate, Shares};
 use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
-use crate::gateway::services::Banks;
 use crate::gateway::services::{
-    Callers, Files, Names, Observed, OutsideWaits, Services, Site, Unresolved, system_now,
+    Banks, Callers, Files, Names, Observed, OutsideWaits, Services, Site, Unresolved, system_now,
 };
 use crate::gateway::tenant_settings;
 use crate::outbound::{Leads, Outbound};
 use crate::outbox::{self, Observers, Outbox};
 use crate::rails::registry::{Pace, Registry};
-use crate::rails::simulator::Simulator;
+use crate::rails::simulator::{Fault, Simulator};
 use crate::rates::board::Hook;
 use crate::rates::{self, Market, RateBoard, RateStore, Sample};
 use crate::reconciliation::shelf::Shelf;
@@ -80,9 +77,17 @@ pub(super) async fn open(
     let data = &config.storage.path;
     wal::make_directory(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
     let mut state = DirectoryState::of(data, take_over)?;
-    state.outbound = state.outbound.led_by(lead.as_ref().map(|(cluster, _)| leads(cluster)));
+    // The confirmation that is waited for before anything goes outside.
+    let leads = |cluster: Cluster| -> Leads {
+        Arc::new(move || {
+            let cluster = cluster.clone();
+            Box::pin(async move { cluster.until_confirmed().await })
+        })
+    };
+    state.outbound = state.outbound.led_by(lead.as_ref().map(|(cluster, _)| leads(cluster.clone())));
     // Checked before there is a log: a server without its secret is refused.
-    let keys = server_keys(config)?;
+    let card_file = config.storage.card_key_file.as_deref();
+    let keys = ServerKeys::new(directory::mark_key(data)?, directory::card_key(data, card_file)?);
     let (cluster, log) = origin(lead, data)?;
     let agreed = log.followed().map(|reader| Arc::new(Agreed::of(reader)));
     let clock = Clock::system();
@@ -93,27 +98,68 @@ pub(super) async fn open(
     let webhooks = open_webhooks(config, &state.outbound, &clock)?;
     let business = Arc::<Business>::default();
     let observers = Observers { webhooks: Arc::clone(&webhooks), business: Arc::clone(&business) };
-    let outbox = Outbox::new(Arc::clone(&rails), market.clone(), observers, clock.clone());
-    let outbox = Arc::new(outbox);
-    let machine = machine(config, &rails, &keys);
+    let outbox = Arc::new(Outbox::new(Arc::clone(&rails), market.clone(), observers, clock.clone()));
+    let machine = Domain {
+        rails: Arc::<Registry>::clone(&rails),
+        holidays: config.holidays.clone(),
+        changes,
+        person_marks: keys.person_marks().clone(),
+    };
     let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone(), disk);
     // Whatever a full disk may refuse comes before the engine, which would keep the log from the next try.
-    let files = files(config, data, disk)?;
+    let files = Files {
+        requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max, disk)
+            .map_err(StartupError::Requests)?,
+        reconciliations: Shelf::open(&data.join(RECONCILIATIONS_DIRECTORY), &system_now().to_string(), disk)?,
+    };
     let engine = start_engine(config, machine, Arc::<Outbox>::clone(&outbox), log, engine_config).await?;
-    let learned = learned(cluster.as_ref(), &engine, &board, &rates).await?;
+    // The samples of other machines in the log of the cluster that this one's history lacks.
+    let learned = match &cluster {
+        Some(_) => beside::restore(engine.reader(), &board, &rates, system_now()).await?,
+        None => Vec::new(),
+    };
     let (prices, feeds) = start_prices(config, &state.outbound, clock, (rates, board), market)?;
+    let limits = &config.limits;
+    let read_bounds = read_pool::Bounds {
+        waiting_max: limits.long_reads_max,
+        per_tenant_max: limits.long_reads_per_tenant_max,
+        pause: limits::PAUSE,
+    };
+    let bank_feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose();
     let services = Arc::new(Services {
         engine,
-        read_pool: start_read_pool(config)?,
+        read_pool: ReadPool::start(read_bounds).map_err(not_started("the threads of long reads"))?,
         names: Names::default(),
-        shares: Shares::new(share_bounds(config)),
+        shares: Shares::new(limits::Bounds {
+            live_slots: limits.live_slots,
+            test_slots: limits.test_slots,
+            waiting_max: limits.waiting_max,
+            parts: shares(config),
+        }),
         misses: Failures::new(MISSES_MAX),
-        rate: Rate::new(config.limits.requests_per_second, config.limits.burst),
-        callers: callers(config)?,
+        rate: Rate::new(limits.requests_per_second, limits.burst),
+        callers: Callers {
+            directory: Directory::default(),
+            operators: match config.access()? {
+                AdminAccess::Token(token) => Operators::new(Some(token.expose())),
+                AdminAccess::Insecure => Operators::new(None),
+            },
+            approvals: Approvals {
+                of: config.admin.approvals.iter().copied().collect(),
+                valid_ms: i64::from(config.admin.approval_seconds) * SECOND_MS,
+            },
+            turns: Arc::default(),
+            tenant_defaults: config.tenant_defaults.clone(),
+        },
         prices,
-        banks: Banks::new(bank_feed(config)?),
+        banks: Banks::new(bank_feed.map_err(StartupError::BankFeed)?),
         rails,
-        waits: waits(config),
+        waits: OutsideWaits {
+            unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
+            counted: Waiting::default(),
+            notice_ms: translate::notice_wait_ms(&config.rails),
+            transfer_guesses: AtomicU64::new(0),
+        },
         webhooks,
         cards: Arc::default(),
         keys,
@@ -124,17 +170,30 @@ pub(super) async fn open(
             selfcheck: Arc::default(),
         },
         files,
-        site: site(config, disk, &state.outbound),
+        site: Site {
+            base_url: config.server.base_url(),
+            disk: Arc::clone(disk),
+            outbound: state.outbound.clone(),
+        },
         cluster,
     });
     if let (Some(handed), Some(agreed)) = (handed, agreed) {
-        share_beside(&services, handed, &agreed, learned);
+        agreed.attach(&services);
+        keep_learned(&services, learned);
+        tokio::spawn(handed.run(Arc::clone(&services)));
     }
     outbox.attach(&services);
     compare_with_the_log(&services);
     state.settle(data, &services).await?;
     load(config, &services).await?;
     Ok((services, feeds))
+}
+
+fn shares(config: &Config) -> actors::Shares {
+    actors::Shares {
+        percent: config.limits.share_percent,
+        reserve_percent: config.limits.live_reserve_percent,
+    }
 }
 
 /// Loads the tenants and banks from the platform's book, starts the work of endpoints, pushes the
@@ -147,7 +206,7 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     admin::load_banks(services).await.map_err(unanswered("the banks"))?;
     warn_of_unknown_banks(config, services);
     warn_of_missing_prices(services);
-    admin::bootstrap(services, &translate::bootstrap(config)).await.map_err(failed)?;
+    admin::bootstrap(services, &config.bootstrap_tenants).await.map_err(failed)?;
     services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
     tenant_settings::push_pending(services).await.map_err(failed)?;
     outbox::queue::start(services).await.map_err(unanswered("the orders that wait"))
@@ -170,12 +229,6 @@ fn warn_of_missing_prices(services: &Services) {
     }
 }
 
-fn machine(config: &Config, rails: &Arc<Registry>, keys: &ServerKeys) -> Domain {
-    let rails = Arc::<Registry>::clone(rails);
-    let person_marks = keys.person_marks().clone();
-    Domain { rails, holidays: translate::holidays(config), changes, person_marks }
-}
-
 fn start_prices(
     config: &Config,
     outbound: &Outbound,
@@ -195,60 +248,11 @@ fn start_prices(
         bank_source: bank_rate::source(config),
         bank_is_bcv: bank_rate::is_bcv(config)?,
         market,
-        network_fees: translate::network_fees(&config.crypto)?,
+        network_fees: config.network_fees,
         confirmations: translate::confirmations(&config.rails),
         pinning: tokio::sync::Mutex::default(),
     };
     Ok((prices, feeds))
-}
-
-/// The callers of both APIs, before the platform's book has said who they are.
-fn callers(config: &Config) -> Result<Callers, StartupError> {
-    Ok(Callers {
-        directory: Directory::default(),
-        operators: operators(config)?,
-        approvals: approvals(config),
-        turns: Arc::default(),
-        tenant_defaults: translate::settings(&config.tenant_defaults)?,
-    })
-}
-
-fn waits(config: &Config) -> OutsideWaits {
-    OutsideWaits {
-        unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
-        counted: Waiting::default(),
-        notice_ms: translate::notice_wait_ms(&config.rails),
-        transfer_guesses: AtomicU64::new(0),
-    }
-}
-
-fn files(config: &Config, data: &Path, disk: &Arc<Disk>) -> Result<Files, StartupError> {
-    let reconciliations = data.join(RECONCILIATIONS_DIRECTORY);
-    Ok(Files {
-        requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max, disk)
-            .map_err(StartupError::Requests)?,
-        reconciliations: Shelf::open(&reconciliations, &system_now().to_string(), disk)?,
-    })
-}
-
-fn site(config: &Config, disk: &Arc<Disk>, outbound: &Outbound) -> Site {
-    Site { base_url: config.server.base_url(), disk: Arc::clone(disk), outbound: outbound.clone() }
-}
-
-fn approvals(config: &Config) -> Approvals {
-    Approvals {
-        of: config.admin.approvals.iter().copied().collect(),
-        valid_ms: i64::from(config.admin.approval_seconds) * SECOND_MS,
-    }
-}
-
-fn start_read_pool(config: &Config) -> Result<ReadPool, StartupError> {
-    let bounds = read_pool::Bounds {
-        waiting_max: config.limits.long_reads_max,
-        per_tenant_max: config.limits.long_reads_per_tenant_max,
-        pause: limits::PAUSE,
-    };
-    ReadPool::start(bounds).map_err(not_started("the threads of long reads"))
 }
 
 fn open_webhooks(config: &Config, outbound: &Outbound, clock: &Clock) -> Result<Arc<Webhooks>, StartupError> {
@@ -262,37 +266,6 @@ fn open_webhooks(config: &Config, outbound: &Outbound, clock: &Clock) -> Result<
         outbound: outbound.clone(),
         clock: clock.clone(),
     })?)
-}
-
-fn operators(config: &Config) -> Result<Operators, StartupError> {
-    Ok(match config.access()? {
-        AdminAccess::Token(token) => Operators::new(Some(token.expose())),
-        AdminAccess::Insecure => Operators::new(None),
-    })
-}
-
-fn server_keys(config: &Config) -> Result<ServerKeys, StartupError> {
-    let (data, card_file) = (&config.storage.path, config.storage.card_key_file.as_deref());
-    Ok(ServerKeys::new(directory::mark_key(data)?, directory::card_key(data, card_file)?))
-}
-
-/// The samples of other machines in the log of the cluster that this one's history lacks.
-async fn learned(
-    cluster: Option<&Cluster>,
-    engine: &Engine<Domain>,
-    board: &RateBoard,
-    rates: &RateStore,
-) -> Result<Vec<Arc<Sample>>, StartupError> {
-    match cluster {
-        Some(_) => Ok(beside::restore(engine.reader(), board, rates, system_now()).await?),
-        None => Ok(Vec::new()),
-    }
-}
-
-fn share_beside(services: &Arc<Services>, handed: Handed, agreed: &Agreed, learned: Vec<Arc<Sample>>) {
-    agreed.attach(services);
-    keep_learned(services, learned);
-    tokio::spawn(handed.run(Arc::clone(services)));
 }
 
 /// Writes samples that other machines took into this one's history, while the server goes on.
@@ -315,7 +288,7 @@ fn open_rails(
 ) -> Result<Arc<Registry>, StartupError> {
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
-    let fault = translate::fault(config.rails.simulator_fault);
+    let fault = live_rails::named(&Fault::ALL, config.rails.simulator_fault);
     let simulator = Simulator::open(&books, disk, delay, fault)
         .map_err(|source| StartupError::Simulator { path: books, source })?;
     let live = live_rails::all(&config.rails)?;
@@ -334,20 +307,6 @@ fn open_rails(
     };
     let registry = Registry::new(Arc::new(simulator)).with_live(live, pace, outbound);
     Ok(Arc::new(registry.with(networks, config.rails.r4.is_some())))
-}
-
-fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {
-    let feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose();
-    feed.map_err(StartupError::BankFeed)
-}
-
-/// The confirmation that is waited for before anything goes outside.
-fn leads(cluster: &Cluster) -> Leads {
-    let cluster = cluster.clone();
-    Arc::new(move || {
-        let cluster = cluster.clone();
-        Box::pin(async move { cluster.until_confirmed().await })
-    })
 }
 
 enum Origin {
@@ -458,22 +417,6 @@ fn reasons(data: &Path, set_aside: &[u64]) -> BTreeMap<u64, String> {
     set_aside.iter().map(|tenant| (*tenant, why(tenant))).collect()
 }
 
-fn parts(config: &Config) -> actors::Shares {
-    actors::Shares {
-        percent: config.limits.share_percent,
-        reserve_percent: config.limits.live_reserve_percent,
-    }
-}
-
-fn share_bounds(config: &Config) -> limits::Bounds {
-    limits::Bounds {
-        live_slots: config.limits.live_slots,
-        test_slots: config.limits.test_slots,
-        waiting_max: config.limits.waiting_max,
-        parts: parts(config),
-    }
-}
-
 fn engine_config(
     config: &Config,
     set_aside: &[u64],
@@ -487,7 +430,7 @@ fn engine_config(
     let halted = HaltedFile::new(data.clone());
     actors::Config {
         permits_max: config.engine.permits_max,
-        shares: parts(config),
+        shares: shares(config),
         snapshot_records: config.storage.snapshot_records,
         snapshot_seconds: config.storage.snapshot_seconds,
         idle_seconds: IDLE_SECONDS,

@@ -3,7 +3,7 @@
 
 use super::damage::ADVICE;
 use super::live_rails::LiveRailError;
-use super::translate::{FeedSpecError, OutOfRange};
+use super::translate::FeedSpecError;
 use crate::cluster::ClusterError;
 use crate::config::ConfigError;
 use crate::fetch::FetchError;
@@ -33,8 +33,6 @@ pub enum StartupError {
     Cluster(#[from] ClusterError),
     #[error("server.tls: the certificates for other nodes: {0}")]
     Peers(reqwest::Error),
-    #[error(transparent)]
-    OutOfRange(#[from] OutOfRange),
     #[error("tenant_defaults.withdraw_fee_policy: there is no such policy")]
     NoPolicy,
     #[error("rates.feeds: {0}")]
@@ -132,7 +130,6 @@ impl StartupError {
         matches!(
             self,
             StartupError::Config(_)
-                | StartupError::OutOfRange(_)
                 | StartupError::NoPolicy
                 | StartupError::Feed(_)
                 | StartupError::LiveRail(LiveRailError::Setting(_))

@@ -1,6 +1,6 @@
 //! What answers on the two listeners, put together.
 
-use super::{StartupError, guard, live_rails, translate};
+use super::{StartupError, guard, live_rails};
 use crate::admin::AdminApi;
 use crate::checkout::{self, Checkout};
 use crate::config::Config;
@@ -24,9 +24,9 @@ pub(super) fn servers(
 ) -> Result<[Server; 2], StartupError> {
     let (server, limits) = (&config.server, &config.limits);
     let proxies = TrustedProxies::new(server.trusted_proxies.clone());
-    let withdrawals = translate::withdrawals(&config.withdraw)?;
+    let withdrawals = config.withdraw.clone();
     let policy = withdrawals
-        .policy(config.tenant_defaults.withdraw_fee_policy)
+        .policy(&config.tenant_defaults.withdraw_fee_policy)
         .cloned()
         .ok_or(StartupError::NoPolicy)?;
     let shared = || Arc::clone(services);

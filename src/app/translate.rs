@@ -1,17 +1,11 @@
 //! The translation from the configuration's words to those of the parts.
 
-use crate::admin::BootstrapTenant;
-use crate::config::{self, Config};
+use crate::config;
 use crate::json_pointer::Pointer;
-use crate::rails::simulator::Fault;
 use crate::rates::{FeedKind, FeedSpec, HttpCall, Pair, Series, Steps};
-use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings, Shop};
-use domain::resources::rates::withdrawals::{Policy, Tier, Withdrawals};
 use domain::values::address::Network;
-use domain::values::date::Date;
-use domain::values::money::{Cop, Rate, Usdt, Ves};
+use domain::values::money::Rate;
 use domain::values::time::SECOND_MS;
-use rust_decimal::Decimal;
 use std::time::Duration;
 
 #[derive(Debug, thiserror::Error)]
@@ -20,17 +14,6 @@ pub struct FeedSpecError {
     pub pair: String,
     pub name: String,
     pub why: &'static str,
-}
-
-/// A value of the configuration that is larger than the type that counts it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: an amount is out of range")]
-pub struct OutOfRange {
-    pub key: &'static str,
-}
-
-pub fn holidays(config: &Config) -> Vec<Date> {
-    config.holidays.iter().filter_map(|day| Date::parse(&day.format("%Y-%m-%d").to_string()).ok()).collect()
 }
 
 /// The bounds of the log: what a batch may hold follows from what may wait.
@@ -52,7 +35,6 @@ pub fn feeds(rates: &config::Rates) -> Result<Vec<FeedSpec>, FeedSpecError> {
 
 fn feed(feed: &config::Feed) -> Result<FeedSpec, FeedSpecError> {
     let failed = |why| FeedSpecError { pair: feed.pair.clone(), name: feed.source.clone(), why };
-    let series = series(feed)?;
     let kind = match &feed.kind {
         config::FeedKind::Simulated { price, step_percent, seed } => {
             FeedKind::Simulated { price: Rate(*price), step_percent: Rate(*step_percent), seed: *seed }
@@ -61,7 +43,7 @@ fn feed(feed: &config::Feed) -> Result<FeedSpec, FeedSpecError> {
         config::FeedKind::Manual => FeedKind::Manual,
         config::FeedKind::Http(call) => FeedKind::Http(http_call(call).map_err(failed)?),
     };
-    Ok(FeedSpec { series, kind, every: Duration::from_secs(feed.every_seconds) })
+    Ok(FeedSpec { series: series(feed)?, kind, every: Duration::from_secs(feed.every_seconds) })
 }
 
 fn series(feed: &config::Feed) -> Result<Series, FeedSpecError> {
@@ -100,42 +82,6 @@ fn http_call(call: &config::HttpFeed) -> Result<HttpCall, &'static str> {
     })
 }
 
-pub fn withdrawals(withdraw: &config::Withdraw) -> Result<Withdrawals, OutOfRange> {
-    let failed = || OutOfRange { key: "withdraw" };
-    let cents = |cents: u64| i64::try_from(cents).map_err(|_| failed());
-    let tier = |tier: &config::Tier| {
-        Ok::<_, OutOfRange>(Tier {
-            below: tier.below_cents.map(cents).transpose()?,
-            percent: Rate(tier.percent),
-            fixed: cents(tier.fixed_cents)?,
-        })
-    };
-    let policies = config::WITHDRAW_POLICIES.iter().zip(&withdraw.policies).map(|(name, tiers)| {
-        let tiers = tiers.iter().map(tier).collect::<Result<Vec<Tier>, OutOfRange>>()?;
-        Ok::<_, OutOfRange>(Policy { name: (*name).to_owned(), tiers })
-    });
-    let fees = config::NETWORKS
-        .iter()
-        .zip(withdraw.network_fee_cents)
-        .map(|(name, fee)| Ok::<_, OutOfRange>(((*name).to_owned(), cents(fee)?)));
-    Ok(Withdrawals {
-        minimum: cents(withdraw.min_withdrawal_cents)?,
-        policies: policies.collect::<Result<_, _>>()?,
-        network_fees: fees.collect::<Result<_, _>>()?,
-        pago_movil_margin_percent: Rate(withdraw.pago_movil_margin_percent),
-        pago_movil_fee_waiver_percent: Rate(withdraw.pago_movil_fee_waiver_percent),
-    })
-}
-
-pub fn fault(fault: config::SimulatorFault) -> Fault {
-    match fault {
-        config::SimulatorFault::None => Fault::None,
-        config::SimulatorFault::Contradicts => Fault::Contradicts,
-        config::SimulatorFault::Loses => Fault::Loses,
-        config::SimulatorFault::OneTransfer => Fault::OneTransfer,
-    }
-}
-
 pub fn notice_wait_ms(rails: &config::Rails) -> i64 {
     let seconds = rails.r4.as_ref().map_or(0, |r4| r4.notice_wait_seconds);
     i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(SECOND_MS)
@@ -145,83 +91,10 @@ pub fn max_age_ms(rates: &config::Rates) -> i64 {
     i64::try_from(rates.max_age_seconds.saturating_mul(1000)).unwrap_or(i64::MAX)
 }
 
-/// The network fee of a USDT payout on each network, in the order of the configuration, which is
-/// that of [`domain::resources::crypto::address::Network`].
-pub fn network_fees(crypto: &config::Crypto) -> Result<[Usdt; 4], OutOfRange> {
-    let mut fees = [Usdt::ZERO; 4];
-    for (fee, given) in fees.iter_mut().zip(crypto.network_fee_usdt) {
-        *fee = Usdt::exact(given).ok_or(OutOfRange { key: "crypto.network_fee_usdt" })?;
-    }
-    Ok(fees)
-}
-
-/// The blocks after which a transfer is final on each network that has a node, in the same order.
+/// The blocks after which a transfer is final on each network that has a node, in the order of [`Network::NAMES`].
 pub fn confirmations(rails: &config::Rails) -> [Option<u64>; 4] {
     Network::NAMES.map(|(name, _)| {
         let evm = rails.evm.iter().find(|evm| evm.network == name);
         evm.map(|evm| evm.confirmations)
     })
-}
-
-pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, OutOfRange> {
-    let failed = || OutOfRange { key: "tenant_defaults" };
-    let ves = |amount: Decimal| Ves::exact(amount).ok_or_else(failed);
-    let fee = |fee: &config::Fee| {
-        Ok::<_, OutOfRange>(Fee { percent: Rate(fee.percent), fixed: ves(fee.fixed_ves)? })
-    };
-    let usdt = |amount: Decimal| Usdt::exact(amount).ok_or_else(failed);
-    let conversions = &defaults.conversions;
-    let limit_ves = conversions.daily_limit_ves.map(ves).transpose()?.map(Ves::minor);
-    let limit_cop = conversions
-        .daily_limit_cop
-        .map(|limit| Cop::exact(limit).ok_or_else(failed))
-        .transpose()?
-        .map(Cop::minor);
-    Ok(Settings {
-        reserve: ves(defaults.reserve_ves)?,
-        fees: Fees {
-            c2p: fee(&defaults.c2p)?,
-            vpos: fee(&defaults.vpos)?,
-            debit: fee(&defaults.debit)?,
-            pago_movil: fee(&defaults.pago_movil)?,
-            link_percent: Rate(defaults.link_percent),
-            chargeback: ves(defaults.chargeback_ves)?,
-            payout: ves(defaults.payout_ves)?,
-        },
-        seller_hold_business_days: defaults.seller_hold_business_days,
-        conversions: ConversionSettings {
-            enabled: PerSource {
-                ves: conversions.enabled.contains(&"VES"),
-                cop: conversions.enabled.contains(&"COP"),
-            },
-            spread_percent: PerSource {
-                ves: Rate(conversions.spread_percent_ves),
-                cop: Rate(conversions.spread_percent_cop),
-            },
-            minimum: usdt(conversions.minimum_usdt)?,
-            daily_limit: PerSource { ves: limit_ves, cop: limit_cop },
-            auto_cop_percent: 0,
-        },
-        usdt_enabled: defaults.usdt_enabled,
-        usdt_payout_auto_limit: usdt(defaults.usdt_payout_auto_limit)?,
-        cop_enabled: defaults.cop_enabled,
-        withdraw_fee_policy: defaults.withdraw_fee_policy.to_owned(),
-        checkout_allowed_origins: defaults.checkout_allowed_origins.clone(),
-        shop: Shop::default(),
-        chargeback_fee_max: None,
-        micro_deposits_daily_max: defaults.micro_deposits_daily_max,
-    })
-}
-
-pub fn bootstrap(config: &Config) -> Vec<BootstrapTenant> {
-    let key = |secret: &Option<config::Secret>| secret.as_ref().map(|secret| secret.expose().to_owned());
-    config
-        .bootstrap_tenants
-        .iter()
-        .map(|tenant| BootstrapTenant {
-            name: tenant.name.clone(),
-            test_key: key(&tenant.test_key),
-            live_key: key(&tenant.live_key),
-        })
-        .collect()
 }

@@ -8,7 +8,7 @@ mod figures;
 mod link;
 mod session;
 #[cfg(test)]
-mod skeleton;
+mod skeleton_tests;
 
 use domain::entities::deposit_address::Asset;
 use domain::entities::session::Way;

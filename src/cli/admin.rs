@@ -6,8 +6,9 @@ mod tables;
 mod verbs;
 
 use super::client::{self, Operators};
-use super::{Failure, Settings};
+use super::{Failure, Settings, at, other};
 use crate::admin::{Fills, Operand};
+use crate::pages::inside::segment;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value};
 use std::io::{IsTerminal, Write};
@@ -136,8 +137,7 @@ impl Admin {
         let Some((verb, matches)) = chosen(&self.matches) else {
             return Err(Failure::Other("name what to do; see pasarela admin --help".to_owned()));
         };
-        let settings =
-            Settings::from_arg_matches(matches).map_err(|error| Failure::Other(error.to_string()))?;
+        let settings = Settings::from_arg_matches(matches).map_err(other)?;
         let config = settings.load()?;
         let asked = request(verb, matches)?;
         let operators = Operators::named(&config, matches.get_one::<String>(AS).map(String::as_str))?;
@@ -160,9 +160,7 @@ impl Admin {
         };
         let shown = shown.trim_end_matches(['\r', '\n']);
         match writeln!(out, "{shown}") {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(Failure::Other(error.to_string()))
-            }
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(other(error)),
             _ => Ok(()),
         }
     }
@@ -181,7 +179,7 @@ fn all(operators: &Operators, asked: &Request) -> Result<String, Failure> {
         path.push(if path.contains('?') { '&' } else { '?' });
         path.push_str(&format!("limit={PAGE}"));
         if let Some(cursor) = &cursor {
-            path.push_str(&format!("&cursor={}", escaped(cursor)));
+            path.push_str(&format!("&cursor={}", segment(cursor)));
         }
         let page = operators.call((asked.method, &path), client::JSON, None, None)?;
         let mut page: Map<String, Value> = serde_json::from_str(&page).map_err(|_| unreadable())?;
@@ -209,25 +207,23 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
     };
     for (parameter, name, _) in &verb.ids {
         if let Some(text) = matches.get_one::<String>(name) {
-            path = path.replace(parameter, &escaped(text));
+            path = path.replace(parameter, &segment(text));
         }
     }
     if let Some(Operand { name, fills, .. }) = verb.operand
         && let Some(text) = matches.get_one::<String>(name)
     {
         match fills {
-            Fills::Option(member) => query.push(format!("{member}={}", escaped(text))),
+            Fills::Option(member) => query.push(format!("{member}={}", segment(text))),
             Fills::Member(member) => _ = body.insert(member.to_owned(), Value::String(text.clone())),
             Fills::Directory(member) => {
                 // The server has a working directory of its own.
-                let absolute =
-                    std::path::absolute(text).map_err(|error| Failure::Other(format!("{text}: {error}")))?;
+                let absolute = std::path::absolute(text).map_err(|error| at(text.as_ref(), error))?;
                 body.insert(member.to_owned(), Value::String(absolute.to_string_lossy().into_owned()));
             }
             Fills::Body => whole = Some(json(name, text)?),
             Fills::File => {
-                let read = std::fs::read_to_string(text);
-                let read = read.map_err(|error| Failure::Other(format!("{text}: {error}")))?;
+                let read = std::fs::read_to_string(text).map_err(|error| at(text.as_ref(), error))?;
                 file = Some(Value::String(read));
             }
         }
@@ -246,8 +242,8 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
         };
         // Beside a file there is no other body.
         match (if file.is_some() { "GET" } else { verb.method }, value) {
-            ("GET" | "DELETE", Value::String(text)) => query.push(format!("{member}={}", escaped(&text))),
-            ("GET" | "DELETE", value) => query.push(format!("{member}={}", escaped(&value.to_string()))),
+            ("GET" | "DELETE", Value::String(text)) => query.push(format!("{member}={}", segment(&text))),
+            ("GET" | "DELETE", value) => query.push(format!("{member}={}", segment(&value.to_string()))),
             (_, value) => _ = body.insert(member.to_owned(), value),
         }
     }
@@ -293,19 +289,6 @@ impl Is {
 
 fn json(name: &str, text: &str) -> Result<Value, Failure> {
     serde_json::from_str(text).map_err(|error| Failure::Other(format!("{name}: is not JSON: {error}")))
-}
-
-/// What is named stays one part of the path.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
 }
 
 #[cfg(test)]

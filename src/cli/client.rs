@@ -1,10 +1,10 @@
 //! The clients of one's own server: of the operators' API, and of the API as a tenant's program sees it.
 
-use super::{Failure, Settings};
+use super::{Failure, Settings, other};
 use crate::config::{Config, Secret, Tls};
 use api::json::{self, Shape};
 use clap::Args;
-use reqwest::{RequestBuilder, StatusCode};
+use reqwest::StatusCode;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
@@ -117,7 +117,7 @@ impl Operators {
         if let Some(Value::String(file)) = body {
             request = request.header("content-type", CSV).body(file.clone());
         } else if let Some(body) = body {
-            request = request.header("content-type", "application/json").body(body.to_string());
+            request = request.header("content-type", JSON).body(body.to_string());
         }
         let request = request.build().map_err(other)?;
         let answered = async {
@@ -171,10 +171,6 @@ fn advice(key: Option<Uuid>) -> String {
     }
 }
 
-fn other(error: impl Display) -> Failure {
-    Failure::Other(error.to_string())
-}
-
 /// A server that listens everywhere is reached on this machine.
 fn reachable(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
@@ -225,8 +221,8 @@ pub fn scalar(value: &str) -> String {
 
 /// A bank may need some of it.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// As many as a page holds.
-const PAGE: usize = 100;
+/// The events of a page.
+pub const PAGE: usize = 100;
 const TEST_KEY: &str = "pk_test_";
 
 /// The server to call, and the key to call it with.
@@ -302,27 +298,23 @@ impl Caller {
 
     /// Anything but a success is a failure in the words of the API, here and below.
     pub async fn get(&self, path: &str) -> Result<Value, Failure> {
-        self.send("GET", path, None).await
+        self.call("GET", path, None, None).await
     }
 
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        self.send("POST", path, Some(body)).await
+        self.call("POST", path, None, Some(&body.to_string())).await
     }
 
-    pub async fn patch(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        self.send("PATCH", path, Some(body)).await
-    }
-
-    /// With the client secret of a checkout session.
-    pub async fn post_as_buyer(&self, path: &str, secret: &str, body: &Value) -> Result<Value, Failure> {
-        let request = self.client.post(format!("{}{path}", self.base)).bearer_auth(secret);
-        let body = self.answered("POST", path, with_json(request, Some(body))).await?;
-        parsed("POST", path, &body)
-    }
-
-    /// Oldest first, at most a page of them.
-    pub async fn events_after(&self, sequence: u64) -> Result<Vec<Event>, Failure> {
-        self.events(sequence, PAGE).await
+    /// With the client secret of a checkout session, or else with the key.
+    pub async fn call(
+        &self,
+        method: &str,
+        path: &str,
+        secret: Option<&str>,
+        body: Option<&str>,
+    ) -> Result<Value, Failure> {
+        let answer = self.exchange(method, path, secret, body).await?;
+        serde_json::from_slice(&answer).map_err(|error| Failure::Other(format!("{method} {path}: {error}")))
     }
 
     /// 0 when there is none: looked for in ever larger steps, then by halves.
@@ -344,26 +336,29 @@ impl Caller {
     /// Oldest first.
     pub async fn events(&self, after: u64, limit: usize) -> Result<Vec<Event>, Failure> {
         let path = format!("/v1/events?after={after}&limit={limit}");
-        let body = self.exchange("GET", &path, None).await?;
+        let body = self.exchange("GET", &path, None, None).await?;
         let page: Page =
             serde_json::from_slice(&body).map_err(|error| Failure::Other(format!("{path}: {error}")))?;
         Ok(page.items)
     }
 
-    async fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
-        let body = self.exchange(method, path, body).await?;
-        parsed(method, path, &body)
-    }
-
-    async fn exchange(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Vec<u8>, Failure> {
-        let verb = reqwest::Method::from_bytes(method.as_bytes());
-        let verb = verb.map_err(|error| Failure::Other(format!("{method} {path}: {error}")))?;
-        let request = self.client.request(verb, format!("{}{path}", self.base));
-        self.answered(method, path, with_json(request.header("x-api-key", &self.key), body)).await
-    }
-
-    async fn answered(&self, method: &str, path: &str, request: RequestBuilder) -> Result<Vec<u8>, Failure> {
+    async fn exchange(
+        &self,
+        method: &str,
+        path: &str,
+        secret: Option<&str>,
+        body: Option<&str>,
+    ) -> Result<Vec<u8>, Failure> {
         let failed = |why: &dyn Display| Failure::Other(format!("{method} {}{path}: {why}", self.base));
+        let verb = method.parse().map_err(|error: hyper::http::method::InvalidMethod| failed(&error))?;
+        let mut request = self.client.request(verb, format!("{}{path}", self.base));
+        request = match secret {
+            Some(secret) => request.bearer_auth(secret),
+            None => request.header("x-api-key", &self.key),
+        };
+        if let Some(body) = body {
+            request = request.header("content-type", JSON).body(body.to_owned());
+        }
         let answer = request.send().await.map_err(|error| failed(&error.without_url()))?;
         let status = answer.status();
         let body = answer.bytes().await.map_err(|error| failed(&error.without_url()))?;
@@ -373,17 +368,6 @@ impl Caller {
             Err(failed(&format!("{}: {}", status.as_u16(), String::from_utf8_lossy(&body))))
         }
     }
-}
-
-fn with_json(request: RequestBuilder, body: Option<&Value>) -> RequestBuilder {
-    match body {
-        Some(body) => request.header("content-type", "application/json").body(body.to_string()),
-        None => request,
-    }
-}
-
-fn parsed(method: &str, path: &str, body: &[u8]) -> Result<Value, Failure> {
-    serde_json::from_slice(body).map_err(|error| Failure::Other(format!("{method} {path}: {error}")))
 }
 
 pub fn reach(tls: Option<&Tls>) -> Result<(&'static str, reqwest::ClientBuilder), Failure> {

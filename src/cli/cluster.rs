@@ -1,8 +1,7 @@
 //! `pasarela cluster`: founds, joins and looks after a cluster of several machines.
 
 use super::client::{Operators, refused};
-use super::must_be_ours;
-use super::{Failure, Settings, print, runtime, wal};
+use super::{Failure, Settings, must_be_ours, other, print, runtime, wal};
 use crate::cluster::peers::PeerKey;
 use crate::cluster::{self, founding, joining, peers};
 use crate::config::{AdminAccess, Config};
@@ -15,15 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// A hand-over answers once the other node serves.
 const HAND_OVER: Duration = Duration::from_secs(20);
 
-/// Found, join and manage a cluster of several machines
-#[derive(Args, Debug)]
-pub struct Cluster {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Cluster {
     /// Show the nodes; exit 1 if none answers
     #[command(after_help = "Example:\n  pasarela cluster status --json | jq .nodes")]
     Status(Status),
@@ -45,13 +37,13 @@ enum Command {
 }
 
 #[derive(Args, Debug)]
-struct Own {
+pub struct Own {
     #[command(flatten)]
     settings: Settings,
 }
 
 #[derive(Args, Debug)]
-struct Status {
+pub struct Status {
     #[command(flatten)]
     settings: Settings,
     /// The answer of GET /admin/cluster instead of a table
@@ -60,7 +52,7 @@ struct Status {
 }
 
 #[derive(Args, Debug)]
-struct HandOver {
+pub struct HandOver {
     #[command(flatten)]
     settings: Settings,
     /// The node that becomes the leader
@@ -68,7 +60,7 @@ struct HandOver {
 }
 
 #[derive(Args, Debug)]
-struct Join {
+pub struct Join {
     #[command(flatten)]
     settings: Settings,
     /// The peer listener of any running node, such as http://10.0.0.1:9091
@@ -77,7 +69,7 @@ struct Join {
 }
 
 #[derive(Args, Debug)]
-struct Forget {
+pub struct Forget {
     #[command(flatten)]
     settings: Settings,
     /// The node's name
@@ -86,39 +78,40 @@ struct Forget {
 
 impl Cluster {
     pub fn run(self) -> Result<(), Failure> {
-        match self.command {
-            Command::Status(status) => {
+        match self {
+            Cluster::Status(status) => {
                 let shown = asked(&status.settings.load()?)?;
-                say(&if status.json { format!("{shown}\n") } else { table(&shown) })
+                let shown = if status.json { format!("{shown}\n") } else { table(&shown) };
+                print(shown.as_bytes())
             }
-            Command::HandOver(hand_over) => {
+            Cluster::HandOver(hand_over) => {
                 let done = handed_over(&hand_over.settings.load()?, &hand_over.node)?;
-                say(&format!("{done}\n"))
+                print(format!("{done}\n").as_bytes())
             }
-            Command::Init(own) => {
+            Cluster::Init(own) => {
                 let config = own.settings.load()?;
                 must_be_ours(&config.storage.path)?;
                 let done = founding::init(&config)?;
-                say(&format!("founded cluster {} at record {}\n", done.cluster, done.tip.seq))
+                print(format!("founded cluster {} at record {}\n", done.cluster, done.tip.seq).as_bytes())
             }
-            Command::Join(join) => {
+            Cluster::Join(join) => {
                 let config = join.settings.load()?;
                 must_be_ours(&config.storage.path)?;
                 let token = config.admin.token.as_ref().map(|token| token.expose().to_owned());
                 joining::join(&config, &join.from, token.as_deref().unwrap_or_default())?;
-                say("joined: start it with pasarela serve\n")
+                print(b"joined: start it with pasarela serve\n")
             }
-            Command::Reseed(own) => {
+            Cluster::Reseed(own) => {
                 must_be_ours(&own.settings.load()?.storage.path)?;
                 let (config, reader) = wal::open(&own.settings)?;
                 wal::proved(&reader, None)?;
                 drop(reader);
                 let done = founding::reseed(&config)?;
-                say(&format!("cluster {} goes on after record {}\n", done.cluster, done.tip.seq))
+                print(format!("cluster {} goes on after record {}\n", done.cluster, done.tip.seq).as_bytes())
             }
-            Command::Forget(forget) => {
+            Cluster::Forget(forget) => {
                 founding::forget(&forget.settings.load()?, &forget.node)?;
-                say(&format!("{} is forgotten\n", forget.node))
+                print(format!("{} is forgotten\n", forget.node).as_bytes())
             }
         }
     }
@@ -132,7 +125,7 @@ fn asked(config: &Config) -> Result<String, Failure> {
         Ok(shown) => return Ok(shown),
         Err(unanswered) => unanswered,
     };
-    let client = peers::client(config).map_err(|error| Failure::Other(error.to_string()))?;
+    let client = peers::client(config).map_err(other)?;
     let token = token(config)?;
     for peer in founding::peers(config).unwrap_or_default() {
         let asked = client.get(format!("{peer}/peer/cluster")).bearer_auth(&token).timeout(PATIENCE);
@@ -159,9 +152,8 @@ fn handed_over(config: &Config, node: &str) -> Result<String, Failure> {
     if !data.join(LOG_DIRECTORY).is_dir() {
         return Err(unanswered);
     }
-    let key =
-        PeerKey::derived(&directory::mark_key(data).map_err(|error| Failure::Other(error.to_string()))?);
-    let client = peers::client(config).map_err(|error| Failure::Other(error.to_string()))?;
+    let key = PeerKey::derived(&directory::mark_key(data).map_err(other)?);
+    let client = peers::client(config).map_err(other)?;
     let token = token(config)?;
     for peer in founding::peers(config).unwrap_or_default() {
         let asked = key.proving(client.post(format!("{peer}/peer/pass")), cluster::HAND_OVER);
@@ -218,8 +210,4 @@ fn table(shown: &str) -> String {
     let (epoch, agreed, bytes) =
         (text(&shown["epoch"]), text(&shown["agreedSeq"]), text(&shown["windowBytes"]));
     format!("{leader}, epoch {epoch}, agreed up to {agreed}, {bytes} bytes in etcd\n{table}\n")
-}
-
-fn say(line: &str) -> Result<(), Failure> {
-    print(line.as_bytes())
 }

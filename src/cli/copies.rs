@@ -3,17 +3,17 @@
 
 use super::client::Operators;
 use super::progress::{Shown, shown};
-use super::wal::{ends_with, proved, say, scratch};
-use super::{Failure, Settings};
+use super::wal::{ends_with, proved, scratch};
+use super::{Failure, Settings, at};
 use crate::recovery::backup::{newest, restore};
 use crate::recovery::books::Books;
 use crate::recovery::directory::LOG_DIRECTORY;
 use crate::recovery::restored_copy::RestoredCopy;
 use crate::recovery::{Failed, Fault, backup};
-use api::writer::Object;
 use clap::Args;
 use domain::machine::AnyBook;
 use domain::values::mode::PLATFORM;
+use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
@@ -48,8 +48,7 @@ impl Backup {
     /// Whether a server runs, the lock of the data directory says.
     pub fn run(self) -> Result<(), Failure> {
         let config = self.settings.load()?;
-        let directory = std::path::absolute(&self.directory)
-            .map_err(|error| Failure::Other(format!("{}: {error}", self.directory.display())))?;
+        let directory = std::path::absolute(&self.directory).map_err(|error| at(&self.directory, error))?;
         let copied = shown(|tell| backup::copy_of_stopped(&config.storage.path, &directory, tell))?;
         let tip = match copied {
             Some(tip) => tip,
@@ -140,7 +139,7 @@ impl Restore {
         let removed =
             fs::remove_dir_all(&into).or_else(|error| if into.exists() { Err(error) } else { Ok(()) });
         let report = restored?;
-        removed.map_err(|error| Failure::Other(format!("{}: {error}", into.display())))?;
+        removed.map_err(|error| at(&into, error))?;
         self.print(&report, "the drill went well");
         Ok(())
     }
@@ -183,15 +182,14 @@ impl Restore {
         let Report { from, tip, copying, proving } = report;
         let made_at = RestoredCopy::read(from).ok().flatten().map(|past| past.made_at);
         if self.json {
-            let body = Object::new()
-                .boolean("ok", true)
-                .text("from", from.to_string_lossy())
-                .maybe_plain("madeAt", made_at)
-                .number("seq", tip.seq)
-                .plain("headHash", hex::encode(tip.hash))
-                .number("copyMs", copying.as_millis())
-                .maybe_number("verifyMs", proving.map(|proving| proving.as_millis()));
-            return say(&body.end());
+            return println!(
+                "{}",
+                json!({
+                    "ok": true, "from": from.to_string_lossy(), "madeAt": made_at.map(|at| at.to_string()),
+                    "seq": tip.seq, "headHash": hex::encode(tip.hash), "copyMs": copying.as_millis(),
+                    "verifyMs": proving.map(|proving| proving.as_millis()),
+                })
+            );
         }
         let made = made_at.map(|at| format!(" of {at}")).unwrap_or_default();
         let proved = proving

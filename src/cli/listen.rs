@@ -1,7 +1,7 @@
 //! `pasarela listen`: brings a test tenant's events to a developer's machine, signed as webhooks
 //! are, or prints them.
 
-use super::client::{Api, Event};
+use super::client::{Api, Event, PAGE};
 use super::{Failure, runtime};
 use crate::webhooks::has_older_signature;
 use crate::webhooks::names::Lookups;
@@ -73,7 +73,7 @@ impl Listen {
         let mut left = self.count.unwrap_or(usize::MAX);
         let mut failing = false;
         while left > 0 {
-            let events = match caller.events_after(after).await {
+            let events = match caller.events(after, PAGE).await {
                 Ok(events) => events,
                 Err(Failure::Other(why)) => {
                     if !failing {

@@ -3,6 +3,24 @@
 //! over HTTP. Records go to stdout, everything else to stderr. Exit 0 if all is well, 1 if not, 2
 //! if the command line or the configuration can't be accepted; then one line says why.
 
+/// Commands, each with the type that has its arguments and runs it.
+macro_rules! commands {
+    ($name:ident { $($(#[$meta:meta])* $command:ident($arguments:ty),)* }) => {
+        #[derive(Debug, clap::Subcommand)]
+        pub enum $name {
+            $($(#[$meta])* $command($arguments),)*
+        }
+
+        impl $name {
+            pub fn run(self) -> Result<(), Failure> {
+                match self {
+                    $($name::$command(command) => command.run(),)*
+                }
+            }
+        }
+    };
+}
+
 mod admin;
 mod check;
 mod client;
@@ -26,8 +44,10 @@ use crate::recovery::moving::NotMoved;
 use crate::telemetry;
 use crate::telemetry::spans::CollectorError;
 use crate::webhooks::post::{ExtraCaError, PosterError};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser};
 use clap_complete::Shell;
+use domain::values::ids::Id;
+use std::fmt::Display;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -46,28 +66,38 @@ struct CommandLine {
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
+commands! { Command {
     Admin(admin::Admin),
     Backup(copies::Backup),
     Check(check::Check),
+    /// Found, join and manage a cluster of several machines
+    #[command(subcommand)]
     Cluster(cluster::Cluster),
     Completions(Completions),
     Errors(errors::Errors),
+    /// List an account's events, and send one again to its webhook endpoints
+    #[command(subcommand, after_help = "Examples:
+  pasarela events list --key pk_test_demo
+  pasarela events get 01975a2e-7c00-7000-8000-000000000000
+  pasarela events resend 01975a2e-7c00-7000-8000-000000000000")]
     Events(events::Events),
     Listen(listen::Listen),
     #[command(hide = true)]
     Manual(Manual),
     Restore(copies::Restore),
     Serve(serve::Serve),
+    /// Move a tenant to another deployment, with its history
+    #[command(subcommand)]
     Tenant(tenant::Tenant),
     Trigger(trigger::Trigger),
+    /// Inspect and verify the write-ahead log, and build data directories from it
+    #[command(subcommand)]
     Wal(wal::Wal),
     #[command(hide = true)]
     Export(wal::Export),
     #[command(hide = true)]
     Import(wal::Import),
-}
+} }
 
 /// The sources of the settings; every command takes these.
 #[derive(Args, Clone, Debug)]
@@ -135,6 +165,18 @@ impl Failure {
     }
 }
 
+fn other(error: impl Display) -> Failure {
+    Failure::Other(error.to_string())
+}
+
+fn at(path: &Path, error: impl Display) -> Failure {
+    Failure::Other(format!("{}: {error}", path.display()))
+}
+
+fn id(text: &str) -> Result<Id, &'static str> {
+    Id::parse(text).ok_or("is no UUID")
+}
+
 /// A reader that has gone away is no failure.
 fn print(bytes: &[u8]) -> Result<(), Failure> {
     use std::io::{ErrorKind, Write as _};
@@ -153,24 +195,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 
 pub fn run() -> ExitCode {
     privacy::keep_new_files_private();
-    let outcome = match CommandLine::parse().command {
-        Command::Completions(completions) => completions.run(),
-        Command::Errors(errors) => errors.run(),
-        Command::Events(events) => events.run(),
-        Command::Listen(listen) => listen.run(),
-        Command::Manual(manual) => manual.run(),
-        Command::Admin(admin) => admin.run(),
-        Command::Backup(backup) => backup.run(),
-        Command::Check(check) => check.run(),
-        Command::Cluster(cluster) => cluster.run(),
-        Command::Restore(restore) => restore.run(),
-        Command::Serve(serve) => serve.run(),
-        Command::Tenant(tenant) => tenant.run(),
-        Command::Trigger(trigger) => trigger.run(),
-        Command::Wal(wal) => wal.run(),
-        Command::Export(export) => export.run(),
-        Command::Import(import) => import.run(),
-    };
+    let outcome = CommandLine::parse().command.run();
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -214,12 +239,8 @@ impl Manual {
     /// `pasarela.1`, `pasarela-serve.1` and so on.
     pub fn run(self) -> Result<(), Failure> {
         let written = clap_mangen::generate_to(CommandLine::command(), &self.directory);
-        written.map_err(|error| unwritable(&self.directory, &error))
+        written.map_err(|error| at(&self.directory, error))
     }
-}
-
-fn unwritable(directory: &Path, error: &std::io::Error) -> Failure {
-    Failure::Other(format!("{}: {error}", directory.display()))
 }
 
 /// A directory that is not there is made by whoever makes it.

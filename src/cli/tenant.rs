@@ -1,42 +1,22 @@
 //! `pasarela tenant …`: the move of a tenant to another deployment, between directories that no server uses
 //! (`docs/contract.md, 22`). What the commands do is in `src/recovery/moving/`.
 
-use super::must_be_ours;
 use super::progress::shown;
-use super::{Failure, Settings};
+use super::{Failure, Settings, at, id, must_be_ours, other};
 use crate::cluster::directory::Belongs;
 use crate::config::Config;
 use crate::recovery::moving;
-use clap::{Args, Subcommand};
+use clap::Args;
 use domain::platform::settings::Deployment;
 use domain::values::ids::Id;
 use std::path::PathBuf;
 
-/// Move a tenant to another deployment, with its history
-#[derive(Args, Debug)]
-pub struct Tenant {
-    #[command(subcommand)]
-    command: TenantCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum TenantCommand {
+commands! { Tenant {
     Id(Name),
     Export(Export),
     Import(Import),
     Reopen(Reopen),
-}
-
-impl Tenant {
-    pub fn run(self) -> Result<(), Failure> {
-        match self.command {
-            TenantCommand::Id(name) => name.run(),
-            TenantCommand::Export(export) => export.run(),
-            TenantCommand::Import(import) => import.run(),
-            TenantCommand::Reopen(reopen) => reopen.run(),
-        }
-    }
-}
+} }
 
 /// Print this deployment's name, which the export of a tenant asks for
 ///
@@ -54,11 +34,8 @@ impl Name {
         must_be_ours(data)?;
         // A record that is made here would be one that the others never agreed on.
         let name = if is_in_cluster(&config)? {
-            let unnamed = || {
-                let data = data.display();
-                Failure::Other(format!("{data}: this deployment gets its name when its cluster first serves"))
-            };
-            moving::named(data)?.ok_or_else(unnamed)?
+            let why = "this deployment gets its name when its cluster first serves";
+            moving::named(data)?.ok_or_else(|| at(data, why))?
         } else {
             moving::deployment(data)?
         };
@@ -164,32 +141,18 @@ fn alone(settings: &Settings) -> Result<Config, Failure> {
     let config = settings.load()?;
     must_be_ours(&config.storage.path)?;
     if is_in_cluster(&config)? {
-        return Err(Failure::Other(format!(
-            "{}: this directory is in a cluster, whose log is agreed on; tenants move between directories of \
-             one machine",
-            config.storage.path.display()
-        )));
+        let why = "this directory is in a cluster, whose log is agreed on; tenants move between directories of \
+            one machine";
+        return Err(at(&config.storage.path, why));
     }
     Ok(config)
 }
 
 fn is_in_cluster(config: &Config) -> Result<bool, Failure> {
-    let belongs = Belongs::read(&config.storage.path).map_err(|error| Failure::Other(error.to_string()))?;
+    let belongs = Belongs::read(&config.storage.path).map_err(other)?;
     Ok(config.cluster.is_on() || belongs.is_some_and(|belongs| !belongs.barred))
 }
 
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-enum NoName {
-    #[error("is no UUID")]
-    Tenant,
-    #[error("is not 32 digits of hexadecimal")]
-    Deployment,
-}
-
-fn id(text: &str) -> Result<Id, NoName> {
-    Id::parse(text).ok_or(NoName::Tenant)
-}
-
-fn deployment(text: &str) -> Result<Deployment, NoName> {
-    Deployment::parse(text).ok_or(NoName::Deployment)
+fn deployment(text: &str) -> Result<Deployment, &'static str> {
+    Deployment::parse(text).ok_or("is not 32 digits of hexadecimal")
 }

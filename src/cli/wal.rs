@@ -5,30 +5,22 @@
 mod records;
 
 use super::progress::shown;
-use super::{Failure, Settings};
+use super::{Failure, Settings, other};
 use crate::config::Config;
 use crate::recovery::blocks::FileKey;
 use crate::recovery::directory::LOG_DIRECTORY;
 use crate::recovery::rebuild::{Salvaged, Until, replay, salvage};
 use crate::recovery::verify::{Verified, verify};
 use crate::recovery::{Failed, archive};
-use api::writer::Object;
-use clap::{Args, Subcommand};
+use clap::Args;
 use domain::values::time::Timestamp;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use wal::{Reader, Tip};
 
-/// Inspect and verify the write-ahead log, and build data directories from it
-#[derive(Args, Debug)]
-pub struct Wal {
-    #[command(subcommand)]
-    command: WalCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum WalCommand {
+commands! { Wal {
     Info(Info),
     Inspect(records::Inspect),
     Explain(records::Explain),
@@ -38,23 +30,7 @@ enum WalCommand {
     Salvage(Salvage),
     Export(Export),
     Import(Import),
-}
-
-impl Wal {
-    pub fn run(self) -> Result<(), Failure> {
-        match self.command {
-            WalCommand::Info(info) => info.run(),
-            WalCommand::Inspect(inspect) => inspect.run(),
-            WalCommand::Explain(explain) => explain.run(),
-            WalCommand::Diff(diff) => diff.run(),
-            WalCommand::Verify(verify) => verify.run(),
-            WalCommand::Replay(replay) => replay.run(),
-            WalCommand::Salvage(salvage) => salvage.run(),
-            WalCommand::Export(export) => export.run(),
-            WalCommand::Import(import) => import.run(),
-        }
-    }
-}
+} }
 
 pub fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
     let config = settings.load()?;
@@ -63,17 +39,12 @@ pub fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
 }
 
 /// False when whoever reads, such as `head`, has seen enough.
-fn print(out: &mut impl Write, line: &[u8]) -> Result<bool, Failure> {
-    match out.write_all(line).and_then(|()| out.write_all(b"\n")) {
+fn print(out: &mut impl Write, line: &str) -> Result<bool, Failure> {
+    match writeln!(out, "{line}") {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Failure::Other(error.to_string())),
+        Err(error) => Err(other(error)),
     }
-}
-
-/// An object of JSON, in a line.
-pub fn say(json: &[u8]) {
-    println!("{}", String::from_utf8_lossy(json));
 }
 
 pub fn ends_with(tip: Tip) -> String {
@@ -82,7 +53,7 @@ pub fn ends_with(tip: Tip) -> String {
 
 fn end(mut out: impl Write) -> Result<(), Failure> {
     match out.flush() {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Other(error.to_string())),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(other(error)),
         _ => Ok(()),
     }
 }
@@ -105,29 +76,24 @@ impl Info {
         let (_, reader) = open(&self.settings)?;
         let (mut records, mut bytes) = (0_u64, 0_u64);
         for record in reader.records(1, None) {
-            let record = record.map_err(|error| Failure::Other(error.to_string()))?;
+            let record = record.map_err(other)?;
             records += 1;
             bytes += record.bytes as u64;
         }
         let (mut snapshots, mut tenants) = (0_u64, 0_u64);
         for newest in reader.latest_snapshots() {
-            let newest = newest.map_err(|error| Failure::Other(error.to_string()))?;
+            let newest = newest.map_err(other)?;
             tenants += 1;
             snapshots += reader.snapshots_of(newest.tenant).count() as u64;
         }
         let head: String = hex::encode(reader.head_hash());
         if self.json {
-            let body = Object::new()
-                .number("firstSeq", reader.first_seq())
-                .number("lastSeq", reader.last_seq())
-                .number("records", records)
-                .number("bytes", bytes)
-                .number("snapshots", snapshots)
-                .number("snapshotTenants", tenants)
-                .number("snapshotSeq", reader.floor())
-                .number("formatVersion", wal::RECORD_VERSION)
-                .plain("headHash", head);
-            say(&body.end());
+            let info = json!({
+                "firstSeq": reader.first_seq(), "lastSeq": reader.last_seq(), "records": records, "bytes": bytes,
+                "snapshots": snapshots, "snapshotTenants": tenants, "snapshotSeq": reader.floor(),
+                "formatVersion": wal::RECORD_VERSION, "headHash": head,
+            });
+            println!("{info}");
             return Ok(());
         }
         println!("first sequence  {}", reader.first_seq());
@@ -172,7 +138,7 @@ impl Verify {
         let verified =
             open(&self.settings).and_then(|(_, reader)| Ok(proved(&reader, self.scratch.as_deref())?));
         if self.json {
-            say(&json(&verified, began));
+            println!("{}", json(&verified, began));
         }
         let verified = verified?;
         if !self.json {
@@ -210,26 +176,17 @@ pub fn scratch(what: &str, parent: Option<&Path>) -> PathBuf {
     ))
 }
 
-fn json(verified: &Result<Verified, Failure>, began: Instant) -> Vec<u8> {
+fn json(verified: &Result<Verified, Failure>, began: Instant) -> Value {
     let took = began.elapsed().as_millis();
     match verified {
-        Ok(verified) => Object::new()
-            .boolean("ok", true)
-            .number("records", verified.records)
-            .number("bytes", verified.bytes)
-            .number("books", verified.books)
-            .number("snapshots", verified.snapshots)
-            .number("indexEntries", verified.index_entries)
-            .number("states", verified.states)
-            .plain("headHash", hex::encode(verified.head))
-            .number("tookMs", took)
-            .end(),
-        Err(failure) => Object::new()
-            .boolean("ok", false)
-            .maybe_number("seq", failure.bad_sequence())
-            .text("message", failure.to_string())
-            .number("tookMs", took)
-            .end(),
+        Ok(verified) => json!({
+            "ok": true, "records": verified.records, "bytes": verified.bytes, "books": verified.books,
+            "snapshots": verified.snapshots, "indexEntries": verified.index_entries, "states": verified.states,
+            "headHash": hex::encode(verified.head), "tookMs": took,
+        }),
+        Err(failure) => json!({
+            "ok": false, "seq": failure.bad_sequence(), "message": failure.to_string(), "tookMs": took,
+        }),
     }
 }
 
@@ -304,7 +261,7 @@ impl Salvage {
         let salvaged =
             shown(|tell| salvage(&storage.path, &self.to, self.until_seq, storage.snapshot_records, tell))?;
         match self.json {
-            true => say(&salvaged_json(&salvaged)),
+            true => println!("{}", salvaged_json(&salvaged)),
             false => self.print(&salvaged),
         }
         Ok(())
@@ -332,21 +289,16 @@ fn lost(salvaged: &Salvaged) -> Option<(u64, u64)> {
     (salvaged.acknowledged > salvaged.tip.seq).then_some((salvaged.tip.seq + 1, salvaged.acknowledged))
 }
 
-fn salvaged_json(salvaged: &Salvaged) -> Vec<u8> {
+fn salvaged_json(salvaged: &Salvaged) -> Value {
     let Salvaged { tip, time, damage, left_out, .. } = salvaged;
     let lost = lost(salvaged);
-    Object::new()
-        .boolean("ok", true)
-        .number("records", tip.seq)
-        .number("seq", tip.seq)
-        .maybe_plain("time", *time)
-        .plain("headHash", hex::encode(tip.hash))
-        .maybe_number("damagedSeq", damage.as_ref().map(|damage| damage.seq))
-        .maybe_text("damage", damage.as_ref().map(|damage| damage.detail.as_str()))
-        .maybe_number("lostFrom", lost.map(|(first, _)| first))
-        .maybe_number("lostTo", lost.map(|(_, last)| last))
-        .list("leftOut", left_out.iter().map(|failed| api::writer::text(&failed.to_string())))
-        .end()
+    json!({
+        "ok": true, "records": tip.seq, "seq": tip.seq, "time": time.map(|time| time.to_string()),
+        "headHash": hex::encode(tip.hash), "damagedSeq": damage.as_ref().map(|damage| damage.seq),
+        "damage": damage.as_ref().map(|damage| &damage.detail), "lostFrom": lost.map(|(first, _)| first),
+        "lostTo": lost.map(|(_, last)| last),
+        "leftOut": left_out.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
 }
 
 /// Write everything into one portable, compressed file

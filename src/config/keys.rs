@@ -244,16 +244,6 @@ impl<'s> Keys<'s> {
         })
     }
 
-    pub(super) fn decimal(
-        &mut self,
-        name: &str,
-        default: Decimal,
-        range: RangeInclusive<Decimal>,
-        decimals: u32,
-    ) -> Decimal {
-        self.parsed(name, default, |text| exact(text, &range, decimals))
-    }
-
     /// In a variable texts are divided by commas, or written as a TOML list.
     pub(super) fn list<T>(
         &mut self,

@@ -5,13 +5,17 @@ use super::keys::Keys;
 use super::live_rails::{R4, Wompi};
 use super::{ConfigError, live_rails};
 
+const SIMULATOR_FAULTS: [(&str, &str); 4] =
+    [("none", "none"), ("contradicts", "contradicts"), ("loses", "loses"), ("one_transfer", "one_transfer")];
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rails {
     /// A request waits so long for a bank, before it answers 202.
     pub answer_seconds: u64,
     /// Between an order to the simulated bank and its answer.
     pub simulator_delay_ms: u64,
-    pub simulator_fault: SimulatorFault,
+    /// One of [`SIMULATOR_FAULTS`], for tests of what becomes of the money then.
+    pub simulator_fault: &'static str,
     /// An order without an answer is put before an operator after this.
     pub unresolved_after_seconds: u32,
     /// To the first question about an order, and between questions in its first hour.
@@ -25,27 +29,6 @@ pub struct Rails {
     pub evm: Vec<Evm>,
 }
 
-/// For tests of what becomes of the money then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SimulatorFault {
-    None,
-    /// A question about an order that is not answered yet is answered with the opposite.
-    Contradicts,
-    /// An order that never arrived does not arrive when it is sent again either.
-    Loses,
-    /// Any digits of a transfer's reference find the same transfer.
-    OneTransfer,
-}
-
-impl SimulatorFault {
-    const ALL: [(&'static str, SimulatorFault); 4] = [
-        ("none", SimulatorFault::None),
-        ("contradicts", SimulatorFault::Contradicts),
-        ("loses", SimulatorFault::Loses),
-        ("one_transfer", SimulatorFault::OneTransfer),
-    ];
-}
-
 impl Rails {
     /// Whether the catalogue of banks may have more than the program's own.
     pub(super) fn read(mut keys: Keys<'_>, has_bank_feed: bool) -> Self {
@@ -53,7 +36,7 @@ impl Rails {
         let rails = Rails {
             answer_seconds: keys.integer("answer_seconds", 10, 1..=30),
             simulator_delay_ms: keys.integer("simulator_delay_ms", 0, 0..=60_000),
-            simulator_fault: keys.one_of("simulator_fault", SimulatorFault::None, &SimulatorFault::ALL),
+            simulator_fault: keys.one_of("simulator_fault", "none", &SIMULATOR_FAULTS),
             unresolved_after_seconds: keys.integer("unresolved_after_seconds", 7_200, 1..=604_800),
             poll_seconds,
             probe_seconds: keys.integer("probe_seconds", 5, 1..=300),

@@ -4,217 +4,147 @@ use super::Secret;
 use super::error::ValueError;
 use super::keys::{Keys, choice, exact};
 use super::values::origin;
+use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
+use domain::resources::rates::withdrawals::{Policy, Tier, Withdrawals};
+use domain::values::address::Network;
+use domain::values::money::{Cop, Rate, Usdt, Ves};
 use rust_decimal::Decimal;
 use std::ops::RangeInclusive;
 
-pub const NETWORKS: [&str; 4] = ["TRC20", "ERC20", "BEP20", "POLYGON"];
-pub const WITHDRAW_POLICIES: [&str; 3] = ["legacy_flat", "tiered_v1", "tiered_v2"];
-
+const POLICIES: [&str; 3] = ["legacy_flat", "tiered_v1", "tiered_v2"];
 const PERCENT: RangeInclusive<Decimal> = Decimal::ZERO..=Decimal::ONE_HUNDRED;
 const PERCENT_DECIMALS: u32 = 4;
 /// 999999999999.99
 const AMOUNT: RangeInclusive<Decimal> = Decimal::ZERO..=Decimal::from_parts(276_447_231, 23_283, 0, false, 2);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fee {
-    pub percent: Decimal,
-    /// In bolívares, on top of the percentage.
-    pub fixed_ves: Decimal,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TenantDefaults {
-    /// A balance must keep so much, in bolívares.
-    pub reserve_ves: Decimal,
-    pub c2p: Fee,
-    pub vpos: Fee,
-    pub debit: Fee,
-    pub pago_movil: Fee,
-    /// The operator's share on payment links.
-    pub link_percent: Decimal,
-    pub chargeback_ves: Decimal,
-    pub payout_ves: Decimal,
-    /// A seller's share is held so long.
-    pub seller_hold_business_days: u32,
-    pub micro_deposits_daily_max: u32,
-    pub conversions: Conversions,
-    pub usdt_enabled: bool,
-    /// Larger payouts wait for an operator.
-    pub usdt_payout_auto_limit: Decimal,
-    pub cop_enabled: bool,
-    /// One of [`WITHDRAW_POLICIES`].
-    pub withdraw_fee_policy: &'static str,
-    pub checkout_allowed_origins: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conversions {
-    pub enabled: Vec<&'static str>,
-    pub spread_percent_ves: Decimal,
-    pub spread_percent_cop: Decimal,
-    /// A conversion yields at least this.
-    pub minimum_usdt: Decimal,
-    pub daily_limit_ves: Option<Decimal>,
-    pub daily_limit_cop: Option<Decimal>,
-}
-
-impl TenantDefaults {
-    pub(super) fn read(mut keys: Keys<'_>) -> Self {
-        let [mut fees, mut usdt, mut cop, mut checkout] =
-            ["fees", "usdt", "cop", "checkout"].map(|name| keys.section(name));
-        let policies = WITHDRAW_POLICIES.map(|name| (name, name));
-        let defaults = TenantDefaults {
-            reserve_ves: amount(&mut keys, "reserve_ves", Decimal::new(0, 2)),
-            c2p: fees.nested("c2p", fee),
-            vpos: fees.nested("vpos", fee),
-            debit: fees.nested("debit", fee),
-            pago_movil: fees.nested("pago_movil", fee),
-            link_percent: percent(&mut fees, "link_percent", Decimal::new(5_000, 4)),
-            chargeback_ves: amount(&mut fees, "chargeback_ves", Decimal::new(0, 2)),
-            payout_ves: amount(&mut fees, "payout_ves", Decimal::new(0, 2)),
-            seller_hold_business_days: keys.integer("seller_hold_business_days", 0, 0..=365),
-            micro_deposits_daily_max: keys.integer("micro_deposits_daily_max", 50, 0..=10_000),
-            conversions: keys.nested("conversions", Conversions::read),
-            usdt_enabled: usdt.boolean("enabled", true),
-            usdt_payout_auto_limit: amount(&mut usdt, "payout_auto_limit_usdt", Decimal::new(50_000, 2)),
-            cop_enabled: cop.boolean("enabled", true),
-            withdraw_fee_policy: keys.one_of("withdraw_fee_policy", "tiered_v2", &policies),
-            checkout_allowed_origins: checkout.list("allowed_origins", Vec::new(), origin),
-        };
-        [fees, usdt, cop, checkout, keys].into_iter().for_each(Keys::done);
-        defaults
-    }
-}
-
-fn fee(mut keys: Keys<'_>) -> Fee {
-    let fee = Fee {
-        percent: percent(&mut keys, "percent", Decimal::new(15_000, 4)),
-        fixed_ves: amount(&mut keys, "fixed_ves", Decimal::new(0, 2)),
+pub(super) fn tenant_defaults(mut keys: Keys<'_>) -> Settings {
+    let [mut fees, mut usdt, mut cop, mut checkout] =
+        ["fees", "usdt", "cop", "checkout"].map(|name| keys.section(name));
+    let default = Settings::default();
+    let of_method = |mut keys: Keys<'_>, default: Fee| {
+        let percent = percent(&mut keys, "percent", default.percent);
+        let fee = Fee { percent, fixed: amount(&mut keys, "fixed_ves", default.fixed, Ves::exact) };
+        keys.done();
+        fee
     };
-    keys.done();
-    fee
+    let policy = |text: &str| choice(text, &POLICIES.map(|name| (name, name.to_owned())));
+    let settings = Settings {
+        reserve: amount(&mut keys, "reserve_ves", default.reserve, Ves::exact),
+        fees: Fees {
+            c2p: of_method(fees.section("c2p"), default.fees.c2p),
+            vpos: of_method(fees.section("vpos"), default.fees.vpos),
+            debit: of_method(fees.section("debit"), default.fees.debit),
+            pago_movil: of_method(fees.section("pago_movil"), default.fees.pago_movil),
+            link_percent: percent(&mut fees, "link_percent", default.fees.link_percent),
+            chargeback: amount(&mut fees, "chargeback_ves", default.fees.chargeback, Ves::exact),
+            payout: amount(&mut fees, "payout_ves", default.fees.payout, Ves::exact),
+        },
+        seller_hold_business_days: keys.integer("seller_hold_business_days", 0, 0..=365),
+        micro_deposits_daily_max: keys.integer("micro_deposits_daily_max", 50, 0..=10_000),
+        conversions: conversions(keys.section("conversions"), default.conversions),
+        usdt_enabled: usdt.boolean("enabled", default.usdt_enabled),
+        usdt_payout_auto_limit: amount(
+            &mut usdt,
+            "payout_auto_limit_usdt",
+            default.usdt_payout_auto_limit,
+            Usdt::exact,
+        ),
+        cop_enabled: cop.boolean("enabled", default.cop_enabled),
+        withdraw_fee_policy: keys.parsed("withdraw_fee_policy", default.withdraw_fee_policy, policy),
+        checkout_allowed_origins: checkout.list("allowed_origins", Vec::new(), origin),
+        shop: default.shop,
+        chargeback_fee_max: default.chargeback_fee_max,
+    };
+    [fees, usdt, cop, checkout, keys].into_iter().for_each(Keys::done);
+    settings
 }
 
-impl Conversions {
-    fn read(mut keys: Keys<'_>) -> Self {
-        let [mut spread, mut limit] = ["spread_percent", "daily_limit"].map(|name| keys.section(name));
-        let currencies = [("VES", "VES"), ("COP", "COP")];
-        let conversions = Conversions {
-            enabled: keys.list("enabled", vec!["VES", "COP"], |text| choice(text, &currencies)),
-            spread_percent_ves: percent(&mut spread, "ves", Decimal::new(15_000, 4)),
-            spread_percent_cop: percent(&mut spread, "cop", Decimal::new(20_000, 4)),
-            minimum_usdt: amount(&mut keys, "minimum_usdt", Decimal::new(100, 2)),
-            daily_limit_ves: limit.optional("ves", |text| exact(text, &AMOUNT, 2)),
-            daily_limit_cop: limit.optional("cop", |text| exact(text, &AMOUNT, 0)),
+fn conversions(mut keys: Keys<'_>, default: ConversionSettings) -> ConversionSettings {
+    let [mut spread, mut limit] = ["spread_percent", "daily_limit"].map(|name| keys.section(name));
+    let currencies = [("VES", "VES"), ("COP", "COP")];
+    let enabled = keys.list("enabled", vec!["VES", "COP"], |text| choice(text, &currencies));
+    let conversions = ConversionSettings {
+        enabled: PerSource { ves: enabled.contains(&"VES"), cop: enabled.contains(&"COP") },
+        spread_percent: PerSource {
+            ves: percent(&mut spread, "ves", default.spread_percent.ves),
+            cop: percent(&mut spread, "cop", default.spread_percent.cop),
+        },
+        minimum: amount(&mut keys, "minimum_usdt", default.minimum, Usdt::exact),
+        daily_limit: PerSource {
+            ves: limit.optional("ves", |text| money(text, 2, Ves::exact)).map(Ves::minor),
+            cop: limit.optional("cop", |text| money(text, 0, Cop::exact)).map(Cop::minor),
+        },
+        ..default
+    };
+    [spread, limit, keys].into_iter().for_each(Keys::done);
+    conversions
+}
+
+pub(super) fn withdrawals(mut keys: Keys<'_>) -> Withdrawals {
+    let [mut fees, mut policies] = ["network_fee_cents", "policies"].map(|name| keys.section(name));
+    let tier = |below, tenths, fixed| Tier { below, percent: Rate(Decimal::new(tenths, 1)), fixed };
+    let tiered = |[low, middle, high]: [i64; 3], fixed| {
+        vec![tier(Some(10_000), low, fixed), tier(Some(50_000), middle, fixed), tier(None, high, 0)]
+    };
+    let defaults = [vec![tier(None, 0, 100)], tiered([30, 25, 20], 50), tiered([25, 20, 15], 30)];
+    let policy = |(name, default): (&str, Vec<Tier>)| Policy {
+        name: name.to_owned(),
+        tiers: tiers(policies.section(name), default),
+    };
+    let policies_read = POLICIES.into_iter().zip(defaults).map(policy).collect();
+    let networks = Network::NAMES.into_iter().zip([100, 500, 50, 20]);
+    let withdrawals = Withdrawals {
+        minimum: keys.integer("min_withdrawal_cents", 1_000, 1..=100_000_000),
+        policies: policies_read,
+        network_fees: networks
+            .map(|((name, _), default)| (name.to_owned(), fees.integer(name, default, 0..=1_000_000)))
+            .collect(),
+        pago_movil_margin_percent: percent(&mut keys, "pago_movil_margin_percent", Rate(Decimal::new(15, 1))),
+        pago_movil_fee_waiver_percent: percent(
+            &mut keys,
+            "pago_movil_fee_waiver_percent",
+            Rate(Decimal::ZERO),
+        ),
+    };
+    [fees, policies, keys].into_iter().for_each(Keys::done);
+    withdrawals
+}
+
+fn tiers(mut keys: Keys<'_>, default: Vec<Tier>) -> Vec<Tier> {
+    let tier = |mut keys: Keys<'_>| {
+        let tier = Tier {
+            below: Some(keys.integer("below_cents", 0, 0..=1_000_000_000_000)).filter(|below| *below > 0),
+            percent: percent(&mut keys, "percent", Rate(Decimal::ZERO)),
+            fixed: keys.integer("fixed_cents", 0, 0..=1_000_000),
         };
-        [spread, limit, keys].into_iter().for_each(Keys::done);
-        conversions
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Withdraw {
-    pub min_withdrawal_cents: u64,
-    /// Pago Móvil withdrawals pay less than the market by so much.
-    pub pago_movil_margin_percent: Decimal,
-    /// Off the fee of Pago Móvil withdrawals, unless the full policy is asked for.
-    pub pago_movil_fee_waiver_percent: Decimal,
-    pub policies: [Vec<Tier>; 3],
-    pub network_fee_cents: [u64; 4],
-}
-
-/// A step of a policy for withdrawal fees.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tier {
-    /// In US cents; none for the last step.
-    pub below_cents: Option<u64>,
-    pub percent: Decimal,
-    /// In US cents, on top of the percentage.
-    pub fixed_cents: u64,
-}
-
-impl Withdraw {
-    pub fn policy(&self, name: &str) -> Option<&[Tier]> {
-        let index = WITHDRAW_POLICIES.iter().position(|known| *known == name)?;
-        Some(&self.policies[index])
-    }
-
-    pub(super) fn read(mut keys: Keys<'_>) -> Self {
-        let [mut fees, mut policies] = ["network_fee_cents", "policies"].map(|name| keys.section(name));
-        let tiered = |percents: [i64; 3], fixed: u64| {
-            let bounds = [(Some(10_000), fixed), (Some(50_000), fixed), (None, 0)];
-            let tier = |((below_cents, fixed_cents), percent)| Tier {
-                below_cents,
-                percent: Decimal::new(percent, 1),
-                fixed_cents,
-            };
-            bounds.into_iter().zip(percents).map(tier).collect()
-        };
-        let flat = Tier { below_cents: None, percent: Decimal::ZERO, fixed_cents: 100 };
-        let defaults = [vec![flat], tiered([30, 25, 20], 50), tiered([25, 20, 15], 30)];
-        let withdraw = Withdraw {
-            min_withdrawal_cents: keys.integer("min_withdrawal_cents", 1_000, 1..=100_000_000),
-            pago_movil_margin_percent: percent(&mut keys, "pago_movil_margin_percent", Decimal::new(15, 1)),
-            pago_movil_fee_waiver_percent: percent(&mut keys, "pago_movil_fee_waiver_percent", Decimal::ZERO),
-            network_fee_cents: std::array::from_fn(|index| {
-                fees.integer(NETWORKS[index], [100, 500, 50, 20][index], 0..=1_000_000)
-            }),
-            policies: std::array::from_fn(|index| {
-                read_policy(policies.section(WITHDRAW_POLICIES[index]), &defaults[index])
-            }),
-        };
-        [fees, policies, keys].into_iter().for_each(Keys::done);
-        withdraw
-    }
-}
-
-fn read_policy(mut keys: Keys<'_>, default: &[Tier]) -> Vec<Tier> {
+        keys.done();
+        tier
+    };
     let tiers = match keys.sections("tiers") {
-        None => default.to_vec(),
-        Some(sections) => {
-            let mut tiers = Vec::with_capacity(sections.len());
-            for mut keys in sections {
-                let below_cents = keys.integer("below_cents", 0, 0..=1_000_000_000_000_u64);
-                tiers.push(Tier {
-                    below_cents: (below_cents > 0).then_some(below_cents),
-                    percent: percent(&mut keys, "percent", Decimal::ZERO),
-                    fixed_cents: keys.integer("fixed_cents", 0, 0..=1_000_000),
-                });
-                keys.done();
-            }
-            tiers
-        }
+        None => default,
+        Some(sections) => sections.into_iter().map(tier).collect(),
     };
-    let bounds: Vec<Option<u64>> = tiers.iter().map(|tier| tier.below_cents).collect();
-    let rises = bounds
+    let rises = tiers
         .windows(2)
-        .all(|pair| matches!(pair, [Some(low), high] if high.is_none_or(|high| high > *low)));
-    if !rises || bounds.last() != Some(&None) {
+        .all(|pair| pair[0].below.is_some_and(|low| pair[1].below.is_none_or(|high| high > low)));
+    if !rises || tiers.last().is_none_or(|last| last.below.is_some()) {
         keys.bad("tiers", "below_cents must rise, and only the last tier goes without");
     }
     keys.done();
     tiers
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Crypto {
-    pub network_fee_usdt: [Decimal; 4],
-}
-
-impl Crypto {
-    pub(super) fn read(mut keys: Keys<'_>) -> Self {
-        let mut fees = keys.section("network_fee_usdt");
-        let defaults = [100, 500, 50, 20].map(|cents| Decimal::new(cents, 2));
-        let network_fee_usdt =
-            std::array::from_fn(|index| amount(&mut fees, NETWORKS[index], defaults[index]));
-        fees.done();
-        keys.done();
-        Crypto { network_fee_usdt }
-    }
+/// The fee of a USDT payout on each network, in the order of [`Network::NAMES`].
+pub(super) fn network_fees(mut keys: Keys<'_>) -> [Usdt; 4] {
+    let mut fees = keys.section("network_fee_usdt");
+    let defaults = [100, 500, 50, 20].map(Usdt::from_minor);
+    let read = std::array::from_fn(|n| amount(&mut fees, Network::NAMES[n].0, defaults[n], Usdt::exact));
+    [fees, keys].into_iter().for_each(Keys::done);
+    read
 }
 
 /// Created once, on a first start.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BootstrapTenant {
     pub name: String,
     /// A random key if empty.
@@ -264,10 +194,14 @@ fn key(text: &str, prefix: &str) -> Result<Secret, ValueError> {
     }
 }
 
-fn percent(keys: &mut Keys<'_>, name: &str, default: Decimal) -> Decimal {
-    keys.percentage(name, default, PERCENT, PERCENT_DECIMALS)
+fn percent(keys: &mut Keys<'_>, name: &str, default: Rate) -> Rate {
+    Rate(keys.percentage(name, default.0, PERCENT, PERCENT_DECIMALS))
 }
 
-fn amount(keys: &mut Keys<'_>, name: &str, default: Decimal) -> Decimal {
-    keys.decimal(name, default, AMOUNT, 2)
+fn amount<T>(keys: &mut Keys<'_>, name: &str, default: T, of: fn(Decimal) -> Option<T>) -> T {
+    keys.parsed(name, default, |text| money(text, 2, of))
+}
+
+fn money<T>(text: &str, decimals: u32, of: fn(Decimal) -> Option<T>) -> Result<T, ValueError> {
+    of(exact(text, &AMOUNT, decimals)?).ok_or_else(|| "is out of range".into())
 }

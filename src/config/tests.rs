@@ -1,6 +1,9 @@
 //! Defaults, bounds, names in errors, and variables of the environment.
 
 use super::*;
+use domain::platform::settings::PerSource;
+use domain::resources::rates::withdrawals::Tier;
+use domain::values::money::Rate;
 use rust_decimal::Decimal;
 
 const SHIPPED: &str = include_str!("../../config.toml");
@@ -142,20 +145,17 @@ fn defaults_are_those_of_the_contract() {
         ]
     );
     let tenant = &config.tenant_defaults;
-    assert_eq!(tenant.c2p.percent, Decimal::new(15, 1));
-    assert_eq!(tenant.link_percent, Decimal::new(5, 1));
-    assert_eq!(tenant.conversions.enabled, ["VES", "COP"]);
-    assert_eq!(tenant.conversions.spread_percent_cop, Decimal::from(2));
+    assert_eq!(tenant.fees.c2p.percent, Rate(Decimal::new(15, 1)));
+    assert_eq!(tenant.fees.link_percent, Rate(Decimal::new(5, 1)));
+    assert_eq!(tenant.conversions.enabled, PerSource { ves: true, cop: true });
+    assert_eq!(tenant.conversions.spread_percent.cop, Rate(Decimal::from(2)));
     assert_eq!(
-        (tenant.conversions.daily_limit_ves, tenant.usdt_payout_auto_limit),
-        (None, Decimal::from(500))
+        (tenant.conversions.daily_limit.ves, tenant.usdt_payout_auto_limit),
+        (None, Usdt::from_minor(50_000))
     );
     assert_eq!(tenant.withdraw_fee_policy, "tiered_v2");
-    let second = config.withdraw.policy("tiered_v1").map(|tiers| tiers[1].clone());
-    assert_eq!(
-        second,
-        Some(Tier { below_cents: Some(50_000), percent: Decimal::new(25, 1), fixed_cents: 50 })
-    );
+    let second = config.withdraw.policy("tiered_v1").map(|policy| policy.tiers[1].clone());
+    assert_eq!(second, Some(Tier { below: Some(50_000), percent: Rate(Decimal::new(25, 1)), fixed: 50 }));
     assert!(!config.webhooks.allow_private_targets && config.bootstrap_tenants.is_empty());
 }
 
@@ -342,8 +342,8 @@ fn variables_win_and_have_the_type_of_their_key() {
     let access = config.access().expect("a token");
     assert_eq!(access, AdminAccess::Token(Secret::new("12345")));
     assert!(config.webhooks.allow_private_targets);
-    assert_eq!(config.tenant_defaults.c2p.percent, Decimal::new(225, 2));
-    assert_eq!(config.crypto.network_fee_usdt[0], Decimal::new(125, 2));
+    assert_eq!(config.tenant_defaults.fees.c2p.percent, Rate(Decimal::new(225, 2)));
+    assert_eq!(config.network_fees[0], Usdt::from_minor(125));
     assert_eq!((config.holidays.len(), config.public_allowed_origins.len()), (2, 1));
     assert_eq!((config.rates.feeds.len(), config.rates.bank.is_some()), (1, true));
     let file = "[server]\nlisten = \"127.0.0.1:1\"\n[admin]\ntoken = \"file\"";
@@ -439,9 +439,9 @@ fn secrets_do_not_show() {
 #[test]
 fn a_percentage_may_stand_without_quotes_and_money_may_not() {
     let text = "[tenant_defaults.fees.c2p]\npercent = 1.5\n[tenant_defaults.fees.vpos]\npercent = 2\n[tenant_defaults.fees.debit]\npercent = 0.1234";
-    let tenant = parse(text).expect("valid").tenant_defaults;
+    let fees = parse(text).expect("valid").tenant_defaults.fees;
     assert_eq!(
-        [tenant.c2p.percent, tenant.vpos.percent, tenant.debit.percent],
+        [fees.c2p.percent.0, fees.vpos.percent.0, fees.debit.percent.0],
         [Decimal::new(15, 1), Decimal::from(2), Decimal::new(1234, 4)]
     );
     for (text, why) in [

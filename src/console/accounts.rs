@@ -1,7 +1,6 @@
 //! Tenants: the list, and one with its settings, keys, live status and corrections.
 
 use super::{Here, Made, after, may, path};
-use crate::pages::form::Form;
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
@@ -29,14 +28,18 @@ pub async fn list(visit: &Here<'_>) -> Made {
     };
     let table = visit.table(
         ["Comercios, primero los más recientes", "Tenants, newest first"],
-        ["Nombre", "Modo real", "Id", "Creado"],
-        ["Name", "Live mode", "Id", "Created"],
+        "Nombre, Modo real, Id, Creado",
+        "Name, Live mode, Id, Created",
     );
     let table = table.rows(items(&found).iter().map(row)).next(next);
     Ok(Page::new("tenants", visit.say("Comercios", "Tenants")).with(table))
 }
 
-pub async fn one(visit: &Here<'_>, id: &str, failed: Option<(&str, &Form)>) -> Made {
+pub async fn one(visit: &Here<'_>) -> Made {
+    of(visit, visit.id()).await
+}
+
+async fn of(visit: &Here<'_>, id: &str) -> Made {
     let language = visit.language;
     let tenant = visit.inside.get(&path("/admin/tenants", id, "")).await?;
     let keys = visit.inside.get(&path("/admin/tenants", id, "keys")).await?;
@@ -53,8 +56,8 @@ pub async fn one(visit: &Here<'_>, id: &str, failed: Option<(&str, &Form)>) -> M
     };
     let table = visit.table(
         ["Llaves", "Keys"],
-        ["Llave", "Modo", "Permisos", "Creada", "Último uso", "Revocada"],
-        ["Key", "Mode", "Scopes", "Created", "Last use", "Revoked"],
+        "Llave, Modo, Permisos, Creada, Último uso, Revocada",
+        "Key, Mode, Scopes, Created, Last use, Revoked",
     );
     let table = table.rows(items(&keys).iter().map(row));
     let links = vec![
@@ -72,9 +75,9 @@ pub async fn one(visit: &Here<'_>, id: &str, failed: Option<(&str, &Form)>) -> M
         .with(links)
         .heading(visit.say("Llaves", "Keys"))
         .with(table);
-    page.blocks.extend(forms(visit, id, &settings, failed));
+    page.blocks.extend(forms(visit, id, &settings));
     if !may(visit, Role::Admin) {
-        page = page.with(show::code(language, "settings", visit.say("Ajustes", "Settings"), settings));
+        page = page.with(visit.code("settings", ["Ajustes", "Settings"], settings));
     }
     Ok(page)
 }
@@ -93,34 +96,25 @@ fn key_form(visit: &Here<'_>, tenant: &str, key: &str) -> view::Form {
         .hidden("tenant", tenant)
 }
 
-pub async fn act_on_key(visit: &Here<'_>, key: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
-    let outcome = if act == "revoke" {
+pub async fn act_on_key(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let (form, key) = (&visit.form, visit.id());
+    let outcome = if visit.part(2) == "revoke" {
         let successors = form.filled("successors").map_or("", |_| "true");
         let to = with_query(&path("/admin/keys", key, ""), &[("successors", successors)]);
         visit.inside.change(Method::DELETE, &to, None).await
     } else {
         let overlap: i64 = form.text("overlapSeconds").parse().unwrap_or(0);
-        let body = json!({ "overlapSeconds": overlap });
-        visit.inside.post(&path("/admin/keys", key, "rotate"), &body, form.text("once")).await
+        visit.post(&path("/admin/keys", key, "rotate"), &json!({ "overlapSeconds": overlap })).await
     };
-    shown(visit, (form.text("tenant"), act), form, outcome).await
+    shown(visit, form.text("tenant"), outcome).await
 }
 
-fn forms(visit: &Here<'_>, id: &str, settings: &str, failed: Option<(&str, &Form)>) -> Vec<Block> {
+fn forms(visit: &Here<'_>, id: &str, settings: &str) -> Vec<Block> {
     let say = |spanish, english| visit.say(spanish, english);
     let to = |act: &str| path("/console/tenants", id, act);
-    let input = |act: &str, name, label: &str| {
-        let typed = failed.filter(|(failed, _)| *failed == act).map_or("", |(_, form)| form.text(name));
-        Input::new(name, label).value(typed)
-    };
-    let modes = || {
-        Input::choice(
-            "mode",
-            say("Modo", "Mode"),
-            [("test", say("Prueba", "Test")), ("live", say("Real", "Live"))],
-            "",
-        )
-    };
+    let input = |act: &str, name, label: &str| Input::new(name, label).value(visit.typed(&to(act), name));
+    let modes = [("test", say("Prueba", "Test")), ("live", say("Real", "Live"))];
+    let modes = || Input::choice("mode", say("Modo", "Mode"), modes, "");
     let mut forms = Vec::new();
     if may(visit, Role::Treasury) {
         let of = |name, label| input("adjustments", name, label);
@@ -155,51 +149,37 @@ fn forms(visit: &Here<'_>, id: &str, settings: &str, failed: Option<(&str, &Form
     forms.into_iter().map(Block::Form).collect()
 }
 
-pub async fn act(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
-    let to = path("/admin/tenants", id, act);
-    let once = form.text("once");
-    let outcome = match act {
-        "live-status" => {
-            let body = json!({ "status": form.text("status"), "reason": form.text("note") });
-            visit.inside.post(&to, &body, once).await
-        }
-        "adjustments" => {
-            let body = form.members(&["mode", "currency", "amount", "description", "externalRef"]);
-            visit.inside.post(&to, &body, once).await
-        }
-        "keys" => {
-            let scopes: Vec<&str> = form.all("scopes").collect();
-            visit.inside.post(&to, &json!({ "mode": form.text("mode"), "scopes": scopes }), once).await
-        }
-        _ => match serde_json::from_str::<Value>(form.text("settings")) {
-            Ok(settings) => visit.inside.change(Method::PATCH, &to, Some(&settings)).await,
-            Err(_) => Err(Problem::invalid_json("the settings are no JSON").into()),
-        },
+pub async fn act(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let (form, id) = (&visit.form, visit.id());
+    let body = match visit.part(2) {
+        "live-status" => json!({ "status": form.text("status"), "reason": form.text("note") }),
+        "adjustments" => form.members(&["mode", "currency", "amount", "description", "externalRef"]),
+        "keys" => json!({ "mode": form.text("mode"), "scopes": form.all("scopes").collect::<Vec<_>>() }),
+        _ => serde_json::from_str(form.text("settings")).unwrap_or_default(),
     };
-    shown(visit, (id, act), form, outcome).await
+    let to = path("/admin/tenants", id, visit.part(2));
+    let outcome = match visit.part(2) {
+        "settings" if body.is_null() => Err(Problem::invalid_json("the settings are no JSON").into()),
+        "settings" => visit.inside.change(Method::PATCH, &to, Some(&body)).await,
+        _ => visit.post(&to, &body).await,
+    };
+    shown(visit, id, outcome).await
 }
 
-/// The only page that shows a new key.
-async fn shown(
-    visit: &Here<'_>,
-    (id, act): (&str, &str),
-    form: &Form,
-    outcome: ApiResult,
-) -> Result<Shown, Problem> {
-    match outcome {
-        Ok(made) if made.get("key").is_some() => {
-            let note = visit.say(
-                "La llave está lista. Guárdala: no se vuelve a mostrar.",
-                "The key is ready. Keep it: it is not shown again.",
-            );
-            let label = visit.say("Llave nueva", "New key");
-            let code = show::code(visit.language, "newKey", label, str_of(&made, "key"));
-            let to = path("/console/tenants", id, "");
-            let links = vec![Link::new(visit.say("Volver al comercio", "Back to the tenant"), to)];
-            let page = Page::new("tenant", visit.say("Nueva llave", "New key"));
-            Ok(Shown::Page(visit.secret(page, note, code).with(links)))
+async fn shown(visit: &Here<'_>, id: &str, outcome: ApiResult) -> Result<Shown, Problem> {
+    let to = path("/console/tenants", id, "");
+    let then = |made: &Value| {
+        if made.get("key").is_none() {
+            return after(&to, made);
         }
-        Ok(answer) => Ok(after(&path("/console/tenants", id, ""), &answer)),
-        Err(refused) => visit.failed(one(visit, id, Some((act, form))).await, &refused),
-    }
+        let note = visit.say(
+            "La llave está lista. Guárdala: no se vuelve a mostrar.",
+            "The key is ready. Keep it: it is not shown again.",
+        );
+        let code = visit.code("newKey", ["Llave nueva", "New key"], str_of(made, "key"));
+        let links = vec![Link::new(visit.say("Volver al comercio", "Back to the tenant"), &*to)];
+        let page = Page::new("tenant", visit.say("Nueva llave", "New key"));
+        Shown::Page(visit.secret(page, note, code).with(links))
+    };
+    visit.acted(outcome, then, of(visit, id)).await
 }

@@ -1,13 +1,12 @@
 //! Approvals: what waits for a second person, and the word of that person.
 
-use super::{Here, Made, after, path, subject};
+use super::{Here, Made, after, path, post_by, subject};
 use crate::admin::least_role;
 use crate::language::Language;
-use crate::pages::form::Form;
 use crate::pages::inside::with_query;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{Block, Button, Cell, Fact, Form as Asked, Input, Page, Row, Table};
+use crate::pages::view::{Block, Button, Cell, Fact, Form, Input, Page, Row, Table};
 use api::problem::Problem;
 use domain::platform::audit::Who;
 use domain::values::ids::Id;
@@ -78,7 +77,7 @@ fn decision(visit: &Here<'_>, item: &Value) -> Block {
     }
     let to = |act: &str| path("/console/approvals", id, act);
     let reject = Button::bad("reject", visit.say("Rechazar", "Reject"), to("reject"));
-    Asked::new(to("approve"), "approve", visit.say("Aprobar", "Approve"))
+    Form::new(to("approve"), "approve", visit.say("Aprobar", "Approve"))
         .id(format!("decide-{id}"))
         .input(Input::new("note", visit.say("Nota", "Note")))
         .button(reject)
@@ -135,18 +134,15 @@ fn table(visit: &Here<'_>, all: &Value) -> Table {
     };
     let table = visit.table(
         ["Aprobaciones, primero las más recientes", "Approvals, newest first"],
-        ["Creada", "Qué", "Estado", "Pedida por", "Decidida por", "Nota"],
-        ["Created", "What", "State", "Requested by", "Decided by", "Note"],
+        "Creada, Qué, Estado, Pedida por, Decidida por, Nota",
+        "Created, What, State, Requested by, Decided by, Note",
     );
     table.rows(items(all).iter().map(row))
 }
 
-pub async fn decide(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
-    // One form has two buttons: each is an act of its own.
-    let once = form.filled("once").map(|once| format!("{once}-{act}")).unwrap_or_default();
-    let body = json!({ "note": form.text("note") });
-    match visit.inside.post(&path("/admin/approvals", id, act), &body, &once).await {
-        Ok(_) => Ok(after("/console/approvals", &Value::Null)),
-        Err(refused) => visit.failed(page(visit).await, &refused),
-    }
+pub async fn decide(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let act = visit.part(2);
+    let to = path("/admin/approvals", visit.id(), act);
+    let outcome = post_by(visit, &to, &json!({ "note": visit.form.text("note") }), act).await;
+    visit.acted(outcome, |_| after("/console/approvals", &Value::Null), page(visit)).await
 }

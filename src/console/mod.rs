@@ -16,14 +16,13 @@ mod server;
 mod subject;
 
 use crate::gateway::operators::Operator;
-use crate::pages::inside::{Refused, segment, with_query};
+use crate::pages::inside::{ApiResult, Refused, segment, with_query};
 use crate::pages::show;
-use crate::pages::site::{Act, PageRow, Shown, Site, SiteRow, Visit, act, show};
+use crate::pages::site::{Shown, Site, SiteRow, Visit, site_rows};
 use crate::pages::view::{Page, Tone};
 use api::problem::Problem;
 use domain::platform::operators::Role;
 use domain::values::ids::Id;
-use hyper::Method;
 use serde_json::Value;
 
 /// The owner of `root`'s sessions, who has no account.
@@ -70,68 +69,48 @@ pub static SITE: Site<Operator> = Site {
 };
 
 pub fn rows() -> Vec<SiteRow<Operator>> {
-    let of_tenant: Act<Operator> =
-        |visit| Box::pin(accounts::act(visit, visit.id(), visit.part(2), &visit.form));
-    let of_key: Act<Operator> =
-        |visit| Box::pin(accounts::act_on_key(visit, visit.id(), visit.part(2), &visit.form));
-    let of_chargeback: Act<Operator> =
-        |visit| Box::pin(queues::close_chargeback(visit, visit.id(), visit.part(2), &visit.form));
-    let of_review: Act<Operator> =
-        |visit| Box::pin(queues::review(visit, visit.id(), visit.part(2), &visit.form));
-    let of_cop_payout: Act<Operator> =
-        |visit| Box::pin(queues::settle(visit, visit.id(), visit.part(2), &visit.form));
-    let of_approval: Act<Operator> =
-        |visit| Box::pin(decisions::decide(visit, visit.id(), visit.part(2), &visit.form));
-    vec![
-        show("", |visit| Box::pin(queues::home(visit))),
-        show("/home", |visit| Box::pin(queues::home(visit))),
-        show("/search", |visit| Box::pin(money::search(visit))),
-        show("/payments/:id", |visit| Box::pin(money::payment(visit, visit.id(), None))),
-        act("/payments/:id/unmask", |visit| {
-            Box::pin(async { visit.shown(money::payment(visit, visit.id(), Some("true")).await) })
-        }),
-        act("/payments/:id/cancel", |visit| Box::pin(money::cancel(visit, visit.id(), &visit.form))),
-        act("/payments/:id/chargeback", |visit| {
-            Box::pin(money::open_chargeback(visit, visit.id(), &visit.form))
-        }),
-        show("/payouts/:id", |visit| Box::pin(money::payout(visit, visit.id(), false))),
-        act("/payouts/:id/unmask", |visit| {
-            Box::pin(async { visit.shown(money::payout(visit, visit.id(), true).await) })
-        }),
-        act("/events/:id/resend", |visit| Box::pin(money::resend(visit, visit.id(), &visit.form))),
-        show("/tenants", |visit| Box::pin(accounts::list(visit))),
-        show("/tenants/:id", |visit| Box::pin(accounts::one(visit, visit.id(), None))),
-        act("/tenants/:id/live-status", of_tenant),
-        act("/tenants/:id/settings", of_tenant),
-        act("/tenants/:id/keys", of_tenant),
-        act("/tenants/:id/adjustments", of_tenant),
-        act("/keys/:id/revoke", of_key),
-        act("/keys/:id/rotate", of_key),
-        show("/queues", |visit| Box::pin(queues::page(visit))),
-        act("/chargebacks/:id/won", of_chargeback),
-        act("/chargebacks/:id/lost", of_chargeback),
-        act("/crypto/:id/approve", of_review),
-        act("/crypto/:id/reject", of_review),
-        act("/operations/:id/resolve", |visit| Box::pin(queues::resolve(visit, visit.id(), &visit.form))),
-        act("/cop-payouts/:id/complete", of_cop_payout),
-        act("/cop-payouts/:id/fail", of_cop_payout),
-        show("/approvals", |visit| Box::pin(decisions::page(visit))),
-        act("/approvals/:id/approve", of_approval),
-        act("/approvals/:id/reject", of_approval),
-        show("/rates", |visit| Box::pin(rates::page(visit, None))),
-        act("/rates", |visit| Box::pin(rates::pin(visit, &visit.form))),
-        act("/rates/unpin", |visit| Box::pin(rates::unpin(visit, &visit.form))),
-        show("/rails", |visit| Box::pin(server::rails(visit))),
-        show("/health", |visit| Box::pin(server::health(visit))),
-        show("/audit", |visit| Box::pin(server::audit(visit))),
-        (Method::GET, "/statements", PageRow::Answer(|visit| Box::pin(server::statements(visit)))),
-        show("/reconciliations", |visit| Box::pin(reconciliations::page(visit, None))),
-        show("/reconciliations/:id", |visit| Box::pin(reconciliations::one(visit, visit.id()))),
-        act("/reconciliations", |visit| Box::pin(reconciliations::upload(visit))),
-        act("/reconciliations/:id/accept", |visit| {
-            Box::pin(reconciliations::accept(visit, visit.id(), &visit.form))
-        }),
-    ]
+    site_rows! {
+        show "" => queues::home;
+        show "/home" => queues::home;
+        show "/search" => money::search;
+        show "/payments/:id" => money::payment;
+        act "/payments/:id/unmask" => money::unmask_payment;
+        act "/payments/:id/cancel" => money::cancel;
+        act "/payments/:id/chargeback" => money::open_chargeback;
+        show "/payouts/:id" => money::payout;
+        act "/payouts/:id/unmask" => money::unmask_payout;
+        act "/events/:id/resend" => money::resend;
+        show "/tenants" => accounts::list;
+        show "/tenants/:id" => accounts::one;
+        act "/tenants/:id/live-status" => accounts::act;
+        act "/tenants/:id/settings" => accounts::act;
+        act "/tenants/:id/keys" => accounts::act;
+        act "/tenants/:id/adjustments" => accounts::act;
+        act "/keys/:id/revoke" => accounts::act_on_key;
+        act "/keys/:id/rotate" => accounts::act_on_key;
+        show "/queues" => queues::page;
+        act "/chargebacks/:id/won" => queues::close_chargeback;
+        act "/chargebacks/:id/lost" => queues::close_chargeback;
+        act "/crypto/:id/approve" => queues::review;
+        act "/crypto/:id/reject" => queues::review;
+        act "/operations/:id/resolve" => queues::resolve;
+        act "/cop-payouts/:id/complete" => queues::settle;
+        act "/cop-payouts/:id/fail" => queues::settle;
+        show "/approvals" => decisions::page;
+        act "/approvals/:id/approve" => decisions::decide;
+        act "/approvals/:id/reject" => decisions::decide;
+        show "/rates" => rates::page;
+        act "/rates" => rates::pin;
+        act "/rates/unpin" => rates::unpin;
+        show "/rails" => server::rails;
+        show "/health" => server::health;
+        show "/audit" => server::audit;
+        answer "/statements" => server::statements;
+        show "/reconciliations" => reconciliations::page;
+        show "/reconciliations/:id" => reconciliations::one;
+        act "/reconciliations" => reconciliations::upload;
+        act "/reconciliations/:id/accept" => reconciliations::accept;
+    }
 }
 
 fn page_name(visit: &Here<'_>) -> &'static str {
@@ -152,6 +131,12 @@ fn refused_page(visit: &Here<'_>, refused: &Refused) -> Result<Page, Problem> {
 fn after(to: &str, answer: &Value) -> Shown {
     let waits = answer.get("approvalId").is_some() && show::str_of(answer, "status") == "pending";
     Shown::See(with_query(to, &[("done", if waits { "waits" } else { "done" })]))
+}
+
+/// One form has several buttons, and each is an act of its own.
+async fn post_by(visit: &Here<'_>, to: &str, body: &Value, act: &str) -> ApiResult {
+    let once = visit.form.filled("once").map(|once| format!("{once}-{act}")).unwrap_or_default();
+    visit.inside.post(to, body, &once).await
 }
 
 fn path(base: &str, id: &str, act: &str) -> String {

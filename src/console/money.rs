@@ -3,7 +3,6 @@
 use super::at_bank::{self, AnswerFrom, AtBank};
 use super::{Here, Made, advice, after, may, path};
 use crate::gateway::services::Services;
-use crate::pages::form::Form;
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
@@ -146,9 +145,18 @@ fn facts(visit: &Here<'_>, of: &Value, names: &[&str]) -> Vec<Fact> {
     facts
 }
 
-pub async fn payment(visit: &Here<'_>, id: &str, unmask: Option<&str>) -> Made {
+pub async fn payment(visit: &Here<'_>) -> Made {
+    of_payment(visit, visit.id(), false).await
+}
+
+pub async fn unmask_payment(visit: &Here<'_>) -> Result<Shown, Problem> {
+    visit.shown(of_payment(visit, visit.id(), true).await)
+}
+
+pub async fn of_payment(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
     let parsed = Id::parse(id).ok_or_else(Problem::not_found)?;
-    let asked = with_query(&path("/admin/payments", id, ""), &[("unmask", unmask.unwrap_or_default())]);
+    let asked =
+        with_query(&path("/admin/payments", id, ""), &[("unmask", if is_unmasked { "true" } else { "" })]);
     let payment = visit.inside.get(&asked).await?;
     let (tenant, entity) = find(visit.services, parsed).await?.ok_or_else(Problem::not_found)?;
     let at_bank = at_bank::of(visit.services, tenant, &entity).await;
@@ -161,7 +169,7 @@ pub async fn payment(visit: &Here<'_>, id: &str, unmask: Option<&str>) -> Made {
     page = page.maybe(resolve_form(visit, ("payments", id), at_bank.as_ref()));
     if may(visit, Role::Support) {
         let to = |act: &str| path("/console/payments", id, act);
-        if unmask.is_none() {
+        if !is_unmasked {
             let form = view::Form::new(to("unmask"), "unmask", visit.say("Ver al pagador", "Show the payer"))
                 .inline();
             page = page.with(form.about(visit.say("Queda en la auditoría.", "The audit records it.")));
@@ -201,7 +209,15 @@ pub fn show_receiver(visit: &Here<'_>, id: &str) -> view::Form {
         .about(visit.say("Queda en la auditoría.", "It is noted in the audit."))
 }
 
-pub async fn payout(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
+pub async fn payout(visit: &Here<'_>) -> Made {
+    of_payout(visit, visit.id(), false).await
+}
+
+pub async fn unmask_payout(visit: &Here<'_>) -> Result<Shown, Problem> {
+    visit.shown(of_payout(visit, visit.id(), true).await)
+}
+
+pub async fn of_payout(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
     let parsed = Id::parse(id).ok_or_else(Problem::not_found)?;
     let (tenant, entity) = find(visit.services, parsed).await?.ok_or_else(Problem::not_found)?;
     if matches!(&*entity, Entity::Payment(_) | Entity::CopPayment(_)) {
@@ -269,39 +285,39 @@ fn chargeback_form(visit: &Here<'_>, id: &str) -> view::Form {
         .tone(Tone::Bad)
 }
 
-pub async fn open_chargeback(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
-    let outcome = match visit.inside.get(&path("/admin/payments", id, "")).await {
+pub async fn open_chargeback(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let outcome = match visit.inside.get(&path("/admin/payments", visit.id(), "")).await {
         Ok(found) => {
-            let mut body = form.filled_members(&["amountVes"]);
-            (body["paymentId"], body["reason"]) = (id.into(), form.text("reason").into());
-            let to = path("/admin/tenants", str_of(&found, "tenantId"), "chargebacks");
-            visit.inside.post(&to, &body, form.text("once")).await
+            let mut body = visit.form.filled_members(&["amountVes"]);
+            (body["paymentId"], body["reason"]) = (visit.id().into(), visit.form.text("reason").into());
+            visit.post(&path("/admin/tenants", str_of(&found, "tenantId"), "chargebacks"), &body).await
         }
         Err(refused) => Err(refused),
     };
-    done_with(visit, id, outcome).await
+    done_with(visit, outcome).await
 }
 
-pub async fn cancel(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
-    let to = path("/admin/payments", id, "cancel");
-    done_with(visit, id, visit.inside.post(&to, &json!({}), form.text("once")).await).await
+pub async fn cancel(visit: &Here<'_>) -> Result<Shown, Problem> {
+    done_with(visit, visit.post(&path("/admin/payments", visit.id(), "cancel"), &json!({})).await).await
 }
 
-async fn done_with(visit: &Here<'_>, id: &str, outcome: ApiResult) -> Result<Shown, Problem> {
-    match outcome {
-        Ok(answer) => Ok(after(&path("/console/payments", id, ""), &answer)),
-        Err(refused) => visit.failed(payment(visit, id, None).await, &refused),
+async fn done_with(visit: &Here<'_>, outcome: ApiResult) -> Result<Shown, Problem> {
+    let to = path("/console/payments", visit.id(), "");
+    visit.acted(outcome, |answer| after(&to, answer), payment(visit)).await
+}
+
+/// The page of what a form was about, if it says; the queues have such forms too.
+pub fn page_of(visit: &Here<'_>) -> String {
+    match visit.form.text("page") {
+        page @ ("payments" | "payouts") => path(&format!("/console/{page}"), visit.form.text("id"), ""),
+        _ => "/console/queues".to_owned(),
     }
 }
 
-pub async fn resend(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
-    match visit.inside.post(&path("/admin/events", id, "resend"), &json!({}), form.text("once")).await {
-        Ok(answer) => Ok(match form.text("page") {
-            page @ ("payments" | "payouts") => {
-                after(&path(&format!("/console/{page}"), form.text("id"), ""), &answer)
-            }
-            _ => after("/console/queues", &answer),
-        }),
+pub async fn resend(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let outcome = visit.post(&path("/admin/events", visit.id(), "resend"), &json!({})).await;
+    match outcome {
+        Ok(answer) => Ok(after(&page_of(visit), &answer)),
         Err(refused) => visit.failed(Err(refused.clone()), &refused),
     }
 }

@@ -3,10 +3,9 @@
 use super::at_bank;
 use super::counts::{self, Dead, GivenUp, Untaken};
 use super::money::{self, cell_to, show_receiver};
-use super::{Here, Made, after, may, path};
+use super::{Here, Made, after, may, path, post_by};
 use crate::gateway::services::Services;
-use crate::pages::form::Form;
-use crate::pages::inside::{Refused, with_query};
+use crate::pages::inside::{ApiResult, Refused, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Page, Row, Table};
@@ -297,8 +296,8 @@ fn given_up(visit: &Here<'_>, list: &[GivenUp]) -> Table {
     };
     let table = visit.table(
         ["Webhooks"; 2],
-        ["Comercio", "Dirección", "Evento", "Último intento", "Qué pasó"],
-        ["Tenant", "Address", "Event", "Last try", "What happened"],
+        "Comercio, Dirección, Evento, Último intento, Qué pasó",
+        "Tenant, Address, Event, Last try, What happened",
     );
     table.rows(list.iter().map(row))
 }
@@ -308,53 +307,44 @@ fn dead(visit: &Here<'_>, list: &[Dead]) -> Table {
         let tenant = tenant_cell(visit.services, dead.tenant);
         Row::new([tenant, Cell::code(dead.url.clone()), Cell::text(dead.error.clone())]).status("failed")
     };
-    let heads = (["Comercio", "Dirección", "Último error"], ["Tenant", "Address", "Last error"]);
+    let heads = ("Comercio, Dirección, Último error", "Tenant, Address, Last error");
     visit.table(["Webhooks"; 2], heads.0, heads.1).rows(list.iter().map(row))
 }
 
-/// One form has several buttons.
-fn key_of(form: &Form, act: &str) -> String {
-    form.filled("once").map(|once| format!("{once}-{act}")).unwrap_or_default()
-}
-
-pub async fn resolve(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
-    let body = form.filled_members(&["outcome", "reference", "failureCode", "note"]);
-    let to = path("/admin/operations", id, "resolve");
-    let outcome = visit.inside.post(&to, &body, form.text("once")).await;
+pub async fn resolve(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let body = visit.form.filled_members(&["outcome", "reference", "failureCode", "note"]);
+    let outcome = visit.post(&path("/admin/operations", visit.id(), "resolve"), &body).await;
     // The form stands in the queue, and on the page of what the operation is of.
-    let (page, of) = (form.text("page"), form.text("id"));
-    match outcome {
-        Ok(answer) if matches!(page, "payments" | "payouts") => {
-            Ok(after(&path(&format!("/console/{page}"), of, ""), &answer))
+    let of = visit.form.text("id");
+    let again = async {
+        match visit.form.text("page") {
+            "payments" => money::of_payment(visit, of, false).await,
+            "payouts" => money::of_payout(visit, of, false).await,
+            _ => page(visit).await,
         }
-        Err(refused) if page == "payments" => visit.failed(money::payment(visit, of, None).await, &refused),
-        Err(refused) if page == "payouts" => visit.failed(money::payout(visit, of, false).await, &refused),
-        outcome => done(visit, outcome).await,
-    }
+    };
+    visit.acted(outcome, |answer| after(&money::page_of(visit), answer), again).await
 }
 
-pub async fn review(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
-    let reason = form.filled("note").filter(|_| act == "reject");
+pub async fn review(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let act = visit.part(2);
+    let reason = visit.form.filled("note").filter(|_| act == "reject");
     let body = reason.map_or(json!({}), |reason| json!({ "reason": reason }));
-    let to = path("/admin/crypto/payouts", id, act);
-    done(visit, visit.inside.post(&to, &body, &key_of(form, act)).await).await
+    done(visit, post_by(visit, &path("/admin/crypto/payouts", visit.id(), act), &body, act).await).await
 }
 
-pub async fn close_chargeback(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
-    let to = path("/admin/chargebacks", id, "close");
-    let body = json!({ "outcome": act });
-    done(visit, visit.inside.post(&to, &body, &key_of(form, act)).await).await
+pub async fn close_chargeback(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let (act, to) = (visit.part(2), path("/admin/chargebacks", visit.id(), "close"));
+    done(visit, post_by(visit, &to, &json!({ "outcome": act }), act).await).await
 }
 
-pub async fn settle(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
+pub async fn settle(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let act = visit.part(2);
     let name = if act == "complete" { "reference" } else { "failureCode" };
-    let to = path("/admin/cop-payouts", id, act);
-    done(visit, visit.inside.post(&to, &json!({ name: form.text("word") }), &key_of(form, act)).await).await
+    let to = path("/admin/cop-payouts", visit.id(), act);
+    done(visit, post_by(visit, &to, &json!({ name: visit.form.text("word") }), act).await).await
 }
 
-async fn done(visit: &Here<'_>, outcome: Result<Value, Refused>) -> Result<Shown, Problem> {
-    match outcome {
-        Ok(answer) => Ok(after("/console/queues", &answer)),
-        Err(refused) => visit.failed(page(visit).await, &refused),
-    }
+async fn done(visit: &Here<'_>, outcome: ApiResult) -> Result<Shown, Problem> {
+    visit.acted(outcome, |answer| after("/console/queues", answer), page(visit)).await
 }

@@ -2,8 +2,7 @@
 
 use super::{Here, Made, after, may};
 use crate::gateway::services::Services;
-use crate::pages::form::Form;
-use crate::pages::inside::{Refused, with_query};
+use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Input, Kind, Page, Plot, Row, Table, Tone};
@@ -26,7 +25,7 @@ const POINTS_MAX: usize = 24 * 7 * 20;
 const DAYS: i64 = 7;
 const MEMBERS: [&str; 7] = ["pair", "source", "side", "method", "price", "pinnedUntil", "reason"];
 
-pub async fn page(visit: &Here<'_>, failed: Option<&Form>) -> Made {
+pub async fn page(visit: &Here<'_>) -> Made {
     let language = visit.language;
     let status = visit.inside.get("/admin/status").await?;
     let rates = &status["rates"];
@@ -34,8 +33,8 @@ pub async fn page(visit: &Here<'_>, failed: Option<&Form>) -> Made {
     let pins = visit
         .table(
             ["Fijadas", "Pinned"],
-            ["Par", "Fuente", "Lado", "Precio", "Hasta", "Motivo", "Quién", ""],
-            ["Pair", "Source", "Side", "Price", "Until", "Reason", "Who", ""],
+            "Par, Fuente, Lado, Precio, Hasta, Motivo, Quién, ",
+            "Pair, Source, Side, Price, Until, Reason, Who, ",
         )
         .rows(list("pins").iter().map(|pin| pinned(visit, pin)))
         .field("pins");
@@ -51,7 +50,7 @@ pub async fn page(visit: &Here<'_>, failed: Option<&Form>) -> Made {
         .with(prices);
     page.blocks.extend(plots(visit.services, language).into_iter().map(Block::Plot));
     page = page.heading(visit.say("Fuentes", "Feeds")).with(feeds(visit, &list("feeds")));
-    Ok(if may(visit, Role::Treasury) { page.with(form(visit, failed)) } else { page })
+    Ok(if may(visit, Role::Treasury) { page.with(form(visit)) } else { page })
 }
 
 /// One that is suspect says so, and that it decides nothing.
@@ -70,8 +69,8 @@ fn feeds(visit: &Here<'_>, items: &[Value]) -> Table {
     let row = |item: &Value| Row::new(FEEDS.map(|name| show::cell(visit.language, name, &item[name])));
     let table = visit.table(
         ["Fuentes", "Feeds"],
-        ["Par", "Fuente", "Lado", "Método", "Edad (s)", "Fallos seguidos", "Último error"],
-        ["Pair", "Source", "Side", "Method", "Age (s)", "Failures in a row", "Last error"],
+        "Par, Fuente, Lado, Método, Edad (s), Fallos seguidos, Último error",
+        "Pair, Source, Side, Method, Age (s), Failures in a row, Last error",
     );
     table.rows(items.iter().map(row))
 }
@@ -97,31 +96,30 @@ fn pinned(visit: &Here<'_>, item: &Value) -> Row {
     row
 }
 
-fn form(visit: &Here<'_>, failed: Option<&Form>) -> view::Form {
+fn form(visit: &Here<'_>) -> view::Form {
     let say = |spanish, english| visit.say(spanish, english);
-    let typed = |name: &str| failed.map(|form| form.text(name).to_owned()).unwrap_or_default();
+    let input = |name, label: &str| Input::new(name, label).value(visit.form.text(name));
     view::Form::new("/console/rates", "pin", say("Guardar", "Save"))
         .title(say("Una tasa a mano", "A rate by hand"))
         .about(say(
             "Con «Fija hasta», ninguna fuente la cambia hasta ese momento.",
             "With \"Pinned until\", no feed changes it before then.",
         ))
-        .input(Input::new("pair", say("Par", "Pair")).hint("USDT/VES").value(typed("pair")))
-        .input(Input::new("source", say("Fuente", "Source")).value(typed("source")))
-        .input(Input::new("side", say("Lado", "Side")).value(typed("side")).optional())
-        .input(Input::new("method", say("Método", "Method")).value(typed("method")).optional())
-        .input(Input::new("price", say("Precio", "Price")).hint("245.00000000").value(typed("price")))
+        .input(input("pair", say("Par", "Pair")).hint("USDT/VES"))
+        .input(input("source", say("Fuente", "Source")))
+        .input(input("side", say("Lado", "Side")).optional())
+        .input(input("method", say("Método", "Method")).optional())
+        .input(input("price", say("Precio", "Price")).hint("245.00000000"))
         .input(
-            Input::new("pinnedUntil", say("Fija hasta", "Pinned until"))
+            input("pinnedUntil", say("Fija hasta", "Pinned until"))
                 .kind(Kind::Moment)
                 .hint(say(
                     "Hora de Caracas (UTC−4), a 30 días como máximo.",
                     "Caracas time (UTC−4), within 30 days.",
                 ))
-                .value(typed("pinnedUntil"))
                 .optional(),
         )
-        .input(Input::new("reason", say("Motivo", "Reason")).value(typed("reason")).optional())
+        .input(input("reason", say("Motivo", "Reason")).optional())
 }
 
 fn last(kept: &Kept) -> String {
@@ -181,29 +179,24 @@ fn of_caracas(typed: &str) -> String {
     at.map_or_else(|| typed.to_owned(), |at| Timestamp::from_unix_ms(at).to_string())
 }
 
-pub async fn pin(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
-    let mut body = form.filled_members(&MEMBERS);
-    if let Some(until) = form.filled("pinnedUntil") {
+pub async fn pin(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let mut body = visit.form.filled_members(&MEMBERS);
+    if let Some(until) = visit.form.filled("pinnedUntil") {
         body["pinnedUntil"] = of_caracas(until).into();
     }
-    let outcome = visit.inside.post("/admin/rates", &body, form.text("once")).await;
-    end(visit, form, outcome).await
+    end(visit, visit.post("/admin/rates", &body).await).await
 }
 
-pub async fn unpin(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
-    let parameters = ["pair", "source", "side"].map(|name| (name, form.text(name)));
+pub async fn unpin(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let parameters = ["pair", "source", "side"].map(|name| (name, visit.form.text(name)));
     let mut asked = with_query("/admin/rates/pin", &parameters);
-    if form.text("side").is_empty() {
+    if visit.form.text("side").is_empty() {
         // Required, and empty where a series has no side.
         asked.push_str("&side=");
     }
-    let outcome = visit.inside.change(Method::DELETE, &asked, None).await;
-    end(visit, form, outcome).await
+    end(visit, visit.inside.change(Method::DELETE, &asked, None).await).await
 }
 
-async fn end(visit: &Here<'_>, form: &Form, outcome: Result<Value, Refused>) -> Result<Shown, Problem> {
-    match outcome {
-        Ok(answer) => Ok(after("/console/rates", &answer)),
-        Err(refused) => visit.failed(page(visit, Some(form)).await, &refused),
-    }
+async fn end(visit: &Here<'_>, outcome: ApiResult) -> Result<Shown, Problem> {
+    visit.acted(outcome, |answer| after("/console/rates", answer), page(visit)).await
 }

@@ -2,8 +2,7 @@
 
 use super::{Here, Made, after, may, path};
 use crate::language::Language;
-use crate::pages::form::Form;
-use crate::pages::inside::{Refused, segment, with_query};
+use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Fact, Input, Kind, Link, Note, Page, Row, Table, Tone};
@@ -24,29 +23,23 @@ const RAILS: [&str; 2] = ["r4", "wompi"];
 const REFUSED_SHOWN: usize = 50;
 const FIELDS: [&str; 4] = ["rail", "account", "from", "to"];
 
-pub async fn page(visit: &Here<'_>, failed: Option<&Form>) -> Made {
+pub async fn page(visit: &Here<'_>) -> Made {
     let say = |spanish, english| visit.say(spanish, english);
-    let typed = |name: &str| failed.map_or("", |form| form.text(name));
+    let typed = |name: &str| visit.form.text(name);
     let mut page =
         Page::new("reconciliations", say("Conciliación con el banco", "Reconciliation with the bank"))
             .maybe(visit.done());
     if may(visit, Role::Treasury) {
+        let rails = RAILS.map(|rail| (rail, rail));
+        let account = say("Cuenta (20 dígitos)", "Account (20 digits)");
         let form = view::Form::new("/console/reconciliations", "upload", say("Conciliar", "Reconcile"))
             .title(say("Subir el extracto del banco", "Upload the bank's statement"))
             .about(say(
                 "CSV con date, reference, amount, kind (credit o debit) y, si los hay, phone y bank.",
                 "CSV with date, reference, amount, kind (credit or debit) and, where known, phone and bank.",
             ))
-            .input(Input::choice(
-                "rail",
-                say("Banco o red", "Rail"),
-                RAILS.map(|rail| (rail, rail)),
-                typed("rail"),
-            ))
-            .input(
-                Input::new("account", say("Cuenta (20 dígitos)", "Account (20 digits)"))
-                    .value(typed("account")),
-            )
+            .input(Input::choice("rail", say("Banco o red", "Rail"), rails, typed("rail")))
+            .input(Input::new("account", account).value(typed("account")))
             .input(Input::new("from", say("Desde", "From")).kind(Kind::Date).value(typed("from")))
             .input(Input::new("to", say("Hasta", "To")).kind(Kind::Date).value(typed("to")))
             .input(Input::new("file", say("Archivo", "File")).kind(Kind::File));
@@ -65,14 +58,13 @@ pub async fn upload(visit: &Here<'_>) -> Result<Shown, Problem> {
     let parameters = FIELDS.map(|name| (name, visit.form.text(name)));
     let asked = with_query("/admin/reconciliations", &parameters);
     let body = visit.file.clone().unwrap_or_default();
-    match visit.inside.upload(&asked, "text/csv", body, visit.form.text("once")).await {
-        Ok(answer) => Ok(Shown::See(path("/console/reconciliations", str_of(&answer, "id"), ""))),
-        Err(refused) => visit.failed(page(visit, Some(&visit.form)).await, &refused),
-    }
+    let outcome = visit.inside.upload(&asked, "text/csv", body, visit.form.text("once")).await;
+    let to = |answer: &Value| Shown::See(path("/console/reconciliations", str_of(answer, "id"), ""));
+    visit.acted(outcome, to, page(visit)).await
 }
 
-pub async fn one(visit: &Here<'_>, id: &str) -> Made {
-    let language = visit.language;
+pub async fn one(visit: &Here<'_>) -> Made {
+    let (language, id) = (visit.language, visit.id());
     let found = visit.inside.get(&path("/admin/reconciliations", id, "")).await?;
     let status = str_of(&found, "status");
     let result = visit.query.filled("result").unwrap_or(RESULTS[0]);
@@ -152,8 +144,8 @@ fn table(visit: &Here<'_>, here: &str, lines: &Value) -> Table {
     };
     let table = visit.table(
         ["Renglones", "Lines"],
-        ["Resultado", "Renglón", "Día", "Referencia", "Monto", "Nuestro", "Monto nuestro", ""],
-        ["Result", "Line", "Day", "Reference", "Amount", "Ours", "Our amount", ""],
+        "Resultado, Renglón, Día, Referencia, Monto, Nuestro, Monto nuestro, ",
+        "Result, Line, Day, Reference, Amount, Ours, Our amount, ",
     );
     table.rows(items(lines).iter().map(row))
 }
@@ -166,24 +158,21 @@ fn accept_one(visit: &Here<'_>, here: &str, item: &Value) -> view::Form {
 }
 
 /// POST /console/reconciliations/:id/accept: the items that the form names, or all.
-pub async fn accept(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
-    let named: Vec<&str> = form.all("item").collect();
+pub async fn accept(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let named: Vec<&str> = visit.form.all("item").collect();
     let asked = if named.is_empty() { json!({ "all": true }) } else { json!({ "items": named }) };
-    let to = path("/admin/reconciliations", id, "accept");
-    let outcome: Result<Value, Refused> = visit.inside.post(&to, &asked, form.text("once")).await;
-    let answer = match outcome {
+    let answer = match visit.post(&path("/admin/reconciliations", visit.id(), "accept"), &asked).await {
         Ok(answer) => answer,
-        Err(refused) => return visit.failed(one(visit, id).await, &refused),
+        Err(refused) => return visit.failed(one(visit).await, &refused),
     };
     let refused = answer["refused"].as_array().map_or(&[][..], Vec::as_slice);
     if refused.is_empty() {
-        return Ok(after(&path("/console/reconciliations", id, ""), &answer));
+        return Ok(after(&path("/console/reconciliations", visit.id(), ""), &answer));
     }
-    let page = match one(visit, id).await {
-        Ok(page) => page,
-        Err(refused) => return visit.failed(Err(refused.clone()), &refused),
-    };
-    Ok(Shown::Page(page.failed(409, not_all(visit, &answer, refused))))
+    match one(visit).await {
+        Ok(page) => Ok(Shown::Page(page.failed(409, not_all(visit, &answer, refused)))),
+        Err(refused) => visit.failed(Err(refused.clone()), &refused),
+    }
 }
 
 fn not_all(visit: &Here<'_>, answer: &Value, refused: &[Value]) -> Note {

@@ -5,8 +5,8 @@ use crate::language::Language;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::statement;
-use crate::pages::view::{Block, Cell, Fact, Input, Note, Page, Row, Table, Tone};
+use crate::pages::statement::{self, Whose};
+use crate::pages::view::{Block, Cell, Fact, Form, Input, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use api::problem::Problem;
 use domain::values::ids::Id;
@@ -31,28 +31,8 @@ pub async fn rails(visit: &Here<'_>) -> Made {
     };
     let table = visit.table(
         ["Bancos y redes", "Rails"],
-        [
-            "Banco o red",
-            "Sirve",
-            "Circuito",
-            "Llamadas",
-            "Errores",
-            "p50 ms",
-            "p99 ms",
-            "Última respuesta buena",
-            "Sin respuesta",
-        ],
-        [
-            "Rail",
-            "Serves",
-            "Circuit",
-            "Calls",
-            "Errors",
-            "p50 ms",
-            "p99 ms",
-            "Last good answer",
-            "Unresolved",
-        ],
+        "Banco o red, Sirve, Circuito, Llamadas, Errores, p50 ms, p99 ms, Última respuesta buena, Sin respuesta",
+        "Rail, Serves, Circuit, Calls, Errors, p50 ms, p99 ms, Last good answer, Unresolved",
     );
     let none = visit.say(
         "No hay bancos ni redes reales configurados; en prueba responde el simulador.",
@@ -147,65 +127,31 @@ pub async fn audit(visit: &Here<'_>) -> Made {
     };
     let table = visit.table(
         ["Auditoría, primero lo más reciente", "Audit, newest first"],
-        ["Cuándo", "Quién", "Qué", "Objeto", "Antes", "Después"],
-        ["When", "Who", "What", "Object", "Before", "After"],
+        "Cuándo, Quién, Qué, Objeto, Antes, Después",
+        "When, Who, What, Object, Before, After",
     );
     let table = table.rows(items(&found).iter().map(row)).next(next);
     Ok(Page::new("audit", visit.say("Auditoría", "Audit")).with(form).with(table))
 }
 
-async fn asked(visit: &Here<'_>) -> (statement::Asked, String) {
-    let services = visit.services;
-    let tenant = visit.query.filled("tenantId").and_then(Id::parse);
-    let tenant = tenant.and_then(|id| services.callers.directory.tenant(id));
+/// GET /console/statements: the platform's, or those of a tenant.
+pub async fn statements(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let (services, id) = (visit.services, visit.query.text("tenantId"));
+    let tenant = Id::parse(id).and_then(|id| services.callers.directory.tenant(id));
     let now = match (tenant, visit.query.text("mode")) {
         (Some(tenant), "test") => statement::present(services, tenant_key(tenant.number, Mode::Test)).await,
         _ => services.now(),
     };
-    let asked = statement::Asked::read(&visit.query, visit.language, now);
-    let path = match visit.query.filled("tenantId") {
-        Some(tenant) => format!("/admin/tenants/{}/statements", segment(tenant)),
-        None => "/admin/statements".to_owned(),
+    let api = match id {
+        "" => "/admin/statements".to_owned(),
+        id => format!("/admin/tenants/{}/statements", segment(id)),
     };
-    let path = with_query(&path, &asked.parameters());
-    (asked, path)
-}
-
-async fn statements_page(visit: &Here<'_>) -> Made {
-    let (asked, path) = asked(visit).await;
-    let mut page = Page::new("statements", visit.say("Estados de cuenta", "Statements"));
     let modes = [("live", visit.say("Real", "Live")), ("test", visit.say("Prueba", "Test"))];
     let tenant = visit.say("Comercio (vacío: la plataforma)", "Tenant (empty: the platform)");
-    page = page.with(
-        asked
-            .form("/console/statements", &[])
-            .input(Input::choice("mode", visit.say("Modo", "Mode"), modes, visit.query.text("mode")))
-            .input(visit.sought("tenantId", tenant)),
-    );
-    if let Some(fault) = asked.fault() {
-        return Ok(page.failed(400, Note::new(Tone::Bad, fault)));
-    }
-    match visit.inside.get(&path).await {
-        Ok(found) => {
-            page.blocks.extend(statement::blocks(visit.language, &found));
-            let download = with_query(
-                "/console/statements",
-                &[("format", "csv"), ("tenantId", visit.query.text("tenantId"))],
-            );
-            page.blocks.push(asked.download(&download).into());
-            Ok(page)
-        }
-        Err(refused) => Ok(page.failed(refused.status, show::refusal(visit.language, &refused))),
-    }
-}
-
-/// GET /console/statements, and with `format=csv` the file.
-pub async fn statements(visit: &Here<'_>) -> Result<Shown, Problem> {
-    if visit.query.get("format") == Some("csv") {
-        return match visit.inside.download(&asked(visit).await.1, "text/csv").await {
-            Ok(file) => Ok(Shown::Raw(file)),
-            Err(refused) => visit.shown(Err(refused)),
-        };
-    }
-    visit.shown(statements_page(visit).await)
+    let more = |form: Form| {
+        form.input(Input::choice("mode", visit.say("Modo", "Mode"), modes, visit.query.text("mode")))
+            .input(visit.sought("tenantId", tenant))
+    };
+    let (here, title) = ("/console/statements", ["Estados de cuenta", "Statements"]);
+    statement::answer(visit, Whose { now, api, here, title, kept: ("tenantId", id) }, more).await
 }

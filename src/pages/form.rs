@@ -29,12 +29,6 @@ impl Form {
         Form(members.map(|(name, value)| (name, Zeroizing::new(value))).collect())
     }
 
-    pub fn with(&self, name: &str, value: &str) -> Form {
-        let others = self.0.iter().filter(|(known, _)| known != name).cloned();
-        let set = (name.to_owned(), Zeroizing::new(value.to_owned()));
-        Form(others.chain([set]).collect())
-    }
-
     fn parse(text: &str) -> Form {
         let pairs = url::form_urlencoded::parse(text.as_bytes()).take(MEMBERS_MAX);
         Form(pairs.map(|(name, value)| (name.into_owned(), Zeroizing::new(value.into_owned()))).collect())

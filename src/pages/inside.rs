@@ -78,7 +78,7 @@ impl<'a> Inside<'a> {
     }
 
     pub async fn get(&self, path: &str) -> ApiResult {
-        read(self.send(Method::GET, path, None, None, JSON).await)
+        read(self.call(Method::GET, path, None, "", JSON).await)
     }
 
     /// `None` where there is nothing, or nothing for the visitor's role or settings. A key without
@@ -94,48 +94,30 @@ impl<'a> Inside<'a> {
 
     /// Once however often the same `once` is sent; the page's own request id names the act.
     pub async fn post(&self, path: &str, body: &Value, once: &str) -> ApiResult {
-        let body = Some(Bytes::from(body.to_string()));
-        read(self.send(Method::POST, path, body, Some(once).filter(|once| !once.is_empty()), JSON).await)
+        read(self.call(Method::POST, path, Some((body.to_string().into(), JSON)), once, JSON).await)
     }
 
     pub async fn change(&self, method: Method, path: &str, body: Option<&Value>) -> ApiResult {
-        let body = body.map(|body| Bytes::from(body.to_string()));
-        read(self.send(method, path, body, None, JSON).await)
+        let body = body.map(|body| (body.to_string().into(), JSON));
+        read(self.call(method, path, body, "", JSON).await)
     }
 
     pub async fn upload(&self, path: &str, content_type: &'static str, body: Bytes, once: &str) -> ApiResult {
-        let once = Some(once).filter(|once| !once.is_empty());
-        read(self.call(Method::POST, path, (body, Some(content_type)), once, JSON).await)
+        read(self.call(Method::POST, path, Some((body, content_type)), once, JSON).await)
     }
 
     /// In another form than JSON; the answer as it is, unless it is refused.
     pub async fn download(&self, path: &str, form: &'static str) -> Result<Reply, Refused> {
-        let reply = self.send(Method::GET, path, None, None, form).await;
-        if reply.status() < 400 {
-            return Ok(reply);
-        }
-        let body = serde_json::from_slice(reply.body()).unwrap_or_default();
-        Err(Refused::of(reply.status(), &body))
-    }
-
-    async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<Bytes>,
-        once: Option<&str>,
-        accept: &'static str,
-    ) -> Reply {
-        let content_type = body.is_some().then_some(JSON);
-        self.call(method, path, (body.unwrap_or_default(), content_type), once, accept).await
+        let reply = self.call(Method::GET, path, None, "", form).await;
+        if reply.status() < 400 { Ok(reply) } else { Err(refused(&reply)) }
     }
 
     async fn call(
         &self,
         method: Method,
         path: &str,
-        (body, content_type): (Bytes, Option<&'static str>),
-        once: Option<&str>,
+        body: Option<(Bytes, &'static str)>,
+        once: &str,
         accept: &'static str,
     ) -> Reply {
         let reads = method == Method::GET;
@@ -143,10 +125,10 @@ impl<'a> Inside<'a> {
         if let Some(host) = &self.host {
             request = request.header(HOST, host);
         }
-        if let Some(content_type) = content_type {
-            request = request.header(CONTENT_TYPE, content_type);
+        if let Some((_, content_type)) = &body {
+            request = request.header(CONTENT_TYPE, *content_type);
         }
-        if let Some(once) = once {
+        if !once.is_empty() {
             request = request.header(IDEMPOTENCY_KEY, once);
         }
         // Reads have ids of their own: the page's own id leads to what was done.
@@ -156,13 +138,19 @@ impl<'a> Inside<'a> {
         };
         let (head, ()) = request.into_parts();
         let arrival = Arrival { head, request_id, peer: self.peer };
-        self.api.ask(arrival, body).await
+        self.api.ask(arrival, body.map_or_else(Bytes::new, |(body, _)| body)).await
     }
 }
 
 fn read(reply: Reply) -> ApiResult {
-    let body: Value = serde_json::from_slice(reply.body()).unwrap_or_default();
-    if reply.status() < 400 { Ok(body) } else { Err(Refused::of(reply.status(), &body)) }
+    if reply.status() >= 400 {
+        return Err(refused(&reply));
+    }
+    Ok(serde_json::from_slice(reply.body()).unwrap_or_default())
+}
+
+fn refused(reply: &Reply) -> Refused {
+    Refused::of(reply.status(), &serde_json::from_slice(reply.body()).unwrap_or_default())
 }
 
 pub fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {

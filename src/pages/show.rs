@@ -3,7 +3,7 @@
 
 use crate::language::Language;
 use crate::pages::inside::Refused;
-use crate::pages::view::{self, Cell, Fact, Note, Row, Table, Tone};
+use crate::pages::view::{Cell, Fact, Note, Row, Table, Tone};
 use crate::pages::words::words;
 use api::codes::{self, Code, faults};
 use api::problem::Problem;
@@ -134,10 +134,6 @@ pub fn fact(language: Language, of: &Value, name: &str) -> Fact {
     let mut cell = member(language, of, name);
     cell.is_figure = false;
     Fact::new(name, words(language, name), cell)
-}
-
-pub fn code(language: Language, field: &'static str, label: &str, text: impl Into<String>) -> view::Code {
-    view::Code { label: label.to_owned(), field, text: text.into(), copy: language.say("Copiar", "Copy") }
 }
 
 pub fn facts(language: Language, of: &Value, names: &[&str]) -> Vec<Fact> {

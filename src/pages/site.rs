@@ -6,10 +6,10 @@ use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
 use crate::language::Language;
 use crate::pages::form;
-use crate::pages::inside::{Inside, Refused, with_query};
+use crate::pages::inside::{ApiResult, Inside, Refused, with_query};
 use crate::pages::shell::{self, Shell};
 use crate::pages::show;
-use crate::pages::view::{Code, Form, Input, Link, Note, Page, Table, Tone, Writing};
+use crate::pages::view::{Block, Code, Form, Input, Link, Note, Page, Table, Tone, Writing};
 use crate::pages::words::words;
 use api::problem::Problem;
 use bytes::Bytes;
@@ -52,6 +52,18 @@ pub fn show<W>(path: &'static str, page: Show<W>) -> SiteRow<W> {
 pub fn act<W>(path: &'static str, act: Act<W>) -> SiteRow<W> {
     (Method::POST, path, PageRow::Answer(act))
 }
+
+pub fn answer<W>(path: &'static str, answer: Act<W>) -> SiteRow<W> {
+    (Method::GET, path, PageRow::Answer(answer))
+}
+
+/// Rows of a site: a page, an act or what else is answered, its path, and the function.
+macro_rules! site_rows {
+    ($($kind:ident $path:literal => $($page:ident)::+;)*) => {
+        vec![$($crate::pages::site::$kind($path, |visit| Box::pin($($page)::+(visit)))),*]
+    };
+}
+pub(crate) use site_rows;
 
 pub struct Site<W: 'static> {
     pub base: &'static str,
@@ -181,11 +193,24 @@ impl<W> Visit<'_, W> {
         self.language.say(spanish, english)
     }
 
-    pub fn table<const N: usize>(&self, caption: [&str; 2], spanish: [&str; N], english: [&str; N]) -> Table {
-        match self.language {
-            Language::Spanish => show::headed(self.language, caption[0], spanish),
-            Language::English => show::headed(self.language, caption[1], english),
-        }
+    /// The heads are divided by commas.
+    pub fn table(&self, caption: [&str; 2], spanish: &str, english: &str) -> Table {
+        let caption = self.language.say(caption[0], caption[1]);
+        show::headed(self.language, caption, self.language.say(spanish, english).split(", "))
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> ApiResult {
+        self.inside.post(path, body, self.form.text("once")).await
+    }
+
+    /// What a form that was sent to this address had there; empty on a fresh one.
+    pub fn typed(&self, to: &str, name: &str) -> &str {
+        if self.arrival.head.uri.path() == to { self.form.text(name) } else { "" }
+    }
+
+    pub fn code(&self, field: &'static str, label: [&str; 2], text: impl Into<String>) -> Code {
+        let label = self.language.say(label[0], label[1]).to_owned();
+        Code { label, field, text: text.into(), copy: self.say("Copiar", "Copy") }
     }
 
     /// A page of a list of the API's by the filters that this page's address has, and the address of its next one,
@@ -221,8 +246,22 @@ impl<W> Visit<'_, W> {
         Input::new(name, label).value(self.query.text(name)).optional()
     }
 
+    /// The only page that shows a new secret.
     pub fn secret(&self, page: Page, note: &str, code: Code) -> Page {
         Page { code: 201, ..page.with(Note::new(Tone::Good, note)).with(code) }
+    }
+
+    /// What follows an act, or the page of its form with what the API said against it.
+    pub async fn acted(
+        &self,
+        outcome: ApiResult,
+        then: impl FnOnce(&Value) -> Shown,
+        page: impl Future<Output = Result<Page, Refused>>,
+    ) -> Result<Shown, Problem> {
+        match outcome {
+            Ok(answer) => Ok(then(&answer)),
+            Err(refused) => self.failed(page.await, &refused),
+        }
     }
 
     /// A page, or what stands in its place where the API refused it.
@@ -233,8 +272,16 @@ impl<W> Visit<'_, W> {
     /// The page of a form that the API refused, with what it said.
     pub fn failed(&self, made: Result<Page, Refused>, refused: &Refused) -> Result<Shown, Problem> {
         let bare = |_| Page::new("home", self.say("No se pudo hacer", "It could not be done"));
-        let note = show::refusal(self.language, refused);
-        Ok(Shown::Page(made.unwrap_or_else(bare).failed(refused.status, note)))
+        let mut page = made.unwrap_or_else(bare);
+        for block in &mut page.blocks {
+            if let Block::Form(form) = block
+                && form.says_why
+                && form.to == self.arrival.head.uri.path()
+            {
+                form.error = Some(show::why(self.language, refused));
+            }
+        }
+        Ok(Shown::Page(page.failed(refused.status, show::refusal(self.language, refused))))
     }
 
     /// A note of what was done before this page, which its address names.

@@ -3,10 +3,11 @@
 
 use crate::gateway::services::Services;
 use crate::language::Language;
-use crate::pages::form::Form;
 use crate::pages::inside::with_query;
 use crate::pages::show::{self, str_of};
-use crate::pages::view::{self, Block, Input, Kind, Link, Plot, Row};
+use crate::pages::site::{Shown, Visit};
+use crate::pages::view::{self, Block, Input, Kind, Link, Note, Page, Plot, Row, Tone};
+use api::problem::Problem;
 use chrono::NaiveDate;
 use domain::values::time::{DAY_MS, SECOND_MS, Timestamp};
 use domain::view::{Query, View};
@@ -29,66 +30,63 @@ pub async fn present(services: &Services, tenant_key: u64) -> Timestamp {
     }
 }
 
-pub struct Asked {
-    language: Language,
-    currency: String,
-    from: String,
-    to: String,
-    mode: String,
+/// Whose statements a page shows.
+pub struct Whose<'a> {
+    /// What the clock of the book says.
+    pub now: Timestamp,
+    pub api: String,
+    pub here: &'static str,
+    pub title: [&'static str; 2],
+    /// A parameter of the address that the file is asked for by, too.
+    pub kept: (&'static str, &'a str),
 }
 
-impl Asked {
-    /// The last thirty days in bolívares, by the clock of whom they are of, unless the address says
-    /// otherwise.
-    pub fn read(query: &Form, language: Language, now: Timestamp) -> Asked {
-        let now_ms = now.unix_ms();
-        let or = |name: &str, other: String| query.filled(name).map_or(other, str::to_owned);
-        Asked {
-            language,
-            currency: or("currency", "VES".to_owned()),
-            from: or("from", show::day_in_caracas(now_ms - (DAYS - 1) * DAY_MS)),
-            to: or("to", show::day_in_caracas(now_ms)),
-            mode: query.text("mode").to_owned(),
+/// The page of a statement, or with `format=csv` the file: of the last thirty days in bolívares, unless the
+/// address says otherwise. `more` adds what the site's own form has.
+pub async fn answer<W>(
+    visit: &Visit<'_, W>,
+    whose: Whose<'_>,
+    more: impl FnOnce(view::Form) -> view::Form,
+) -> Result<Shown, Problem> {
+    let (query, language) = (&visit.query, visit.language);
+    let day = |before: i64| show::day_in_caracas(whose.now.unix_ms() - before * DAY_MS);
+    let or = |name: &str, other: String| query.filled(name).map_or(other, str::to_owned);
+    let (currency, from, to) =
+        (or("currency", "VES".to_owned()), or("from", day(DAYS - 1)), or("to", day(0)));
+    let asked = [("currency", &*currency), ("from", &from), ("to", &to), ("mode", query.text("mode"))];
+    let api = with_query(&whose.api, &asked);
+    if query.get("format") == Some("csv") {
+        return match visit.inside.download(&api, "text/csv").await {
+            Ok(file) => Ok(Shown::Raw(file)),
+            Err(refused) => visit.shown(Err(refused)),
+        };
+    }
+    let say = |spanish, english| visit.say(spanish, english);
+    let currencies = [("VES", "Bolívares"), ("COP", "Pesos"), ("USDT", "USDT")];
+    let form = view::Form::query(whose.here, "show-statement", say("Ver", "Show"))
+        .input(Input::choice("currency", say("Moneda", "Currency"), currencies, &*currency))
+        .input(Input::new("from", say("Desde", "From")).kind(Kind::Date).value(&*from))
+        .input(Input::new("to", say("Hasta", "To")).kind(Kind::Date).value(&*to));
+    let page = Page::new("statements", say(whose.title[0], whose.title[1])).with(more(form));
+    // Days as the API writes them are in the order of their texts.
+    if from > to {
+        let fault = say(
+            "El día «Desde» es posterior a «Hasta». Cámbialos.",
+            "The day \"From\" is after the day \"To\". Change them.",
+        );
+        return Ok(Shown::Page(page.failed(400, Note::new(Tone::Bad, fault))));
+    }
+    Ok(Shown::Page(match visit.inside.get(&api).await {
+        Ok(found) => {
+            let file = with_query(whose.here, &[&[("format", "csv"), whose.kept][..], &asked].concat());
+            let links = vec![Link::new(say("Descargar CSV", "Download CSV"), file)];
+            blocks(language, &found).into_iter().fold(page, Page::with).with(links)
         }
-    }
-
-    /// `None` where the days are in their order.
-    pub fn fault(&self) -> Option<&'static str> {
-        // Days as the API writes them are in the order of their texts.
-        (self.from > self.to).then(|| {
-            self.language.say(
-                "El día «Desde» es posterior a «Hasta». Cámbialos.",
-                "The day \"From\" is after the day \"To\". Change them.",
-            )
-        })
-    }
-
-    pub fn parameters(&self) -> [(&str, &str); 4] {
-        [("currency", &self.currency), ("from", &self.from), ("to", &self.to), ("mode", &self.mode)]
-    }
-
-    /// `kept` are parameters that stay.
-    pub fn form(&self, to: &str, kept: &[(&'static str, &str)]) -> view::Form {
-        let say = |spanish, english| self.language.say(spanish, english);
-        let currencies =
-            [("VES", say("Bolívares", "Bolívares")), ("COP", say("Pesos", "Pesos")), ("USDT", "USDT")];
-        let mut form = view::Form::query(to, "show-statement", say("Ver", "Show"))
-            .input(Input::choice("currency", say("Moneda", "Currency"), currencies, &*self.currency))
-            .input(Input::new("from", say("Desde", "From")).kind(Kind::Date).value(&*self.from))
-            .input(Input::new("to", say("Hasta", "To")).kind(Kind::Date).value(&*self.to));
-        for (name, value) in kept.iter().filter(|(_, value)| !value.is_empty()) {
-            form = form.hidden(name, *value);
-        }
-        form
-    }
-
-    pub fn download(&self, to: &str) -> Vec<Link> {
-        let say = |spanish, english| self.language.say(spanish, english);
-        vec![Link::new(say("Descargar CSV", "Download CSV"), with_query(to, &self.parameters()))]
-    }
+        Err(refused) => page.failed(refused.status, show::refusal(language, &refused)),
+    }))
 }
 
-pub fn blocks(language: Language, statement: &Value) -> Vec<Block> {
+fn blocks(language: Language, statement: &Value) -> Vec<Block> {
     let days = statement["days"].as_array().map_or(&[][..], Vec::as_slice);
     let is_zero = |value: &Value| show::text(value).bytes().all(|byte| matches!(byte, b'0' | b'.' | b'-'));
     let is_shown = |name: &&str| {

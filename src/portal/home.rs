@@ -24,9 +24,9 @@ pub async fn page(visit: &Here<'_>) -> Made {
     let mut page = Page::new("home", visit.say("Inicio", "Home"))
         .heading(visit.say("Bolívares", "Bolívares"))
         .with(show::facts(language, &balance, &bolivares));
-    if let Some(held) = held(visit, str_of(&balance, "nextReleaseAt")).await? {
-        page = page.with(plot(language, &held.hours));
-        if !held.is_whole {
+    if let Some((hours, is_whole)) = held(visit, str_of(&balance, "nextReleaseAt")).await? {
+        page = page.with(plot(language, &hours));
+        if !is_whole {
             page = page.text(visit.say(
                 "Cuenta solo los movimientos más recientes; de los anteriores hay más retenido.",
                 "Counts the newest movements only; more is held from earlier ones.",
@@ -86,17 +86,13 @@ fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table 
     show::table(language, caption, &names).rows(items(movements).iter().map(row))
 }
 
-struct HeldMoney {
-    /// What becomes available in each hour.
-    hours: BTreeMap<i64, i64>,
-    /// Whether all that is held is in `hours`.
-    is_whole: bool,
-}
+/// What becomes available in each hour, and whether that is all that is held.
+type Held = (BTreeMap<i64, i64>, bool);
 
 /// Newer movements are held longer, so the walk ends with the first page on which nothing is held any more.
-async fn held(visit: &Here<'_>, first_release: &str) -> Result<Option<HeldMoney>, Refused> {
+async fn held(visit: &Here<'_>, first_release: &str) -> Result<Option<Held>, Refused> {
     let Some(first_ms) = show::instant_ms(first_release) else { return Ok(None) };
-    let (mut hours, mut cursor, mut is_whole) = (BTreeMap::new(), String::new(), false);
+    let (mut hours, mut cursor) = (BTreeMap::new(), String::new());
     for _ in 0..PAGES_MAX {
         let path = with_query("/v1/balance/transactions", &[("limit", LIMIT), ("cursor", &cursor)]);
         let movements = visit.inside.get(&path).await?;
@@ -112,13 +108,10 @@ async fn held(visit: &Here<'_>, first_release: &str) -> Result<Option<HeldMoney>
         }
         match movements["nextCursor"].as_str() {
             Some(next) if some => cursor = next.to_owned(),
-            _ => {
-                is_whole = true;
-                break;
-            }
+            _ => return Ok(Some((hours, true))),
         }
     }
-    Ok(Some(HeldMoney { hours, is_whole }))
+    Ok(Some((hours, false)))
 }
 
 fn minor(text: &str) -> Option<i64> {

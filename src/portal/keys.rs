@@ -2,19 +2,17 @@
 //! of the visitor's.
 
 use super::{Here, Made, may};
-use crate::pages::form::Form;
-use crate::pages::inside::Refused;
-use crate::pages::show;
+use crate::pages::show::{self, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Cell, Input, Page, Row, Tone};
 use crate::pages::words::{overlaps, words};
 use api::problem::Problem;
 use domain::platform::{ApiKey, Scope};
 use domain::values::time::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
-pub async fn page(visit: &Here<'_>, failed: Option<&Refused>) -> Made {
+pub async fn page(visit: &Here<'_>) -> Made {
     if !may(visit, Scope::Read) {
         return Err(Problem::scope_missing(Scope::Read.name()).into());
     }
@@ -40,15 +38,12 @@ pub async fn page(visit: &Here<'_>, failed: Option<&Refused>) -> Made {
     };
     let table = visit.table(
         ["Llaves de API", "API keys"],
-        ["Llave", "Permisos", "Estado", "Creada", "Último uso", "Termina"],
-        ["Key", "Scopes", "State", "Created", "Last use", "Ends"],
+        "Llave, Permisos, Estado, Creada, Último uso, Termina",
+        "Key, Scopes, State, Created, Last use, Ends",
     );
     let table = table.rows(keys.iter().filter(|(key, _)| key.mode == own.mode).map(row));
     let page = Page::new("keys", visit.say("Llaves de API", "API keys")).maybe(visit.done()).with(table);
-    Ok(match may(visit, Scope::Manage) {
-        true => page.with(rotation(visit).error(failed.map(|refused| show::why(visit.language, refused)))),
-        false => page,
-    })
+    Ok(if may(visit, Scope::Manage) { page.with(rotation(visit)) } else { page })
 }
 
 fn rotation(visit: &Here<'_>) -> view::Form {
@@ -68,24 +63,20 @@ fn rotation(visit: &Here<'_>) -> view::Form {
             "3600",
         ))
         .tone(Tone::Bad)
+        .says_why()
 }
 
 /// POST /portal/keys/rotate: the new key is on the page that answers, and nowhere else.
-pub async fn rotate(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
-    let overlap: i64 = form.text("overlapSeconds").parse().unwrap_or(0);
-    let body = json!({ "overlapSeconds": overlap });
-    match visit.inside.post("/v1/pages/keys/rotate", &body, form.text("once")).await {
-        Ok(made) => {
-            let say = |spanish, english| visit.say(spanish, english);
-            let note = say(
-                "Esta es tu llave nueva. Guárdala ahora: no se vuelve a mostrar.",
-                "This is your new key. Keep it now: it is not shown again.",
-            );
-            let label = say("Llave nueva", "New key");
-            let code = show::code(visit.language, "newKey", label, show::str_of(&made, "key"));
-            let page = Page::new("keys", say("Llaves de API", "API keys"));
-            Ok(Shown::Page(visit.secret(page, note, code)))
-        }
-        Err(refused) => visit.failed(page(visit, Some(&refused)).await, &refused),
-    }
+pub async fn rotate(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let overlap: i64 = visit.form.text("overlapSeconds").parse().unwrap_or(0);
+    let outcome = visit.post("/v1/pages/keys/rotate", &json!({ "overlapSeconds": overlap })).await;
+    let shown = |made: &Value| {
+        let note = visit.say(
+            "Esta es tu llave nueva. Guárdala ahora: no se vuelve a mostrar.",
+            "This is your new key. Keep it now: it is not shown again.",
+        );
+        let code = visit.code("newKey", ["Llave nueva", "New key"], str_of(made, "key"));
+        Shown::Page(visit.secret(Page::new("keys", visit.say("Llaves de API", "API keys")), note, code))
+    };
+    visit.acted(outcome, shown, page(visit)).await
 }

@@ -1,17 +1,17 @@
 //! Payment links: the list, making one, and one with its QR code, to be printed.
 
-use super::{Failed, Here, Made, may, typed};
-use crate::pages::form::Form;
+use super::{Here, Made, may};
 use crate::pages::inside::{Refused, segment};
 use crate::pages::qr;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Cell, Input, Kind, Note, Page, Qr, Row, Tone};
+use crate::pages::view::{self, Block, Cell, Input, Kind, Note, Page, Qr, Row, Tone};
 use api::problem::Problem;
 use domain::platform::Scope;
 use domain::resources::products::slug;
 use serde_json::{Map, Value};
 
+const HERE: &str = "/portal/links";
 const PRODUCTS: &str = "20";
 
 /// However the API calls it.
@@ -23,9 +23,9 @@ fn address(visit: &Here<'_>, link: &Value) -> String {
     format!("{}{}", visit.base_url(), str_of(link, "hostedCheckoutPath"))
 }
 
-pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
+pub async fn list(visit: &Here<'_>) -> Made {
     let language = visit.language;
-    let (products, next) = visit.list("/v1/products", "/portal/links", &[], PRODUCTS).await?;
+    let (products, next) = visit.list("/v1/products", HERE, &[], PRODUCTS).await?;
     let (mut rows, mut names) = (Vec::new(), Vec::new());
     for product in items(&products) {
         let id = id_of(product, "productId");
@@ -44,23 +44,23 @@ pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
     }
     let mut page = Page::new("links", visit.say("Enlaces de pago", "Payment links")).maybe(visit.done());
     if may(visit, Scope::Manage) {
-        page = page.with(form(visit, names, failed));
+        page = page.with(form(visit, names));
     }
     let table = visit.table(
         ["Enlaces de pago", "Payment links"],
-        ["Producto", "Precio (US$)", "Dirección", "Estado", "Creado"],
-        ["Product", "Price (US$)", "Address", "State", "Created"],
+        "Producto, Precio (US$), Dirección, Estado, Creado",
+        "Product, Price (US$), Address, State, Created",
     );
     Ok(page.with(table.rows(rows).next(next)))
 }
 
-fn form(visit: &Here<'_>, names: Vec<(String, String)>, failed: Option<&Failed<'_>>) -> view::Form {
+fn form(visit: &Here<'_>, names: Vec<(String, String)>) -> view::Form {
     let say = |spanish, english| visit.say(spanish, english);
     let mut products = vec![(String::new(), say("Un producto nuevo", "A new product").to_owned())];
     products.extend(names);
     let of_new = say("(de un producto nuevo)", "(of a new product)");
-    let input = |name, label: &str| Input::new(name, label).value(typed(failed, name));
-    view::Form::new("/portal/links", "create-link", say("Crear el enlace", "Create the link"))
+    let input = |name, label: &str| Input::new(name, label).value(visit.typed(HERE, name));
+    view::Form::new(HERE, "create-link", say("Crear el enlace", "Create the link"))
         .title(say("Nuevo enlace", "New link"))
         .input(input("productId", say("Producto", "Product")).kind(Kind::Choice).options(products).optional())
         .input(input("name", say("Nombre del producto", "Name of the product")).needed(of_new))
@@ -80,54 +80,44 @@ fn form(visit: &Here<'_>, names: Vec<(String, String)>, failed: Option<&Failed<'
                 ))
                 .optional(),
         )
-        .error(failed.map(|failed| show::why(visit.language, failed.refused)))
+        .says_why()
 }
 
-pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
-    let NotMade { refused, product } = match created(visit, form).await {
-        Ok(link) => return Ok(Shown::See(format!("/portal/links/{}?done=link", id_of(&link, "linkId")))),
+pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let (refused, product) = match created(visit).await {
+        Ok(link) => return Ok(Shown::See(format!("{HERE}/{}?done=link", id_of(&link, "linkId")))),
         Err(not_made) => not_made,
     };
-    let Some(product) = product else {
-        let failed = Failed { form, refused: &refused };
-        return visit.failed(list(visit, Some(&failed)).await, &refused);
-    };
-    // The next try is for the product that is there, so that no second one is made.
-    let said = visit.say(
-        "El producto ya quedó creado y está elegido abajo. Falta el enlace: corrígelo y vuelve a intentarlo.",
-        "The product has been made and is chosen below. The link is missing: mend it and try again.",
-    );
-    let form = form.with("productId", &product);
-    let failed = Failed { form: &form, refused: &refused };
-    let mut shown = list(visit, Some(&failed)).await;
-    if let Ok(page) = &mut shown {
+    let mut shown = list(visit).await;
+    if let (Ok(page), Some(product)) = (&mut shown, product) {
+        // The next try is for the product that is there, so that no second one is made.
+        for block in &mut page.blocks {
+            if let Block::Form(form) = block {
+                form.inputs[0].value.clone_from(&product);
+            }
+        }
+        let said = visit.say(
+            "El producto ya quedó creado y está elegido abajo. Falta el enlace: corrígelo y vuelve a intentarlo.",
+            "The product has been made and is chosen below. The link is missing: mend it and try again.",
+        );
         page.blocks.insert(0, Note::new(Tone::Plain, said).into());
     }
     visit.failed(shown, &refused)
 }
 
-/// With the product that was made for it before.
-struct NotMade {
-    refused: Refused,
-    product: Option<String>,
-}
-
-impl From<Refused> for NotMade {
-    fn from(refused: Refused) -> NotMade {
-        NotMade { refused, product: None }
-    }
-}
-
-async fn created(visit: &Here<'_>, form: &Form) -> Result<Value, NotMade> {
+/// The link, or why there is none, with the product that was made for it before.
+async fn created(visit: &Here<'_>) -> Result<Value, (Refused, Option<String>)> {
+    let form = &visit.form;
     let once = form.text("once");
     let slug = form.filled("slug").map(slug::parse).transpose();
     // Before the product, so that a slip of the pen makes none.
-    let slug = slug.map_err(|message| Refused::from(Problem::invalid_field("slug", message)))?;
+    let slug = slug.map_err(|message| (Problem::invalid_field("slug", message).into(), None))?;
     let (product, made) = match form.filled("productId") {
         Some(product) => (product.to_owned(), None),
         None => {
             let body = form.members(&["name", "priceUsd"]);
-            let product = visit.inside.post("/v1/products", &body, &key(once, "product")).await?;
+            let product = visit.inside.post("/v1/products", &body, &key(once, "product")).await;
+            let product = product.map_err(|refused| (refused, None))?;
             let id = id_of(&product, "productId").to_owned();
             (id.clone(), Some(id))
         }
@@ -136,7 +126,7 @@ async fn created(visit: &Here<'_>, form: &Form) -> Result<Value, NotMade> {
     body.extend(slug.map(|slug| ("slug".to_owned(), slug.into())));
     let path = format!("/v1/products/{}/links", segment(&product));
     let link = visit.inside.post(&path, &Value::Object(body), &key(once, "link")).await;
-    link.map_err(|refused| NotMade { refused, product: made })
+    link.map_err(|refused| (refused, made))
 }
 
 /// One of the two calls of a form; none for a form that has none.
@@ -145,8 +135,8 @@ fn key(once: &str, what: &str) -> String {
 }
 
 /// GET /portal/links/:id
-pub async fn one(visit: &Here<'_>, id: &str) -> Made {
-    let link = visit.inside.get(&format!("/v1/payment-links/{}", segment(id))).await?;
+pub async fn one(visit: &Here<'_>) -> Made {
+    let link = visit.inside.get(&format!("/v1/payment-links/{}", segment(visit.id()))).await?;
     let url = &address(visit, &link);
     let product = visit
         .inside
@@ -159,8 +149,7 @@ pub async fn one(visit: &Here<'_>, id: &str) -> Made {
         .with(show::facts(visit.language, &product, &["name", "description", "priceUsd"]));
     if url.contains("/pay/") {
         page = page.with(Qr { label: url.clone(), drawing: qr::drawing(url) });
-        let label = visit.say("Dirección del enlace", "Address of the link");
-        page = page.with(show::code(visit.language, "url", label, url.clone()));
+        page = page.with(visit.code("url", ["Dirección del enlace", "Address of the link"], url.clone()));
     }
     Ok(page)
 }

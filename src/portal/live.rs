@@ -1,8 +1,7 @@
 //! Going live: what has to be there first, and the request to the operator.
 
 use super::{Here, Made, may};
-use crate::pages::form::Form;
-use crate::pages::inside::{Refused, with_query};
+use crate::pages::inside::Refused;
 use crate::pages::show::{self, items};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Cell, Page, Row};
@@ -12,8 +11,8 @@ use domain::platform::Scope;
 use domain::platform::settings::LiveStatus;
 use serde_json::json;
 
-async fn some(visit: &Here<'_>, path: &str, parameters: &[(&str, &str)]) -> Result<bool, Refused> {
-    let found = visit.inside.find(&with_query(path, parameters)).await?;
+async fn some(visit: &Here<'_>, path: &str) -> Result<bool, Refused> {
+    let found = visit.inside.find(path).await?;
     Ok(found.is_some_and(|found| !items(&found).is_empty()))
 }
 
@@ -42,7 +41,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
         ));
     } else {
         let caption = ["Lista antes de cobrar de verdad", "Checklist before real money"];
-        let table = visit.table(caption, ["Paso", "Estado"], ["Step", "State"]).field("checklist");
+        let table = visit.table(caption, "Paso, Estado", "Step, State").field("checklist");
         page = page.with(table.rows(steps(visit).await?.map(row)));
     }
     if let Some(at) = visit.services.callers.directory.live_asked_at(visit.who.tenant.number) {
@@ -65,43 +64,28 @@ pub async fn page(visit: &Here<'_>) -> Made {
 
 /// Each with what is done of it.
 async fn steps(visit: &Here<'_>) -> Result<[(&'static str, bool); 5], Refused> {
-    let is_verified = visit
-        .inside
-        .find("/v1/payouts/account")
-        .await?
-        .is_some_and(|account| show::str_of(&account, "status") == "verified");
-    let completed = [("status", "COMPLETED"), ("limit", "1")];
+    let account = visit.inside.find("/v1/payouts/account").await?;
+    let is_verified = account.is_some_and(|account| show::str_of(&account, "status") == "verified");
+    let understood = visit.say(
+        "Un cobro de prueba que falló, y tu programa lo entendió",
+        "A failed test payment that your program understood",
+    );
+    let account = visit.say("Tu cuenta para recibir pagos, verificada", "Your own payout account, verified");
+    let completed = visit.say("Un cobro de prueba completado", "A completed test payment");
     Ok([
-        (
-            visit.say("Un cobro de prueba completado", "A completed test payment"),
-            some(visit, "/v1/payments", &completed).await?,
-        ),
-        (
-            visit.say(
-                "Un cobro de prueba que falló, y tu programa lo entendió",
-                "A failed test payment that your program understood",
-            ),
-            some(visit, "/v1/payments", &[("status", "FAILED"), ("limit", "1")]).await?,
-        ),
-        (
-            visit.say("Una dirección de webhooks", "A webhook address"),
-            some(visit, "/v1/webhooks", &[]).await?,
-        ),
-        (
-            visit.say("Tu cuenta para recibir pagos, verificada", "Your own payout account, verified"),
-            is_verified,
-        ),
+        (completed, some(visit, "/v1/payments?status=COMPLETED&limit=1").await?),
+        (understood, some(visit, "/v1/payments?status=FAILED&limit=1").await?),
+        (visit.say("Una dirección de webhooks", "A webhook address"), some(visit, "/v1/webhooks").await?),
+        (account, is_verified),
         (
             visit.say("Un pago de prueba hecho", "A test payout made"),
-            some(visit, "/v1/payouts", &[("limit", "1")]).await?,
+            some(visit, "/v1/payouts?limit=1").await?,
         ),
     ])
 }
 
 /// POST /portal/live: a record of the platform says who asked, for the operators.
-pub async fn request(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
-    match visit.inside.post("/v1/pages/live", &json!({}), form.text("once")).await {
-        Ok(_) => Ok(Shown::See("/portal/live?done=asked".to_owned())),
-        Err(refused) => visit.failed(page(visit).await, &refused),
-    }
+pub async fn request(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let outcome = visit.post("/v1/pages/live", &json!({})).await;
+    visit.acted(outcome, |_| Shown::See("/portal/live?done=asked".to_owned()), page(visit)).await
 }

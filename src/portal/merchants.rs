@@ -27,8 +27,8 @@ pub async fn list(visit: &Here<'_>) -> Made {
 }
 
 /// GET /portal/merchants/:id
-pub async fn one(visit: &Here<'_>, id: &str) -> Made {
-    let (language, id) = (visit.language, segment(id));
+pub async fn one(visit: &Here<'_>) -> Made {
+    let (language, id) = (visit.language, segment(visit.id()));
     let merchant = visit.inside.get(&format!("/v1/merchants/{id}")).await?;
     let balance = visit.inside.find(&format!("/v1/merchants/{id}/balance")).await?.unwrap_or_default();
     let methods = merchant["payoutMethods"].as_array().map_or(&[][..], Vec::as_slice);

@@ -17,29 +17,17 @@ mod sessions;
 mod statements;
 mod webhooks;
 
-use crate::pages::form::Form;
 use crate::pages::inside::Refused;
 use crate::pages::show;
-use crate::pages::site::{PageRow, Site, SiteRow, Visit, act, show};
+use crate::pages::site::{Site, SiteRow, Visit, site_rows};
 use crate::pages::view::{Page, Tone};
 use api::endpoint::Caller;
 use api::problem::Problem;
 use domain::platform::Scope;
-use hyper::Method;
 
 type Here<'a> = Visit<'a, Caller>;
 
 type Made = Result<Page, Refused>;
-
-struct Failed<'a> {
-    form: &'a Form,
-    refused: &'a Refused,
-}
-
-/// Empty on a fresh form.
-fn typed(failed: Option<&Failed<'_>>, name: &str) -> String {
-    failed.map(|failed| failed.form.text(name).to_owned()).unwrap_or_default()
-}
 
 fn may(visit: &Here<'_>, scope: Scope) -> bool {
     visit.who.key.scopes.allow(scope)
@@ -97,39 +85,39 @@ pub static SITE: Site<Caller> = Site {
 };
 
 pub fn rows() -> Vec<SiteRow<Caller>> {
-    vec![
-        show("", |visit| Box::pin(home::page(visit))),
-        show("/home", |visit| Box::pin(home::page(visit))),
-        show("/payments", |visit| Box::pin(payments::list(visit))),
-        show("/payments/:id", |visit| Box::pin(payments::one(visit, visit.id(), None))),
-        act("/payments/:id/reverse", |visit| Box::pin(payments::reverse(visit, visit.id(), &visit.form))),
-        show("/payouts", |visit| Box::pin(payouts::list(visit, None))),
-        show("/payouts/batch", |visit| Box::pin(payouts::batch(visit))),
-        show("/payouts/:id", |visit| Box::pin(payouts::one(visit, visit.id()))),
-        act("/payouts", |visit| Box::pin(payouts::create(visit, &visit.form))),
-        act("/payouts/preview", |visit| Box::pin(preview::page(visit, visit.file.clone()))),
-        act("/payouts/confirm", |visit| Box::pin(preview::confirm(visit, &visit.form))),
-        show("/merchants", |visit| Box::pin(merchants::list(visit))),
-        show("/merchants/:id", |visit| Box::pin(merchants::one(visit, visit.id()))),
-        show("/links", |visit| Box::pin(links::list(visit, None))),
-        show("/links/:id", |visit| Box::pin(links::one(visit, visit.id()))),
-        act("/links", |visit| Box::pin(links::create(visit, &visit.form))),
-        show("/sessions", |visit| Box::pin(sessions::list(visit))),
-        show("/sessions/:id", |visit| Box::pin(sessions::one(visit, visit.id()))),
-        show("/webhooks", |visit| Box::pin(webhooks::list(visit, None))),
-        show("/webhooks/:id", |visit| Box::pin(webhooks::one(visit, visit.id()))),
-        act("/webhooks", |visit| Box::pin(webhooks::create(visit, &visit.form))),
-        act("/webhooks/test", |visit| Box::pin(webhooks::test(visit, &visit.form))),
-        act("/webhooks/:id/resend", |visit| Box::pin(webhooks::resend(visit, visit.id(), &visit.form))),
-        act("/webhooks/:id/status", |visit| Box::pin(webhooks::switch(visit, visit.id(), &visit.form))),
-        show("/requests", |visit| Box::pin(requests::page(visit))),
-        show("/search", |visit| Box::pin(search::page(visit))),
-        (Method::GET, "/statements", PageRow::Answer(|visit| Box::pin(statements::answer(visit)))),
-        show("/keys", |visit| Box::pin(keys::page(visit, None))),
-        act("/keys/rotate", |visit| Box::pin(keys::rotate(visit, &visit.form))),
-        show("/live", |visit| Box::pin(live::page(visit))),
-        act("/live", |visit| Box::pin(live::request(visit, &visit.form))),
-    ]
+    site_rows! {
+        show "" => home::page;
+        show "/home" => home::page;
+        show "/payments" => payments::list;
+        show "/payments/:id" => payments::one;
+        act "/payments/:id/reverse" => payments::reverse;
+        show "/payouts" => payouts::list;
+        show "/payouts/batch" => payouts::batch;
+        show "/payouts/:id" => payouts::one;
+        act "/payouts" => payouts::create;
+        act "/payouts/preview" => preview::page;
+        act "/payouts/confirm" => preview::confirm;
+        show "/merchants" => merchants::list;
+        show "/merchants/:id" => merchants::one;
+        show "/links" => links::list;
+        show "/links/:id" => links::one;
+        act "/links" => links::create;
+        show "/sessions" => sessions::list;
+        show "/sessions/:id" => sessions::one;
+        show "/webhooks" => webhooks::list;
+        show "/webhooks/:id" => webhooks::one;
+        act "/webhooks" => webhooks::create;
+        act "/webhooks/test" => webhooks::test;
+        act "/webhooks/:id/resend" => webhooks::resend;
+        act "/webhooks/:id/status" => webhooks::switch;
+        show "/requests" => requests::page;
+        show "/search" => search::page;
+        answer "/statements" => statements::answer;
+        show "/keys" => keys::page;
+        act "/keys/rotate" => keys::rotate;
+        show "/live" => live::page;
+        act "/live" => live::request;
+    }
 }
 
 /// What is not there is a 404.

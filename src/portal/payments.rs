@@ -1,7 +1,6 @@
 //! Payments: the list, one with its timeline, and giving it back.
 
-use super::{Failed, Here, Made, may};
-use crate::pages::form::Form;
+use super::{Here, Made, may};
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
@@ -51,17 +50,16 @@ pub async fn list(visit: &Here<'_>) -> Made {
 
 /// Of bolívares, or of pesos.
 async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
-    match visit.inside.get(&format!("/v1/payments/{}", segment(id))).await {
-        Err(refused) if refused.status == 404 => {
-            visit.inside.get(&format!("/v1/cop/payments/{}", segment(id))).await
-        }
+    let id = segment(id);
+    match visit.inside.get(&format!("/v1/payments/{id}")).await {
+        Err(refused) if refused.status == 404 => visit.inside.get(&format!("/v1/cop/payments/{id}")).await,
         found => found,
     }
 }
 
 /// GET /portal/payments/:id
-pub async fn one(visit: &Here<'_>, id: &str, failed: Option<&Failed<'_>>) -> Made {
-    let language = visit.language;
+pub async fn one(visit: &Here<'_>) -> Made {
+    let (language, id) = (visit.language, visit.id());
     let payment = find(visit, id).await?;
     let status = str_of(&payment, "status");
     let timeline =
@@ -80,7 +78,7 @@ pub async fn one(visit: &Here<'_>, id: &str, failed: Option<&Failed<'_>>) -> Mad
     let page = Page::new("payment", title).status(status).maybe(visit.done());
     let mut page = page.live(&live, &visit.writing())?;
     if may(visit, Scope::Collect) && may_go_back(visit, id).await? {
-        page = page.with(form_of_return(visit, id, is_in_pesos(&payment), failed));
+        page = page.with(form_of_return(visit, is_in_pesos(&payment)));
     }
     Ok(page)
 }
@@ -104,7 +102,7 @@ async fn may_go_back(visit: &Here<'_>, id: &str) -> Result<bool, Problem> {
     Ok(false)
 }
 
-fn form_of_return(visit: &Here<'_>, id: &str, in_pesos: bool, failed: Option<&Failed<'_>>) -> view::Form {
+fn form_of_return(visit: &Here<'_>, in_pesos: bool) -> view::Form {
     let (label, about) = if in_pesos {
         (
             visit.say("Reintegrar", "Refund"),
@@ -122,26 +120,22 @@ fn form_of_return(visit: &Here<'_>, id: &str, in_pesos: bool, failed: Option<&Fa
             ),
         )
     };
-    view::Form::new(format!("/portal/payments/{}/reverse", segment(id)), "reverse", label)
+    view::Form::new(format!("/portal/payments/{}/reverse", segment(visit.id())), "reverse", label)
         .title(visit.say("Devolver el cobro", "Return the payment"))
         .about(about)
         .tone(Tone::Bad)
-        .error(failed.map(|failed| show::why(visit.language, failed.refused)))
+        .says_why()
 }
 
 /// POST /portal/payments/:id/reverse
-pub async fn reverse(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
-    let in_pesos = find(visit, id).await.is_ok_and(|payment| is_in_pesos(&payment));
+pub async fn reverse(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let id = segment(visit.id());
+    let in_pesos = find(visit, visit.id()).await.is_ok_and(|payment| is_in_pesos(&payment));
     let (path, done) = if in_pesos {
-        (format!("/v1/cop/payments/{}/refund", segment(id)), "refunded")
+        (format!("/v1/cop/payments/{id}/refund"), "refunded")
     } else {
-        (format!("/v1/payments/{}/reverse", segment(id)), "reversed")
+        (format!("/v1/payments/{id}/reverse"), "reversed")
     };
-    match visit.inside.post(&path, &json!({}), form.text("once")).await {
-        Ok(_) => Ok(Shown::See(format!("/portal/payments/{}?done={done}", segment(id)))),
-        Err(refused) => {
-            let failed = Failed { form, refused: &refused };
-            visit.failed(one(visit, id, Some(&failed)).await, &refused)
-        }
-    }
+    let outcome = visit.post(&path, &json!({})).await;
+    visit.acted(outcome, |_| Shown::See(format!("/portal/payments/{id}?done={done}")), one(visit)).await
 }

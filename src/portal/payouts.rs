@@ -1,8 +1,7 @@
 //! Payouts: the list with the form of one and of a file, one with its timeline, and a batch.
 
-use super::{Failed, Here, Made, may, typed};
+use super::{Here, Made, may};
 use crate::language::Language;
-use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
@@ -12,6 +11,7 @@ use api::problem::Problem;
 use domain::platform::Scope;
 use serde_json::{Value, json};
 
+const HERE: &str = "/portal/payouts";
 const STATES: [&str; 3] = ["pending", "completed", "failed"];
 const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "merchantName", "monto", "concepto", "status"];
 const FILTERS: [&str; 6] = ["status", "kind", "merchantId", "externalRef", "from", "to"];
@@ -22,14 +22,14 @@ const FACTS: [&str; 18] = [
     "settledAt", "payoutId",
 ];
 
-pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
-    let (language, here) = (visit.language, "/portal/payouts");
-    let (found, next) = visit.list("/v1/payouts", here, &FILTERS, "25").await?;
+pub async fn list(visit: &Here<'_>) -> Made {
+    let language = visit.language;
+    let (found, next) = visit.list("/v1/payouts", HERE, &FILTERS, "25").await?;
     let mut page = Page::new("payouts", visit.say("Pagos", "Payouts")).maybe(visit.done());
     if may(visit, Scope::Payout) {
-        page = page.with(single(visit, failed).await?).with(upload(visit, None));
+        page = page.with(single(visit).await?).with(upload(visit, None));
     }
-    let filter = visit.filter(here, [visit.states(visit.say("Todos", "All"), &STATES)]);
+    let filter = visit.filter(HERE, [visit.states(visit.say("Todos", "All"), &STATES)]);
     let caption = visit.say("Pagos, primero los más recientes", "Payouts, newest first");
     let rows = items(&found).iter().map(|item| row(visit, item));
     let table = show::table(language, caption, &COLUMNS).rows(rows).next(next);
@@ -47,12 +47,12 @@ fn row(visit: &Here<'_>, item: &Value) -> Row {
     row
 }
 
-async fn single(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Result<view::Form, Refused> {
+async fn single(visit: &Here<'_>) -> Result<view::Form, Refused> {
     let say = |spanish, english| visit.say(spanish, english);
     let sellers = visit.inside.get("/v1/merchants?limit=100").await?;
     let sellers = items(&sellers).iter().map(|item| (str_of(item, "merchantId"), str_of(item, "name")));
-    let input = |name, label: &str| Input::new(name, label).value(typed(failed, name));
-    let form = view::Form::new("/portal/payouts", "create-payout", say("Pagar", "Pay"))
+    let input = |name, label: &str| Input::new(name, label).value(visit.typed(HERE, name));
+    let form = view::Form::new(HERE, "create-payout", say("Pagar", "Pay"))
         .title(say("Pagar a un vendedor", "Pay a seller"))
         .input(input("merchantId", say("Vendedor", "Seller")).options(owned(sellers)).hint(say(
             "Su id; escribe y elige de la lista.",
@@ -67,7 +67,7 @@ async fn single(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Result<view::F
             "Única: con la misma no se paga dos veces.",
             "Unique: the same one is not paid twice.",
         )));
-    Ok(form.error(failed.map(|failed| show::why(visit.language, failed.refused))))
+    Ok(form.says_why())
 }
 
 pub fn upload(visit: &Here<'_>, error: Option<String>) -> view::Form {
@@ -83,15 +83,11 @@ pub fn upload(visit: &Here<'_>, error: Option<String>) -> view::Form {
         .error(error)
 }
 
-pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
-    let body = form.members(&["merchantId", "monto", "concepto", "externalRef"]);
-    match visit.inside.post("/v1/payouts", &body, form.text("once")).await {
-        Ok(payout) => Ok(Shown::See(format!("/portal/payouts/{}?done=payout", str_of(&payout, "payoutId")))),
-        Err(refused) => {
-            let failed = Failed { form, refused: &refused };
-            visit.failed(list(visit, Some(&failed)).await, &refused)
-        }
-    }
+pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let body = visit.form.members(&["merchantId", "monto", "concepto", "externalRef"]);
+    let outcome = visit.post("/v1/payouts", &body).await;
+    let to = |payout: &Value| Shown::See(format!("{HERE}/{}?done=payout", str_of(payout, "payoutId")));
+    visit.acted(outcome, to, list(visit)).await
 }
 
 /// Of bolívares, of pesos or of USDT.
@@ -107,8 +103,8 @@ async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
 }
 
 /// GET /portal/payouts/:id
-pub async fn one(visit: &Here<'_>, id: &str) -> Made {
-    let language = visit.language;
+pub async fn one(visit: &Here<'_>) -> Made {
+    let (language, id) = (visit.language, visit.id());
     let payout = find(visit, id).await?;
     let timeline = timeline::of(visit.services, visit.who.tenant_key, id, language).await?;
     let live = [

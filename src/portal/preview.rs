@@ -8,7 +8,6 @@
 use super::{Here, may, payouts};
 use crate::gateway::services::Services;
 use crate::language::Language;
-use crate::pages::form::Form;
 use crate::pages::show;
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Note, Page, Row, Table, Tone, Writing};
@@ -18,7 +17,6 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use api::csv::file::{File, NoFile, RowFault};
 use api::payouts::batches::{ITEMS_MAX, item_faults};
 use api::problem::{BadField, Problem};
-use bytes::Bytes;
 use domain::entities::Entity;
 use domain::entities::merchant::Merchant;
 use domain::index::Space;
@@ -53,7 +51,7 @@ struct Checking {
     reads: bool,
 }
 
-pub async fn page(visit: &Here<'_>, file: Option<Bytes>) -> Result<Shown, Problem> {
+pub async fn page(visit: &Here<'_>) -> Result<Shown, Problem> {
     if !may(visit, Scope::Payout) {
         return Err(Problem::scope_missing(Scope::Payout.name()));
     }
@@ -65,7 +63,7 @@ pub async fn page(visit: &Here<'_>, file: Option<Bytes>) -> Result<Shown, Proble
         reads: may(visit, Scope::Read),
     };
     // Thousands of lines, with a look at the log for each.
-    let checked = match file {
+    let checked = match visit.file.clone() {
         Some(file) => {
             let read =
                 move |services: &Services, budget: &ReadBudget| checking.check(services, &file, budget);
@@ -327,14 +325,12 @@ fn hundredths(text: &str) -> Option<i64> {
     text.replacen('.', "", 1).parse().ok()
 }
 
-pub async fn confirm(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
-    let items: Value = serde_json::from_str(form.text("items")).unwrap_or_default();
-    let body = json!({ "externalRef": form.text("externalRef"), "items": items });
-    match visit.inside.post("/v1/payouts/batch", &body, form.text("once")).await {
-        Ok(batch) => {
-            let id = show::str_of(&batch, "batchId");
-            Ok(Shown::See(format!("/portal/payouts/batch?id={id}&done=batch")))
-        }
-        Err(refused) => visit.failed(payouts::list(visit, None).await, &refused),
-    }
+pub async fn confirm(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let items: Value = serde_json::from_str(visit.form.text("items")).unwrap_or_default();
+    let body = json!({ "externalRef": visit.form.text("externalRef"), "items": items });
+    let outcome = visit.post("/v1/payouts/batch", &body).await;
+    let to = |batch: &Value| {
+        Shown::See(format!("/portal/payouts/batch?id={}&done=batch", show::str_of(batch, "batchId")))
+    };
+    visit.acted(outcome, to, payouts::list(visit)).await
 }

@@ -32,14 +32,14 @@ fn id_of(session: &Value) -> &str {
 }
 
 /// GET /portal/sessions/:id
-pub async fn one(visit: &Here<'_>, id: &str) -> Made {
-    let session = visit.inside.get(&format!("/v1/checkout/sessions/{}", segment(id))).await?;
+pub async fn one(visit: &Here<'_>) -> Made {
+    let session = visit.inside.get(&format!("/v1/checkout/sessions/{}", segment(visit.id()))).await?;
     let mut facts = show::facts(visit.language, &session, &FACTS);
     for fact in facts.iter_mut().filter(|fact| fact.field == "paymentId") {
         fact.cell.href = Some(format!("/portal/payments/{}", fact.cell.text));
     }
     let url = str_of(&session, "url");
-    let code = show::code(visit.language, "url", visit.say("Página del comprador", "The buyer's page"), url);
+    let code = visit.code("url", ["Página del comprador", "The buyer's page"], url);
     let title = format!("{} {}", visit.say("Sesión", "Session"), str_of(&session, "reference"));
     Ok(Page::new("sessions", title.trim().to_owned())
         .status(str_of(&session, "status"))

@@ -1,7 +1,7 @@
 //! Webhooks: the endpoints, making one, and one with its deliveries, sending again, and its signature
 //! explained on the bytes that were sent.
 
-use super::{Failed, Here, Made, may, typed};
+use super::{Here, Made, may};
 use crate::pages::form::Form;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
@@ -19,16 +19,16 @@ use domain::values::time::SECOND_MS;
 use hyper::Method;
 use serde_json::{Value, json};
 
+const HERE: &str = "/portal/webhooks";
 const COLUMNS: [&str; 4] = ["url", "events", "status", "createdAt"];
 const FACTS: [&str; 6] = ["url", "events", "status", "retry", "signature", "createdAt"];
 const DELIVERIES: [&str; 7] = ["createdAt", "event", "attempt", "status", "httpStatus", "latencyMs", "error"];
 
-pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
+pub async fn list(visit: &Here<'_>) -> Made {
     let language = visit.language;
     let found = visit.inside.get("/v1/webhooks").await?;
-    let row = |item: &Value| {
-        show::row(language, item, &COLUMNS).link(0, format!("/portal/webhooks/{}", str_of(item, "id")))
-    };
+    let row =
+        |item: &Value| show::row(language, item, &COLUMNS).link(0, format!("{HERE}/{}", str_of(item, "id")));
     let caption = visit.say("Adónde se envían los eventos", "Where events go");
     let table = show::table(language, caption, &COLUMNS).rows(items(&found).iter().map(row));
     let page = Page::new("webhooks", "Webhooks").maybe(visit.done()).with(table);
@@ -40,23 +40,24 @@ pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
         "Manda notification.test a cada dirección activa.",
         "Sends notification.test to every enabled address.",
     ));
-    Ok(page.with(form(visit, failed)).with(test))
+    Ok(page.with(form(visit)).with(test))
 }
 
-fn form(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> view::Form {
-    let ticked = failed.map_or_else(
-        || "payment.completed,payment.failed,payout.completed,payout.failed".to_owned(),
-        |failed| failed.form.all("events").collect::<Vec<_>>().join(","),
-    );
+fn form(visit: &Here<'_>) -> view::Form {
+    let typed = |name| visit.typed(HERE, name);
+    let ticked = match visit.form.get("url") {
+        Some(_) => visit.form.all("events").collect::<Vec<_>>().join(","),
+        None => "payment.completed,payment.failed,payout.completed,payout.failed".to_owned(),
+    };
     let events = Input::boxes("events", visit.say("Eventos", "Events"), EVENT_NAMES.map(|name| (name, name)));
     let url = Input::new("url", visit.say("Dirección (https)", "Address (https)"));
-    view::Form::new("/portal/webhooks", "create-webhook", visit.say("Crear", "Create"))
+    view::Form::new(HERE, "create-webhook", visit.say("Crear", "Create"))
         .title(visit.say("Nueva dirección", "New address"))
-        .input(url.value(typed(failed, "url")))
+        .input(url.value(typed("url")))
         .input(events.value(ticked))
-        .input(retry(visit, &typed(failed, "retry")))
-        .input(signature_form(visit, &typed(failed, "signature")))
-        .error(failed.map(|failed| show::why(visit.language, failed.refused)))
+        .input(retry(visit, typed("retry")))
+        .input(signature_form(visit, typed("signature")))
+        .says_why()
 }
 
 fn retry(visit: &Here<'_>, value: &str) -> Input {
@@ -74,33 +75,26 @@ fn signature_form(visit: &Here<'_>, value: &str) -> Input {
 }
 
 /// POST /portal/webhooks: the secret is shown on the page that answers, and never again.
-pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
+pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
     // A test may name its events in one field.
-    let events: Vec<&str> = form
-        .all("events")
-        .flat_map(|names| names.split([',', ' ']))
-        .filter(|name| !name.is_empty())
-        .collect();
-    let mut body = json!({ "url": form.text("url"), "events": events });
-    add_settings(&mut body, form);
-    match visit.inside.post("/v1/webhooks", &body, form.text("once")).await {
-        Ok(made) => {
-            let note = visit.say(
-                "La dirección está lista. Guarda su secreto: no se vuelve a mostrar.",
-                "The address is ready. Keep its secret: it is not shown again.",
-            );
-            let label = visit.say("Secreto para verificar firmas", "Secret for verifying signatures");
-            let code = show::code(visit.language, "secret", label, str_of(&made, "secret"));
-            let to = format!("/portal/webhooks/{}", str_of(&made, "id"));
-            let links = vec![view::Link::new(visit.say("Sus entregas", "Its deliveries"), to)];
-            let page = visit.secret(Page::new("webhooks", "Webhooks"), note, code);
-            Ok(Shown::Page(page.with(show::facts(visit.language, &made, &FACTS)).with(links)))
-        }
-        Err(refused) => {
-            let failed = Failed { form, refused: &refused };
-            visit.failed(list(visit, Some(&failed)).await, &refused)
-        }
-    }
+    let events = visit.form.all("events").flat_map(|names| names.split([',', ' ']));
+    let events: Vec<&str> = events.filter(|name| !name.is_empty()).collect();
+    let mut body = json!({ "url": visit.form.text("url"), "events": events });
+    add_settings(&mut body, &visit.form);
+    let outcome = visit.post("/v1/webhooks", &body).await;
+    let shown = |made: &Value| {
+        let note = visit.say(
+            "La dirección está lista. Guarda su secreto: no se vuelve a mostrar.",
+            "The address is ready. Keep its secret: it is not shown again.",
+        );
+        let label = ["Secreto para verificar firmas", "Secret for verifying signatures"];
+        let code = visit.code("secret", label, str_of(made, "secret"));
+        let to = format!("{HERE}/{}", str_of(made, "id"));
+        let links = vec![view::Link::new(visit.say("Sus entregas", "Its deliveries"), to)];
+        let page = visit.secret(Page::new("webhooks", "Webhooks"), note, code);
+        Shown::Page(page.with(show::facts(visit.language, made, &FACTS)).with(links))
+    };
+    visit.acted(outcome, shown, list(visit)).await
 }
 
 fn add_settings(body: &mut Value, form: &Form) {
@@ -112,16 +106,15 @@ fn add_settings(body: &mut Value, form: &Form) {
 }
 
 /// GET /portal/webhooks/:id
-pub async fn one(visit: &Here<'_>, id: &str) -> Made {
-    let language = visit.language;
-    let endpoint = visit.inside.get(&format!("/v1/webhooks/{}", segment(id))).await?;
-    let here = format!("/portal/webhooks/{}", segment(id));
-    let deliveries = format!("/v1/webhooks/{}/deliveries", segment(id));
-    let (found, next) = visit.list(&deliveries, &here, &[], "25").await?;
+pub async fn one(visit: &Here<'_>) -> Made {
+    let (language, id) = (visit.language, segment(visit.id()));
+    let endpoint = visit.inside.get(&format!("/v1/webhooks/{id}")).await?;
+    let here = format!("{HERE}/{id}");
+    let (found, next) = visit.list(&format!("/v1/webhooks/{id}/deliveries"), &here, &[], "25").await?;
     let table = visit.table(
         ["Entregas, primero las más recientes", "Deliveries, newest first"],
-        ["Cuándo", "Evento", "Intento", "Estado", "HTTP", "ms", "Error"],
-        ["When", "Event", "Try", "State", "HTTP", "ms", "Error"],
+        "Cuándo, Evento, Intento, Estado, HTTP, ms, Error",
+        "When, Event, Try, State, HTTP, ms, Error",
     );
     let table = table.rows(items(&found).iter().map(|item| delivery(visit, &here, item))).next(next);
     let mut page = Page::new("webhooks", visit.say("Dirección de webhooks", "Webhook address"))
@@ -145,7 +138,7 @@ pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     page = page.heading(visit.say("Entregas", "Deliveries")).with(table);
     let newest = items(&found).first().map(|item| str_of(item, "eventId")).unwrap_or_default();
     let event = visit.query.filled("event").unwrap_or(newest);
-    page.blocks.extend(explained(visit, id, event)?);
+    page.blocks.extend(explained(visit, visit.id(), event)?);
     Ok(page)
 }
 
@@ -163,30 +156,28 @@ fn delivery(visit: &Here<'_>, here: &str, item: &Value) -> Row {
 }
 
 /// POST /portal/webhooks/:id/resend
-pub async fn resend(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
-    let path = format!("/v1/events/{}/resend", segment(form.text("eventId")));
-    match visit.inside.post(&path, &json!({}), form.text("once")).await {
-        Ok(_) => Ok(Shown::See(format!("/portal/webhooks/{}?done=resent", segment(id)))),
-        Err(refused) => visit.failed(one(visit, id).await, &refused),
-    }
+pub async fn resend(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let path = format!("/v1/events/{}/resend", segment(visit.form.text("eventId")));
+    let outcome = visit.post(&path, &json!({})).await;
+    visit.acted(outcome, |_| see(visit, "resent"), one(visit)).await
+}
+
+fn see(visit: &Here<'_>, done: &str) -> Shown {
+    Shown::See(format!("{HERE}/{}?done={done}", segment(visit.id())))
 }
 
 /// POST /portal/webhooks/:id/status
-pub async fn switch(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
-    let path = format!("/v1/webhooks/{}", segment(id));
+pub async fn switch(visit: &Here<'_>) -> Result<Shown, Problem> {
     let mut body = json!({});
-    add_settings(&mut body, form);
-    match visit.inside.change(Method::PATCH, &path, Some(&body)).await {
-        Ok(_) => Ok(Shown::See(format!("/portal/webhooks/{}?done=changed", segment(id)))),
-        Err(refused) => visit.failed(one(visit, id).await, &refused),
-    }
+    add_settings(&mut body, &visit.form);
+    let path = format!("/v1/webhooks/{}", segment(visit.id()));
+    let outcome = visit.inside.change(Method::PATCH, &path, Some(&body)).await;
+    visit.acted(outcome, |_| see(visit, "changed"), one(visit)).await
 }
 
-pub async fn test(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
-    match visit.inside.post("/v1/notifications/test", &json!({}), form.text("once")).await {
-        Ok(_) => Ok(Shown::See("/portal/webhooks?done=tested".to_owned())),
-        Err(refused) => visit.failed(list(visit, None).await, &refused),
-    }
+pub async fn test(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let outcome = visit.post("/v1/notifications/test", &json!({})).await;
+    visit.acted(outcome, |_| Shown::See(format!("{HERE}?done=tested")), list(visit)).await
 }
 
 /// None where there is no event.
@@ -220,9 +211,8 @@ pub fn explained(visit: &Here<'_>, webhook: &str, event: &str) -> Result<Vec<Blo
              secret that signs; the key is the whole secret as text",
         ),
     };
-    let code = |spanish, english, field, text: String| {
-        Block::Code(show::code(visit.language, field, visit.say(spanish, english), text))
-    };
+    let code =
+        |spanish, english, field, text: String| Block::Code(visit.code(field, [spanish, english], text));
     Ok(vec![
         Block::Heading(visit.say("La firma, sobre los bytes que se enviaron", "The signature, on the bytes that were sent").to_owned()),
         Block::Text(
@@ -240,7 +230,7 @@ pub fn explained(visit: &Here<'_>, webhook: &str, event: &str) -> Result<Vec<Blo
         code("3. webhook-signature: HMAC-SHA256 en base64; la llave son los bytes de la base64 que sigue a \
             whsec_", "3. webhook-signature: HMAC-SHA256 in base64; the key is the bytes of the base64 after \
                 whsec_", "signature", standard),
-        Block::Code(show::code(visit.language, "svcSignature", &format!("{}: {own_form}", services.webhooks.signature_header()), own)),
+        Block::Code(visit.code("svcSignature", [&format!("{}: {own_form}", services.webhooks.signature_header()); 2], own)),
         Block::Text(visit.say("webhook-timestamp es aquí el segundo del evento; en cada envío es el segundo \
             en que \
             sale.", "webhook-timestamp is the second of the event here; in each delivery it is the second of \

@@ -2,7 +2,6 @@
 //! content is in [`Receipt`], once. It shows of the payer what the API shows, masked, and no fees:
 //! those are between the shop and the gateway.
 
-mod page;
 mod pdf;
 mod words;
 
@@ -10,16 +9,16 @@ use domain::entities::Entity;
 use domain::entities::cop_payment::CopPayment;
 use domain::entities::means::{Means, Method};
 use domain::entities::payment::{Payment, Status};
-pub use page::page;
 pub use pdf::pdf;
 
 use crate::language::Language;
+use askama::Template;
 use chrono::{DateTime, FixedOffset, SecondsFormat};
 use domain::resources::banks::Catalogue;
 use domain::trace::shown;
 use domain::values::money::{Currency, Rate, Usd, Usdt};
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
-use words::{Label, method_name};
+use words::{Label, Words, method_name, words};
 
 pub struct Shop {
     pub name: String,
@@ -49,6 +48,28 @@ struct Line {
     value: Figure,
 }
 
+impl Line {
+    fn is_moment(&self) -> bool {
+        [Label::DATE, Label::REVERSED_AT].contains(&self.label)
+    }
+}
+
+/// Without a script, and for paper.
+#[derive(Template)]
+#[template(path = "receipt.html", config = "src/receipts/askama.toml")]
+struct Page<'a> {
+    receipt: &'a Receipt,
+    w: Words,
+}
+
+pub fn page(receipt: &Receipt) -> String {
+    match (Page { receipt, w: words(receipt.language) }).render() {
+        Ok(html) => html,
+        // Writing to a text does not fail, and the template does nothing else.
+        Err(error) => unreachable!("a receipt could not be written: {error}"),
+    }
+}
+
 impl Receipt {
     /// `None` if the payment was not made, or the entity is no payment.
     pub fn of(entity: &Entity, shop: Shop, banks: &Catalogue, language: Language) -> Option<Receipt> {
@@ -69,14 +90,12 @@ impl Receipt {
         let is_reversed = status == Status::Reversed;
         Some(Receipt { language, shop, livemode, is_reversed, amount, lines: made.lines })
     }
-}
 
-impl Receipt {
     /// With the USDT that came beside the payment, for the same purchase.
     pub fn beside(self, amount: Usdt) -> Receipt {
         let mut made = Lines { language: self.language, lines: self.lines };
         let figure = made.money(Currency::Usdt, amount.minor());
-        made.push(Label::AlsoUsdt, figure.shown, figure.plain);
+        made.push(Label::ALSO_USDT, figure.shown, figure.plain);
         Receipt { lines: made.lines, ..self }
     }
 }
@@ -102,27 +121,25 @@ impl Lines {
                 Some(bank) => format!("{} ({})", bank.name, debtor.bank),
                 None => debtor.bank.to_string(),
             };
-            self.push(Label::Bank, bank, debtor.bank.to_string());
-            self.text(Label::Payer, debtor.id.masked().to_string());
-            self.text(Label::Phone, debtor.phone.masked().to_string());
+            self.push(Label::BANK, bank, debtor.bank.to_string());
+            self.text(Label::PAYER, debtor.id.masked().to_string());
+            self.text(Label::PHONE, debtor.phone.masked().to_string());
         }
         if let Some((brand, last_four)) = payment.card() {
-            self.push(Label::Card, format!("{} …{last_four:04}", brand.name()), format!("{last_four:04}"));
+            self.push(Label::CARD, format!("{} …{last_four:04}", brand.name()), format!("{last_four:04}"));
         }
         if let Means::Usdt { tx_hash, .. } = &payment.means {
-            self.text(Label::Transaction, tx_hash.clone());
+            self.text(Label::TRANSACTION, tx_hash.clone());
         }
-        if let Some(reference) = shown(&payment.bank_reference) {
-            self.text(Label::Reference, reference.to_owned());
-        }
+        self.maybe(Label::REFERENCE, shown(&payment.bank_reference));
         match payment.checkout.as_deref() {
-            Some(sale) => self.maybe(Label::Order, sale.reference.as_deref()),
-            None => self.text(Label::Order, payment.external_ref.as_str().to_owned()),
+            Some(sale) => self.maybe(Label::ORDER, sale.reference.as_deref()),
+            None => self.text(Label::ORDER, payment.external_ref.as_str().to_owned()),
         }
-        self.maybe(Label::About, payment.description.as_deref());
-        self.text(Label::Payment, payment.id.to_string());
-        self.moment(Label::Date, payment.completed_at, Zone::Caracas);
-        self.moment(Label::ReversedAt, payment.reversed_at, Zone::Caracas);
+        self.maybe(Label::ABOUT, payment.description.as_deref());
+        self.text(Label::PAYMENT, payment.id.to_string());
+        self.moment(Label::DATE, payment.completed_at, Zone::Caracas);
+        self.moment(Label::REVERSED_AT, payment.reversed_at, Zone::Caracas);
         amount
     }
 
@@ -135,14 +152,14 @@ impl Lines {
         self.method(Method::Cop);
         if let Some(buyer) = payment.buyer.as_deref() {
             let document = buyer.document_number.as_ref().map(|number| number.masked().to_string());
-            self.maybe(Label::Payer, document.as_deref());
-            self.maybe(Label::Phone, buyer.phone.map(|phone| phone.masked().to_string()).as_deref());
+            self.maybe(Label::PAYER, document.as_deref());
+            self.maybe(Label::PHONE, buyer.phone.map(|phone| phone.masked().to_string()).as_deref());
         }
-        self.maybe(Label::Reference, shown(&payment.processor_reference));
-        self.maybe(Label::Order, payment.reference.as_deref());
-        self.text(Label::Payment, payment.id.to_string());
-        self.moment(Label::Date, payment.completed_at, Zone::Bogota);
-        self.moment(Label::ReversedAt, payment.refunded_at, Zone::Bogota);
+        self.maybe(Label::REFERENCE, shown(&payment.processor_reference));
+        self.maybe(Label::ORDER, payment.reference.as_deref());
+        self.text(Label::PAYMENT, payment.id.to_string());
+        self.moment(Label::DATE, payment.completed_at, Zone::Bogota);
+        self.moment(Label::REVERSED_AT, payment.refunded_at, Zone::Bogota);
         amount
     }
 
@@ -175,18 +192,18 @@ impl Lines {
 
     fn dollars(&mut self, usd: Usd) {
         let shown = format!("US$ {}", self.language.amount(usd.minor(), Usd::DECIMALS));
-        self.push(Label::Price, shown, usd.to_string());
+        self.push(Label::PRICE, shown, usd.to_string());
     }
 
     fn rate(&mut self, rate: Rate, unit: &str) {
         let plain = rate.0.normalize();
         let figure = i64::try_from(plain.mantissa())
             .map_or_else(|_| plain.to_string(), |mantissa| self.language.amount(mantissa, plain.scale()));
-        self.push(Label::Rate, format!("US$ 1 = {unit} {figure}"), plain.to_string());
+        self.push(Label::RATE, format!("US$ 1 = {unit} {figure}"), plain.to_string());
     }
 
     fn method(&mut self, method: Method) {
-        self.push(Label::Method, method_name(method, self.language).to_owned(), method.name().to_owned());
+        self.push(Label::METHOD, method_name(method, self.language).into(), method.name().into());
     }
 
     fn moment(&mut self, label: Label, at: Option<Timestamp>, zone: Zone) {

@@ -30,20 +30,8 @@ const INFO: Ref = Ref::new(5);
 const PLAIN_FONT: Ref = Ref::new(6);
 const BOLD_FONT: Ref = Ref::new(7);
 
-#[derive(Clone, Copy)]
-enum Font {
-    Plain,
-    Bold,
-}
-
-impl Font {
-    const fn name(self) -> Name<'static> {
-        match self {
-            Font::Plain => Name(b"F1"),
-            Font::Bold => Name(b"F2"),
-        }
-    }
-}
+const PLAIN: Name<'static> = Name(b"F1");
+const BOLD: Name<'static> = Name(b"F2");
 
 pub fn pdf(receipt: &Receipt) -> Vec<u8> {
     let w = words(receipt.language);
@@ -59,7 +47,7 @@ pub fn pdf(receipt: &Receipt) -> Vec<u8> {
     page.parent(PAGES);
     page.contents(CONTENT);
     let mut resources = page.resources();
-    resources.fonts().pair(Font::Plain.name(), PLAIN_FONT).pair(Font::Bold.name(), BOLD_FONT);
+    resources.fonts().pair(PLAIN, PLAIN_FONT).pair(BOLD, BOLD_FONT);
     resources.finish();
     page.finish();
     for (font, base) in [(PLAIN_FONT, &b"Helvetica"[..]), (BOLD_FONT, b"Helvetica-Bold")] {
@@ -72,28 +60,28 @@ pub fn pdf(receipt: &Receipt) -> Vec<u8> {
 fn content(receipt: &Receipt, w: &Words) -> Vec<u8> {
     let mut canvas = Canvas { content: Content::new(), y: 780 };
     if !receipt.livemode {
-        canvas.text(LEFT, Font::Bold, 10, w.test_mode);
+        canvas.text(LEFT, BOLD, 10, w.test_mode);
         canvas.y -= 26;
     }
-    canvas.wrapped(LEFT, Font::Bold, 16, &receipt.shop.name);
+    canvas.wrapped(LEFT, BOLD, 16, &receipt.shop.name);
     if let Some(rif) = &receipt.shop.rif {
-        canvas.text(LEFT, Font::Plain, 10, &format!("{} {rif}", w.rif));
+        canvas.text(LEFT, PLAIN, 10, &format!("RIF {rif}"));
         canvas.y -= 16;
     }
-    canvas.text(LEFT, Font::Plain, 11, w.title);
+    canvas.text(LEFT, PLAIN, 11, w.title);
     canvas.y -= 12;
     canvas.rule();
     canvas.y -= 22;
-    canvas.text(LEFT, Font::Plain, 10, w.amount);
+    canvas.text(LEFT, PLAIN, 10, w.amount);
     canvas.y -= 28;
-    canvas.wrapped(LEFT, Font::Bold, 24, &receipt.amount.shown);
-    canvas.text(LEFT, Font::Bold, 11, if receipt.is_reversed { w.reversed } else { w.completed });
+    canvas.wrapped(LEFT, BOLD, 24, &receipt.amount.shown);
+    canvas.text(LEFT, BOLD, 11, if receipt.is_reversed { w.reversed } else { w.completed });
     canvas.y -= 16;
     for line in &receipt.lines {
         canvas.rule();
         canvas.y -= 16;
-        canvas.text(LEFT, Font::Plain, 10, line.label.words(receipt.language));
-        canvas.wrapped(VALUES, Font::Plain, 10, &line.value.shown);
+        canvas.text(LEFT, PLAIN, 10, line.label.words(&receipt.language));
+        canvas.wrapped(VALUES, PLAIN, 10, &line.value.shown);
     }
     canvas.rule();
     canvas.content.finish().to_vec()
@@ -106,19 +94,19 @@ struct Canvas {
 }
 
 impl Canvas {
-    fn text(&mut self, x: i16, font: Font, size: u8, text: &str) {
+    fn text(&mut self, x: i16, font: Name<'_>, size: u8, text: &str) {
         if self.y < BOTTOM {
             return;
         }
         self.content.begin_text();
-        self.content.set_font(font.name(), f32::from(size));
+        self.content.set_font(font, f32::from(size));
         self.content.next_line(f32::from(x), f32::from(self.y));
         self.content.show(Str(&encoded(text)));
         self.content.end_text();
     }
 
     /// With room below.
-    fn wrapped(&mut self, x: i16, font: Font, size: u8, text: &str) {
+    fn wrapped(&mut self, x: i16, font: Name<'_>, size: u8, text: &str) {
         for line in lines(&spelt(text), size, RIGHT - x) {
             self.text(x, font, size, &line);
             self.y = self.y.saturating_sub(i16::from(size) + 4);
@@ -225,38 +213,15 @@ const fn is_latin(letter: char) -> bool {
         | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}')
 }
 
-const fn windows_1252(letter: char) -> Option<u8> {
-    Some(match letter {
-        ' '..='~' | '\u{a0}'..='ÿ' => letter as u8,
-        '€' => 0x80,
-        '‚' => 0x82,
-        'ƒ' => 0x83,
-        '„' => 0x84,
-        '…' => 0x85,
-        '†' => 0x86,
-        '‡' => 0x87,
-        'ˆ' => 0x88,
-        '‰' => 0x89,
-        'Š' => 0x8a,
-        '‹' => 0x8b,
-        'Œ' => 0x8c,
-        'Ž' => 0x8e,
-        '‘' => 0x91,
-        '’' => 0x92,
-        '“' => 0x93,
-        '”' => 0x94,
-        '•' => 0x95,
-        '–' => 0x96,
-        '—' => 0x97,
-        '˜' => 0x98,
-        '™' => 0x99,
-        'š' => 0x9a,
-        '›' => 0x9b,
-        'œ' => 0x9c,
-        'ž' => 0x9e,
-        'Ÿ' => 0x9f,
-        _ => return None,
-    })
+/// What Windows-1252 has from 0x80 on; five places have no letter.
+const FROM_0X80: &str = "€\0‚ƒ„…†‡ˆ‰Š‹Œ\0Ž\0\0‘’“”•–—˜™š›œ\0žŸ";
+
+fn windows_1252(letter: char) -> Option<u8> {
+    match letter {
+        ' '..='~' | '\u{a0}'..='ÿ' => Some(letter as u8),
+        '\0' => None,
+        letter => Some(0x80 + u8::try_from(FROM_0X80.chars().position(|known| known == letter)?).ok()?),
+    }
 }
 
 fn encoded(text: &str) -> Vec<u8> {

@@ -3,108 +3,62 @@
 use crate::language::Language;
 use domain::entities::means::Method;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Label {
-    Price,
-    Rate,
-    Method,
-    Bank,
-    Payer,
-    Phone,
-    Card,
-    Transaction,
-    Reference,
-    Order,
-    About,
-    Payment,
-    Date,
-    ReversedAt,
-    /// The USDT that came for the same purchase beside the payment.
-    AlsoUsdt,
-}
+/// A line of a receipt: its field, as programs know it, and its words in Spanish and English.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Label(&'static str, &'static str, &'static str);
 
 impl Label {
+    pub const PRICE: Label = Label("usdAmount", "Precio", "Price");
+    pub const RATE: Label = Label("rate", "Tasa", "Rate");
+    pub const METHOD: Label = Label("method", "Método", "Method");
+    pub const BANK: Label = Label("bank", "Banco del pagador", "Payer's bank");
+    pub const PAYER: Label = Label("payer", "Documento del pagador", "Payer's document");
+    pub const PHONE: Label = Label("phone", "Teléfono del pagador", "Payer's phone");
+    pub const CARD: Label = Label("card", "Tarjeta", "Card");
+    pub const TRANSACTION: Label = Label("txHash", "Transacción", "Transaction");
+    pub const REFERENCE: Label = Label("bankReference", "Referencia del banco", "Bank reference");
+    pub const ORDER: Label = Label("reference", "Referencia de la tienda", "Shop's reference");
+    pub const ABOUT: Label = Label("description", "Concepto", "Description");
+    pub const PAYMENT: Label = Label("paymentId", "Número de pago", "Payment number");
+    pub const DATE: Label = Label("completedAt", "Fecha", "Date");
+    pub const REVERSED_AT: Label = Label("reversedAt", "Devuelto", "Returned");
+    pub const ALSO_USDT: Label =
+        Label("alsoUsdt", "También llegaron, para esta compra", "Also received, for this purchase");
+
     pub const fn field(self) -> &'static str {
-        match self {
-            Label::Price => "usdAmount",
-            Label::Rate => "rate",
-            Label::Method => "method",
-            Label::Bank => "bank",
-            Label::Payer => "payer",
-            Label::Phone => "phone",
-            Label::Card => "card",
-            Label::Transaction => "txHash",
-            Label::Reference => "bankReference",
-            Label::Order => "reference",
-            Label::About => "description",
-            Label::Payment => "paymentId",
-            Label::Date => "completedAt",
-            Label::ReversedAt => "reversedAt",
-            Label::AlsoUsdt => "alsoUsdt",
-        }
+        self.0
     }
 
-    pub const fn words(self, language: Language) -> &'static str {
-        let (spanish, english) = match self {
-            Label::Price => ("Precio", "Price"),
-            Label::Rate => ("Tasa", "Rate"),
-            Label::Method => ("Método", "Method"),
-            Label::Bank => ("Banco del pagador", "Payer's bank"),
-            Label::Payer => ("Documento del pagador", "Payer's document"),
-            Label::Phone => ("Teléfono del pagador", "Payer's phone"),
-            Label::Card => ("Tarjeta", "Card"),
-            Label::Transaction => ("Transacción", "Transaction"),
-            Label::Reference => ("Referencia del banco", "Bank reference"),
-            Label::Order => ("Referencia de la tienda", "Shop's reference"),
-            Label::About => ("Concepto", "Description"),
-            Label::Payment => ("Número de pago", "Payment number"),
-            Label::Date => ("Fecha", "Date"),
-            Label::ReversedAt => ("Devuelto", "Returned"),
-            Label::AlsoUsdt => ("También llegaron, para esta compra", "Also received, for this purchase"),
-        };
-        said(language, spanish, english)
+    pub const fn words(self, language: &Language) -> &'static str {
+        language.say(self.1, self.2)
     }
 }
 
 pub struct Words {
     pub title: &'static str,
-    pub rif: &'static str,
     pub amount: &'static str,
     pub completed: &'static str,
     pub reversed: &'static str,
-    /// Over a receipt of test mode.
     pub test_mode: &'static str,
 }
 
 pub const fn words(language: Language) -> Words {
     Words {
-        title: said(language, "Comprobante de pago", "Payment receipt"),
-        rif: said(language, "RIF", "RIF"),
-        amount: said(language, "Monto pagado", "Amount paid"),
-        completed: said(language, "Pago recibido", "Payment received"),
-        reversed: said(language, "Pago devuelto", "Payment returned"),
-        test_mode: said(
-            language,
-            "Modo de prueba: no se movió dinero real",
-            "Test mode: no real money moved",
-        ),
+        title: language.say("Comprobante de pago", "Payment receipt"),
+        amount: language.say("Monto pagado", "Amount paid"),
+        completed: language.say("Pago recibido", "Payment received"),
+        reversed: language.say("Pago devuelto", "Payment returned"),
+        test_mode: language.say("Modo de prueba: no se movió dinero real", "Test mode: no real money moved"),
     }
 }
 
 pub const fn method_name(method: Method, language: Language) -> &'static str {
     match method {
-        Method::C2p => said(language, "Pago móvil C2P", "C2P mobile payment"),
-        Method::Vpos => said(language, "Tarjeta", "Card"),
-        Method::Debit => said(language, "Débito inmediato", "Immediate debit"),
-        Method::PagoMovil => said(language, "Pago Móvil", "Pago Móvil transfer"),
-        Method::Cop => said(language, "Pesos colombianos", "Colombian pesos"),
-        Method::Usdt => said(language, "USDT", "USDT"),
-    }
-}
-
-const fn said(language: Language, spanish: &'static str, english: &'static str) -> &'static str {
-    match language {
-        Language::Spanish => spanish,
-        Language::English => english,
+        Method::C2p => language.say("Pago móvil C2P", "C2P mobile payment"),
+        Method::Vpos => language.say("Tarjeta", "Card"),
+        Method::Debit => language.say("Débito inmediato", "Immediate debit"),
+        Method::PagoMovil => language.say("Pago Móvil", "Pago Móvil transfer"),
+        Method::Cop => language.say("Pesos colombianos", "Colombian pesos"),
+        Method::Usdt => "USDT",
     }
 }

@@ -77,7 +77,7 @@ pub fn show_link(
 
 #[cfg(test)]
 mod tests {
-    use super::super::skeleton::{harmless, shell, skeleton, texts};
+    use super::super::skeleton_tests::{harmless, shell, skeleton, texts};
     use super::*;
     use proptest::prelude::*;
 

@@ -4,10 +4,10 @@
 //! a payment do not (`checkout/steps.rs`), nor the words of pages (`checkout/words.rs`).
 
 mod choices;
-#[cfg(test)]
-mod escaping;
 mod panels;
 mod receipt;
+#[cfg(test)]
+mod tests;
 mod waiting;
 
 use super::figures::{Drawing, bolivares, dollars, drawing, in_bogota, in_caracas, pesos, rate, usdt};

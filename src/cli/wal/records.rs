@@ -7,25 +7,24 @@ use crate::recovery::Failed;
 use crate::recovery::books::{Books, each_record};
 use crate::recovery::directory::halted;
 use crate::store::story::{may_speak_of, money_of, speaks_of};
-use api::writer::{Object, text};
 use clap::Args;
 use domain::codec;
 use domain::entities::Entity;
-use domain::ledger::{Account, Ledger, Posting};
+use domain::ledger::{Ledger, Posting};
 use domain::machine::AnyBook;
 use domain::platform::PlatformChange;
-use domain::record::Answer;
-use domain::record::Record;
+use domain::record::{Answer, Record};
 use domain::resources::cop_payments::codes::{WrongCode, WrongCodes};
 use domain::values::ids::{EntityId, Id};
 use domain::values::mode::{Mode, PLATFORM, is_live, tenant_key};
 use domain::values::money::{Currency, write_minor};
 use domain::values::time::Timestamp;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use wal::Reader;
 
-pub fn mode(tenant: u64) -> &'static str {
+fn mode(tenant: u64) -> &'static str {
     match tenant {
         PLATFORM => "platform",
         tenant if is_live(tenant) => "live",
@@ -33,7 +32,7 @@ pub fn mode(tenant: u64) -> &'static str {
     }
 }
 
-pub fn entity(record: &Record) -> Option<String> {
+fn entity(record: &Record) -> Option<String> {
     let written = record.entities.first().map(|written| written.state.id());
     written
         .or(record.removed.first().map(|(id, _)| *id))
@@ -66,13 +65,13 @@ fn act(record: &Record) -> Option<String> {
     }
 }
 
-pub fn amount(minor: i64, currency: Currency) -> String {
+fn amount(minor: i64, currency: Currency) -> String {
     let mut amount = String::new();
     let _ = write_minor(&mut amount, minor, currency.decimals());
     amount
 }
 
-pub fn owner(ledger: Ledger) -> String {
+fn owner(ledger: Ledger) -> String {
     match ledger {
         Ledger::Tenant => "tenant".to_owned(),
         Ledger::Seller(id) => format!("seller {id}"),
@@ -84,7 +83,7 @@ pub fn owner(ledger: Ledger) -> String {
 }
 
 /// Whose, how much, and of what kind where it is a movement.
-pub fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<String> {
+fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<String> {
     let shown = postings.into_iter().map(|posting| {
         let kind = posting.row.as_ref().map(|row| format!(" {}", row.kind.name())).unwrap_or_default();
         format!(
@@ -98,11 +97,11 @@ pub fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<Stri
 }
 
 #[derive(Clone, Copy)]
-pub struct RecordPlace {
-    pub seq: u64,
+struct RecordPlace {
+    seq: u64,
     /// On its tenant's clock.
-    pub time: Timestamp,
-    pub tenant: u64,
+    time: Timestamp,
+    tenant: u64,
 }
 
 impl From<&wal::Record> for RecordPlace {
@@ -112,7 +111,7 @@ impl From<&wal::Record> for RecordPlace {
 }
 
 /// `money` are those of the record's postings that are to be shown.
-pub fn line(place: RecordPlace, record: &Record, money: &[String]) -> String {
+fn line(place: RecordPlace, record: &Record, money: &[String]) -> String {
     let RecordPlace { seq, time, tenant } = place;
     let events: Vec<&str> = record.events.iter().map(|event| event.kind.name()).collect();
     let mut line = format!(
@@ -147,24 +146,18 @@ fn kept(record: &Record) -> Option<String> {
     })
 }
 
-fn shown(as_json: bool, place: RecordPlace, record: &Record, money: &[String]) -> Vec<u8> {
-    if as_json { json(place, record, money) } else { line(place, record, money).into_bytes() }
+fn shown(as_json: bool, place: RecordPlace, record: &Record, money: &[String]) -> String {
+    if as_json { json(place, record, money).to_string() } else { line(place, record, money) }
 }
 
-pub fn json(place: RecordPlace, record: &Record, money: &[String]) -> Vec<u8> {
+fn json(place: RecordPlace, record: &Record, money: &[String]) -> Value {
     let RecordPlace { seq, time, tenant } = place;
-    Object::new()
-        .number("seq", seq)
-        .plain("time", time)
-        .number("tenant", tenant / 2)
-        .plain("mode", mode(tenant))
-        .plain("type", record.cause.name())
-        .maybe_text("entity", entity(record))
-        .list("postings", money.iter().map(|posting| text(posting)))
-        .list("events", record.events.iter().map(|event| text(event.kind.name())))
-        .maybe_text("kept", kept(record))
-        .maybe_text("operator", act(record))
-        .end()
+    let events: Vec<&str> = record.events.iter().map(|event| event.kind.name()).collect();
+    json!({
+        "seq": seq, "time": time.to_string(), "tenant": tenant / 2, "mode": mode(tenant),
+        "type": record.cause.name(), "entity": entity(record), "postings": money, "events": events,
+        "kept": kept(record), "operator": act(record),
+    })
 }
 
 /// Print records, one line each
@@ -200,9 +193,7 @@ impl Inspect {
             }
             let record: Record = codec::decode(&stored.payload)
                 .map_err(|error| Failure::Other(format!("record {}: {error}", stored.seq)))?;
-            let money = postings(&record.postings);
-            let place = RecordPlace::from(&stored);
-            let line = shown(self.json, place, &record, &money);
+            let line = shown(self.json, RecordPlace::from(&stored), &record, &postings(&record.postings));
             if !print(&mut out, &line)? {
                 return Ok(());
             }
@@ -309,15 +300,16 @@ impl Explain {
         record: &Record,
         money: &[String],
         wrong_code: Option<WrongCode>,
-    ) -> Vec<u8> {
+    ) -> String {
         let wrong_code = wrong_code.map(|wrong_code| wrong_code.to_string());
         if self.json {
-            let shown = Object::reopened(json(place, record, money));
-            return shown.maybe_text("wrongCode", wrong_code).end();
+            let mut shown = json(place, record, money);
+            shown["wrongCode"] = wrong_code.into();
+            return shown.to_string();
         }
         let mut line = line(place, record, money);
         line.extend(wrong_code.iter().flat_map(|wrong_code| ["  ", wrong_code]));
-        line.into_bytes()
+        line
     }
 
     fn sum(
@@ -326,42 +318,34 @@ impl Explain {
         found: u64,
         newest: (wal::Seq, Timestamp),
         total: &BTreeMap<(String, Currency), i64>,
-    ) -> Vec<u8> {
+    ) -> String {
         let one = |((owner, currency), minor): (&(String, Currency), &i64)| {
             format!("{owner} {} {}", amount(*minor, *currency), currency.code())
         };
         let total: Vec<String> = total.iter().map(one).collect();
         if self.json {
-            let sum = Object::new()
-                .number("seq", newest.0)
-                .plain("time", newest.1)
-                .plain("type", "total")
-                .plain("entity", id)
-                .number("records", found);
-            return sum.list("postings", total.iter().map(|sum| text(sum))).end();
+            let (seq, time) = (newest.0, newest.1.to_string());
+            let sum = json!({
+                "seq": seq, "time": time, "type": "total", "entity": id.to_string(), "records": found, "postings": total,
+            });
+            return sum.to_string();
         }
         let money = if total.is_empty() {
             "no money moved".to_owned()
         } else {
             format!("in all {}", total.join(", "))
         };
-        format!("{found} records; {money}").into_bytes()
+        format!("{found} records; {money}")
     }
 
-    fn halted(&self, book: &halted::HaltedBook) -> Vec<u8> {
+    fn halted(&self, book: &halted::HaltedBook) -> String {
+        let halted::HaltedBook { tenant_key, since, why } = book;
         if self.json {
-            return Object::new()
-                .plain("type", "halted")
-                .number("tenantKey", book.tenant_key)
-                .plain("since", book.since)
-                .text("why", &book.why)
-                .end();
+            let halted =
+                json!({ "type": "halted", "tenantKey": tenant_key, "since": since.to_string(), "why": why });
+            return halted.to_string();
         }
-        let line = format!(
-            "the book of tenant key {} is halted since {}: {}",
-            book.tenant_key, book.since, book.why
-        );
-        line.into_bytes()
+        format!("the book of tenant key {tenant_key} is halted since {since}: {why}")
     }
 }
 
@@ -430,9 +414,7 @@ impl Diff {
                 return Ok(());
             }
             *records.entry(stored.tenant).or_default() += 1;
-            let money = postings(&record.postings);
-            let place = RecordPlace::from(&stored);
-            let line = shown(self.json, place, &record, &money);
+            let line = shown(self.json, RecordPlace::from(&stored), &record, &postings(&record.postings));
             open = open && print(&mut out, &line).map_err(|_| Failed::Stdout)?;
             Ok(())
         })?;
@@ -458,27 +440,20 @@ impl Diff {
         account: (u64, Ledger, Currency),
         was: (i64, i64),
         is: (i64, i64),
-    ) -> Vec<u8> {
+    ) -> String {
         let (tenant, ledger, currency) = account;
         let amount = |minor| amount(minor, currency);
         let parts = [("net", was.0, is.0), ("held", was.1, is.1)]
             .map(|(name, was, is)| (name, amount(was), amount(is), amount(is - was)));
         if self.json {
-            let mut line = Object::new()
-                .number("seq", seq)
-                .plain("time", time)
-                .plain("type", "balance")
-                .text("entity", owner(ledger))
-                .number("tenant", tenant / 2)
-                .plain("mode", mode(tenant))
-                .plain("currency", currency.code());
+            let mut line = json!({
+                "seq": seq, "time": time.to_string(), "type": "balance", "entity": owner(ledger),
+                "tenant": tenant / 2, "mode": mode(tenant), "currency": currency.code(),
+            });
             for (name, was, is, by) in parts {
-                line = line.json(
-                    name,
-                    &Object::new().plain("before", was).plain("after", is).plain("change", by).end(),
-                );
+                line[name] = json!({ "before": was, "after": is, "change": by });
             }
-            return line.end();
+            return line.to_string();
         }
         let shown = parts
             .iter()
@@ -493,7 +468,6 @@ impl Diff {
             currency.code(),
             shown.join("  ")
         )
-        .into_bytes()
     }
 }
 
@@ -501,23 +475,20 @@ fn balances(books: &Books) -> Balances {
     let mut all = Balances::new();
     for (tenant, book) in books.iter() {
         let AnyBook::Tenant(book) = book else { continue };
-        let of = |account: &Account| (account.net, account.held);
-        all.extend(
-            book.accounts
-                .iter()
-                .map(|(currency, account)| ((tenant, Ledger::Tenant, *currency), of(account))),
-        );
-        for (id, seller) in &book.sellers {
-            all.extend(
-                seller
-                    .accounts
-                    .iter()
-                    .map(|(currency, account)| ((tenant, Ledger::Seller(*id), *currency), of(account))),
-            );
+        let mut note = |ledger, currency: &Currency, net, held| {
+            all.insert((tenant, ledger, *currency), (net, held));
+        };
+        for (currency, account) in &book.accounts {
+            note(Ledger::Tenant, currency, account.net, account.held);
         }
-        all.extend(
-            book.counter.iter().map(|((ledger, currency), net)| ((tenant, *ledger, *currency), (*net, 0))),
-        );
+        for (id, seller) in &book.sellers {
+            for (currency, account) in &seller.accounts {
+                note(Ledger::Seller(*id), currency, account.net, account.held);
+            }
+        }
+        for ((ledger, currency), net) in &book.counter {
+            note(*ledger, currency, *net, 0);
+        }
     }
     all
 }

@@ -138,6 +138,8 @@ pub struct Form {
     pub title: String,
     pub about: String,
     pub error: Option<String>,
+    /// Why the API refused it is said in the form too, not only above.
+    pub says_why: bool,
     pub hidden: Vec<(&'static str, String)>,
     pub inputs: Vec<Input>,
     pub buttons: Vec<Button>,
@@ -155,6 +157,7 @@ impl Form {
             title: String::new(),
             about: String::new(),
             error: None,
+            says_why: false,
             hidden: vec![("once", uuid::Uuid::new_v4().to_string())],
             inputs: Vec::new(),
             buttons: vec![Button { action, label: label.into(), tone: Tone::Plain, to: None }],
@@ -204,6 +207,10 @@ impl Form {
     /// What was wrong with it when it was sent.
     pub fn error(self, error: Option<String>) -> Form {
         Form { error, ..self }
+    }
+
+    pub fn says_why(self) -> Form {
+        Form { says_why: true, ..self }
     }
 
     pub fn inline(self) -> Form {

@@ -42,6 +42,16 @@ pub enum Fault {
     OneTransfer,
 }
 
+impl Fault {
+    /// As the configuration names them.
+    pub const ALL: [(&str, Fault); 4] = [
+        ("none", Fault::None),
+        ("contradicts", Fault::Contradicts),
+        ("loses", Fault::Loses),
+        ("one_transfer", Fault::OneTransfer),
+    ];
+}
+
 pub struct Simulator {
     books: Books,
     /// Of two calls with one id at once, the second one is counted.

@@ -1,7 +1,7 @@
 //! Tests that text which somebody wrote (a shop, a product, a buyer, a bank) is escaped on every
 //! page of a session.
 
-use super::super::skeleton::{harmless, shell, skeleton, texts};
+use super::super::skeleton_tests::{harmless, shell, skeleton, texts};
 use super::panels::InBolivares;
 use super::receipt::PaidPage;
 use super::waiting::{Again, KeyPage, PesosPage, UsdtPage};
