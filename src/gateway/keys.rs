@@ -20,7 +20,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 /// The time, in ms, to which the last use of a key is noted; more precision would cost every
 /// request a write to shared memory.
@@ -172,13 +172,7 @@ const SHORT_PREFIX_CHARACTERS: usize = 8;
 
 pub const OPERATOR: &str = STEM;
 
-pub struct Secret(String);
-
-impl Drop for Secret {
-    fn drop(&mut self) {
-        self.0.zeroize();
-    }
-}
+pub struct Secret(Zeroizing<String>);
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -244,11 +238,11 @@ impl Secret {
             }
             key.push(char::from(ALPHABET[usize::from(rest)]));
         }
-        Secret(key)
+        Secret(Zeroizing::new(key))
     }
 
     pub fn fixed(key: &str) -> Secret {
-        Secret(key.to_owned())
+        Secret(Zeroizing::new(key.to_owned()))
     }
 
     pub fn reveal(&self) -> &str {

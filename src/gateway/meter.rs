@@ -105,7 +105,12 @@ impl<'m> Measuring<'m> {
     ) -> Option<Answered> {
         let (tenant, key) = self.caller?;
         let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let verb = VERBS.into_iter().find(|known| method == known).unwrap_or("OTHER");
+        let mut verb = "OTHER";
+        for known in VERBS {
+            if method == known {
+                verb = known;
+            }
+        }
         Some(Answered {
             request_id: request_id.clone(),
             tenant,

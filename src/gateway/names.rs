@@ -55,18 +55,18 @@ impl Reservations {
     }
 
     pub fn try_hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> Option<Held> {
-        self.hold(named(tenant, space, name), Timestamp::EPOCH).ok()
+        self.hold(Name { tenant, of: NameOf::Reference(space), name: name.to_owned() }, Timestamp::EPOCH).ok()
     }
 
     pub async fn wait_for(&self, tenant: u64, space: Space, name: &str) {
-        let name = named(tenant, space, name);
+        let name = Name { tenant, of: NameOf::Reference(space), name: name.to_owned() };
         while let Some(taken) = self.0.get(&name).map(|taken| Arc::clone(&taken.1).notified_owned()) {
             taken.await;
         }
     }
 
     pub async fn hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> Held {
-        let name = named(tenant, space, name);
+        let name = Name { tenant, of: NameOf::Reference(space), name: name.to_owned() };
         loop {
             match self.hold(name.clone(), Timestamp::EPOCH) {
                 Ok(held) => return held,
@@ -87,10 +87,6 @@ impl Reservations {
             }
         }
     }
-}
-
-fn named(tenant: u64, space: Space, name: &str) -> Name {
-    Name { tenant, of: NameOf::Reference(space), name: name.to_owned() }
 }
 
 impl Drop for Held {

@@ -283,7 +283,8 @@ enum Fate {
 impl Fate {
     fn first(self, operation: Uuid) -> RailAnswer {
         match self {
-            Fate::Done | Fate::DoneForGood | Fate::Refused(_) => self.settled(operation),
+            Fate::Done | Fate::DoneForGood => RailAnswer::done(reference(operation)),
+            Fate::Refused(code) => RailAnswer::refused(code),
             Fate::SilentlyDone | Fate::SilentlyRefused(_) | Fate::Lost => RailAnswer::Silent,
             Fate::LaterDone | Fate::LaterRefused(_) | Fate::Open => RailAnswer::Waiting,
         }
@@ -319,8 +320,10 @@ impl Fate {
 
     fn bytes(self) -> Decided {
         for (place, code) in CODES.into_iter().enumerate() {
-            if let Some(kind) = Fate::all(code).iter().position(|fate| *fate == self) {
-                return [kind as u8, place as u8];
+            for (kind, fate) in Fate::all(code).into_iter().enumerate() {
+                if fate == self {
+                    return [kind as u8, place as u8];
+                }
             }
         }
         unreachable!("every refusal has a code of the table")
