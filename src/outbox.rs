@@ -12,7 +12,7 @@ use crate::gateway::business::Business;
 use crate::gateway::notices::Sought;
 use crate::gateway::services::Services;
 use crate::rails::Call;
-use crate::rails::registry::{Registered, Registry};
+use crate::rails::registry::Registry;
 use crate::rates::Market;
 use crate::webhooks::Webhooks;
 use actors::{Clock, Effects};
@@ -49,6 +49,12 @@ pub struct Observers {
     pub business: Arc<Business>,
 }
 
+type Outcome = Pin<Box<dyn Future<Output = KeyedCommand> + Send>>;
+
+fn at_once(command: Command) -> Outcome {
+    Box::pin(std::future::ready(command.into()))
+}
+
 pub struct Outbox {
     rails: Arc<Registry>,
     market: Market,
@@ -64,15 +70,8 @@ pub struct Outbox {
 impl Outbox {
     pub fn new(rails: Arc<Registry>, market: Market, observers: Observers, clock: Clock) -> Outbox {
         let under_way = rails.outbound.is_led().then(UnderWay::default);
-        Outbox {
-            rails,
-            market,
-            observers,
-            clock,
-            under_way,
-            last_read: LastRead::default(),
-            services: Arc::default(),
-        }
+        let (last_read, services) = (LastRead::default(), Arc::default());
+        Outbox { rails, market, observers, clock, under_way, last_read, services }
     }
 
     /// Lets it look up which transfers have paid. What finds one before is told nothing, and looks
@@ -80,15 +79,8 @@ impl Outbox {
     pub fn attach(&self, services: &Arc<Services>) {
         let _ = self.services.set(Arc::downgrade(services));
     }
-}
 
-fn ready(command: Command) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
-    Box::pin(std::future::ready(command.into()))
-}
-
-impl Outbox {
-    /// The outcome of an effect in live mode. Without a rail, nothing is sent and nobody asked.
-    fn live(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
+    fn live(&self, tenant: u64, effect: Effect) -> Outcome {
         let (operation, how) = (effect.operation, effect.how);
         if let Order::SendUsdt { network, .. } = &effect.order
             && let Some(evm) = self.rails.network(*network)
@@ -96,15 +88,14 @@ impl Outbox {
             // The worker of the network reads in the log what is owed, and says what became of it.
             evm.hear(tenant, operation.into(), how == How::Ask);
             let answer = if how == How::Offer { RailAnswer::NotAsked } else { RailAnswer::Waiting };
-            let reply = RailReply::plain(operation, how, answer);
-            return ready(Command::RailReply(reply));
+            return at_once(Command::RailReply(RailReply::plain(operation, how, answer)));
         }
         let Some(lane) = self.rails.lane(&effect.order).map(Arc::clone) else {
             let answer = if how == How::Ask { RailAnswer::NotAsked } else { RailAnswer::NotSent };
-            return ready(Command::RailReply(RailReply::plain(operation, how, answer)));
+            return at_once(Command::RailReply(RailReply::plain(operation, how, answer)));
         };
+        let services = self.services.get().and_then(Weak::upgrade);
         if how == How::Offer {
-            let services = self.services.get().and_then(Weak::upgrade);
             let last_read = self.last_read.clone();
             return Box::pin(async move {
                 queue::offer(services.as_deref(), &lane, tenant, &effect, &last_read).into()
@@ -112,7 +103,6 @@ impl Outbox {
         }
         let Effect { entity, rail_id, at, order, .. } = effect;
         let call = Call { operation_id: operation.into(), at, tenant, order };
-        let services = self.services.get().and_then(Weak::upgrade);
         Box::pin(async move {
             let (answer, said) = match how {
                 How::Send | How::Offer => lane.send(&call).await,
@@ -128,22 +118,32 @@ impl Outbox {
 }
 
 impl Effects<Domain> for Outbox {
-    fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
+    fn perform(&self, tenant: u64, effect: Effect) -> Outcome {
         if let Order::PriceUsdt { currency } = effect.order {
             // Rates are the server's, whatever a tenant's clock says.
             let now = Timestamp::from_unix_ms(self.clock.wall_ms());
             let rate = self.market.rate(currency, Mode::of(tenant), now);
-            return ready(Command::Market(rate));
+            return at_once(Command::Market(rate));
         }
         if is_live(tenant) {
             if matches!(effect.order, Order::FindTransfer { .. }) {
                 let is_open = self.rails.may_call();
                 let services = self.services.get().and_then(Weak::upgrade).filter(|_| is_open);
-                return Box::pin(async move { find_notice(services, tenant, effect).await.into() });
+                let Effect { entity, operation, at, how, .. } = effect;
+                let Some(services) = services else {
+                    // Nobody is asked in a restored copy, so nobody answers: the poller comes again.
+                    return at_once(Command::RailReply(RailReply::plain(
+                        operation,
+                        how,
+                        RailAnswer::NotAsked,
+                    )));
+                };
+                let sought = Sought { tenant, payment: entity.id, operation, how, at };
+                return Box::pin(async move { sought.find(&services).await.into() });
             }
             return self.live(tenant, effect);
         }
-        let Registered { rail, outcomes } = self.rails.test.clone();
+        let (rail, outcomes) = (Arc::clone(&self.rails.test), Arc::clone(&self.rails.test_outcomes));
         let services = Arc::clone(&self.services);
         // Only where others may lead is it asked whether this machine does.
         let outbound = self.rails.outbound.is_led().then(|| self.rails.outbound.clone());
@@ -202,15 +202,6 @@ impl Effects<Domain> for Outbox {
         }
         self.observers.business.note(is_live(tenant), record);
         self.observers.webhooks.durable(tenant, record);
-    }
-}
-
-async fn find_notice(services: Option<Arc<Services>>, tenant: u64, effect: Effect) -> Command {
-    let Effect { entity, operation, at, how, .. } = effect;
-    match services {
-        Some(services) => Sought { tenant, payment: entity.id, operation, how, at }.find(&services).await,
-        // Nobody is asked in a restored copy, so nobody answers: the poller comes again.
-        None => Command::RailReply(RailReply::plain(operation, how, RailAnswer::NotAsked)),
     }
 }
 

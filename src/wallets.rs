@@ -54,7 +54,7 @@ impl Wallets {
             let [one, other] = [(); 2].map(|()| Connection::new(services, evm));
             [tokio::spawn(Worker::new(one).run()), tokio::spawn(Search::new(other).run())]
         };
-        Wallets { tasks: services.rails.networks().iter().flat_map(start).collect() }
+        Wallets { tasks: services.rails.networks.iter().flat_map(start).collect() }
     }
 
     pub fn stop(self) {

@@ -103,12 +103,12 @@ fn read_change(mut fields: Fields<'_>) -> Result<Edit, Invalid> {
 }
 
 pub async fn load(services: &Services) -> Result<(), Problem> {
-    let _turn = services.banks.turn().await;
+    let _turn = services.banks.turn.lock().await;
     learn(services).await
 }
 
 pub async fn keep_fresh(services: Arc<Services>) {
-    if services.banks.feed().is_none() {
+    if services.banks.feed.as_ref().is_none() {
         return;
     }
     loop {
@@ -132,7 +132,7 @@ async fn refresh(services: &Services, audit: Option<Box<AuditEntry>>) -> Result<
     let unavailable = |why: String| {
         Problem::refused(503, "bank_feed_unavailable", format!("{why}; the catalogue stays as it is"))
     };
-    let Some(feed) = services.banks.feed() else {
+    let Some(feed) = services.banks.feed.as_ref() else {
         return Err(unavailable("banks.feed_url is not configured".to_owned()));
     };
     let listed = feed.ask().await.map_err(|why| unavailable(format!("the bank feed: {why}")))?;
@@ -144,7 +144,7 @@ async fn change(
     ask: PlatformAsk,
     audit: Option<Box<AuditEntry>>,
 ) -> Result<Changed, Problem> {
-    let _turn = services.banks.turn().await;
+    let _turn = services.banks.turn.lock().await;
     let changed = ask::platform(services, ask, None, audit).await?;
     learn(services).await?;
     Ok(changed)

@@ -205,7 +205,7 @@ pub fn document() -> Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::router::Router;
+    use crate::http::router::tests::faults;
     use std::collections::BTreeSet;
 
     const RECORDS: [&str; 26] = [
@@ -279,8 +279,7 @@ mod tests {
         let routes = routes();
         let operations: BTreeSet<_> = routes.iter().map(|route| route.operation).collect();
         assert_eq!(operations.len(), routes.len());
-        assert!(
-            Router::new(routes.into_iter().map(|route| (route.method.clone(), route.path, route))).is_ok()
-        );
+        let rows: Vec<_> = routes.into_iter().map(|route| (route.method, route.path)).collect();
+        assert_eq!(faults(&rows), Vec::<String>::new());
     }
 }

@@ -10,12 +10,12 @@
 use super::call::{Body, Call, CallResult, Done, Handler, PendingKey, Route, Signature, token_salt};
 use super::routes::{least_role, rows};
 use crate::gateway::ask;
+use crate::gateway::dispatch::OnBehalf;
+use crate::gateway::dispatch::Request;
 use crate::gateway::exports::{Export, Pages};
-use crate::gateway::idempotency::{self, KeptAnswer, Looked, Owner, Reserved, Sent};
+use crate::gateway::idempotency::{self, KeptAnswer, Owner, Reserved, Sent};
 use crate::gateway::keys::{OPERATOR, Secret};
-use crate::gateway::operators::{Operator, TokenDigest};
-use crate::gateway::request::OnBehalf;
-use crate::gateway::request::Request;
+use crate::gateway::operators::Operator;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_request::Shows;
 use crate::gateway::tenant_settings::push_tenant_settings;
@@ -73,7 +73,7 @@ impl AdminApi {
     ) -> Result<Operator, Problem> {
         let operators = &self.services.callers.operators;
         let operator = match OnBehalf::in_arrival(arrival) {
-            Some(of) => operators.of_session(TokenDigest::from_bytes(*of.hash())),
+            Some(of) => operators.of_session(*of.hash()),
             None => Some(operators.authenticate(&arrival.head.headers)?),
         };
         let operator = operator.ok_or_else(|| Problem::without_token(true))?;
@@ -199,14 +199,11 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
     if let Some(key) = &call.idempotency_key {
         let (path, request_id) = (call.path.as_str(), call.request_id.as_str());
         let sent = Sent { key, path, body: call.body.bytes(), has_card: false, request_id };
-        let used = match idempotency::reserve(&call.services, Owner::Operators, &sent)? {
+        let used = match idempotency::reserve(&call.services, Owner::Operators, &sent).await? {
             Reserved::New(used) => used,
-            Reserved::Found(found) => match found.look(&call.services, call.body.bytes()).await? {
-                Looked::New(used) => used,
-                Looked::Answered(answer) => {
-                    return replayed(&call.services, call.shows, key, *answer).await;
-                }
-            },
+            Reserved::Answered(answer) => {
+                return replayed(&call.services, call.shows, key, *answer).await;
+            }
         };
         call.pending_key = Arc::new(PendingKey::holding(used));
     }

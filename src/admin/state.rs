@@ -164,7 +164,7 @@ fn show_rails(services: &Services) -> Vec<u8> {
     Object::new()
         .number("duplicateCalls", rails.duplicate_calls())
         .list("live", rails.figures().into_iter().map(|lane| show_live_rail(services, lane)))
-        .list("networks", rails.networks().iter().map(|evm| show_network(evm, services.now())))
+        .list("networks", rails.networks.iter().map(|evm| show_network(evm, services.now())))
         .end()
 }
 

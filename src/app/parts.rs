@@ -300,7 +300,7 @@ fn open_rails(
         None => simulator,
     };
     let registry = Registry::new(Arc::new(simulator)).with_live(live, pace, outbound);
-    Ok(Arc::new(registry.with_notices(config.rails.r4.is_some()).with_networks(networks)))
+    Ok(Arc::new(registry.with(networks, config.rails.r4.is_some())))
 }
 
 enum Origin {

@@ -9,7 +9,6 @@ use crate::config::ConfigError;
 use crate::fetch::FetchError;
 use crate::gateway::beside::NotFound;
 use crate::http::open_files::OpenFilesError;
-use crate::http::router::BadRoute;
 use crate::http::tls::CertificateError;
 use crate::rails::simulator::BooksError;
 use crate::rates::{FeedError, RateStoreError};
@@ -88,8 +87,6 @@ pub enum StartupError {
     LiveRail(#[from] LiveRailError),
     #[error("the page at /: {0}")]
     Page(askama::Error),
-    #[error(transparent)]
-    Routes(#[from] BadRoute),
 }
 
 impl StartupError {

@@ -33,7 +33,7 @@ pub(super) fn servers(
     let is_secure = server.tls.is_some() || services.site.base_url.starts_with("https://");
     let buyers = checkout::Limits::new(proxies.clone(), limits.misses_per_minute, limits.misses_burst);
     let audiences = Arc::new(Audiences {
-        tenants: Gateway::new(shared())?,
+        tenants: Gateway::new(shared()),
         visitors: Public::new(shared(), &config.public_allowed_origins, withdrawals, policy),
         banks: RailCalls::new(shared(), live_rails::callers(config)?),
         buyers: Checkout::new(shared(), buyers),
@@ -43,7 +43,7 @@ pub(super) fn servers(
     });
     let home = documents::home(&services.site.base_url, config.demo_key()).map_err(StartupError::Page)?;
     Ok([
-        Server::public(shared(), Arc::clone(&audiences), proxies, home, config.demo_key())?,
-        Server::of_operators(shared(), audiences, guard(config), metrics)?,
+        Server::public(shared(), Arc::clone(&audiences), proxies, home, config.demo_key()),
+        Server::of_operators(shared(), audiences, guard(config), metrics),
     ])
 }

@@ -29,7 +29,7 @@ pub use limits::Limits;
 use crate::checkout::pages::Manner;
 use crate::checkout::visit::{Call, Handler, run};
 use crate::checkout::ways_back::{is_form, is_script};
-use crate::gateway::request::Request;
+use crate::gateway::dispatch::Request;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};

@@ -8,7 +8,7 @@
 
 use crate::checkout::visit::{Tried, Visit};
 use crate::gateway::ask::{self, failure};
-use crate::gateway::names::NameHeld;
+use crate::gateway::names::Held;
 use crate::gateway::otp;
 use crate::gateway::services::Services;
 use crate::gateway::transfers;
@@ -302,7 +302,7 @@ impl Visit<'_> {
 
     /// The right to begin an attempt, and what was done before: nothing of it is pending any more,
     /// except an intent that makes way for another or a charge, once that is not refused.
-    async fn begin_attempt(&self, way: Way) -> Result<(NameHeld, Attempts), Problem> {
+    async fn begin_attempt(&self, way: Way) -> Result<(Held, Attempts), Problem> {
         self.services.admit(Some(self.tenant()), true)?;
         self.admits(way)?;
         let held = self

@@ -118,7 +118,7 @@ impl Shop {
             has_transfers: services.rails.serves(self.tenant_key, Service::PagoMovil),
             receiver: self.receiver(),
             has_cop: services.rails.serves(self.tenant_key, Service::Cop),
-            has_usdt: services.rails.serves_usdt(self.tenant_key),
+            has_usdt: !services.rails.usdt_networks(self.tenant_key).is_empty(),
         }
     }
 }

@@ -15,7 +15,7 @@ mod reconciliations;
 mod server;
 mod subject;
 
-use crate::gateway::operators::{Operator, TokenDigest};
+use crate::gateway::operators::Operator;
 use crate::pages::inside::{ApiResult, Refused, segment, with_query};
 use crate::pages::show;
 use crate::pages::site::{Shown, Site, SiteRow, Visit, site_rows};
@@ -57,7 +57,7 @@ pub static SITE: Site<Operator> = Site {
         ("statements", "Estados de cuenta", "Statements"),
         ("reconciliations", "Conciliación", "Reconciliation"),
     ],
-    recognise: |services, hash| services.callers.operators.of_session(TokenDigest::from_bytes(*hash)),
+    recognise: |services, hash| services.callers.operators.of_session(*hash),
     owner: |who| who.account().map_or(ROOT, |account| account.id),
     who: |who, _| format!("{} · {}", who.who().name, who.role().name()),
     banner: |_, _| None,

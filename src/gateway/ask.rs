@@ -28,13 +28,16 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(10);
 const REST: Duration = Duration::from_millis(20);
 
-/// Asks a book; a refusal is a problem.
 pub async fn book(
     engine: &Engine<Domain>,
     tenant_key: u64,
     command: KeyedCommand,
 ) -> Result<Box<Settled<Domain>>, Problem> {
-    let settled = engine.ask_book(tenant_key, command, None).await.map_err(failure)?;
+    accepted(engine.ask_book(tenant_key, command, None).await)
+}
+
+fn accepted(outcome: CommandReply<Domain>) -> Result<Box<Settled<Domain>>, Problem> {
+    let settled = outcome.map_err(failure)?;
     match &settled.refusal {
         Some(refusal) => Err(refusals::problem(refusal)),
         None => Ok(settled),
@@ -53,8 +56,7 @@ pub async fn named_now(
     Ok(history::named(services.engine.reader(), tenant_key, space, name)?)
 }
 
-/// The id that a reference names by now, for the outcome of something durable: that takes nothing
-/// of the tenant's share.
+/// Likewise for the outcome of something durable: that takes nothing of the tenant's share.
 pub async fn named_by_now(
     services: &Services,
     tenant_key: u64,
@@ -65,26 +67,12 @@ pub async fn named_by_now(
     Ok(history::named(services.engine.reader(), tenant_key, space, name)?)
 }
 
-/// Asks a book like [`book`], for a change that must go on: while the engine is full it tries
-/// again, for some seconds.
 pub async fn book_patiently(
     engine: &Engine<Domain>,
     tenant_key: u64,
     ask: impl Fn() -> KeyedCommand,
 ) -> Result<Box<Settled<Domain>>, Problem> {
-    let since = Instant::now();
-    loop {
-        match engine.ask_book(tenant_key, ask(), None).await {
-            Err(Failure::Overloaded | Failure::ShareFull) if since.elapsed() < PATIENCE => {
-                tokio::time::sleep(REST).await
-            }
-            Err(failed) => return Err(failure(failed)),
-            Ok(settled) => match &settled.refusal {
-                Some(refusal) => return Err(refusals::problem(refusal)),
-                None => return Ok(settled),
-            },
-        }
-    }
+    accepted(patiently(Instant::now(), || engine.ask_book(tenant_key, ask(), None)).await)
 }
 
 /// Asks an entity for a change that must go on, because a part of it is already written elsewhere:
@@ -96,8 +84,15 @@ pub async fn entity_patiently(
     since: Instant,
     ask: impl Fn() -> KeyedCommand,
 ) -> CommandReply<Domain> {
+    patiently(since, || engine.ask_entity(tenant_key, id, false, ask(), None, None)).await
+}
+
+async fn patiently<F: Future<Output = CommandReply<Domain>>>(
+    since: Instant,
+    ask: impl Fn() -> F,
+) -> CommandReply<Domain> {
     loop {
-        match engine.ask_entity(tenant_key, id, false, ask(), None, None).await {
+        match ask().await {
             Err(Failure::Overloaded | Failure::ShareFull) if since.elapsed() < PATIENCE => {
                 tokio::time::sleep(REST).await
             }
@@ -119,16 +114,12 @@ pub fn look_now(services: &Arc<Services>, tenant_key: u64, id: EntityId) {
     });
 }
 
-/// A durable change of tenants or keys, which the directory of callers knows.
 pub struct Changed {
-    /// The record; `None` when nothing changed.
     pub record: Option<Arc<Record>>,
-    /// The record's sequence and timing, for the answer's headers.
     pub trace: Trace,
 }
 
 impl Changed {
-    /// The change of the platform's state in the record, if it made one.
     pub fn change(&self) -> Option<&PlatformChange> {
         self.record.as_ref().and_then(|record| record.platform.as_deref())
     }
@@ -147,8 +138,6 @@ pub async fn platform(
     Ok(learned(&services.callers, *settled))
 }
 
-/// Asks the platform's book like [`platform`], for a change that must go on: while the engine is
-/// full it tries again.
 pub async fn platform_patiently(
     services: &Services,
     ask: impl Fn() -> PlatformAsk,
@@ -160,7 +149,6 @@ pub async fn platform_patiently(
 
 #[derive(Default)]
 pub struct Done {
-    /// A deed that the platform's book remembers.
     pub act: Option<Act>,
     pub audit: Option<Box<AuditEntry>>,
 }
@@ -196,7 +184,6 @@ pub async fn done_and_answered(
     answered(services, done, keep, shown).await.map_err(done_not_written)
 }
 
-/// The problem of what was done and could not be written down.
 fn done_not_written(problem: Problem) -> Problem {
     let why = match problem.private_message() {
         Some(why) => format!("{}: {why}", problem.code),

@@ -5,38 +5,24 @@ use domain::resources::banks::{Listed, NAME_CHARACTERS, Service, logo_url};
 use domain::values::bank::BankCode;
 use hyper::{HeaderMap, Method};
 use serde::Deserialize;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The most banks in a feed's list that are believed.
 const BANKS_MAX: usize = 1_000;
-/// The time limit of a request to the feed.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The reason why a feed gave no catalogue. The feed's own texts are no part of it.
 #[derive(Debug, thiserror::Error)]
 pub enum BankFeedError {
-    /// The call failed.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// The answer is not a list of banks in JSON.
     #[error("is no list of banks: {0}")]
     NotBanks(#[from] serde_json::Error),
-    /// The answer names no bank, or more banks than `BANKS_MAX`.
     #[error("lists {0} banks")]
     Number(usize),
-    /// An entry of the list is not a valid bank.
-    #[error("[{n}].{what}")]
-    Entry {
-        /// The entry's index in the feed's list, from 0.
-        n: usize,
-        /// The member, and the rule that it breaks.
-        what: Cow<'static, str>,
-    },
+    #[error("[{0}].{1}")]
+    Entry(usize, String),
 }
 
-/// The source that the catalogue of banks is refreshed from: a URL that answers with a JSON list.
 pub struct BankFeed {
     url: String,
     fetcher: Fetcher,
@@ -47,7 +33,6 @@ impl BankFeed {
         Ok(BankFeed { url: url.to_owned(), fetcher: Fetcher::new(TIMEOUT)? })
     }
 
-    /// Fetches and checks the feed's present list of banks.
     pub async fn ask(&self) -> Result<Vec<Listed>, BankFeedError> {
         let text = self.fetcher.ask(Method::GET, &self.url, HeaderMap::new(), String::new()).await?;
         read(&text)
@@ -75,8 +60,8 @@ pub fn read(text: &str) -> Result<Vec<Listed>, BankFeedError> {
     let mut codes = BTreeSet::new();
     let mut listed = Vec::with_capacity(entries.len());
     for (n, entry) in entries.into_iter().enumerate() {
-        let bad = |what: Cow<'static, str>| BankFeedError::Entry { n, what };
-        let code = BankCode::parse(&entry.code).map_err(|why| bad(format!("code {why}").into()))?;
+        let bad = |what: String| BankFeedError::Entry(n, what);
+        let code = BankCode::parse(&entry.code).map_err(|why| bad(format!("code {why}")))?;
         if !codes.insert(code) {
             return Err(bad("code is there twice".into()));
         }
@@ -89,7 +74,7 @@ pub fn read(text: &str) -> Result<Vec<Listed>, BankFeedError> {
             .filter(|url| !url.is_empty())
             .map(|url| logo_url(&url))
             .transpose()
-            .map_err(|why| bad(format!("logoUrl {why}").into()))?;
+            .map_err(|why| bad(format!("logoUrl {why}")))?;
         listed.push(Listed {
             code,
             name,

@@ -142,7 +142,6 @@ fn as_first_written(
     unreadable.map_or(Ok(mark), Err)
 }
 
-/// GET /v1/payouts/batch/:batchId; `None` when there is none.
 pub fn read(
     services: &Services,
     tenant: u64,

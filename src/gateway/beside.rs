@@ -26,7 +26,6 @@ use uuid::Uuid;
 use wal::Reader;
 
 const EVERY: Duration = Duration::from_secs(1);
-/// The samples that one record has at most.
 const SAMPLES_MAX: usize = 1_000;
 
 /// Has all machines agree, if there are others, before a store here has it.
@@ -37,12 +36,10 @@ pub async fn agree(services: &Services, entry: Beside) -> Result<(), Problem> {
     ask::platform_patiently(services, || PlatformAsk::Beside(vec![entry.clone()])).await.map(drop)
 }
 
-/// Samples of feeds on their way to the other machines.
 #[derive(Clone, Default)]
 pub struct Handed(Arc<Mutex<Vec<Arc<Sample>>>>);
 
 impl Handed {
-    /// Takes a sample; it goes with the next ones.
     pub fn take(&self, sample: &Arc<Sample>) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Nobody takes them while the engine is full for minutes; the newest ones count.
@@ -52,7 +49,6 @@ impl Handed {
         waiting.push(Arc::clone(sample));
     }
 
-    /// Hands them over for as long as the server lives.
     pub async fn run(self, services: Arc<Services>) {
         loop {
             tokio::time::sleep(EVERY).await;
@@ -107,13 +103,10 @@ impl AgreedBooks for Agreed {
     }
 }
 
-/// The reason why prices that other machines took could not be found.
 #[derive(Debug, thiserror::Error)]
 pub enum NotFound {
-    /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] Unreadable),
-    /// The store of rates cannot be read or written.
     #[error(transparent)]
     Store(#[from] RateStoreError),
 }
@@ -150,7 +143,6 @@ pub async fn restore(
     Ok(samples)
 }
 
-/// The samples in the log that were taken after this instant, in the order in which they were taken.
 fn samples_after(reader: &Reader, known: Option<Timestamp>) -> Result<Vec<Arc<Sample>>, Unreadable> {
     let after = known.map_or(0, |at| at.unix_ms().saturating_add(1).max(0));
     let from = index::name(PLATFORM, Space::Sampled, &index::sampled_at(after));
@@ -169,7 +161,6 @@ fn samples_after(reader: &Reader, known: Option<Timestamp>) -> Result<Vec<Arc<Sa
 
 type LastWord = (PinPlace, Option<Arc<Pin>>);
 
-/// The last word about each place in the log.
 fn pins(reader: &Reader) -> Result<Vec<LastWord>, Unreadable> {
     let from = index::name(PLATFORM, Space::Pinned, "");
     let to = index::name(PLATFORM, Space::Pinned, "\u{7F}");

@@ -17,11 +17,9 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 pub const LASTS: Duration = Duration::from_secs(15 * 60);
-/// Cards that wait at once, of all accounts.
 const HELD_MAX: usize = 10_000;
 /// Cards of one account in one mode that wait at once: buyers of one shop leave the others room.
 const HELD_PER_TENANT_MAX: usize = 1_000;
-/// Seconds after which somebody who found no room may ask again.
 const RETRY_AFTER_SECONDS: u32 = 30;
 
 pub type Name = [u8; 16];
@@ -32,7 +30,6 @@ pub struct CardVault(Mutex<VaultedCards>);
 #[derive(Default)]
 struct VaultedCards {
     cards: HashMap<Name, VaultedCard>,
-    /// The number of cards by tenant key, of those that have any.
     counts: HashMap<u64, usize>,
 }
 
@@ -40,7 +37,6 @@ struct VaultedCard {
     tenant: u64,
     card: Arc<Card>,
     until: Instant,
-    /// The charge that has the card now, for those that come after it.
     lent: Option<Arc<Notify>>,
 }
 
@@ -151,7 +147,6 @@ impl VaultedCards {
     }
 }
 
-/// The problem of a token whose card is not there any more.
 pub fn gone() -> Problem {
     Problem::refused(
         410,

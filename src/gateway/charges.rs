@@ -26,7 +26,6 @@ use domain::resources::payments::charge::{NewCharge, Secret};
 use domain::values::ids::{EntityId, Id};
 use wal::Reader;
 
-/// A charge, which may be by the token of a card.
 pub async fn charge(
     request: &mut TenantRequest<'_>,
     new: NewCharge,
@@ -52,13 +51,11 @@ async fn newest(
 ) -> Result<(Option<Payment>, bool), Problem> {
     let (tenant, name) = (request.caller.tenant_key, new.external_ref.as_str());
     let reader = request.services.engine.reader();
-    if let Some(held) = request.services.names.reservations.try_hold_name(tenant, Space::Payment, name) {
-        request.names.push(held);
+    if request.try_hold(tenant, Space::Payment, name) {
         return Ok((payment_on(reader, tenant, name)?, false));
     }
     let before = payment_on(reader, tenant, name)?;
-    request.slot = None;
-    request.names.push(request.services.names.reservations.hold_name(tenant, Space::Payment, name).await);
+    request.wait_to_hold(tenant, Space::Payment, name).await;
     let payment = payment_on(reader, tenant, name)?;
     let was_over = |now: &Payment| {
         before.as_ref().is_some_and(|then| then.id == now.id && then.status != Status::Pending)
@@ -75,7 +72,6 @@ fn payment_on(reader: &Reader, tenant: u64, name: &str) -> Result<Option<Payment
     }
 }
 
-/// Whether a charge without a key is a repeat of an attempt that failed.
 async fn repeats(request: &TenantRequest<'_>, failed: &Payment, new: &NewCharge) -> Result<bool, Problem> {
     match failed.is_repeated_until(new).filter(|_| request.used.is_none()) {
         Some(until) => Ok(request.clock().await? < until),
@@ -171,13 +167,9 @@ async fn make_way(services: &Services, tenant: u64, intent: Id, new: &NewCharge)
     })
 }
 
-/// Whether an attempt gets past an intent.
 enum Passage {
-    /// The intent is canceled.
     Free,
-    /// The intent stays: the attempt is refused.
     Refused(Refusal),
-    /// The intent was executed.
     Taken,
 }
 

@@ -5,23 +5,23 @@
 
 use crate::gateway::ask::failure;
 use crate::gateway::exports::{Export, Pages};
-use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
+use crate::gateway::idempotency::{self, KeyUse, Owner, Reserved, Sent};
 use crate::gateway::keys::hash_key;
 use crate::gateway::limits::{self, WorkSlot};
 use crate::gateway::names::Pass;
-use crate::gateway::request::{OnBehalf, Request};
-use crate::gateway::secrets::TenantSecrets;
 use crate::gateway::services::Services;
-use crate::gateway::tenant_request::{Kept, Shows, TenantEnvironment, TenantRequest, in_a_task, reply};
+use crate::gateway::tenant_request::{
+    Kept, Shows, TenantEnvironment, TenantRequest, TenantSecrets, in_a_task, reply,
+};
 use crate::gateway::{
     batches, charges, finding, otp, own_account, receipts, statements, tenant_settings, test_reset,
     usdt_addresses, webhooks,
 };
 use crate::http::accept;
-use crate::http::body::without_unexpected;
+use crate::http::body::{Inbound, without_unexpected};
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, RequestId};
-use crate::http::router::{BadRoute, Found, Lookup, Router};
+use crate::http::router::{Found, Lookup, Parameters, Router};
 use crate::store::history::{self, Stored};
 use crate::store::past_balance;
 use actors::Failure;
@@ -61,9 +61,44 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use url::Url;
 
+/// A request as its endpoint gets it. The steps before, in their order, are in `src/server/mod.rs`.
+pub struct Request<'a> {
+    pub parameters: Parameters<'a>,
+    pub arrival: &'a Arrival,
+    pub body: Bytes,
+    /// The body as it arrives, for endpoints that read another form than JSON.
+    pub inbound: &'a mut Inbound,
+    /// The Idempotency-Key, if one was sent and counts; or what is bad about it.
+    pub key: Result<Option<&'a str>, BadField>,
+    pub unexpected: Vec<BadField>,
+    pub slot: Option<WorkSlot>,
+}
+
+// Calls that a page makes for somebody who is logged in go the way of every other call, with the hash of the
+// caller's key or token in the place of the key itself: so scopes, roles, limits, records and answers are those of
+// the API, and a key that is revoked opens nothing more. The mark travels beside the head of a request, among what
+// no network writes.
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct OnBehalf([u8; 32]);
+
+impl OnBehalf {
+    pub const fn of(hash: [u8; 32]) -> OnBehalf {
+        OnBehalf(hash)
+    }
+
+    /// The mark of a request that a page makes; `None` for one that came from outside.
+    pub fn in_arrival(arrival: &Arrival) -> Option<OnBehalf> {
+        arrival.head.extensions.get::<OnBehalf>().copied()
+    }
+
+    pub const fn hash(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// The server of interface B.
 pub struct Gateway {
     services: Arc<Services>,
     /// What shows the answer that was kept for a POST to a path.
@@ -72,28 +107,63 @@ pub struct Gateway {
 
 /// A request that was read as far as its row says, and what is held for it.
 pub struct Prepared {
-    caller: Caller,
-    handler: Handler,
-    parameters: Vec<(&'static str, String)>,
+    source: Source,
     body: Bytes,
     unexpected: Vec<BadField>,
     used: Option<KeyUse>,
-    shows: Shows,
     slot: Option<WorkSlot>,
-    /// The list, if it is wanted as CSV.
     export: Option<Box<Export>>,
     /// While the request lasts, the test data of its caller does not begin anew.
     pass: Option<Pass>,
 }
 
-/// The answer to a request, or the work that is left.
-type Step = ControlFlow<Reply, Prepared>;
+struct Source {
+    services: Arc<Services>,
+    kept: Arc<Kept>,
+    caller: Caller,
+    handler: Handler,
+    parameters: Vec<(&'static str, String)>,
+    shows: Shows,
+    request_id: RequestId,
+}
+
+impl Source {
+    /// Calls the endpoint; without an arrival for the further pages of a list.
+    async fn call(
+        &self,
+        arrival: Option<&Arrival>,
+        (query, body, unexpected): (Option<&str>, Bytes, Vec<BadField>),
+        (used, slot): (Option<KeyUse>, Option<WorkSlot>),
+    ) -> Result<Reply, Problem> {
+        let Source { services, kept, caller, handler, parameters, shows, request_id } = self;
+        let env = TenantEnvironment { services, tenant: caller.tenant_key, now: services.now() };
+        let (banks, shows, names) = (services.banks.now(), *shows, Vec::new());
+        let server =
+            &mut TenantRequest { services, kept, caller, request_id, arrival, used, shows, slot, names };
+        let mut context =
+            Context { caller, env: &env, banks: &banks, body, parameters, query, unexpected, server };
+        let reply = handler(&mut context).await;
+        if context.unexpected.is_empty() { reply } else { without_unexpected(reply, context.unexpected) }
+    }
+}
+
+/// The further pages of a list as CSV are read by the list's own endpoint.
+impl Pages for Arc<Source> {
+    async fn page(&self, query: String) -> Result<Bytes, Problem> {
+        // Every page is like the first: a book in doubt is not shown.
+        if self.services.engine.is_halted(self.caller.tenant_key) {
+            return Err(failure(Failure::Halted));
+        }
+        let page = self.call(None, (Some(&query), Bytes::new(), Vec::new()), (None, None)).await?;
+        Ok(page.body().clone())
+    }
+}
 
 impl Gateway {
-    pub fn new(services: Arc<Services>) -> Result<Gateway, BadRoute> {
+    pub fn new(services: Arc<Services>) -> Gateway {
         let shows =
             routes().into_iter().chain(page_routes()).map(|row| (row.method, row.path, row.endpoint.show));
-        Ok(Gateway { kept: Arc::new(Router::new(shows)?), services })
+        Gateway { kept: Arc::new(Router::new(shows)), services }
     }
 
     /// Authenticates the caller: key, live mode, test mode, scope, in this order.
@@ -125,27 +195,6 @@ impl Gateway {
     }
 }
 
-/// A call of an endpoint, whose parts outside of its body may be bad.
-struct Call<'a> {
-    handler: Handler,
-    parameters: &'a [(&'static str, String)],
-    query: Option<&'a str>,
-    body: Bytes,
-    unexpected: Vec<BadField>,
-}
-
-async fn call(mut request: TenantRequest<'_>, call: Call<'_>) -> Result<Reply, Problem> {
-    let (services, caller) = (request.services, request.caller);
-    let env = TenantEnvironment { services, tenant: caller.tenant_key, now: services.now() };
-    let banks = services.banks.now();
-    let Call { handler, parameters, query, body, unexpected } = call;
-    let server = &mut request;
-    let mut context =
-        Context { caller, env: &env, banks: &banks, body, parameters, query, unexpected, server };
-    let reply = handler(&mut context).await;
-    if context.unexpected.is_empty() { reply } else { without_unexpected(reply, context.unexpected) }
-}
-
 /// The key that a request brings; none where it brings two: one may be a proxy's, and another account's.
 pub fn sent_key(headers: &HeaderMap) -> Option<&str> {
     let mut sent = headers.get_all(API_KEY).iter();
@@ -153,8 +202,6 @@ pub fn sent_key(headers: &HeaderMap) -> Option<&str> {
     if sent.all(|again| again == key) { key.to_str().ok() } else { None }
 }
 
-/// The problem of a caller whose key opens nothing, or who sent none. Whether a key was ever one is not
-/// said.
 fn without_key(headers: &HeaderMap) -> Problem {
     Problem::unauthorized(if headers.get_all(API_KEY).iter().count() > 1 {
         "the header x-api-key is there more than once: send one key"
@@ -168,7 +215,6 @@ fn without_key(headers: &HeaderMap) -> Problem {
 }
 
 impl Gateway {
-    /// The tenant key and the key of a caller who was refused, or asked for what is not there.
     pub fn key_of(&self, arrival: &Arrival) -> Option<(u64, Id)> {
         let key = arrival.head.headers.get(API_KEY)?.to_str().ok()?;
         let caller = self.services.callers.directory.recognise(&hash_key(key), self.services.now())?;
@@ -182,7 +228,7 @@ impl Gateway {
         route: &Route,
         caller: Caller,
         asked: &mut Request<'_>,
-    ) -> Result<Step, Problem> {
+    ) -> Result<ControlFlow<Reply, Prepared>, Problem> {
         let key = mem::replace(&mut asked.key, Ok(None)).unwrap_or_else(|bad| {
             asked.unexpected.push(bad);
             None
@@ -201,20 +247,16 @@ impl Gateway {
                 true => Owner::AtPlatform(caller.tenant_key),
                 false => Owner::Tenant(caller.tenant_key),
             };
-            used = Some(match idempotency::reserve(&self.services, owner, &sent)? {
-                Reserved::New(used) => used,
-                // Boxed, as it is rare: each connection has room for its longest future.
-                Reserved::Found(found) => match Box::pin(found.look(&self.services, &asked.body)).await? {
-                    Looked::New(used) => used,
-                    Looked::Answered(answer) => {
-                        let tenant = caller.tenant_key;
-                        let secrets = TenantSecrets { services: &self.services, tenant, sent: Some(key) };
-                        let (status, body) = answer.show(shows.show, shows.about, &secrets)?;
-                        let reply = Reply::json(status, body).wal_seq(answer.seq).replayed();
-                        return Ok(ControlFlow::Break(reply));
-                    }
-                },
-            });
+            used = match idempotency::reserve(&self.services, owner, &sent).await? {
+                Reserved::New(used) => Some(used),
+                Reserved::Answered(answer) => {
+                    let tenant = caller.tenant_key;
+                    let secrets = TenantSecrets { services: &self.services, tenant, sent: Some(key) };
+                    let (status, body) = answer.show(shows.show, shows.about, &secrets)?;
+                    let reply = Reply::json(status, body).wal_seq(answer.seq).replayed();
+                    return Ok(ControlFlow::Break(reply));
+                }
+            };
         }
         let head = &asked.arrival.head;
         let mut unexpected = mem::take(&mut asked.unexpected);
@@ -225,90 +267,31 @@ impl Gateway {
         {
             (export, unexpected) = (Some(Box::new(wanted)), bad);
         }
-        Ok(ControlFlow::Continue(Prepared {
-            caller,
-            handler: route.endpoint.handler,
-            parameters: asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
-            body: mem::take(&mut asked.body),
-            unexpected,
-            used,
-            shows,
-            slot: asked.slot.take(),
-            export,
-            pass,
-        }))
-    }
-
-    /// Has the endpoint do what is asked.
-    pub async fn perform(&self, prepared: Prepared, arrival: &Arrival) -> Result<Reply, Problem> {
-        let Prepared { caller, handler, parameters, body, unexpected, used, shows, slot, export, pass } =
-            prepared;
-        let _pass = pass;
-        let request = TenantRequest {
-            services: &self.services,
-            kept: &self.kept,
-            caller: &caller,
-            request_id: &arrival.request_id,
-            arrival: Some(arrival),
-            used,
-            shows,
-            slot,
-            names: Vec::new(),
-        };
-        let Some(export) = export else {
-            let query = arrival.head.uri.query();
-            return call(request, Call { handler, parameters: &parameters, query, body, unexpected }).await;
-        };
-        let query = export.query(None);
-        let first = Call { handler, parameters: &parameters, query: Some(&query), body, unexpected };
-        let first = Box::pin(call(request, first)).await?;
-        let pages = TenantPages(Arc::new(Source {
+        let source = Source {
             services: Arc::clone(&self.services),
             kept: Arc::clone(&self.kept),
             caller,
-            handler,
-            parameters,
-            request_id: arrival.request_id.clone(),
-        }));
-        export.reply(first.body(), pages, arrival.request_id.clone())
+            handler: route.endpoint.handler,
+            parameters: asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
+            shows,
+            request_id: asked.arrival.request_id.clone(),
+        };
+        let (body, slot) = (mem::take(&mut asked.body), asked.slot.take());
+        Ok(ControlFlow::Continue(Prepared { source, body, unexpected, used, slot, export, pass }))
     }
 }
 
-/// The pages of a tenant's list as CSV, which are read by the list's own endpoint.
-#[derive(Clone)]
-struct TenantPages(Arc<Source>);
-
-struct Source {
-    services: Arc<Services>,
-    kept: Arc<Kept>,
-    caller: Caller,
-    handler: Handler,
-    parameters: Vec<(&'static str, String)>,
-    request_id: RequestId,
-}
-
-impl Pages for TenantPages {
-    async fn page(&self, query: String) -> Result<Bytes, Problem> {
-        let Source { services, kept, caller, handler, parameters, request_id } = &*self.0;
-        // Every page is like the first: a book in doubt is not shown.
-        if services.engine.is_halted(caller.tenant_key) {
-            return Err(failure(Failure::Halted));
-        }
-        let request = TenantRequest {
-            services,
-            kept,
-            caller,
-            request_id,
-            arrival: None,
-            used: None,
-            shows: Shows::default(),
-            slot: None,
-            names: Vec::new(),
+impl Prepared {
+    pub async fn perform(self, arrival: &Arrival) -> Result<Reply, Problem> {
+        let Prepared { source, body, unexpected, used, slot, export, pass: _pass } = self;
+        let Some(export) = export else {
+            let read = (arrival.head.uri.query(), body, unexpected);
+            return source.call(Some(arrival), read, (used, slot)).await;
         };
-        let query = Some(&*query);
-        let page = Call { handler: *handler, parameters, query, body: Bytes::new(), unexpected: Vec::new() };
-        let page = call(request, page).await?;
-        Ok(page.body().clone())
+        let query = export.query(None);
+        let read = (Some(&*query), body, unexpected);
+        let first = Box::pin(source.call(Some(arrival), read, (used, slot))).await?;
+        export.reply(first.body(), Arc::new(source), arrival.request_id.clone())
     }
 }
 
@@ -350,16 +333,9 @@ impl Server for TenantRequest<'_> {
 
     fn hold<'s>(&'s mut self, owner: u64, space: Space, name: &'s str) -> Later<'s, ()> {
         Box::pin(async move {
-            let reservations = &self.services.names.reservations;
-            if let Some(held) = reservations.try_hold_name(owner, space, name) {
-                self.names.push(held);
-                return Ok(());
+            if !self.try_hold(owner, space, name) {
+                self.wait_to_hold(owner, space, name).await;
             }
-            // Who has to wait gives its work slot back: a bank may be asked under the name, and repeats would keep the
-            // tenant's other requests from working. It takes none again, since who waits for a slot under a name
-            // stands in the way of those who wait for the name in a slot.
-            self.slot = None;
-            self.names.push(reservations.hold_name(owner, space, name).await);
             Ok(())
         })
     }
@@ -579,7 +555,6 @@ impl Server for TenantRequest<'_> {
     }
 }
 
-/// The answer to a read: 200 with the body, or 404 if there is none.
 fn found(body: Option<Vec<u8>>) -> Result<Reply, Problem> {
     body.map(|body| Reply::json(200, body)).ok_or_else(Problem::not_found)
 }

@@ -16,10 +16,8 @@ use hyper::header::{CONTENT_DISPOSITION, HeaderMap, HeaderValue};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The number of times that a page is tried again that there is no room for at the moment.
 const RETRIES_MAX: u32 = 30;
 
-/// A list that is wanted as CSV.
 #[derive(Clone)]
 pub struct Export {
     table: Arc<Table>,
@@ -27,9 +25,7 @@ pub struct Export {
     name: String,
 }
 
-/// A source of the pages of a list.
 pub trait Pages: Clone + Send + Sync + 'static {
-    /// The answer of the list, in JSON, to this query.
     fn page(&self, query: String) -> impl Future<Output = Result<Bytes, Problem>> + Send;
 }
 
@@ -55,18 +51,16 @@ impl Export {
         Some((export, unexpected))
     }
 
-    /// The query of the list, or of its page at a cursor.
     pub fn query(&self, cursor: Option<&str>) -> String {
         self.asked.query(self.table.pages(), cursor)
     }
 
-    /// The answer: the header and the first page, which is there, and the pages that follow it.
     pub fn reply(self, first: &[u8], pages: impl Pages, request_id: RequestId) -> Result<Reply, Problem> {
         let header = self.table.header(self.asked.separator);
         let (rows, next) = self.rows(first)?;
         let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{}\"", self.name));
         let rest = self.rest(next, pages, request_id);
-        let reply = Reply::pieces(CSV, header + &rows, rest);
+        let reply = Reply::pieces(CSV, header + rows.as_str(), rest);
         Ok(match disposition {
             Ok(disposition) => reply.header(CONTENT_DISPOSITION, disposition),
             Err(_) => reply,
@@ -78,7 +72,6 @@ impl Export {
         Ok((rows.text, rows.next))
     }
 
-    /// The pages from a cursor on; nothing without one.
     fn rest(self, next: Option<String>, pages: impl Pages, request_id: RequestId) -> Rest {
         match next {
             None => Rest::nothing(),
@@ -116,7 +109,6 @@ async fn patiently(pages: &impl Pages, query: String) -> Result<Bytes, Problem> 
     }
 }
 
-/// The name of the file: what the path says of the list, without its ids.
 fn file_name(path: &str) -> String {
     let words: Vec<&str> =
         path.split('/').skip(2).filter(|segment| !segment.is_empty() && !segment.starts_with(':')).collect();

@@ -23,15 +23,11 @@ use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 
 pub struct Searched {
-    /// The list, as JSON.
     pub body: Vec<u8>,
-    /// Whether nothing was found.
     pub is_empty: bool,
-    /// Whether something was found by a person's document or phone.
     pub has_person: bool,
 }
 
-/// The hits of a text in everything of a tenant's.
 pub async fn of_tenant(request: &mut TenantRequest<'_>, sought: Sought) -> Result<Reply, Problem> {
     let (services, tenant) = (request.services, request.caller.tenant_key);
     let (now, whose) = (request.clock().await?, (tenant, request.caller.tenant.id));
@@ -68,15 +64,12 @@ fn looks_for_people(
     }
 }
 
-/// The refusal of a search for a person by an account that found nobody too often.
 fn too_many_misses(seconds: u32) -> Problem {
     let message = "30 searches for a document or a phone found nobody in 10 minutes, so nothing was searched \
                    for; ask again after Retry-After";
     Problem::too_many_attempts(message, seconds)
 }
 
-/// The items that a text finds within a tenant key, at the instant `now` of its clock; `request` is the
-/// one that it names.
 pub fn search(
     services: &Services,
     (tenant, tenant_id): (u64, Id),
@@ -95,7 +88,6 @@ pub fn search(
     Ok(Searched { body: list_json(items), is_empty: hits.is_empty(), has_person })
 }
 
-/// The hit of the thing that a request made, as it is now.
 pub fn made_by(services: &Services, request: Option<&requests::Found>) -> Result<Option<Hit>, Stopped> {
     let Some((request, seq)) = request.and_then(|request| Some((request, request.seq?))) else {
         return Ok(None);
@@ -118,7 +110,6 @@ pub fn made_by(services: &Services, request: Option<&requests::Found>) -> Result
     Ok(subject.map(|subject| Hit { tenant, subject, why: Why::RequestId }))
 }
 
-/// GET /v1/requests/:requestId
 pub async fn request(services: &Services, tenant: u64, request_id: &str) -> Result<Vec<u8>, Problem> {
     let found = services.files.requests.find(tenant, request_id, services.now()).await;
     let found = found.map_err(Problem::internal_error)?.ok_or_else(Problem::not_found)?;
@@ -132,10 +123,8 @@ pub async fn request(services: &Services, tenant: u64, request_id: &str) -> Resu
     Ok(Object::reopened(found.body).maybe_plain("entityId", made).end())
 }
 
-/// The thing that a record made or changed, as the call that asked for it names it.
 enum Made<'a> {
     Entity(EntityId),
-    /// A link, which is a part of its product.
     Link(Id),
     /// A deposit in USDT, which is in no entity, but in its event.
     Deposit(&'a Deposit),

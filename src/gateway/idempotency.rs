@@ -7,7 +7,7 @@
 
 use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, defect};
-use crate::gateway::names::KeyHeld;
+use crate::gateway::names::Held;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -26,10 +26,8 @@ use domain::values::ids::Id;
 use domain::values::mode::{Mode, PLATFORM, is_live};
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
-use std::fmt;
 use wal::Seq;
 
-/// The owner of an Idempotency-Key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     Tenant(u64),
@@ -38,23 +36,17 @@ pub enum Owner {
     Operators,
 }
 
-/// The parts of a request that its Idempotency-Key concerns.
 pub struct Sent<'a> {
-    /// The request's Idempotency-Key.
     pub key: &'a str,
-    /// The request's path.
     pub path: &'a str,
-    /// The request's body.
     pub body: &'a [u8],
     pub has_card: bool,
-    /// The request's id, for its log line and `X-Request-Id`.
     pub request_id: &'a str,
 }
 
-/// A key that a request works under.
 pub struct KeyUse {
     pub(super) keep: KeepRef,
-    pub(super) held: KeyHeld,
+    pub(super) held: Held,
     sent: String,
 }
 
@@ -72,11 +64,8 @@ impl KeyUse {
 }
 
 pub struct KeptAnswer {
-    /// The record that keeps it.
     pub seq: Seq,
-    /// The tenant key whose log has the record.
     tenant: u64,
-    /// The answer.
     pub kept: Kept,
     pub record: Record,
     pub time: Timestamp,
@@ -94,32 +83,15 @@ impl KeptAnswer {
     }
 }
 
-/// The outcome of reserving an Idempotency-Key.
 pub enum Reserved {
-    /// The key is new: the answer is to be kept, and the key is held until then.
+    /// No answer stands: one is to be kept, and the key is held until then.
     New(KeyUse),
-    /// Answers are kept for the key; whether one stands is asked of its book.
-    Found(Box<Found>),
-}
-
-/// The answers that are kept for a key, and the key, which is held.
-pub struct Found {
-    owner: Owner,
-    answers: Vec<KeptAnswer>,
-    used: KeyUse,
-}
-
-/// The outcome of a look at the answers that are kept for a key.
-pub enum Looked {
-    /// No answer stands: the key is used anew.
-    New(KeyUse),
-    /// The request was answered before.
     Answered(Box<KeptAnswer>),
 }
 
-/// Reserves the key of a request: 409 while another request works under it. It waits for nothing, as
-/// most keys are new.
-pub fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Reserved, Problem> {
+/// Reserves the key of a request, and looks for the answer that stands: 409 while another request works under it, 422
+/// if it was used for another body. It waits only if there are answers, as most keys are new.
+pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Reserved, Problem> {
     let (tenant, key) = match owner {
         Owner::Tenant(tenant) => (tenant, sent.key.to_owned()),
         Owner::AtPlatform(tenant) => {
@@ -142,6 +114,13 @@ pub fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Res
         false => services.keys.mark(&[b"body", sent.body]),
     };
     let answers = find(services, owner, &key, sent.path)?;
+    if !answers.is_empty() {
+        // Boxed: each connection has room for its longest future.
+        let standing = Box::pin(standing(services, owner, answers, body_hash, sent.body)).await?;
+        if let Some(answer) = standing {
+            return Ok(Reserved::Answered(Box::new(answer)));
+        }
+    }
     let keep = KeepRef {
         key,
         path: sent.path.to_owned(),
@@ -150,21 +129,7 @@ pub fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Res
         first_seen: Timestamp::EPOCH,
         request_id: sent.request_id.to_owned(),
     };
-    let used = KeyUse { keep, held, sent: sent.key.to_owned() };
-    Ok(if answers.is_empty() {
-        Reserved::New(used)
-    } else {
-        Reserved::Found(Box::new(Found { owner, answers, used }))
-    })
-}
-
-impl Found {
-    /// Looks for the answer that stands: 422 if the key was used for another body.
-    pub async fn look(self, services: &Services, body: &[u8]) -> Result<Looked, Problem> {
-        let Found { owner, answers, used } = self;
-        let standing = standing(services, owner, answers, used.keep.body_hash, body).await?;
-        Ok(standing.map_or(Looked::New(used), |answer| Looked::Answered(Box::new(answer))))
-    }
+    Ok(Reserved::New(KeyUse { keep, held, sent: sent.key.to_owned() }))
 }
 
 /// Keeps an answer that no decision keeps: to what was done beside the book, or to what was known
@@ -182,7 +147,6 @@ pub async fn keep_answer(
     Ok(ask::book_patiently(&services.engine, tenant, keeping).await?.seq)
 }
 
-/// The answers kept for a key on a path: one for a tenant, for operators the newest of each mode.
 fn find(services: &Services, owner: Owner, key: &str, path: &str) -> Result<Vec<KeptAnswer>, Unreadable> {
     let reader = services.engine.reader();
     let values: Vec<Vec<u8>> = match owner {
@@ -226,10 +190,8 @@ async fn standing(
         if answer.kept.of.body_hash == body_hash {
             return Ok(Some(answer));
         }
-        first.get_or_insert_with(|| FirstUse {
-            seen: answer.kept.of.first_seen,
-            by: answer.kept.of.request_id.clone(),
-        });
+        let of = &answer.kept.of;
+        first.get_or_insert_with(|| format!("at {} by the request {}", of.first_seen, of.request_id));
         others.push(answer.tenant);
     }
     let is_apart = match owner {
@@ -242,31 +204,17 @@ async fn standing(
     }
 }
 
-/// The first use of a key, in words for who uses it again.
-struct FirstUse {
-    seen: Timestamp,
-    by: String,
-}
-
-impl fmt::Display for FirstUse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at {} by the request {}", self.seen, self.by)
-    }
-}
-
 /// Whether a tenant key is of the other mode. A key of operators is bound to the mode that its body
 /// names; one that was used without a mode, by the platform's own book, stands for both.
 fn is_other(tenant: u64, mode: Mode) -> bool {
     tenant != PLATFORM && is_live(tenant) != (mode == Mode::Live)
 }
 
-/// The mode that a body names, if it is one that can be read.
 pub fn mode_in(body: &[u8]) -> Option<Mode> {
     let mut fields = Fields::parse(body).ok()?;
     fields.required("mode", kinds::mode()).peek().copied()
 }
 
-/// The use that is under way; `None` when there is none.
 pub fn under_way(
     services: &Services,
     tenant: u64,
@@ -280,7 +228,6 @@ pub fn under_way(
     Some(body.null("status").null("response").null("walSeq").end())
 }
 
-/// The newest use whose answer is kept at `now`; `None` when there is none.
 pub fn done(
     services: &Services,
     tenant: u64,

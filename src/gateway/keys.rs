@@ -20,7 +20,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 /// The time, in ms, to which the last use of a key is noted; more precision would cost every
 /// request a write to shared memory.
@@ -51,7 +51,6 @@ impl Eq for Hashed {}
 
 #[derive(Default)]
 pub struct Directory {
-    /// The keys, each with the time of its last use, in ms.
     keys: DashMap<Hashed, AtomicI64>,
     tenants: DashMap<u32, Arc<Tenant>>,
     number_of: DashMap<Id, u32>,
@@ -87,17 +86,14 @@ impl Directory {
         self.live_asked.insert(number, at);
     }
 
-    /// The instant at which a tenant asked for live mode, if the operator has not answered.
     pub fn live_asked_at(&self, number: u32) -> Option<Timestamp> {
         self.live_asked.get(&number).map(|at| *at)
     }
 
-    /// The number of tenants that asked for live mode and were not answered.
     pub fn live_asked_count(&self) -> usize {
         self.live_asked.len()
     }
 
-    /// Learns what a durable record of the platform's book changed, at `at`.
     pub fn learn(&self, change: &PlatformChange, at: Timestamp) {
         match change {
             PlatformChange::Tenant(tenant) => self.learn_tenant(tenant),
@@ -140,13 +136,11 @@ impl Directory {
         self.tenants.get(&number).map(|tenant| Arc::clone(&tenant))
     }
 
-    /// The tenant key under which the secrets of a tenant key derive: the first that it had.
     pub fn first_key(&self, tenant_key: u64) -> u64 {
         let tenant = u32::try_from(tenant_key / 2).ok().and_then(|number| self.tenant_numbered(number));
         tenant.map_or(tenant_key, |tenant| u64::from(tenant.first_number) * 2 + tenant_key % 2)
     }
 
-    /// Every tenant, newest first.
     pub fn tenants(&self) -> Vec<Arc<Tenant>> {
         let mut tenants: Vec<_> = self.tenants.iter().map(|tenant| Arc::clone(&tenant)).collect();
         tenants.sort_by_key(|tenant| std::cmp::Reverse(tenant.number));
@@ -167,13 +161,10 @@ impl Directory {
     }
 }
 
-/// The number of digits: 0 to 9, A to Z and a to z.
 const BASE: u16 = 62;
-/// The digits, as characters.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// Digits of a key: 62^27 is more than 2^160.
 const DIGITS: usize = 27;
-/// Characters of a key that are kept in plain text, to recognise it by.
 const PREFIX_CHARACTERS: usize = 12;
 /// Characters of a shorter key, which the configuration may fix, that are kept in plain text:
 /// `pk_test_`.
@@ -181,14 +172,7 @@ const SHORT_PREFIX_CHARACTERS: usize = 8;
 
 pub const OPERATOR: &str = STEM;
 
-/// A key in plain text. It has no way into a log: neither `Debug` nor `Display` shows it.
-pub struct Secret(String);
-
-impl Drop for Secret {
-    fn drop(&mut self) {
-        self.0.zeroize();
-    }
-}
+pub struct Secret(Zeroizing<String>);
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -228,7 +212,6 @@ impl Secret {
         Secret::with_hash(keys, key.id, stem(key.mode), idempotency_key, key.hash)
     }
 
-    /// The secret that was made for this id under this Idempotency-Key, if it has this hash.
     pub fn with_hash(
         keys: &ServerKeys,
         id: Id,
@@ -255,24 +238,21 @@ impl Secret {
             }
             key.push(char::from(ALPHABET[usize::from(rest)]));
         }
-        Secret(key)
+        Secret(Zeroizing::new(key))
     }
 
     pub fn fixed(key: &str) -> Secret {
-        Secret(key.to_owned())
+        Secret(Zeroizing::new(key.to_owned()))
     }
 
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// SHA-256 of the key.
     pub fn hash(&self) -> [u8; 32] {
         hash_key(&self.0)
     }
 
-    /// The record of the key under this id: its hash and prefix, never the key. The caller fills in
-    /// whose key it is and when it was made.
     pub fn key(&self, id: Id, mode: Mode) -> ApiKey {
         ApiKey {
             id,
@@ -305,7 +285,6 @@ pub struct ServerKeys {
 }
 
 impl ServerKeys {
-    /// Builds the server's keys from 32 secret bytes each.
     pub fn new(mark: [u8; 32], card: [u8; 32]) -> ServerKeys {
         ServerKeys { mark, card, person_marks: PersonMarks::under(&mark) }
     }
@@ -325,12 +304,10 @@ impl ServerKeys {
         keyed_hash(&self.mark, &[b"api key", id.as_bytes(), salt])
     }
 
-    /// The key under which the index knows documents and phones.
     pub const fn person_marks(&self) -> &PersonMarks {
         &self.person_marks
     }
 
-    /// The first half of a keyed hash over `parts`.
     pub fn mark(&self, parts: &[&[u8]]) -> [u8; 16] {
         keyed_hash(&self.mark, parts)
     }

@@ -28,12 +28,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// The time for which a tenant counts as one that asks: up to twice this.
 const LATELY: Duration = Duration::from_secs(1);
 /// Pages that are read for one of them at once: a page of a hundred keeps a processor busy for as
 /// long as some fifty payouts do, without a pause for others.
 const PAGES: usize = 1;
-/// The pause before a tenant at its share is told so.
 pub const PAUSE: Duration = Duration::from_millis(250);
 /// The longest wait for a slot: whoever has that much to do already is told so.
 const WAIT_MAX: Duration = Duration::from_secs(2);
@@ -43,21 +41,16 @@ pub struct Bounds {
     pub live_slots: usize,
     pub test_slots: usize,
     pub waiting_max: usize,
-    /// The tenant's part of the room for bodies.
     pub parts: Parts,
 }
 
-/// The refusals since the start, in live mode and in test mode, and what waits now.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Requests that were refused because too many of their owner waited for a slot.
     pub slots: [AtomicU64; 2],
-    /// Bodies that would have taken more than their tenant's part.
     pub bodies: [AtomicU64; 2],
     pub waiting: AtomicUsize,
 }
 
-/// Whose a share is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
     Tenant(u64),
@@ -65,43 +58,35 @@ pub enum Owner {
     Client(Client),
 }
 
-/// The shares of all tenants and buyers.
 pub struct Shares {
     bounds: Bounds,
     counters: Arc<Counters>,
     owners: DashMap<Owner, Arc<Share>, RandomState>,
-    /// The number of owners, to be read without a lock.
     owners_count: AtomicUsize,
 }
 
 #[derive(Debug)]
 pub struct Share {
     is_live: bool,
-    /// Whether what is reserved for live mode is left to tenants in it.
     leaves_reserve: bool,
     parts: Parts,
     slots: Semaphore,
     pages: Semaphore,
     waiting: AtomicUsize,
     waiting_max: usize,
-    /// Bytes of bodies that are being gathered.
     body_bytes: AtomicUsize,
-    /// Whether its owner asked since the last sweep.
     is_used: AtomicBool,
     counters: Arc<Counters>,
 }
 
-/// A slot, until it is dropped.
 #[derive(Debug)]
 pub struct WorkSlot {
     share: Arc<Share>,
-    /// Whether the owner had asked for more than there was.
     has_waited: bool,
     semaphore: fn(&Share) -> &Semaphore,
 }
 
 impl WorkSlot {
-    /// Whether the request had to wait for it, behind others of the same owner.
     pub fn has_waited(&self) -> bool {
         self.has_waited
     }
@@ -123,26 +108,19 @@ impl Drop for WaitingRequest<'_> {
 }
 
 impl Shares {
-    /// The shares of a server that serves nobody yet.
     pub fn new(bounds: Bounds) -> Shares {
-        Shares {
-            bounds,
-            counters: Arc::default(),
-            owners: DashMap::default(),
-            owners_count: AtomicUsize::new(0),
-        }
+        let (counters, owners) = (Arc::default(), DashMap::default());
+        Shares { bounds, counters, owners, owners_count: AtomicUsize::new(0) }
     }
 
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Tenants, each mode by itself, and buyers that asked lately.
     pub fn owners_count(&self) -> usize {
         self.owners_count.load(Ordering::Relaxed)
     }
 
-    /// The share of an owner, who asks now.
     pub fn of(&self, owner: Owner) -> Arc<Share> {
         let share = match self.owners.get(&owner) {
             Some(known) => Arc::clone(&known),
@@ -157,19 +135,20 @@ impl Shares {
 
     fn new_share(&self, owner: Owner) -> Arc<Share> {
         self.owners_count.fetch_add(1, Ordering::Relaxed);
-        let is_live = match owner {
-            Owner::Tenant(tenant) => is_live(tenant),
-            Owner::Client(_) => true,
+        let Bounds { live_slots, test_slots, waiting_max, parts } = self.bounds;
+        // A buyer in live mode is one of many, and nobody knows who they are.
+        let (is_live, leaves_reserve) = match owner {
+            Owner::Tenant(tenant) => (is_live(tenant), !is_live(tenant)),
+            Owner::Client(_) => (true, true),
         };
         Arc::new(Share {
             is_live,
-            // A buyer in live mode is one of many, and nobody knows who they are.
-            leaves_reserve: !is_live || matches!(owner, Owner::Client(_)),
-            parts: self.bounds.parts,
-            slots: Semaphore::new(if is_live { self.bounds.live_slots } else { self.bounds.test_slots }),
+            leaves_reserve,
+            parts,
+            slots: Semaphore::new(if is_live { live_slots } else { test_slots }),
             pages: Semaphore::new(PAGES),
             waiting: AtomicUsize::new(0),
-            waiting_max: self.bounds.waiting_max,
+            waiting_max,
             body_bytes: AtomicUsize::new(0),
             is_used: AtomicBool::new(true),
             counters: Arc::clone(&self.counters),
@@ -211,7 +190,6 @@ impl Shares {
         Ok(Some(slot))
     }
 
-    /// Forgets owners that did not ask lately, again and again.
     pub async fn sweep(&self) {
         loop {
             tokio::time::sleep(LATELY).await;
@@ -298,20 +276,17 @@ impl Room for Share {
     }
 }
 
-/// The rate of each account's requests, each mode by itself: more keys are no more requests.
 pub struct Rate {
     pub throttle: Throttle<u64>,
     pub per_second: u32,
 }
 
 impl Rate {
-    /// `per_second` 0 = no limit; `burst` 0 = as many as come in a second.
     pub fn new(per_second: u32, burst: u32) -> Rate {
         Rate { throttle: Throttle::new(per_second, burst), per_second }
     }
 }
 
-/// Buckets below this number are not worth a sweep.
 const SWEEP_FROM: usize = 1_024;
 
 #[derive(Debug)]
@@ -322,7 +297,6 @@ pub struct Throttle<K: Eq + Hash> {
     bucket_ns: u64,
     start: Instant,
     full_at_ns: DashMap<K, u64>,
-    /// The next sweep is due at so many buckets.
     sweep_at: AtomicUsize,
 }
 
@@ -334,8 +308,6 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
         Throttle::every(Duration::from_nanos(token_ns), if burst == 0 { requests_per_second } else { burst })
     }
 
-    /// A throttle that refills one token per `token`, and allows `burst` requests in a row. A
-    /// `token` of zero is no limit.
     pub fn every(token: Duration, burst: u32) -> Self {
         let token_ns = u64::try_from(token.as_nanos()).unwrap_or(u64::MAX);
         let bucket_ns = token_ns.saturating_mul(u64::from(burst));
@@ -348,7 +320,6 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
         }
     }
 
-    /// Takes a token, or says in how many seconds the next one is there.
     pub fn check(&self, key: K) -> Result<(), u32> {
         if self.token_ns == 0 {
             return Ok(());
@@ -356,25 +327,15 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
         self.check_at(key, Instant::now())
     }
 
-    fn ns(&self, now: Instant) -> u64 {
-        u64::try_from(now.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    /// The instant, in ns since the start, at which a bucket will be full again after one more
-    /// token; `Err` says in how many seconds there will be a token, if there is none.
-    fn room(&self, full_at: u64, now_ns: u64) -> Result<u64, u32> {
-        let after = full_at.max(now_ns).saturating_add(self.token_ns);
-        let latest = now_ns.saturating_add(self.bucket_ns);
-        if after <= latest {
-            return Ok(after);
-        }
-        Err(seconds(Duration::from_nanos(after - latest)))
-    }
-
     fn check_at(&self, key: K, now: Instant) -> Result<(), u32> {
-        let now_ns = self.ns(now);
+        let since = now.saturating_duration_since(self.start);
+        let now_ns = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
         let mut full_at = self.full_at_ns.entry(key).or_insert(0);
-        let after = self.room(*full_at, now_ns)?;
+        let after = (*full_at).max(now_ns).saturating_add(self.token_ns);
+        let latest = now_ns.saturating_add(self.bucket_ns);
+        if after > latest {
+            return Err(seconds(Duration::from_nanos(after - latest)));
+        }
         *full_at = after;
         drop(full_at);
         self.sweep(now_ns);
@@ -460,7 +421,6 @@ fn make_room<K: Eq + Hash>(all: &mut HashMap<K, VecDeque<Instant>>, now: Instant
     }
 }
 
-/// Whole seconds to wait, at least one.
 fn seconds(wait: Duration) -> u32 {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     u32::try_from(seconds).unwrap_or(u32::MAX).max(1)

@@ -32,8 +32,6 @@ pub mod prices;
 pub mod public;
 pub mod rail_calls;
 pub mod receipts;
-pub mod request;
-pub mod secrets;
 pub mod services;
 pub mod statements;
 pub mod tenant_request;

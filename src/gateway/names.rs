@@ -10,115 +10,88 @@ use domain::values::mode::is_live;
 use domain::values::time::Timestamp;
 use foldhash::fast::RandomState;
 use std::sync::Arc;
+use tokio::sync::futures::OwnedNotified;
 use tokio::sync::{Notify, OwnedRwLockReadGuard, RwLock};
 use uuid::Uuid;
 
-/// The uses of one Idempotency-Key on one path, in one tenant and mode.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct KeyName {
+struct Name {
     tenant: u64,
-    key: String,
-    path: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct RefName {
-    tenant: u64,
-    space: Space,
+    of: NameOf,
     name: String,
 }
 
-/// The Idempotency-Keys and names that requests work under now.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum NameOf {
+    /// An Idempotency-Key, by itself on each path.
+    Key(String),
+    Reference(Space),
+}
+
 #[derive(Default)]
-pub struct Reservations {
-    keys: DashMap<KeyName, Timestamp>,
-    names: DashMap<RefName, Arc<Notify>>,
-}
+pub struct Reservations(DashMap<Name, (Timestamp, Arc<Notify>)>);
 
-/// The right to work under an Idempotency-Key, until it is dropped.
-pub struct KeyHeld {
+/// The right to work under a key or a name, until it is dropped.
+pub struct Held {
     reservations: Arc<Reservations>,
-    name: KeyName,
-}
-
-/// The right to work under an externalRef, until it is dropped.
-pub struct NameHeld {
-    reservations: Arc<Reservations>,
-    name: RefName,
+    name: Name,
 }
 
 impl Reservations {
     /// Reserves a key; `None` while another request works under it. `now` is the server's clock.
-    pub fn hold_key(self: &Arc<Self>, tenant: u64, key: &str, path: &str, now: Timestamp) -> Option<KeyHeld> {
-        let name = KeyName { tenant, key: key.to_owned(), path: path.to_owned() };
-        match self.keys.entry(name.clone()) {
-            Entry::Occupied(_) => None,
-            Entry::Vacant(vacant) => {
-                vacant.insert(now);
-                Some(KeyHeld { reservations: Arc::clone(self), name })
-            }
-        }
+    pub fn hold_key(self: &Arc<Self>, tenant: u64, key: &str, path: &str, now: Timestamp) -> Option<Held> {
+        self.hold(Name { tenant, of: NameOf::Key(path.to_owned()), name: key.to_owned() }, now).ok()
     }
 
-    /// The path on which a key is in use now, and since when.
     pub fn key_in_use(&self, tenant: u64, key: &str, path: Option<&str>) -> Option<(String, Timestamp)> {
-        let matches = |name: &KeyName| {
-            name.tenant == tenant && name.key == key && path.is_none_or(|path| name.path == path)
-        };
-        self.keys
-            .iter()
-            .find(|entry| matches(entry.key()))
-            .map(|entry| (entry.key().path.clone(), *entry.value()))
+        self.0.iter().find_map(|entry| match entry.key() {
+            Name { tenant: of, of: NameOf::Key(on), name }
+                if *of == tenant && name == key && path.is_none_or(|path| on == path) =>
+            {
+                Some((on.clone(), entry.value().0))
+            }
+            _ => None,
+        })
     }
 
-    /// Reserves a reference; `None` while another request works under it.
-    pub fn try_hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> Option<NameHeld> {
-        let name = RefName { tenant, space, name: name.to_owned() };
-        match self.names.entry(name.clone()) {
-            Entry::Occupied(_) => None,
-            Entry::Vacant(vacant) => {
-                vacant.insert(Arc::new(Notify::new()));
-                Some(NameHeld { reservations: Arc::clone(self), name })
+    pub fn try_hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> Option<Held> {
+        self.hold(Name { tenant, of: NameOf::Reference(space), name: name.to_owned() }, Timestamp::EPOCH).ok()
+    }
+
+    pub async fn wait_for(&self, tenant: u64, space: Space, name: &str) {
+        let name = Name { tenant, of: NameOf::Reference(space), name: name.to_owned() };
+        while let Some(taken) = self.0.get(&name).map(|taken| Arc::clone(&taken.1).notified_owned()) {
+            taken.await;
+        }
+    }
+
+    pub async fn hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> Held {
+        let name = Name { tenant, of: NameOf::Reference(space), name: name.to_owned() };
+        loop {
+            match self.hold(name.clone(), Timestamp::EPOCH) {
+                Ok(held) => return held,
+                Err(taken) => taken.await,
             }
         }
     }
 
-    /// Waits until nobody has a name.
-    pub async fn wait_for(&self, tenant: u64, space: Space, name: &str) {
-        let name = RefName { tenant, space, name: name.to_owned() };
-        while let Some(taken) = self.names.get(&name).map(|taken| Arc::clone(taken.value()).notified_owned())
-        {
-            taken.await;
-        }
-    }
-
-    /// Reserves a reference, after waiting for the request that has it.
-    pub async fn hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> NameHeld {
-        let name = RefName { tenant, space, name: name.to_owned() };
-        loop {
-            let taken = match self.names.entry(name.clone()) {
-                Entry::Vacant(vacant) => {
-                    vacant.insert(Arc::new(Notify::new()));
-                    return NameHeld { reservations: Arc::clone(self), name };
-                }
-                // The waiter is registered before the map's lock is let go, so that no notice is
-                // missed.
-                Entry::Occupied(taken) => Arc::clone(taken.get()).notified_owned(),
-            };
-            taken.await;
+    /// Reserves a name, or says when whoever has it lets it go. The waiter is registered before the map's lock is let
+    /// go, so that no notice is missed.
+    fn hold(self: &Arc<Self>, name: Name, now: Timestamp) -> Result<Held, OwnedNotified> {
+        match self.0.entry(name) {
+            Entry::Occupied(taken) => Err(Arc::clone(&taken.get().1).notified_owned()),
+            Entry::Vacant(vacant) => {
+                let name = vacant.key().clone();
+                vacant.insert((now, Arc::default()));
+                Ok(Held { reservations: Arc::clone(self), name })
+            }
         }
     }
 }
 
-impl Drop for KeyHeld {
+impl Drop for Held {
     fn drop(&mut self) {
-        self.reservations.keys.remove(&self.name);
-    }
-}
-
-impl Drop for NameHeld {
-    fn drop(&mut self) {
-        if let Some((_, waiting)) = self.reservations.names.remove(&self.name) {
+        if let Some((_, (_, waiting))) = self.reservations.0.remove(&self.name) {
             waiting.notify_waiters();
         }
     }
@@ -138,7 +111,6 @@ pub fn random_id() -> Id {
 #[derive(Default)]
 pub struct Ids(DashMap<u64, NewestId>);
 
-/// The newest id of a tenant: its millisecond and its random bits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct NewestId {
     ms: i64,
@@ -172,7 +144,6 @@ impl Ids {
     }
 }
 
-/// The gates before the data of test mode, by tenant key.
 #[derive(Default)]
 pub struct TestGates(DashMap<u64, Arc<RwLock<()>>, RandomState>);
 
@@ -180,7 +151,6 @@ pub struct TestGates(DashMap<u64, Arc<RwLock<()>>, RandomState>);
 pub type Pass = OwnedRwLockReadGuard<()>;
 
 impl TestGates {
-    /// The right of a call, which waits while the data begins anew; live mode needs none.
     pub async fn pass(&self, tenant: u64) -> Option<Pass> {
         if is_live(tenant) {
             return None;
@@ -237,7 +207,7 @@ mod tests {
         for task in tasks {
             task.await.expect("no panic");
         }
-        assert!(reservations.names.is_empty());
+        assert!(reservations.0.is_empty());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use crate::gateway::ask;
 use crate::gateway::ask::{failure, look_now};
-use crate::gateway::names::NameHeld;
+use crate::gateway::names::Held;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use api::problem::Problem;
@@ -31,11 +31,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wal::Reader;
 
-/// The failure code of a transfer that was found and does not pay.
 const USED: &str = "reference_already_used";
-/// The failure code of a transfer that nobody knows of.
 const NOT_FOUND: &str = "reference_not_found";
-/// Notices of one payer, bank, amount and day that are looked through.
 const CANDIDATES_MAX: usize = 10_000;
 const AWAITING_MAX: usize = 100;
 
@@ -43,7 +40,11 @@ const AWAITING_MAX: usize = 100;
 pub async fn receive(services: &Arc<Services>, about: About) -> Result<(), Problem> {
     let id = services.fresh_id(PLATFORM);
     let notice = Notice { id, about, created_at: services.now(), claim: None, given_to: None };
-    let (name, traits) = (notice.name(), traits(&notice.about));
+    let name = notice.name();
+    let traits = match &notice.about {
+        About::Transfer(transfer) => Some(transfer.traits()),
+        About::Transaction { .. } => None,
+    };
     let held = services.names.reservations.hold_name(PLATFORM, Space::Notice, &name).await;
     let engine = &services.engine;
     if history::named(engine.reader(), PLATFORM, Space::Notice, &name)?.is_none() {
@@ -74,13 +75,6 @@ pub fn collected(reader: &Reader, reference: Option<&str>) -> Result<Option<(u64
     })
 }
 
-fn traits(about: &About) -> Option<Traits> {
-    match about {
-        About::Transfer(transfer) => Some(transfer.traits()),
-        About::Transaction { .. } => None,
-    }
-}
-
 fn look_at_awaiting(services: &Arc<Services>, traits: &Traits) -> Result<(), Problem> {
     let (from, to) = names_beginning_with(Space::AwaitedNotice, &traits.prefix());
     for entry in services.engine.reader().index_scan(&from, &to, false).take(AWAITING_MAX) {
@@ -94,14 +88,12 @@ fn look_at_awaiting(services: &Arc<Services>, traits: &Traits) -> Result<(), Pro
 
 const NO_PAYMENT: &str = "an awaited notice of no payment";
 
-/// The names of the platform's in a space that begin so: the first, and what comes after the last.
 fn names_beginning_with(space: Space, prefix: &str) -> (Vec<u8>, Vec<u8>) {
     let from = index::name(PLATFORM, space, prefix);
     let to = [from.as_slice(), &[0xFF]].concat();
     (from, to)
 }
 
-/// Whether a live payer has this number on their document.
 pub fn knows_payer(services: &Services, document: u32) -> Result<bool, Problem> {
     let key = index::name(PLATFORM, Space::Payer, &document.to_string());
     Ok(services.engine.reader().index_get(&key).map_err(Unreadable::from)?.is_some())
@@ -111,9 +103,7 @@ pub struct Sought {
     pub tenant: u64,
     pub payment: Id,
     pub operation: Id,
-    /// The answer to whether it is looked for again.
     pub how: How,
-    /// The instant at which that was decided.
     pub at: Timestamp,
 }
 
@@ -136,7 +126,7 @@ impl Sought {
 
     /// The word of the notices, and the name of the transfer, which nobody else may take until the
     /// payment is decided.
-    async fn search(&self, services: &Services) -> Result<(RailAnswer, Option<NameHeld>), Problem> {
+    async fn search(&self, services: &Services) -> Result<(RailAnswer, Option<Held>), Problem> {
         let engine = &services.engine;
         // The outcome of the search before this one is durable then.
         engine.continue_view(self.tenant, Query::Clock).await.map_err(failure)?;
@@ -159,7 +149,7 @@ impl Sought {
                     Some(services.names.reservations.hold_name(self.tenant, Space::Transfer, &name).await)
                 }
             };
-            return Ok((done(mine), held));
+            return Ok((RailAnswer::done(reference_of(mine)), held));
         }
         let guesses = Guesses::of(services, &traits, reference)?;
         let payer = payment.debtor().map(|debtor| debtor.id);
@@ -169,7 +159,7 @@ impl Sought {
             match notice.claim {
                 Some(claim) => is_used |= claim.tenant == self.tenant,
                 None => match self.claim(services, &traits, reference, notice).await? {
-                    Claimed::Mine(held) => return Ok((done(notice), held)),
+                    Claimed::Mine(held) => return Ok((RailAnswer::done(reference_of(notice)), held)),
                     Claimed::Used => is_used = true,
                     Claimed::Taken => {}
                 },
@@ -197,7 +187,7 @@ impl Sought {
             held = Some(services.names.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
             let named = ask::named_by_now(services, self.tenant, Space::Transfer, &name).await?;
             if let Some(other) = named.filter(|other| *other != self.payment)
-                && !is_for_another(services, self.tenant, other, traits)?
+                && !payment(services, self.tenant, other)?.awaits_another(Some(traits))
             {
                 return Ok(Claimed::Used);
             }
@@ -219,7 +209,7 @@ impl Sought {
     }
 
     fn name<'n>(&self, traits: &Traits, notice: &'n Notice) -> (&'n str, String) {
-        let full = without_zeros(reference(notice));
+        let full = without_zeros(reference_of(notice));
         (full, transfer_name(traits.bank, traits.day, full))
     }
 
@@ -256,7 +246,6 @@ fn may_claim(
     is_payer && (is_whole || may_be_part) && (is_given || guesses.wrong < GUESSES)
 }
 
-/// The references other than a payment's own that were looked for a phone, bank and day, by whomever.
 struct Guesses {
     wrong: usize,
     /// Those that payments wait for: of many at once one would be right when the notice comes.
@@ -279,33 +268,24 @@ impl Guesses {
 }
 
 enum Claimed {
-    /// The notice is the payment's.
-    Mine(Option<NameHeld>),
-    /// The tenant has used the transfer for something else.
+    Mine(Option<Held>),
     Used,
-    /// The notice is another tenant's.
     Taken,
 }
 
-fn reference(notice: &Notice) -> &str {
+fn reference_of(notice: &Notice) -> &str {
     match &notice.about {
         About::Transfer(transfer) => &transfer.reference,
         About::Transaction { id, .. } => id,
     }
 }
 
-fn done(notice: &Notice) -> RailAnswer {
-    RailAnswer::done(reference(notice))
-}
-
-/// Whether every notice that may be of a transfer has paid, and one of them for the tenant.
 pub fn is_used_up(services: &Services, tenant: u64, traits: &Traits, typed: &str) -> Result<bool, Problem> {
     let claims: Option<Vec<_>> =
         candidates(services, traits, typed)?.iter().map(|notice| notice.claim).collect();
     Ok(claims.is_some_and(|claims| claims.iter().any(|claim| claim.tenant == tenant)))
 }
 
-/// The notices that may be of a transfer, oldest first.
 fn candidates(services: &Services, traits: &Traits, typed: &str) -> Result<Vec<Notice>, Problem> {
     let reader = services.engine.reader();
     let (from, to) = names_beginning_with(Space::Notice, &traits.prefix());
@@ -337,9 +317,4 @@ pub fn payment(services: &Services, tenant: u64, id: Id) -> Result<Payment, Prob
         Some(Entity::Payment(payment)) => Ok(payment.clone()),
         _ => Err(ask::defect("a transfer belongs to a payment that is not there")),
     }
-}
-
-/// Whether the payment that has a transfer's name waits for another transfer than one with these data.
-fn is_for_another(services: &Services, tenant: u64, named: Id, traits: &Traits) -> Result<bool, Problem> {
-    Ok(payment(services, tenant, named)?.awaits_another(Some(traits)))
 }

@@ -44,7 +44,6 @@ impl Operator {
         self.role
     }
 
-    /// The account; `None` for `root`.
     pub fn account(&self) -> Option<&OperatorAccount> {
         self.account.as_deref()
     }
@@ -55,43 +54,21 @@ impl Operator {
     }
 }
 
-/// SHA-256 of a token, which is all that is kept of it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct TokenDigest([u8; 32]);
-
-impl TokenDigest {
-    pub fn of(token: &[u8]) -> TokenDigest {
-        TokenDigest(Sha256::digest(token).into())
-    }
-
-    pub const fn from_bytes(bytes: [u8; 32]) -> TokenDigest {
-        TokenDigest(bytes)
-    }
-
-    /// The bytes, for the operator's account.
-    pub fn bytes(self) -> [u8; 32] {
-        self.0
-    }
-}
-
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Approvals {
-    /// The calls that do.
     pub of: BTreeSet<Approvable>,
     /// The time for which somebody may decide, in ms.
     pub valid_ms: i64,
 }
 
 pub struct Operators {
-    /// The token of the configuration; `None` for local work, where everybody is `root`.
-    root: Option<TokenDigest>,
+    root: Option<[u8; 32]>,
     named: RwLock<BTreeMap<Id, Arc<OperatorAccount>>>,
 }
 
 impl Operators {
-    /// A directory with the token of the configuration alone.
     pub fn new(root: Option<&str>) -> Operators {
-        Operators { root: root.map(|token| TokenDigest::of(token.as_bytes())), named: RwLock::default() }
+        Operators { root: root.map(|token| digest(token.as_bytes())), named: RwLock::default() }
     }
 
     pub fn learn(&self, account: &Arc<OperatorAccount>) {
@@ -102,14 +79,14 @@ impl Operators {
     /// The operator whose token this is, if active. How long it takes tells nothing about any token: all
     /// of them are compared, by their digests.
     pub fn of_token(&self, token: &[u8]) -> Option<Operator> {
-        self.of_digest(TokenDigest::of(token))
+        self.of_digest(digest(token))
     }
 
     /// The operator with the token of this digest, if active: what a session is checked by at each
     /// request, so that it ends with the token.
-    pub fn of_digest(&self, sent: TokenDigest) -> Option<Operator> {
-        let is = |known: &[u8; 32]| known.ct_eq(&sent.0);
-        let is_root = self.root.map_or(Choice::from(0), |root| is(&root.0));
+    pub fn of_digest(&self, sent: [u8; 32]) -> Option<Operator> {
+        let is = |known: &[u8; 32]| known.ct_eq(&sent);
+        let is_root = self.root.map_or(Choice::from(0), |root| is(&root));
         let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
         let mut found = None;
         for account in named.values() {
@@ -126,11 +103,10 @@ impl Operators {
 
     /// The operator of a session that was opened with the token of this digest, if it opens anything
     /// now. Where no token is asked for, any opens one.
-    pub fn of_session(&self, digest: TokenDigest) -> Option<Operator> {
+    pub fn of_session(&self, digest: [u8; 32]) -> Option<Operator> {
         self.of_digest(digest).or_else(|| self.root.is_none().then(Operator::root))
     }
 
-    /// The operator whose token a request brings; 401 without one.
     pub fn authenticate(&self, headers: &HeaderMap) -> Result<Operator, Problem> {
         let token = bearer(headers);
         match token.and_then(|token| self.of_token(token)) {
@@ -162,11 +138,21 @@ impl Operators {
         self.named.read().unwrap_or_else(PoisonError::into_inner).get(&id).map(Arc::clone)
     }
 
-    /// Every operator, newest first.
     pub fn all(&self) -> Vec<Arc<OperatorAccount>> {
         let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
         named.values().rev().map(Arc::clone).collect()
     }
+}
+
+/// SHA-256 of a token, which is all that is kept of it.
+fn digest(token: &[u8]) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let sent = headers.get(AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = sent.split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
 }
 
 #[cfg(test)]
@@ -182,7 +168,7 @@ mod tests {
             email: "ana@example.com".into(),
             role: Role::Support,
             status,
-            token_hash: TokenDigest::of(token.as_bytes()).bytes(),
+            token_hash: digest(token.as_bytes()),
             created_at: Timestamp::EPOCH,
             makers: Vec::new(),
         })

@@ -42,7 +42,6 @@ pub async fn before_intent(
     Ok(())
 }
 
-/// Has the payer's bank send a key likewise, for an intent on a reference whose newest attempt has this id.
 pub async fn before_next_intent(
     services: &Services,
     tenant: u64,
@@ -58,7 +57,6 @@ pub async fn before_next_intent(
     before_intent(services, tenant, new, previous).await
 }
 
-/// Has the payer's bank send the code of a debit.
 pub async fn before_debit(services: &Services, tenant: u64, new: &mut NewOtp) -> Result<(), Problem> {
     if is_live(tenant) {
         new.answer = send(services, tenant, Service::Debit, new.id, &new.debtor, new.amount).await?;
@@ -91,7 +89,7 @@ async fn send(
         | RailAnswer::NotSent
         | RailAnswer::NotAsked => {
             let retry_after_seconds =
-                lane.retry_after_seconds(call.order.bank_call()).unwrap_or(UNSENT_RETRY_SECONDS);
+                lane.retry_after_seconds(Some(call.order.bank_call())).unwrap_or(UNSENT_RETRY_SECONDS);
             Err(problem(&Refusal::RailUnavailable { retry_after_seconds }))
         }
     }

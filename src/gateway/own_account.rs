@@ -13,7 +13,6 @@ use domain::values::mode::PLATFORM;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::Arc;
 
-/// The answer to who asked for live mode.
 const ASKED: &[u8] = br#"{"status":"asked"}"#;
 
 /// A new key in the place of the caller's own, which works on for `overlap` seconds.

@@ -21,9 +21,7 @@ pub struct Prices {
     /// The source of `[rates.bank]` whose BCV rate stands beside the central bank's in quotes; it
     /// is not a public source.
     pub bank_source: Option<String>,
-    /// Whether that bank is where live mode has the BCV's rate from.
     pub bank_is_bcv: bool,
-    /// The rates that conversions are charged by, and how fresh they must be.
     pub market: Market,
     /// The network fee of a USDT payout on each network, in the order of
     /// [`domain::resources::crypto::address::Network`].
@@ -45,7 +43,6 @@ impl Prices {
         self.board.official(admits, mode, now)
     }
 
-    /// The official dollar rate in a mode: the central bank's and, if one is configured, a bank's.
     pub fn official(&self, mode: Mode, now: Timestamp) -> Official {
         let bank = match &self.bank_source {
             None => BankRate::NotConfigured,

@@ -3,10 +3,11 @@
 //!
 //! No key is asked for, and nothing is written. It must not know what a rate or a fee is.
 
+use crate::gateway::dispatch::Request;
 use crate::gateway::prices::Prices;
-use crate::gateway::request::Request;
 use crate::gateway::services::Services;
 use crate::http::body::without_unexpected;
+use crate::http::documents;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
 use api::problem::Problem;
@@ -20,21 +21,17 @@ use domain::values::money::Currency;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, ETAG, HeaderMap, HeaderName,
-    HeaderValue, IF_NONE_MATCH, ORIGIN, VARY,
+    HeaderValue, ORIGIN, VARY,
 };
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
-/// The methods that the operator's pages may use from a browser (CORS).
 const CORS_METHODS: HeaderValue = HeaderValue::from_static("GET, OPTIONS");
-/// The headers that such a page may send, and those of an answer that it may read.
 const CORS_HEADERS: HeaderValue = HeaderValue::from_static("x-tenant-id, x-request-id, if-none-match");
 const CORS_EXPOSED: HeaderValue = HeaderValue::from_static("etag, x-request-id, retry-after");
-/// Seconds for which a browser remembers what it may do.
 const CORS_FRESH_SECONDS: HeaderValue = HeaderValue::from_static("600");
-/// The request headers that an answer depends on besides its address, for caches.
 const VARIES: HeaderValue = HeaderValue::from_static("Origin");
 const VARIES_BY_TENANT: HeaderValue = HeaderValue::from_static("Origin, x-tenant-id");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
@@ -50,8 +47,6 @@ pub struct Public {
 }
 
 impl Public {
-    /// The public API for browsers on these sites, with these fees; `policy` is that of a caller
-    /// who names no tenant.
     pub fn new(
         services: Arc<Services>,
         origins: &[String],
@@ -75,7 +70,6 @@ impl Public {
         }
     }
 
-    /// The policy of the tenant that the header names; `None` without a header.
     fn policy_of(&self, headers: &HeaderMap) -> Result<Option<&Policy>, Problem> {
         let Some(named) = headers.get(X_TENANT_ID) else { return Ok(None) };
         let tenant =
@@ -138,7 +132,6 @@ impl Public {
     }
 }
 
-/// The pairs that exist before there is a sample of them.
 const PAIRS: [Pair; 3] = [Pair::USD_VES, Pair::USDT_VES, Pair::USDT_COP];
 /// Sources and sides that `docs/contract.md, 14.1` names.
 const NAMES: [&str; 6] = ["p2p", "bcv", "BUY", "SELL", "FLOOR", "OFFICIAL"];
@@ -163,45 +156,15 @@ fn read_history(prices: &Prices, ask: &history::Ask) -> Result<Vec<u8>, Problem>
     read().map_err(|error: crate::rates::RateStoreError| Problem::internal_error(error))
 }
 
-/// Completes a success for caches: how long it may be kept, and its ETag.
 fn fresh(route: &PublicRoute, headers: &HeaderMap, body: Vec<u8>) -> Reply {
     let hash: [u8; 32] = Sha256::digest(&body).into();
     let tag = format!("\"{}\"", hex::encode(&hash[..16]));
-    let known =
-        headers.get_all(IF_NONE_MATCH).iter().any(|sent| sent.to_str().is_ok_and(|sent| has_tag(sent, &tag)));
-    let reply = if known { Reply::empty(304) } else { Reply::json(200, body) };
-    let reply = match HeaderValue::from_str(&tag) {
-        Ok(tag) => reply.header(ETAG, tag),
-        Err(_) => reply,
-    };
-    let reply = match HeaderValue::from_str(&format!("public, max-age={}", route.fresh_seconds)) {
-        Ok(held) => reply.header(CACHE_CONTROL, held),
-        Err(_) => reply,
-    };
-    reply.header(VARY, if route.of_tenant { VARIES_BY_TENANT } else { VARIES })
-}
-
-/// Whether a list of tags names this one; weak ones count too (RFC 9110, section 13.1.2).
-fn has_tag(sent: &str, tag: &str) -> bool {
-    sent.split(',').map(str::trim).any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tags_are_found_in_lists() {
-        for (sent, found) in [
-            ("\"a\"", true),
-            ("W/\"a\"", true),
-            ("\"b\", \"a\"", true),
-            ("*", true),
-            ("\"b\"", false),
-            ("a", false),
-            ("", false),
-        ] {
-            assert_eq!(has_tag(sent, "\"a\""), found, "{sent}");
+    let is_known = documents::is_known(headers, tag.as_bytes());
+    let mut reply = if is_known { Reply::empty(304) } else { Reply::json(200, body) };
+    for (name, text) in [(ETAG, tag), (CACHE_CONTROL, format!("public, max-age={}", route.fresh_seconds))] {
+        if let Ok(value) = HeaderValue::try_from(text) {
+            reply = reply.header(name, value);
         }
     }
+    reply.header(VARY, if route.of_tenant { VARIES_BY_TENANT } else { VARIES })
 }

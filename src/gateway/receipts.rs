@@ -21,7 +21,6 @@ const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
-/// The receipt of a payment, in a media type of [`api::payments::receipt::FORMS`].
 pub fn read(
     services: &Services,
     caller: &Caller,
@@ -35,7 +34,6 @@ pub fn read(
     made(services, &tenant, (id, &entity), None, Language::from_code(lang), form)
 }
 
-/// The receipt of a payment to a tenant, with the USDT that came for the same purchase beside it.
 pub fn made(
     services: &Services,
     tenant: &Tenant,

@@ -40,30 +40,23 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The parts of a running server. Each is a handle on one subject; what needs one subject takes its
 /// handle and not all of them.
 pub struct Services {
-    /// Money: the books, and the log under them.
     pub engine: Engine<Domain>,
     pub read_pool: ReadPool,
     pub names: Names,
-    /// The bounds that keep one tenant from taking the server's capacity from the others.
     pub shares: Shares,
     pub rate: Rate,
-    /// The searches for people that found nobody.
     pub misses: Failures<u64>,
     pub callers: Callers,
     pub prices: Prices,
     pub banks: Banks,
     pub rails: Arc<Registry>,
-    /// The orders, payments, notices and events that wait for the outside world.
     pub waits: OutsideWaits,
     pub webhooks: Arc<Webhooks>,
     pub cards: Arc<CardVault>,
-    /// The server's own keys, for keyed hashes and derived secrets.
     pub keys: ServerKeys,
     pub observed: Observed,
     pub files: Files,
-    /// The server's address and what it may contact.
     pub site: Site,
-    /// The node that this server is, if there is more than one machine.
     pub cluster: Option<Cluster>,
 }
 
@@ -74,11 +67,8 @@ pub struct Names {
     pub test_gates: TestGates,
 }
 
-/// Waits for the outside world: how long they last, and how many there are.
 pub struct OutsideWaits {
-    /// The orders that no rail has answered for long.
     pub unresolved: Unresolved,
-    /// The payments, payouts, notices and events that wait, at the last count.
     pub counted: Waiting,
     /// The time, in ms, for which the notice of a live transfer is waited for.
     pub notice_ms: i64,
@@ -86,13 +76,11 @@ pub struct OutsideWaits {
     pub transfer_guesses: AtomicU64,
 }
 
-/// Files of this server beside the log of money, which no book depends on.
 pub struct Files {
     pub requests: RequestLog,
     pub reconciliations: Shelf,
 }
 
-/// The directory of tenants and API keys, and what a change of their settings needs.
 pub struct Callers {
     pub directory: Directory,
     pub operators: Operators,
@@ -101,7 +89,6 @@ pub struct Callers {
     pub tenant_defaults: Settings,
 }
 
-/// Tenants that are changed at the same time; two on the same stripe wait for each other.
 const STRIPES: usize = 64;
 
 /// The order of changes: what a record says of a tenant reaches the directory of callers before the
@@ -123,16 +110,13 @@ impl Turns {
     }
 }
 
-/// Orders that no rail has answered for long.
 pub struct Unresolved {
     /// The time, in ms, after which an order without an answer is put before an operator.
     pub after_ms: i64,
-    /// The number of such orders at the last count, by the rail that they are at.
     counts: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 impl Unresolved {
-    /// Before the first count.
     pub const fn after(after_ms: i64) -> Unresolved {
         Unresolved { after_ms, counts: Mutex::new(BTreeMap::new()) }
     }
@@ -147,7 +131,6 @@ impl Unresolved {
         *self.counts() = counts;
     }
 
-    /// The number at all rails together.
     pub fn total(&self) -> u64 {
         self.counts().values().sum()
     }
@@ -165,8 +148,10 @@ impl Unresolved {
 /// copy follows it once a change is durable.
 pub struct Banks {
     shown: RwLock<ShownBanks>,
-    turn: tokio::sync::Mutex<()>,
-    feed: Option<BankFeed>,
+    /// Held while the catalogue changes: what the book says next must not be overtaken by what it said before.
+    pub turn: tokio::sync::Mutex<()>,
+    /// The catalogue is refreshed from it.
+    pub feed: Option<BankFeed>,
 }
 
 struct ShownBanks {
@@ -175,30 +160,17 @@ struct ShownBanks {
 }
 
 impl Banks {
-    /// The catalogue that the program brings along, refreshed from this feed.
     pub fn new(feed: Option<BankFeed>) -> Banks {
         let shown = ShownBanks { catalogue: Arc::new(Catalogue::embedded()), refreshed_at: None };
         Banks { shown: RwLock::new(shown), turn: tokio::sync::Mutex::default(), feed }
-    }
-
-    /// The feed that the catalogue is refreshed from, if one is configured.
-    pub const fn feed(&self) -> Option<&BankFeed> {
-        self.feed.as_ref()
     }
 
     pub fn now(&self) -> Arc<Catalogue> {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).catalogue)
     }
 
-    /// The instant of the last refresh from a feed, on the server's clock.
     pub fn refreshed_at(&self) -> Option<Timestamp> {
         self.shown.read().unwrap_or_else(PoisonError::into_inner).refreshed_at
-    }
-
-    /// Waits until no other change of the catalogue is under way: what the book says next must not
-    /// be overtaken by what it said before.
-    pub async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
-        self.turn.lock().await
     }
 
     /// Replaces the catalogue by that of the platform's book. To be called under the lock of
@@ -212,47 +184,32 @@ impl Banks {
 pub struct Observed {
     pub meters: Arc<Meters>,
     pub business: Arc<Business>,
-    /// The exporter of a span for each request to a collector of traces, if one is configured.
     pub spans: Option<Arc<Spans>>,
     pub selfcheck: Arc<Counters>,
 }
 
-/// The server's address and what it may contact.
 pub struct Site {
     /// The public URL of this server, without a slash at the end.
     pub base_url: String,
     pub disk: Arc<Disk>,
-    /// The switch that keeps a restored copy from calling banks and webhooks.
     pub outbound: Outbound,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum NotReady {
-    /// A write failed, or the platform's book is in doubt.
     #[error("a write failed: this process ends, and goes on from what is durable when it is started again")]
     Failed,
     #[error("shutting down")]
     Stopping,
-    /// The disk has too little room left.
     #[error("the disk is nearly full")]
     DiskShort,
-    /// The machine does not lead any more.
     #[error("this node leads no more: it starts anew and stands by")]
     Deposed,
 }
 
 impl Services {
-    /// The server's clock.
     pub fn now(&self) -> Timestamp {
         Timestamp::from_unix_ms(self.engine.clock().wall_ms())
-    }
-
-    /// Whether the wall clock was set and nobody has confirmed that: what is decided in live mode
-    /// now could bear a wrong time.
-    fn clock_is_stepped(&self) -> bool {
-        let clock = self.engine.clock();
-        clock.wall_ms();
-        clock.step_ms() != 0
     }
 
     /// Admits a request before any work is put into it: refusing must cost next to nothing, or there is nothing
@@ -306,17 +263,24 @@ impl Services {
         }
     }
 
-    /// The problem of a decision about live money while the clock is in doubt.
+    /// Refuses a decision about live money while the wall clock was set and nobody has confirmed that: it could bear a
+    /// wrong time.
     pub fn may_decide(&self, tenant: u64) -> Result<(), Problem> {
-        if is_live(tenant) && self.clock_is_stepped() { Err(Problem::clock_stepped()) } else { Ok(()) }
+        let clock = self.engine.clock();
+        if is_live(tenant) {
+            // The step is noticed when the clock is read.
+            clock.wall_ms();
+            if clock.step_ms() != 0 {
+                return Err(Problem::clock_stepped());
+            }
+        }
+        Ok(())
     }
 
-    /// The id of something new of a tenant in a mode, or of the platform.
     pub fn fresh_id(&self, tenant: u64) -> Id {
         self.names.ids.fresh(tenant, self.now())
     }
 
-    /// The reason why writes are not taken, if they are not.
     pub fn ready(&self) -> Result<(), NotReady> {
         // The log fails because another machine has the right to append: that is the reason.
         if self.cluster.as_ref().is_some_and(Cluster::is_deposed) {
@@ -330,7 +294,6 @@ impl Services {
     }
 }
 
-/// The problem that a caller sees when the engine fails to answer.
 pub fn failure(failure: Failure) -> Problem {
     match failure {
         // Of a test account that began anew meanwhile nothing was decided: whoever asks again is after it.
@@ -344,7 +307,6 @@ pub fn failure(failure: Failure) -> Problem {
     }
 }
 
-/// The times of a command, for `Server-Timing`.
 pub fn timing(timing: actors::Timing) -> Timing {
     Timing {
         queue_us: timing.queue.as_micros() as u64,
@@ -354,7 +316,6 @@ pub fn timing(timing: actors::Timing) -> Timing {
     }
 }
 
-/// The problem for a defect: a record or a book whose answer does not fit the command.
 pub fn defect(what: &'static str) -> Problem {
     Problem::internal_error(format!("a defect: {what}"))
 }
@@ -381,7 +342,6 @@ impl Tenants for Services {
     }
 }
 
-/// The machine's clock.
 pub fn system_now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_unix_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

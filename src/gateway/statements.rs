@@ -87,7 +87,6 @@ fn added_up(
     Ok(sums)
 }
 
-/// The account of a book that is not in memory, from its newest snapshot; `None` if it has none.
 fn saved(services: &Services, tenant: u64, ask: Ask) -> Result<Option<Present>, Stopped> {
     let newest = services.engine.reader().snapshot(tenant, None).map_err(Unreadable::from)?;
     let Some(stored) = newest else { return Ok(None) };

@@ -4,22 +4,26 @@
 
 use crate::gateway::ask::{defect, failure, timing};
 use crate::gateway::idempotency::KeyUse;
+use crate::gateway::keys::Secret;
 use crate::gateway::limits::{Owner, WorkSlot};
-use crate::gateway::names::{NameHeld, random_id};
-use crate::gateway::secrets::TenantSecrets;
+use crate::gateway::names::{Held, random_id};
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, RequestId, Trace};
 use crate::http::router::Router;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::{CommandReply, Guard, Settled};
-use api::answer::{Facts, Show};
+use api::answer::{Facts, Secrets, Show};
+use api::checkout::sessions;
 use api::endpoint::{Caller, Environment, Later, Official, Target};
 use api::problem::Problem;
 use api::refusals::problem;
 use domain::commands::{Command, KeyedCommand};
+use domain::entities::webhook::Webhook;
+use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
+use domain::platform::ApiKey;
 use domain::rail::Service;
 use domain::record::Record;
 use domain::refusal::Refusal;
@@ -33,7 +37,6 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The server, at the moment of a tenant's call.
 pub struct TenantEnvironment<'a> {
     pub services: &'a Services,
     pub tenant: u64,
@@ -98,14 +101,36 @@ impl Environment for TenantEnvironment<'_> {
     }
 }
 
+/// Secrets on the way out: of webhook endpoints, checkout sessions and API keys. Each derives from the server's secret,
+/// so none is in a record; it joins an answer here, the repeated one too, and nowhere else.
+pub struct TenantSecrets<'a> {
+    pub services: &'a Services,
+    pub tenant: u64,
+    pub sent: Option<&'a str>,
+}
+
+impl Secrets for TenantSecrets<'_> {
+    fn webhook(&self, webhook: &Webhook) -> Option<String> {
+        let Services { keys, callers, .. } = self.services;
+        let first_key = callers.directory.first_key(self.tenant);
+        Some(keys.webhook_secret(first_key, webhook.id, webhook.secret_version).expose().to_owned())
+    }
+
+    fn session(&self, id: Id) -> Option<[u8; 16]> {
+        Some(sessions::secret(&|parts| self.services.keys.mark(parts), id))
+    }
+
+    fn key(&self, key: &ApiKey) -> Option<String> {
+        Secret::again(&self.services.keys, key, self.sent?).map(|secret| secret.reveal().to_owned())
+    }
+}
+
 /// The longest that an answer waits for what follows of its command by itself, or for the bank; what is settled
 /// later is seen when it is read again.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What shows the answer that was kept for a POST to a path.
 pub type Kept = Router<Option<Show>>;
 
-/// A request of a tenant's.
 pub struct TenantRequest<'a> {
     pub services: &'a Arc<Services>,
     pub kept: &'a Kept,
@@ -118,7 +143,7 @@ pub struct TenantRequest<'a> {
     /// The work slot, held until the first record is durable or, of a read, until the answer.
     pub slot: Option<WorkSlot>,
     /// The names that are held until the first record is durable.
-    pub names: Vec<NameHeld>,
+    pub names: Vec<Held>,
 }
 
 impl TenantRequest<'_> {
@@ -134,7 +159,6 @@ impl TenantRequest<'_> {
         }
     }
 
-    /// Sends a command, with what is held until it is answered.
     pub async fn send(
         &mut self,
         target: Target,
@@ -168,11 +192,28 @@ impl TenantRequest<'_> {
         }
     }
 
+    /// Reserves a name until the first record is durable; false while another request works under it.
+    pub fn try_hold(&mut self, owner: u64, space: Space, name: &str) -> bool {
+        let held = self.services.names.reservations.try_hold_name(owner, space, name);
+        let is_held = held.is_some();
+        self.names.extend(held);
+        is_held
+    }
+
+    /// Reserves a name, after waiting for the request that has it, without a work slot: a bank may be asked under the
+    /// name, and repeats would keep the tenant's other requests from working. It takes none again, since who waits for
+    /// a slot under a name stands in the way of those who wait for the name in a slot. So a tenant may have more
+    /// requests at work than slots, one for each name; what these may take is bounded by its share of the engine
+    /// (`actors/src/admission.rs`), which each asks before it decides anything.
+    pub async fn wait_to_hold(&mut self, owner: u64, space: Space, name: &str) {
+        self.slot = None;
+        self.names.push(self.services.names.reservations.hold_name(owner, space, name).await);
+    }
+
     pub fn answer(&self, outcome: CommandReply<Domain>) -> Result<Reply, Problem> {
         reply(self.services, self.caller.tenant_key, self.shows, outcome, self.request_id)
     }
 
-    /// The tenant's clock.
     pub async fn clock(&self) -> Result<Timestamp, Problem> {
         match self.services.engine.view(self.caller.tenant_key, view::Query::Clock).await.map_err(failure)? {
             View::Clock(now) => Ok(now),
@@ -206,18 +247,15 @@ pub struct Shows {
 }
 
 impl Shows {
-    /// What a row shows, with the parameters of a path to it.
     pub fn of<'p>(show: Option<Show>, parameters: impl Iterator<Item = &'p str>) -> Shows {
         Shows { show, about: parameters.filter_map(Id::parse).last() }
     }
 
-    /// An operation whose answer needs nothing of the path.
     pub fn by(show: Show) -> Shows {
         Shows { show: Some(show), about: None }
     }
 }
 
-/// The answer to a tenant's command.
 pub fn reply(
     services: &Services,
     tenant: u64,

@@ -44,8 +44,6 @@ pub async fn set_tenant_settings(
     Ok((tenant, changed.trace))
 }
 
-/// A tenant changes what it may change of its own settings. Returns the tenant with them in force,
-/// and the record.
 pub async fn change_settings(
     services: &Services,
     number: u32,
@@ -104,7 +102,6 @@ async fn push_to(engine: &Engine<Domain>, tenant: &Tenant, mode: Mode) -> Result
     ask::book_patiently(engine, tenant_key(tenant.number, mode), tenant_settings).await.map(drop)
 }
 
-/// Pushes at a start what the last run left unpushed.
 pub async fn push_pending(services: &Services) -> Result<(), Problem> {
     for tenant in services.callers.directory.tenants() {
         let goes_on = |mode: &Mode| !services.engine.is_halted(tenant_key(tenant.number, *mode));

@@ -20,10 +20,8 @@ use std::time::Duration;
 
 /// The time for which calls that are under way are waited for: they wait for a simulated bank at most.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// The times that what is kept is read, should it change meanwhile.
 const TRIES: usize = 100;
 
-/// Has the test data of a tenant begin anew. `held` is kept until it has.
 pub async fn begin_anew(
     services: &Services,
     tenant: u64,

@@ -2,7 +2,7 @@
 //! (`docs/contract.md, 5.8, 18.6`).
 
 use crate::gateway::ask;
-use crate::gateway::names::NameHeld;
+use crate::gateway::names::Held;
 use crate::gateway::notices::{self, payment};
 use crate::gateway::services::Services;
 use api::problem::Problem;
@@ -14,7 +14,7 @@ use domain::values::mode::is_live;
 
 /// Reserves the transfer that a payer named, until the bank has said whether it is there; `None` for
 /// means that are no transfer.
-pub async fn hold(services: &Services, tenant: u64, means: &Means) -> Option<NameHeld> {
+pub async fn hold(services: &Services, tenant: u64, means: &Means) -> Option<Held> {
     let name = means.transfer()?;
     Some(services.names.reservations.hold_name(tenant, Space::Transfer, &name).await)
 }
@@ -27,7 +27,6 @@ async fn payment_of(services: &Services, tenant: u64, means: &Means) -> Result<O
     payment(services, tenant, id).map(Some)
 }
 
-/// Whether the payment that a transfer belongs to still waits for the bank's word about it.
 pub async fn is_sought(services: &Services, tenant: u64, means: &Means) -> Result<bool, Problem> {
     let payment = payment_of(services, tenant, means).await?;
     Ok(payment.is_some_and(|payment| payment.status == Status::Pending))

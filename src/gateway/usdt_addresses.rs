@@ -3,7 +3,7 @@
 //! wallet with the seed finds them all.
 
 use crate::gateway::ask;
-use crate::gateway::names::NameHeld;
+use crate::gateway::names::Held;
 use crate::gateway::services::Services;
 use crate::rails::evm::{Account, TenantKeys};
 use crate::store::history;
@@ -14,23 +14,15 @@ use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::values::address::{Network, canonical};
 use domain::values::mode::is_live;
 
-/// The name that is held by the request that takes the next address of a tenant.
 const NEXT: &str = "next";
 
-/// An address that nobody has, and the right to be the only one who takes it.
-pub struct NextAddress {
-    pub address: String,
-    /// Held until the record is durable that gives it to somebody.
-    pub held: NameHeld,
-}
-
-/// The next address of a tenant in live mode; `None` where the network is not served, or is not yet
-/// searched for deposits.
-pub async fn next(
+/// The next address of a tenant in live mode, and the right to be the only one who takes it; `None` where the network
+/// is not served, or is not yet searched for deposits.
+async fn next(
     services: &Services,
     tenant_key: u64,
     network: Network,
-) -> Result<Option<NextAddress>, Problem> {
+) -> Result<Option<(String, Held)>, Problem> {
     let Some(evm) = services.rails.network(network).filter(|evm| evm.figures().scanned.is_some()) else {
         return Ok(None);
     };
@@ -42,21 +34,18 @@ pub async fn next(
     let account = derived(&keys, index)?;
     // Before anybody can pay to it.
     evm.watch(account, tenant_key);
-    Ok(Some(NextAddress { address: network.address(&account), held }))
+    Ok(Some((network.address(&account), held)))
 }
 
-/// Makes a new address in USDT the next one in live mode, and returns what is held for it.
 pub async fn derive_in_live(
     services: &Services,
     tenant_key: u64,
     new: &mut NewDepositAddress,
-) -> Result<Option<NameHeld>, Problem> {
+) -> Result<Option<Held>, Problem> {
     if !is_live(tenant_key) || new.asset != Asset::Usdt {
         return Ok(None);
     }
-    let Some(NextAddress { address, held }) = next(services, tenant_key, new.network).await? else {
-        return Ok(None);
-    };
+    let Some((address, held)) = next(services, tenant_key, new.network).await? else { return Ok(None) };
     (new.address, new.is_derived) = (address, true);
     Ok(Some(held))
 }

@@ -16,7 +16,7 @@ use api::events::test_envelope;
 use api::page::{Page, bad_cursor, page_json};
 use api::problem::Problem;
 use api::refusals;
-use api::webhooks::{show_delivered, show_deliveries, show_pending, status};
+use api::webhooks::{endpoints, show_delivered, show_deliveries, show_pending, status};
 use api::writer::Object;
 use domain::entities::webhook::{Resend, Webhook};
 use domain::entities::{Entity, webhook};
@@ -33,11 +33,6 @@ use std::sync::Arc;
 use std::time::Instant;
 use wal::{Reader, Seq};
 
-/// The endpoints of a tenant in a mode, oldest first.
-fn endpoints(reader: &Reader, tenant: u64) -> Result<Vec<Webhook>, Problem> {
-    Ok(api::webhooks::endpoints(&Stored::of(reader, tenant))?)
-}
-
 /// GET /v1/webhooks/:id/deliveries: those that wait and those with an outcome, newest first.
 pub fn deliveries(
     services: &Services,
@@ -47,7 +42,8 @@ pub fn deliveries(
     after: Option<Id>,
     budget: &ReadBudget,
 ) -> Result<Option<Vec<u8>>, Stopped> {
-    if !is_endpoint(services, tenant, id)? {
+    let entity = history::entity(services.engine.reader(), tenant, EntityId::webhook(id))?;
+    if !matches!(entity.as_deref(), Some(Entity::Webhook(_))) {
         return Ok(None);
     }
     let shown = newest_deliveries(services, tenant, id, page.limit + 1, after, budget)?;
@@ -57,12 +53,6 @@ pub fn deliveries(
     Ok(Some(page_json(items.into_iter().map(|(_, item)| item), next.as_deref())))
 }
 
-fn is_endpoint(services: &Services, tenant: u64, id: Id) -> Result<bool, Unreadable> {
-    let entity = history::entity(services.engine.reader(), tenant, EntityId::webhook(id))?;
-    Ok(matches!(entity.as_deref(), Some(Entity::Webhook(_))))
-}
-
-/// At least the newest `count` deliveries of an endpoint before `after`; none of one that is gone.
 pub fn newest_deliveries(
     services: &Services,
     tenant: u64,
@@ -130,7 +120,6 @@ fn pending(
     Ok(found)
 }
 
-/// The newest `count` deliveries before `after` that have an outcome.
 fn ended(
     reader: &Reader,
     tenant: u64,
@@ -202,7 +191,8 @@ pub async fn resend_to_all(
     // All endpoints together share one time limit, however many there are.
     let since = Instant::now();
     let (mut items, mut last, mut full) = (Vec::new(), None, None);
-    for webhook in endpoints(engine.reader(), tenant)? {
+    let all = endpoints(&Stored::of(engine.reader(), tenant))?;
+    for webhook in all {
         let target = EntityId::webhook(webhook.id);
         let ask = || webhooks::Command::Resend(event).into();
         let outcome = match last {
@@ -251,7 +241,8 @@ pub async fn test(
     let tenant_mode = services.mode_of(tenant).ok_or_else(|| ask::defect("a tenant key has no tenant"))?;
     let (event, body) = (services.fresh_id(tenant), test_envelope(now, tenant_mode));
     let mut sending = Vec::new();
-    for webhook in endpoints(services.engine.reader(), tenant)?.into_iter().filter(Webhook::is_enabled) {
+    let all = endpoints(&Stored::of(services.engine.reader(), tenant))?;
+    for webhook in all.into_iter().filter(Webhook::is_enabled) {
         let message = Message {
             signing: services.signing(tenant, &webhook),
             url: webhook.url,

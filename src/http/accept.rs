@@ -3,29 +3,12 @@
 
 use hyper::header::{ACCEPT, HeaderMap};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Fit {
-    thousandths: u16,
-    closeness: u8,
-}
-
 /// The form wanted most, such as `text/csv`. Without a wish, or where none is wanted, it is the first.
 pub fn wanted<'f>(headers: &HeaderMap, forms: &[&'f str]) -> Option<&'f str> {
-    let ranges: Vec<(String, u16)> = headers
-        .get_all(ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(range)
-        .collect();
-    let mut best = None;
-    for form in forms {
-        let fit = fit(&ranges, form);
-        if best.is_none_or(|(_, known)| fit > known) {
-            best = Some((*form, fit));
-        }
-    }
-    best.map(|(form, _)| form)
+    let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let ranges: Vec<(String, u16)> = values.flat_map(|value| value.split(',')).filter_map(range).collect();
+    // Of those wanted alike it is the last in this order.
+    forms.iter().rev().max_by_key(|form| fit(&ranges, form)).copied()
 }
 
 /// In lower case. What has no sound q counts as not sent.
@@ -52,7 +35,8 @@ fn thousandths(text: &str) -> Option<u16> {
     }
 }
 
-fn fit(ranges: &[(String, u16)], form: &str) -> Fit {
+/// How much a form is wanted, in thousandths, by the range that is closest to it; and how close that is.
+fn fit(ranges: &[(String, u16)], form: &str) -> (u16, u8) {
     let family = form.split_once('/').map_or("", |(family, _)| family);
     let closeness = |range: &str| match range {
         range if range == form => Some(3),
@@ -60,9 +44,8 @@ fn fit(ranges: &[(String, u16)], form: &str) -> Fit {
         range if range.strip_suffix("/*") == Some(family) => Some(2),
         _ => None,
     };
-    let named =
-        ranges.iter().filter_map(|(range, q)| Some(Fit { thousandths: *q, closeness: closeness(range)? }));
-    named.max_by_key(|fit| fit.closeness).filter(|fit| fit.thousandths > 0).unwrap_or_default()
+    let named = ranges.iter().filter_map(|(range, q)| Some((*q, closeness(range)?)));
+    named.max_by_key(|(_, closeness)| *closeness).filter(|(q, _)| *q > 0).unwrap_or_default()
 }
 
 #[cfg(test)]

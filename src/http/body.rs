@@ -1,5 +1,5 @@
 //! A body is read up to a limit and within a time, whole or not at all. What nobody read is
-//! discarded behind the answer, so that the connection can be used again. A body that comes in more
+//! discarded behind the answer if it is little, so that the connection can be used again. A body that comes in more
 //! than one piece has to be gathered: all bodies of the process together are given so many bytes
 //! for that. What is bad about a write beside its body, its Idempotency-Key and parameters that do
 //! not belong there, is reported together with what is bad in the body (`docs/contract.md, 1.2`).
@@ -20,8 +20,9 @@ use std::task::Poll;
 use std::time::Duration;
 use zeroize::Zeroize;
 
-/// Of an unread body, to keep its connection; beyond it a new one is cheaper.
-const DISCARD_BYTES_MAX: u64 = 2 << 20;
+/// Of an unread body, to keep its connection: as much as its buffer holds. Beyond it a new connection is cheaper, and
+/// what may be a card is held until the connection is over.
+const DISCARDED_BYTES_MAX: usize = 64 << 10;
 
 const EXPECTED_BYTES_MAX: usize = 16 << 10;
 
@@ -92,7 +93,8 @@ pub struct Inbound {
     /// Not worth waiting for: the caller took too long, or waits for a `100 Continue` itself.
     hopeless: bool,
     secrets: Arc<Secrets>,
-    has_card: bool,
+    /// The memory of what is read from now on is zeroed, as a card may be in it.
+    pub has_card: bool,
 }
 
 /// Zeroes the memory of bodies that had a card in them. A body is a part of the buffer that hyper
@@ -145,18 +147,14 @@ impl Inbound {
         self.bytes_max = bytes_max;
     }
 
-    /// Whether the memory of what is read from now on is zeroed, as a card may be in it.
-    pub fn has_card(&mut self, has_card: bool) {
-        self.has_card = has_card;
-    }
-
     pub fn charge_to(&mut self, caller: Arc<dyn Room>) {
         self.share.caller = Some(caller);
     }
 
     /// 413 if the body is too long, then 415 if it is something else. An empty body needs no type.
     pub async fn json(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
-        let bytes = self.of_any_type(headers).await?;
+        let bytes = self.bytes().await?;
+        is_plain(headers)?;
         if !bytes.is_empty() && !is_media(headers, "application/json") {
             return Err(Problem::unsupported_media_type());
         }
@@ -165,13 +163,10 @@ impl Inbound {
 
     pub async fn csv(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.of_any_type(headers).await?;
-        if !is_media(headers, "text/csv") {
-            return Err(Problem {
-                message: "send the body as text/csv".into(),
-                ..Problem::unsupported_media_type()
-            });
+        if is_media(headers, "text/csv") {
+            return Ok(bytes);
         }
-        Ok(bytes)
+        Err(Problem { message: "send the body as text/csv".into(), ..Problem::unsupported_media_type() })
     }
 
     /// The body of a call that takes whatever it is, if it is written plainly.
@@ -251,62 +246,42 @@ impl Inbound {
         }
     }
 
-    pub(super) fn leftover(mut self) -> Leftover {
-        let is_last = self.has_card && self.secrets.held().len() >= CARDS_MAX;
-        if self.ended {
-            return if is_last { Leftover::Spent } else { Leftover::Nothing };
-        }
-        if is_last || self.hopeless || self.incoming.size_hint().lower() > self.discard_bytes_max() {
-            return Leftover::TooMuch;
+    pub(super) fn is_over(&self) -> bool {
+        self.ended
+    }
+
+    /// Reads a body that nobody read to its end, if it is little. False if bytes are left, or may be.
+    pub(super) async fn discard(mut self) -> bool {
+        let mut left = DISCARDED_BYTES_MAX;
+        if self.hopeless || self.incoming.size_hint().lower() > left as u64 {
+            return false;
         }
         // A handler that read the body has its content; the rest is gathered by nobody.
-        let budget = Arc::clone(&self.share.budget);
-        self.share = TakenBytes { budget, bytes: 0, caller: None };
-        Leftover::Discard(self)
-    }
-
-    /// Where large bodies are taken, whoever sends one that is too large is still writing when it
-    /// is refused, and would not see the answer.
-    fn discard_bytes_max(&self) -> u64 {
-        DISCARD_BYTES_MAX.max(2 * self.bytes_max as u64)
-    }
-
-    /// Within bounds. True if the end was reached; if not, hyper closes the connection.
-    pub(super) async fn discard(mut self) -> bool {
-        let (timeout, most) = (self.timeout, self.discard_bytes_max());
+        self.share = TakenBytes { budget: Arc::clone(&self.share.budget), bytes: 0, caller: None };
+        let timeout = self.timeout;
         let all = async {
-            let mut discarded = 0;
-            while discarded <= most {
+            while !self.ended {
                 match self.data().await {
-                    Ok(Some(data)) => discarded += data.len() as u64,
-                    Ok(None) => return true,
-                    Err(_) => return false,
+                    Ok(Some(data)) if data.len() <= left => left -= data.len(),
+                    Ok(None) => {}
+                    Ok(Some(_)) | Err(_) => return false,
                 }
             }
-            false
+            true
         };
         tokio::time::timeout(timeout, all).await.unwrap_or(false)
     }
 }
 
-#[derive(Debug)]
-pub(super) enum Leftover {
-    Nothing,
-    Spent,
-    Discard(Inbound),
-    TooMuch,
-}
-
 /// What is compressed is not unpacked, and would be read as nothing that it is.
 pub fn is_plain(headers: &HeaderMap) -> Result<(), Problem> {
-    let mut codings = headers.get_all(header::CONTENT_ENCODING).into_iter();
-    if codings.all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        return Ok(());
+    for coding in headers.get_all(header::CONTENT_ENCODING) {
+        if !coding.as_bytes().eq_ignore_ascii_case(b"identity") {
+            let message = "send the body as it is, without content-encoding: it is not unpacked".into();
+            return Err(Problem { message, ..Problem::unsupported_media_type() });
+        }
     }
-    Err(Problem {
-        message: "send the body as it is, without content-encoding: it is not unpacked".into(),
-        ..Problem::unsupported_media_type()
-    })
+    Ok(())
 }
 
 fn is_media(headers: &HeaderMap, wanted: &str) -> bool {
@@ -325,9 +300,10 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadField> {
 
 /// What is meant for the body must not be overlooked in the query.
 pub fn unexpected_parameters(query: Option<&str>) -> Vec<BadField> {
-    query::read(query, |query| query.finish())
-        .err()
-        .map_or_else(Vec::new, |invalid| Problem::from(invalid).fields)
+    match query::read(query, |query| query.finish()) {
+        Ok(_) => Vec::new(),
+        Err(invalid) => Problem::from(invalid).fields,
+    }
 }
 
 /// One problem names all bad fields, outside of the body and inside it.
@@ -346,6 +322,12 @@ pub fn without_unexpected<T>(read: Result<T, Problem>, mut unexpected: Vec<BadFi
 impl Secrets {
     fn held(&self) -> MutexGuard<'_, Vec<Bytes>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there are so many that the connection ends, which lets go of them.
+    pub(super) fn are_many(&self) -> bool {
+        let held = self.held();
+        held.len() >= CARDS_MAX || held.iter().map(Bytes::len).sum::<usize>() >= DISCARDED_BYTES_MAX
     }
 
     fn hold(&self, bytes: Bytes) {

@@ -39,62 +39,60 @@ pub fn reference(guides: &str, test_key: Option<&str>) -> Result<Vec<u8>, askama
     Reference { guides, test_key }.render().map(String::into_bytes)
 }
 
-struct File<M> {
+struct File {
     path: &'static str,
     media: &'static str,
     make: Box<dyn Fn() -> Vec<u8> + Send + Sync>,
     made: OnceLock<Made>,
-    value: M,
 }
 
-/// Each with a value of its caller's, such as the meter that counts answers.
-pub struct Documents<M> {
-    files: Vec<File<M>>,
-}
+pub struct Documents(Vec<File>);
 
-impl<M> Documents<M> {
-    pub fn new(describe: fn() -> Vec<u8>, value: impl Fn(&'static str) -> M) -> Documents<M> {
-        let mut documents = Documents { files: Vec::with_capacity(5) };
-        documents.add("/openapi.json", JSON, describe, &value);
-        documents.add("/docs", HTML, || reference("", None).unwrap_or_default(), &value);
-        documents.add(
-            "/docs/page.css",
-            "text/css; charset=utf-8",
-            || include_bytes!("documents/page.css").to_vec(),
-            &value,
-        );
-        documents.add("/docs/page.js", "text/javascript; charset=utf-8", || SCRIPT.into(), &value);
-        documents
+impl Documents {
+    pub fn new(describe: fn() -> Vec<u8>) -> Documents {
+        Documents(vec![
+            File::new("/openapi.json", JSON, describe),
+            File::new("/docs", HTML, || reference("", None).unwrap_or_default()),
+            File::new("/docs/page.css", "text/css; charset=utf-8", || {
+                include_bytes!("documents/page.css").to_vec()
+            }),
+            File::new("/docs/page.js", "text/javascript; charset=utf-8", || SCRIPT.into()),
+        ])
     }
 
-    pub fn with_home(mut self, page: Vec<u8>, value: impl Fn(&'static str) -> M) -> Documents<M> {
-        self.add("/", HTML, move || page.clone(), &value);
+    pub fn with_home(mut self, page: Vec<u8>) -> Documents {
+        self.0.push(File::new("/", HTML, move || page.clone()));
         self
     }
 
-    fn add(
-        &mut self,
-        path: &'static str,
-        media: &'static str,
-        make: impl Fn() -> Vec<u8> + Send + Sync + 'static,
-        value: &impl Fn(&'static str) -> M,
-    ) {
-        let (make, made) = (Box::new(make), OnceLock::new());
-        self.files.push(File { path, media, make, made, value: value(path) });
+    pub fn paths(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|file| file.path)
     }
 
+    /// The answer, and the place of the document's path among [`Documents::paths`].
     pub fn answer(
         &self,
         method: &Method,
         path: &str,
         headers: &HeaderMap,
-    ) -> Option<Result<(&M, Reply), Problem>> {
-        let file = self.files.iter().find(|file| file.path == path)?;
+    ) -> Option<Result<(usize, Reply), Problem>> {
+        let place = self.0.iter().position(|file| file.path == path)?;
         if !matches!(*method, Method::GET | Method::HEAD) {
             return Some(Err(Problem::method_not_allowed(ALLOW.into())));
         }
-        let reply = file.made.get_or_init(|| Made::new((file.make)())).reply(file.media, CSP, headers);
-        Some(Ok((&file.value, reply)))
+        let file = &self.0[place];
+        let made = file.made.get_or_init(|| Made::new((file.make)()));
+        Some(Ok((place, made.reply(file.media, CSP, headers))))
+    }
+}
+
+impl File {
+    fn new(
+        path: &'static str,
+        media: &'static str,
+        make: impl Fn() -> Vec<u8> + Send + Sync + 'static,
+    ) -> File {
+        File { path, media, make: Box::new(make), made: OnceLock::new() }
     }
 }
 
@@ -126,12 +124,11 @@ impl Made {
     }
 
     pub fn reply(&self, media: &'static str, policy: &'static str, headers: &HeaderMap) -> Reply {
-        let is_known = headers
-            .get_all(IF_NONE_MATCH)
-            .iter()
-            .filter_map(|sent| sent.to_str().ok())
-            .any(|sent| matches(sent, &self.etag));
-        let reply = if is_known { Reply::empty(304) } else { Reply::new(200, media, self.body.clone()) };
+        let reply = if is_known(headers, self.etag.as_bytes()) {
+            Reply::empty(304)
+        } else {
+            Reply::new(200, media, self.body.clone())
+        };
         guarded(reply.header(ETAG, self.etag.clone()), policy)
     }
 }
@@ -147,10 +144,12 @@ pub fn guarded(reply: Reply, policy: &'static str) -> Reply {
     fixed.into_iter().fold(reply, |reply, (name, value)| reply.header(name, HeaderValue::from_static(value)))
 }
 
-fn matches(sent: &str, etag: &HeaderValue) -> bool {
-    sent.split(',')
+/// Whether whoever asks has the version with this tag; weak ones count too (RFC 9110, section 13.1.2).
+pub fn is_known(headers: &HeaderMap, etag: &[u8]) -> bool {
+    let sent = headers.get_all(IF_NONE_MATCH).iter().filter_map(|sent| sent.to_str().ok());
+    sent.flat_map(|sent| sent.split(','))
         .map(str::trim)
-        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag).as_bytes() == etag.as_bytes())
+        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag).as_bytes() == etag)
 }
 
 #[cfg(test)]
@@ -158,11 +157,11 @@ mod tests {
     use super::*;
 
     fn ask(method: Method, path: &str) -> Option<Result<Reply, Problem>> {
-        let documents = Documents::new(|| b"{}".to_vec(), |path| path);
+        let documents = Documents::new(|| b"{}".to_vec());
         let answer = documents.answer(&method, path, &HeaderMap::new());
         answer.map(|answer| {
-            answer.map(|(value, reply)| {
-                assert_eq!(value, &path);
+            answer.map(|(place, reply)| {
+                assert_eq!(documents.paths().nth(place), Some(path));
                 reply
             })
         })

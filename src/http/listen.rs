@@ -9,7 +9,6 @@
 
 mod connection;
 pub mod heads;
-mod stream;
 
 use crate::http::body::{Budget, Inbound};
 use crate::http::respond::{Reply, RequestId};
@@ -128,7 +127,6 @@ impl Listener {
         self.socket.local_addr()
     }
 
-    /// And everything under way is answered or cut off.
     pub async fn serve<A: Answer>(
         self,
         answer: Arc<A>,
@@ -321,7 +319,7 @@ impl<A: Answer> Entrance<A> {
         // TLS cannot say anything before a handshake, which is what there is no room for.
         if self.rejected.len() < REJECTIONS_MAX && self.shared.certificates.is_none() {
             self.rejected.spawn(async move {
-                stream::say_and_close(stream, heads::answer(&Problem::overloaded(1), None, false)).await;
+                connection::say_and_close(stream, heads::answer(&Problem::overloaded(1), None, false)).await;
             });
         }
     }

@@ -1,8 +1,6 @@
-//! Finds the row of the route table for a method and a path. A table with something ambiguous is
-//! refused at construction: a row twice, two names for one parameter, two rows of one method of
-//! which neither is more literal than the other, and malformed paths. Literal segments win over
-//! parameters, from left to right. A lookup allocates nothing unless a parameter is
-//! percent-encoded.
+//! Finds the row of the route table for a method and a path. Literal segments win over parameters, from left to right.
+//! A lookup allocates nothing unless a parameter is percent-encoded. The tables are the program's own: a test holds them
+//! all against `faults`, so that nothing in them is ambiguous.
 
 use api::query::percent_decode;
 use hyper::Method;
@@ -11,17 +9,9 @@ use std::sync::Arc;
 
 pub const PARAMETERS_MAX: usize = 4;
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("route {row}: {fault}")]
-pub struct BadRoute {
-    pub row: String,
-    pub fault: String,
-}
-
 #[derive(Debug)]
 pub struct Router<T> {
     tree: matchit::Router<End<T>>,
-    paths: Vec<&'static str>,
 }
 
 #[derive(Debug)]
@@ -64,44 +54,29 @@ impl Parameters<'_> {
 }
 
 impl<T> Router<T> {
-    pub fn new(rows: impl IntoIterator<Item = (Method, &'static str, T)>) -> Result<Self, BadRoute> {
+    /// # Panics
+    ///
+    /// On a defect that `faults` would find.
+    pub fn new(rows: impl IntoIterator<Item = (Method, &'static str, T)>) -> Router<T> {
         let mut ends: Vec<End<T>> = Vec::new();
-        let mut known: Vec<(Method, &'static str)> = Vec::new();
         for (method, path, value) in rows {
-            let refuse = |fault| BadRoute { row: format!("{method} {path}"), fault };
-            check_path(path).map_err(refuse)?;
-            for (other_method, other) in &known {
-                check_names(path, other).map_err(refuse)?;
-                if *other_method == method && path == *other {
-                    return Err(refuse("another row has this method and path".to_owned()));
-                }
-                // Some path fits both, and neither has a better right to it.
-                if *other_method == method && is_ambiguous(path, other) {
-                    return Err(refuse(format!("neither it nor {other} is more literal than the other")));
-                }
-            }
-            known.push((method.clone(), path));
             match ends.iter_mut().find(|end| end.path == path) {
                 Some(end) => end.rows.push((method, value)),
                 None => {
-                    let names = segments(path).filter_map(|segment| segment.strip_prefix(':')).collect();
+                    let names = path.split('/').filter_map(|segment| segment.strip_prefix(':')).collect();
                     ends.push(End { path, names, rows: vec![(method, value)], allow: Arc::from("") });
                 }
             }
         }
         let mut tree = matchit::Router::new();
-        let paths = ends.iter().map(|end| end.path).collect();
         for mut end in ends {
             end.allow = allow(&end.rows).into();
             let path = end.path;
-            tree.insert(braced(path), end)
-                .map_err(|error| BadRoute { row: path.to_owned(), fault: error.to_string() })?;
+            if let Err(error) = tree.insert(braced(path), end) {
+                panic!("the route {path}: {error}");
+            }
         }
-        Ok(Router { tree, paths })
-    }
-
-    pub fn paths(&self) -> impl Iterator<Item = &'static str> {
-        self.paths.iter().copied()
+        Router { tree }
     }
 
     pub fn lookup<'r, 'p>(&'r self, method: &Method, path: &'p str) -> Lookup<'r, 'p, T> {
@@ -128,93 +103,12 @@ impl<T> Router<T> {
     }
 }
 
-fn braced(path: &'static str) -> String {
-    let braced: Vec<Cow<'_, str>> = segments(path)
-        .map(|segment| {
-            segment.strip_prefix(':').map_or(Cow::Borrowed(segment), |name| Cow::Owned(format!("{{{name}}}")))
-        })
-        .collect();
-    format!("/{}", braced.join("/"))
-}
-
-/// Wherever the same segments lead to a parameter it must have one name.
-fn check_names(path: &'static str, other: &'static str) -> Result<(), String> {
-    for (here, there) in segments(path).zip(segments(other)) {
-        match (here.strip_prefix(':'), there.strip_prefix(':')) {
-            (Some(here), Some(there)) if here != there => {
-                return Err(format!(":{here} is called :{there} in another row"));
-            }
-            _ if here == there => {}
-            _ => return Ok(()),
-        }
-    }
-    Ok(())
-}
-
-fn segments(path: &'static str) -> impl Iterator<Item = &'static str> {
-    path.split('/').skip(1).filter(|segment| !segment.is_empty())
-}
-
-fn check_path(path: &'static str) -> Result<(), String> {
-    let Some(rest) = path.strip_prefix('/') else {
-        return Err("a path starts with a slash".to_owned());
-    };
-    if rest.is_empty() {
-        return Ok(());
-    }
-    let mut names: Vec<&str> = Vec::new();
-    for segment in rest.split('/') {
-        match segment.strip_prefix(':') {
-            Some(name) => {
-                let fine = name.starts_with(|first: char| first.is_ascii_lowercase())
-                    && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-                if !fine {
-                    return Err(format!("{segment} is no parameter name in camel case"));
-                }
-                if names.contains(&name) {
-                    return Err(format!("parameter {segment} occurs twice"));
-                }
-                names.push(name);
-            }
-            None if segment.is_empty() => return Err("a segment is empty".to_owned()),
-            None => {
-                let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-                // Clients may write the others in two ways.
-                if !segment.bytes().all(fine) {
-                    return Err(format!("segment {segment} has characters that need escaping"));
-                }
-            }
-        }
-    }
-    if names.len() > PARAMETERS_MAX {
-        return Err(format!("it has more than {PARAMETERS_MAX} parameters"));
-    }
-    Ok(())
-}
-
-/// Some path fits both and each is more literal than the other somewhere. A literal in the place of
-/// an id decides by itself, as the first that differs does in a look-up: no id is a word.
-fn is_ambiguous(one: &'static str, other: &'static str) -> bool {
-    if segments(one).count() != segments(other).count() {
-        return false;
-    }
-    let (mut one_wins, mut other_wins) = (false, false);
-    for (a, b) in segments(one).zip(segments(other)) {
-        let is_first = !one_wins && !other_wins;
-        match (a.starts_with(':'), b.starts_with(':')) {
-            (false, false) if a != b => return false,
-            (false, true) if is_first && is_id(b) => return false,
-            (true, false) if is_first && is_id(a) => return false,
-            (false, true) => one_wins = true,
-            (true, false) => other_wins = true,
-            _ => {}
-        }
-    }
-    one_wins && other_wins
-}
-
-fn is_id(parameter: &str) -> bool {
-    parameter == ":id" || parameter.ends_with("Id")
+fn braced(path: &str) -> String {
+    let braced = path.split('/').map(|segment| match segment.strip_prefix(':') {
+        Some(name) => format!("{{{name}}}"),
+        None => segment.to_owned(),
+    });
+    braced.collect::<Vec<_>>().join("/")
 }
 
 fn allow<T>(rows: &[(Method, T)]) -> String {
@@ -228,8 +122,109 @@ fn allow<T>(rows: &[(Method, T)]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+
+    /// What is ambiguous in a table: a row twice, two names for one parameter, two rows of one method of which neither
+    /// is more literal than the other, and malformed paths.
+    pub fn faults(rows: &[(Method, &'static str)]) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (n, (method, path)) in rows.iter().enumerate() {
+            let mut fault = |fault: String| faults.push(format!("{method} {path}: {fault}"));
+            check_path(path).err().map(&mut fault);
+            for (other_method, other) in &rows[..n] {
+                check_names(path, other).err().map(&mut fault);
+                if other_method == method && path == other {
+                    fault("another row has this method and path".to_owned());
+                }
+                // Some path fits both, and neither has a better right to it.
+                if other_method == method && is_ambiguous(path, other) {
+                    fault(format!("neither it nor {other} is more literal than the other"));
+                }
+            }
+        }
+        faults
+    }
+
+    /// Wherever the same segments lead to a parameter it must have one name.
+    fn check_names(path: &'static str, other: &'static str) -> Result<(), String> {
+        for (here, there) in segments(path).zip(segments(other)) {
+            match (here.strip_prefix(':'), there.strip_prefix(':')) {
+                (Some(here), Some(there)) if here != there => {
+                    return Err(format!(":{here} is called :{there} in another row"));
+                }
+                _ if here == there => {}
+                _ => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn segments(path: &'static str) -> impl Iterator<Item = &'static str> {
+        path.split('/').skip(1).filter(|segment| !segment.is_empty())
+    }
+
+    fn check_path(path: &'static str) -> Result<(), String> {
+        let Some(rest) = path.strip_prefix('/') else {
+            return Err("a path starts with a slash".to_owned());
+        };
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for segment in rest.split('/') {
+            match segment.strip_prefix(':') {
+                Some(name) => {
+                    let fine = name.starts_with(|first: char| first.is_ascii_lowercase())
+                        && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+                    if !fine {
+                        return Err(format!("{segment} is no parameter name in camel case"));
+                    }
+                    if names.contains(&name) {
+                        return Err(format!("parameter {segment} occurs twice"));
+                    }
+                    names.push(name);
+                }
+                None if segment.is_empty() => return Err("a segment is empty".to_owned()),
+                None => {
+                    let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+                    // Clients may write the others in two ways.
+                    if !segment.bytes().all(fine) {
+                        return Err(format!("segment {segment} has characters that need escaping"));
+                    }
+                }
+            }
+        }
+        if names.len() > PARAMETERS_MAX {
+            return Err(format!("it has more than {PARAMETERS_MAX} parameters"));
+        }
+        Ok(())
+    }
+
+    /// Some path fits both and each is more literal than the other somewhere. A literal in the place of
+    /// an id decides by itself, as the first that differs does in a look-up: no id is a word.
+    fn is_ambiguous(one: &'static str, other: &'static str) -> bool {
+        if segments(one).count() != segments(other).count() {
+            return false;
+        }
+        let (mut one_wins, mut other_wins) = (false, false);
+        for (a, b) in segments(one).zip(segments(other)) {
+            let is_first = !one_wins && !other_wins;
+            match (a.starts_with(':'), b.starts_with(':')) {
+                (false, false) if a != b => return false,
+                (false, true) if is_first && is_id(b) => return false,
+                (true, false) if is_first && is_id(a) => return false,
+                (false, true) => one_wins = true,
+                (true, false) => other_wins = true,
+                _ => {}
+            }
+        }
+        one_wins && other_wins
+    }
+
+    fn is_id(parameter: &str) -> bool {
+        parameter == ":id" || parameter.ends_with("Id")
+    }
 
     fn router() -> Router<u32> {
         Router::new([
@@ -244,7 +239,6 @@ mod tests {
             (Method::DELETE, "/v1/merchants/:id/payout-methods/:methodId", 9),
             (Method::GET, "/", 10),
         ])
-        .expect("a sound table")
     }
 
     fn look(router: &Router<u32>, method: Method, path: &str) -> Result<(u32, Vec<String>), String> {
@@ -335,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_tables_are_refused() {
+    fn bad_tables_have_faults() {
         let tables: [(&[(Method, &'static str)], &str); 14] = [
             (&[(Method::GET, "/a"), (Method::GET, "/a")], "another row has this method"),
             (&[(Method::GET, "/a/:id"), (Method::GET, "/a/:id")], "another row has this method"),
@@ -353,16 +347,16 @@ mod tests {
             (&[(Method::GET, "/:a/:b/:c/:d/:e")], "more than 4"),
         ];
         for (rows, reason) in tables {
-            let rows = rows.iter().map(|(method, path)| (method.clone(), *path, ()));
-            let bad = Router::new(rows).expect_err(reason);
-            assert!(bad.to_string().contains(reason), "{bad}");
+            let faults = faults(rows);
+            assert!(faults.iter().any(|fault| fault.contains(reason)), "{faults:?}");
         }
     }
 
     #[test]
     fn a_word_in_the_place_of_an_id_is_no_id() {
         let rows = [(Method::GET, "/a/:id/c", 1), (Method::GET, "/a/b/:ref", 2)];
-        let router = Router::new(rows).expect("the word decides");
+        assert!(faults(&rows.each_ref().map(|(method, path, _)| (method.clone(), *path))).is_empty());
+        let router = Router::new(rows);
         let found = |path| match router.lookup(&Method::GET, path) {
             Lookup::Found(found) => Some(*found.value),
             _ => None,

@@ -2,7 +2,7 @@
 
 use super::text::{Page, Value, families};
 use crate::gateway::business::{
-    AGES, Business, CONVERTED, CURRENCIES, DISPUTED, KINDS, PAID_OUT, Seen, currency_of,
+    AGES, Business, CONVERTED, CURRENCIES, DISPUTED, KINDS, OUTCOMES, PAID_OUT, Seen, currency_of,
 };
 use domain::entities::means::Method;
 
@@ -12,37 +12,39 @@ pub fn write(page: &mut Page, business: &Business, waiting: &Seen) {
     families! { page
         counter "pasarela_payments_total"
             "Payments that came to an end since the start, by mode, method, payer's bank (none: the method has none) and outcome."
-            for (mode, counts) in modes, for (method, bank, outcome, count) in counts.payments(),
-            by("mode" mode, "method" method.name(), "bank" &bank, "outcome" outcome) => count;
+            for (mode, counts) in modes, for (method, of) in Method::ALL.into_iter().zip(&counts.payments),
+            for (bank, outcomes) in &of.by_bank,
+            for (outcome, count) in OUTCOMES.into_iter().zip(*outcomes).filter(|(_, count)| *count > 0),
+            by("mode" mode, "method" method.name(), "bank" bank, "outcome" outcome) => count;
         counter "pasarela_payment_volume_total"
             "What completed payments brought since the start, before fees, in units of its currency."
             for (mode, counts) in modes, for method in Method::ALL,
             by("mode" mode, "method" method.name(), "currency" currency_of(method).code())
-            => Value::Minor(counts.payment_volume(method), currency_of(method).decimals());
+            => Value::Minor(counts.payments[method as usize].volume_minor, currency_of(method).decimals());
         counter "pasarela_payment_failures_total"
             "Failed payments since the start, by mode, method and failureCode (other: beyond the first 48 codes, or no code)."
-            for (mode, counts) in modes, for method in Method::ALL, for (code, count) in counts.payment_failures(method),
-            by("mode" mode, "method" method.name(), "code" &code) => count;
+            for (mode, counts) in modes, for method in Method::ALL, for (code, count) in &counts.payments[method as usize].failures,
+            by("mode" mode, "method" method.name(), "code" code) => *count;
         counter "pasarela_payouts_total"
             "Payouts that came to an end since the start, by mode, currency and outcome."
             for (mode, counts) in modes, for (n, currency) in currencies(),
-            for (outcome, count) in PAID_OUT.into_iter().zip(counts.payouts(n)),
+            for (outcome, count) in PAID_OUT.into_iter().zip(counts.payouts[n].outcomes),
             by("mode" mode, "currency" currency.code(), "outcome" outcome) => count;
         counter "pasarela_payout_volume_total"
             "What completed payouts sent since the start, without fees, in units of its currency."
             for (mode, counts) in modes, for (n, currency) in currencies(), by("mode" mode, "currency" currency.code())
-            => Value::Minor(counts.payout_volume(n), currency.decimals());
+            => Value::Minor(counts.payouts[n].volume_minor, currency.decimals());
         counter "pasarela_payout_failures_total"
             "Failed payouts since the start, by mode, currency and failureCode."
-            for (mode, counts) in modes, for (n, currency) in currencies(), for (code, count) in counts.payout_failures(n),
-            by("mode" mode, "currency" currency.code(), "code" &code) => count;
+            for (mode, counts) in modes, for (n, currency) in currencies(), for (code, count) in &counts.payouts[n].failures,
+            by("mode" mode, "currency" currency.code(), "code" code) => *count;
         counter "pasarela_conversions_total"
             "Conversions that came to an end since the start, by mode and outcome."
-            for (mode, counts) in modes, for (outcome, count) in CONVERTED.into_iter().zip(counts.conversions()),
+            for (mode, counts) in modes, for (outcome, count) in CONVERTED.into_iter().zip(counts.conversions),
             by("mode" mode, "outcome" outcome) => count;
         counter "pasarela_chargebacks_total"
             "Chargebacks since the start, by mode: opened, and closed."
-            for (mode, counts) in modes, for (what, count) in DISPUTED.into_iter().zip(counts.chargebacks()),
+            for (mode, counts) in modes, for (what, count) in DISPUTED.into_iter().zip(counts.chargebacks),
             by("mode" mode, "what" what) => count;
     }
     let modes = [("live", 0), ("test", 1)];

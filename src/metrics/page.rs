@@ -221,7 +221,7 @@ fn rails(page: &mut Page, services: &Services) {
 
 fn networks(page: &mut Page, services: &Services) {
     let seen: Vec<_> =
-        services.rails.networks().iter().map(|evm| (evm.network().name(), evm.figures())).collect();
+        services.rails.networks.iter().map(|evm| (evm.network().name(), evm.figures())).collect();
     families! { page
         gauge "pasarela_usdt_head_block" "The newest block of a network's node."
             for (network, of) in &seen, by("network" network) => of.head.unwrap_or(0);

@@ -1,7 +1,7 @@
 //! The names under which a bank speaks of an order, taken for it before its word counts: a name
 //! that is another operation's already decides nothing about either (`docs/contract.md, 18.3`).
 
-use crate::gateway::names::NameHeld;
+use crate::gateway::names::Held;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use actors::Failure;
@@ -16,7 +16,6 @@ use domain::view::Query;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// `Own` only if the answer's names are the order's own.
 pub async fn claimed(
     services: Arc<Services>,
     (tenant, entity): (u64, EntityId),
@@ -41,7 +40,7 @@ pub async fn claimed(
 enum Claim {
     Nameless,
     /// Nobody else may take the names until the answer is durable.
-    Own(Vec<NameHeld>),
+    Own(Vec<Held>),
     /// One of the names is another's, or was: in the bank's word, with the reason.
     Anothers(BankWord),
 }
@@ -132,7 +131,7 @@ fn word(reply: &RailReply, why: &str) -> BankWord {
 }
 
 /// Only when the decision is durable does the index tell of the names.
-fn until_durable(services: Arc<Services>, tenant: u64, names: Vec<NameHeld>) -> oneshot::Sender<()> {
+fn until_durable(services: Arc<Services>, tenant: u64, names: Vec<Held>) -> oneshot::Sender<()> {
     let (decided, until_decided) = oneshot::channel();
     tokio::spawn(async move {
         let _ = until_decided.await;

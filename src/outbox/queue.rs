@@ -76,7 +76,7 @@ fn arrive(
 
 /// Probes and queues of live mode. Called once, when the books are there.
 pub async fn start(services: &Arc<Services>) -> Result<(), Problem> {
-    let lanes = services.rails.live();
+    let lanes = &services.rails.live;
     if lanes.is_empty() {
         return Ok(());
     }

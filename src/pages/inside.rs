@@ -1,8 +1,8 @@
 //! Calls of an API by a page of the same server. A page asks what its visitor could ask with the
-//! key, by the very same way (`gateway/request.rs`), and gets the answer that the visitor would
+//! key, by the very same way (`gateway/dispatch.rs`), and gets the answer that the visitor would
 //! get: pages have no rules about money, scopes or roles of their own.
 
-use crate::gateway::request::OnBehalf;
+use crate::gateway::dispatch::OnBehalf;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::{JSON, Reply, RequestId};

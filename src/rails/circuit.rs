@@ -16,18 +16,6 @@ const REMEMBERED: u32 = 20;
 /// Failures among the remembered calls that open a circuit, once there are that many calls.
 const OF_REMEMBERED: u32 = REMEMBERED / 2;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counted {
-    Answer,
-    Failure,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
-    Closed,
-    Open { retry_after_seconds: u64 },
-}
-
 /// Times are those of a clock that only goes forward, from any origin.
 #[derive(Clone, Debug, Default)]
 struct Circuit {
@@ -39,26 +27,15 @@ struct Circuit {
 }
 
 impl Circuit {
-    fn gate(&self, now: Duration) -> Gate {
-        match self.open_until {
-            None => Gate::Closed,
-            Some(next_probe) => {
-                let left = next_probe.saturating_sub(now);
-                Gate::Open { retry_after_seconds: left.as_millis().div_ceil(1_000).max(1) as u64 }
-            }
-        }
-    }
-
     /// Whether the call opened the circuit. Those that were under way when it opened change
     /// nothing: only a probe closes.
-    fn count(&mut self, call: Counted, pause: Duration, now: Duration) -> bool {
+    fn count(&mut self, is_answered: bool, pause: Duration, now: Duration) -> bool {
         if self.open_until.is_some() {
             return false;
         }
-        let is_failure = call == Counted::Failure;
-        self.newest = (self.newest << 1 | u32::from(is_failure)) & ((1 << REMEMBERED) - 1);
+        self.newest = (self.newest << 1 | u32::from(!is_answered)) & ((1 << REMEMBERED) - 1);
         self.calls = (self.calls + 1).min(REMEMBERED);
-        self.in_a_row = if is_failure { self.in_a_row + 1 } else { 0 };
+        self.in_a_row = if is_answered { 0 } else { self.in_a_row + 1 };
         let half = self.calls == REMEMBERED && self.newest.count_ones() >= OF_REMEMBERED;
         let opens = self.in_a_row >= IN_A_ROW || half;
         self.open_until = opens.then(|| now.saturating_add(pause));
@@ -96,19 +73,18 @@ impl Circuits {
         open
     }
 
-    pub fn gate(&self, call: Option<BankCall>, now: Duration) -> Gate {
-        let rail = Circuit { open_until: self.rail_open_until, ..Circuit::default() }.gate(now);
-        match (rail, call.and_then(|call| self.calls.get(&call))) {
-            (Gate::Closed, Some(circuit)) => circuit.gate(now),
-            (gate, _) => gate,
-        }
+    /// The seconds until the next probe, if a call is not made until then.
+    pub fn open_seconds(&self, call: Option<BankCall>, now: Duration) -> Option<u32> {
+        let of_call = || self.calls.get(&call?)?.open_until;
+        let left = self.rail_open_until.or_else(of_call)?.saturating_sub(now);
+        Some(u32::try_from(left.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1))
     }
 
-    pub fn count(&mut self, call: BankCall, counted: Counted, now: Duration) -> bool {
+    pub fn count(&mut self, call: BankCall, is_answered: bool, now: Duration) -> bool {
         if self.rail_open_until.is_some() {
             return false;
         }
-        let opened = self.calls.entry(call).or_default().count(counted, self.pause, now);
+        let opened = self.calls.entry(call).or_default().count(is_answered, self.pause, now);
         self.is_suspect |= opened;
         opened
     }
@@ -123,9 +99,9 @@ impl Circuits {
 
     /// Whether the probe, which is one at a time, closed anything. An answer closes what was due,
     /// and after the whole rail's silence everything; nothing of before is remembered then.
-    pub fn probed(&mut self, probe: Counted, now: Duration) -> bool {
+    pub fn probed(&mut self, is_answered: bool, now: Duration) -> bool {
         self.is_suspect = false;
-        if probe == Counted::Failure {
+        if !is_answered {
             self.rail_open_until = Some(now.saturating_add(self.pause));
             return false;
         }
@@ -154,8 +130,8 @@ mod tests {
         circuits
     }
 
-    const fn counted(failed: bool) -> Counted {
-        if failed { Counted::Failure } else { Counted::Answer }
+    const fn counted(failed: bool) -> bool {
+        !failed
     }
 
     #[test]
@@ -181,29 +157,32 @@ mod tests {
     #[test]
     fn one_call_that_fails_says_nothing_of_the_others_while_the_rail_answers() {
         let mut circuits = after(&[true; 5]);
-        let open = Gate::Open { retry_after_seconds: 5 };
+        let open = Some(5);
         assert_eq!(circuits.until_probe(T0), Some(Duration::ZERO), "is it the rail?");
-        assert_eq!((circuits.gate(Some(CALL), T0), circuits.gate(Some(OTHER), T0)), (open, Gate::Closed));
-        assert!(!circuits.probed(Counted::Answer, T0), "its time has not come");
-        assert_eq!((circuits.gate(Some(CALL), T0), circuits.gate(None, T0)), (open, Gate::Closed));
+        assert_eq!(
+            (circuits.open_seconds(Some(CALL), T0), circuits.open_seconds(Some(OTHER), T0)),
+            (open, None)
+        );
+        assert!(!circuits.probed(true, T0), "its time has not come");
+        assert_eq!((circuits.open_seconds(Some(CALL), T0), circuits.open_seconds(None, T0)), (open, None));
         assert_eq!((circuits.open_calls(), circuits.until_probe(T0)), (vec![CALL], Some(PAUSE)));
-        assert!(circuits.probed(Counted::Answer, T0 + PAUSE));
-        assert_eq!((circuits.gate(Some(CALL), T0), circuits.until_probe(T0)), (Gate::Closed, None));
-        assert!(!circuits.count(CALL, Counted::Failure, T0), "nothing of before is remembered");
+        assert!(circuits.probed(true, T0 + PAUSE));
+        assert_eq!((circuits.open_seconds(Some(CALL), T0), circuits.until_probe(T0)), (None, None));
+        assert!(!circuits.count(CALL, false, T0), "nothing of before is remembered");
     }
 
     #[test]
     fn a_rail_that_does_not_answer_a_probe_is_called_by_nothing() {
         let mut circuits = after(&[true; 5]);
-        circuits.probed(Counted::Failure, T0);
+        circuits.probed(false, T0);
         for call in [Some(CALL), Some(OTHER), None] {
-            assert_eq!(circuits.gate(call, T0), Gate::Open { retry_after_seconds: 5 });
-            assert_eq!(circuits.gate(call, T0 + PAUSE), Gate::Open { retry_after_seconds: 1 });
+            assert_eq!(circuits.open_seconds(call, T0), Some(5));
+            assert_eq!(circuits.open_seconds(call, T0 + PAUSE), Some(1));
         }
-        circuits.count(OTHER, Counted::Answer, T0);
-        circuits.probed(Counted::Failure, T0 + PAUSE);
+        circuits.count(OTHER, true, T0);
+        circuits.probed(false, T0 + PAUSE);
         assert_eq!(circuits.until_probe(T0 + PAUSE), Some(PAUSE), "the pause begins anew");
-        assert!(circuits.probed(Counted::Answer, T0 + PAUSE));
+        assert!(circuits.probed(true, T0 + PAUSE));
         assert!(!circuits.is_open());
     }
 
@@ -211,8 +190,8 @@ mod tests {
     fn a_start_with_queued_orders_probes_first() {
         let mut circuits = Circuits::awaiting_probe(PAUSE, T0);
         assert_eq!((circuits.is_open(), circuits.until_probe(T0)), (true, Some(Duration::ZERO)));
-        circuits.probed(Counted::Answer, T0);
-        assert_eq!(circuits.gate(Some(CALL), T0), Gate::Closed);
+        circuits.probed(true, T0);
+        assert_eq!(circuits.open_seconds(Some(CALL), T0), None);
     }
 
     fn opens(calls: &[bool]) -> bool {
@@ -254,21 +233,21 @@ mod tests {
         fn probes_alone_close(steps in prop::collection::vec(step(), 0..200)) {
             let (mut circuits, mut now) = (Circuits::closed(PAUSE), T0);
             for step in steps {
-                let before = [CALL, OTHER].map(|call| circuits.gate(Some(call), now) == Gate::Closed);
+                let before = [CALL, OTHER].map(|call| circuits.open_seconds(Some(call), now).is_none());
                 match step {
                     Step::Call(call, failed) => {
                         circuits.count(call, counted(failed), now);
-                        let after = [CALL, OTHER].map(|call| circuits.gate(Some(call), now) == Gate::Closed);
+                        let after = [CALL, OTHER].map(|call| circuits.open_seconds(Some(call), now).is_none());
                         prop_assert!(after.iter().zip(before).all(|(after, before)| before || !after), "a call closed it");
                     }
                     Step::Probed(failed) => {
                         circuits.probed(counted(failed), now);
-                        prop_assert_eq!(circuits.gate(None, now) == Gate::Closed, !failed);
+                        prop_assert_eq!(circuits.open_seconds(None, now).is_none(), !failed);
                     }
                     Step::Wait(ms) => now += Duration::from_millis(ms),
                 }
                 for call in [Some(CALL), Some(OTHER), None] {
-                    if let Gate::Open { retry_after_seconds } = circuits.gate(call, now) {
+                    if let Some(retry_after_seconds) = circuits.open_seconds(call, now) {
                         prop_assert!((1..=5).contains(&retry_after_seconds));
                         prop_assert!(circuits.until_probe(now).is_some());
                     }

@@ -181,7 +181,6 @@ impl Request {
         Request { body: Some(body), ..self }.header(CONTENT_TYPE, "application/json")
     }
 
-    /// Nothing logs it.
     pub fn header(mut self, name: HeaderName, value: &str) -> Request {
         self.headers = self.headers.and_then(|mut headers| {
             let mut value = HeaderValue::from_str(value).ok()?;

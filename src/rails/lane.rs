@@ -2,7 +2,7 @@
 //! answers. A call begins only while its circuit is closed and this process may call; what was not
 //! begun is "not sent". Times are those of a clock that only goes forward.
 
-use super::circuit::{Circuits, Counted, Gate};
+use super::circuit::Circuits;
 use super::live::{LiveRail, Look, NotSent, Report, after_asking, after_sending};
 use super::queue::{OrderStanding, Queue};
 use super::{BoxFuture, Call, Outcomes, RailAnswer};
@@ -11,6 +11,7 @@ use domain::rail::{BankCall, How, Service};
 use domain::trace::{RailId, Said};
 use domain::values::ids::Id;
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -91,27 +92,18 @@ impl Lane {
         self.rail.services().contains(&service)
     }
 
-    pub fn gate(&self, call: Option<BankCall>) -> Gate {
-        if !self.outbound.is_open() {
-            return Gate::Open { retry_after_seconds: CLOSED_PAUSE.as_secs() };
+    /// The seconds after which a call may be made, if it is not now.
+    pub fn retry_after_seconds(&self, call: Option<BankCall>) -> Option<u32> {
+        match self.outbound.is_open() {
+            true => self.circuits().open_seconds(call, self.now()),
+            false => Some(CLOSED_PAUSE.as_secs() as u32),
         }
-        self.circuits().gate(call, self.now())
     }
 
     fn may_call(&self, call: BankCall) -> bool {
-        self.gate(Some(call)) == Gate::Closed
+        self.retry_after_seconds(Some(call)).is_none()
     }
 
-    pub fn retry_after_seconds(&self, call: BankCall) -> Option<u32> {
-        match self.gate(Some(call)) {
-            Gate::Closed => None,
-            Gate::Open { retry_after_seconds } => {
-                Some(u32::try_from(retry_after_seconds).unwrap_or(u32::MAX))
-            }
-        }
-    }
-
-    /// Once, or not at all.
     pub async fn send(&self, call: &Call) -> (RailAnswer, Said) {
         let _calling = Calling { lane: self, operation: Id::from(call.operation_id) };
         let to = call.order.bank_call();
@@ -194,8 +186,7 @@ impl Lane {
             }
             newest.push_back(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         }
-        let counted = if is_answered { Counted::Answer } else { Counted::Failure };
-        let opened = self.circuits().count(call, counted, self.now());
+        let opened = self.circuits().count(call, is_answered, self.now());
         if opened {
             tracing::warn!(
                 rail = self.rail.name(),
@@ -229,11 +220,9 @@ impl Lane {
         self.changed.notify_waiters();
     }
 
-    /// Waits until an order of the queue may go.
     pub async fn next(&self) -> super::queue::Queued {
         loop {
-            let changed = self.changed.notified();
-            let mut changed = std::pin::pin!(changed);
+            let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
             if let Some(first) = self.queue.take_first(self.now(), |call| self.may_call(call)) {
                 return first;
@@ -247,8 +236,7 @@ impl Lane {
     pub async fn until_called(&self) {
         let called = async {
             loop {
-                let changed = self.changed.notified();
-                let mut changed = std::pin::pin!(changed);
+                let mut changed = pin!(self.changed.notified());
                 changed.as_mut().enable();
                 if self.queue.is_called() {
                     return;
@@ -261,8 +249,7 @@ impl Lane {
 
     pub async fn keep_probing(&self) {
         loop {
-            let changed = self.changed.notified();
-            let mut changed = std::pin::pin!(changed);
+            let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
             let Some(until_probe) = self.circuits().until_probe(self.now()) else {
                 changed.await;
@@ -275,22 +262,20 @@ impl Lane {
                 continue;
             }
             let answers = tokio::time::timeout(self.rail.timeout(), self.rail.probe()).await.unwrap_or(false);
-            let counted = if answers { Counted::Answer } else { Counted::Failure };
-            let closed = self.circuits().probed(counted, self.now());
-            if answers {
-                self.note_ok();
-                self.queue.hold_until(Duration::ZERO);
-                self.changed.notify_waiters();
-            }
-            match (answers, closed) {
-                (true, true) => {
-                    tracing::info!(rail = self.rail.name(), "the rail answers: a circuit is closed")
-                }
-                (true, false) => {}
-                (false, _) => tracing::warn!(
-                    rail = self.rail.name(),
+            let closed = self.circuits().probed(answers, self.now());
+            let rail = self.rail.name();
+            if !answers {
+                tracing::warn!(
+                    rail,
                     "the rail does not answer: nothing is sent to it until it answers a probe"
-                ),
+                );
+                continue;
+            }
+            self.note_ok();
+            self.queue.hold_until(Duration::ZERO);
+            self.changed.notify_waiters();
+            if closed {
+                tracing::info!(rail, "the rail answers: a circuit is closed");
             }
         }
     }
@@ -309,7 +294,7 @@ impl Lane {
         let last_ok_ms = figures.last_ok_ms.load(Ordering::Relaxed);
         let (is_open, is_silent, open_calls) = {
             let circuits = self.circuits();
-            (circuits.is_open(), circuits.gate(None, self.now()) != Gate::Closed, circuits.open_calls())
+            (circuits.is_open(), circuits.open_seconds(None, self.now()).is_some(), circuits.open_calls())
         };
         LaneFigures {
             name: self.rail.name(),

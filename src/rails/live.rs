@@ -13,19 +13,15 @@ use domain::values::money::Ves;
 use domain::values::token::StepToken;
 use std::time::Duration;
 
+/// How the outcome of an order is learned that the rail's answer did not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recall {
-    Asked(AskedBy),
-    /// What the rail's answer did not say, an operator finds out.
+    /// The rail is asked by its own id; without one it can't be.
+    ById,
+    ByOperation,
+    /// An operator finds out.
     Unaskable,
     Reports,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AskedBy {
-    /// Without one the rail can't be asked.
-    RailId,
-    OperationId,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,17 +148,16 @@ fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswe
     let (answer, id) = match outcome {
         OrderOutcome::Done { reference } => {
             // A rail that is asked by our own id calls what it did by the id that it is known by from then on.
-            let is_id = recall == Some(Recall::Asked(AskedBy::OperationId));
+            let is_id = recall == Some(Recall::ByOperation);
             let id = reference.as_deref().filter(|_| is_id).and_then(RailId::parse);
             (RailAnswer::Done { reference }, decided.or(id))
         }
         OrderOutcome::Refused { code } => (RailAnswer::Refused { code }, decided),
         OrderOutcome::Open { id } => {
-            let by_operation = matches!(recall, Some(Recall::Asked(AskedBy::OperationId) | Recall::Reports));
-            let by_id = recall == Some(Recall::Asked(AskedBy::RailId)) && id.is_some();
-            let answer = match &id {
-                Some(_) if by_id || by_operation => RailAnswer::Waiting,
-                _ if by_operation || could_ask => RailAnswer::Silent,
+            let answer = match (recall, &id) {
+                (Some(Recall::ById | Recall::ByOperation | Recall::Reports), Some(_)) => RailAnswer::Waiting,
+                (Some(Recall::ByOperation | Recall::Reports), None) => RailAnswer::Silent,
+                _ if could_ask => RailAnswer::Silent,
                 _ => RailAnswer::Unaskable,
             };
             (answer, id)
@@ -179,7 +174,7 @@ mod tests {
 
     #[test]
     fn an_order_that_never_left_is_not_sent_and_never_called_never_received() {
-        let by_id = Some(Recall::Asked(AskedBy::RailId));
+        let by_id = Some(Recall::ById);
         assert_eq!(after_sending(by_id, Err(NotSent::NoConnection)).0, RailAnswer::NotSent);
         let (answer, said) = after_sending(by_id, Err(NotSent::Unfit("no account")));
         assert_eq!(answer, RailAnswer::refused(UNFIT));
@@ -188,14 +183,13 @@ mod tests {
 
     #[test]
     fn what_nobody_can_ask_about_is_told_apart_from_what_waits() {
-        let (by_id, by_operation) = (AskedBy::RailId, AskedBy::OperationId);
         for (recall, id, sent, asked) in [
             (Recall::Unaskable, None, RailAnswer::Unaskable, RailAnswer::Silent),
             (Recall::Unaskable, Some("7"), RailAnswer::Unaskable, RailAnswer::Silent),
-            (Recall::Asked(by_id), None, RailAnswer::Unaskable, RailAnswer::Silent),
-            (Recall::Asked(by_id), Some("7"), RailAnswer::Waiting, RailAnswer::Waiting),
-            (Recall::Asked(by_operation), None, RailAnswer::Silent, RailAnswer::Silent),
-            (Recall::Asked(by_operation), Some("7"), RailAnswer::Waiting, RailAnswer::Waiting),
+            (Recall::ById, None, RailAnswer::Unaskable, RailAnswer::Silent),
+            (Recall::ById, Some("7"), RailAnswer::Waiting, RailAnswer::Waiting),
+            (Recall::ByOperation, None, RailAnswer::Silent, RailAnswer::Silent),
+            (Recall::ByOperation, Some("7"), RailAnswer::Waiting, RailAnswer::Waiting),
         ] {
             let report = || Report::unanswered(id.and_then(RailId::parse));
             let (answer, said) = after_sending(Some(recall), Ok(report()));
@@ -203,9 +197,6 @@ mod tests {
             assert_eq!(after_asking(Some(recall), Look::Report(report())).0, asked, "{recall:?} {id:?}");
         }
         assert_eq!(after_asking(Some(Recall::Unaskable), Look::NotAsked).0, RailAnswer::Unaskable);
-        assert_eq!(
-            after_asking(Some(Recall::Asked(by_operation)), Look::NeverReceived).0,
-            RailAnswer::NeverReceived
-        );
+        assert_eq!(after_asking(Some(Recall::ByOperation), Look::NeverReceived).0, RailAnswer::NeverReceived);
     }
 }

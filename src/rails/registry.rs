@@ -4,7 +4,6 @@
 //! an order that none of them serves is refused by the rules (`rail_not_configured`).
 
 use crate::outbound::Outbound;
-use crate::rails::circuit::Gate;
 use crate::rails::evm::Evm;
 use crate::rails::lane::{Lane, LaneFigures};
 use crate::rails::live::LiveRail;
@@ -23,19 +22,6 @@ use std::time::Duration;
 
 const TELLS_OF_TRANSFERS: &str = "r4";
 
-#[derive(Clone)]
-pub struct Registered {
-    pub rail: Arc<dyn Rail>,
-    pub outcomes: Arc<Outcomes>,
-}
-
-impl Registered {
-    fn new(rail: Arc<dyn Rail>) -> Registered {
-        let outcomes = Arc::new(Outcomes::of(rail.name()));
-        Registered { rail, outcomes }
-    }
-}
-
 #[derive(Clone, Debug)]
 pub struct Pace {
     pub otp_banks: Vec<BankCode>,
@@ -52,9 +38,10 @@ impl Default for Pace {
 }
 
 pub struct Registry {
-    pub test: Registered,
-    live: Vec<Arc<Lane>>,
-    networks: Vec<Arc<Evm>>,
+    pub test: Arc<dyn Rail>,
+    pub test_outcomes: Arc<Outcomes>,
+    pub live: Vec<Arc<Lane>>,
+    pub networks: Vec<Arc<Evm>>,
     notices: bool,
     pub outbound: Outbound,
     pace: Pace,
@@ -70,7 +57,8 @@ impl fmt::Debug for Registry {
 impl Registry {
     pub fn new(test: Arc<dyn Rail>) -> Registry {
         Registry {
-            test: Registered::new(test),
+            test_outcomes: Arc::new(Outcomes::of(test.name())),
+            test,
             live: Vec::new(),
             networks: Vec::new(),
             notices: false,
@@ -84,14 +72,6 @@ impl Registry {
         Registry { live: rails.into_iter().map(lane).collect(), outbound: outbound.clone(), pace, ..self }
     }
 
-    pub fn with_networks(self, networks: Vec<Arc<Evm>>) -> Registry {
-        Registry { networks, ..self }
-    }
-
-    pub fn networks(&self) -> &[Arc<Evm>] {
-        &self.networks
-    }
-
     pub fn network(&self, network: Network) -> Option<&Arc<Evm>> {
         self.networks.iter().find(|evm| evm.network() == network)
     }
@@ -103,16 +83,12 @@ impl Registry {
         }
     }
 
-    pub fn with_notices(self, notices: bool) -> Registry {
-        Registry { notices, ..self }
+    pub fn with(self, networks: Vec<Arc<Evm>>, notices: bool) -> Registry {
+        Registry { networks, notices, ..self }
     }
 
     pub fn may_call(&self) -> bool {
         self.outbound.is_open()
-    }
-
-    pub fn live(&self) -> &[Arc<Lane>] {
-        &self.live
     }
 
     pub fn lane(&self, order: &Order) -> Option<&Arc<Lane>> {
@@ -145,10 +121,6 @@ impl Registry {
         Network::ALL.into_iter().filter(|network| self.serves(tenant, Service::Usdt(*network))).collect()
     }
 
-    pub fn serves_usdt(&self, tenant: u64) -> bool {
-        !is_live(tenant) || self.serves_live_usdt()
-    }
-
     pub fn serves_live_usdt(&self) -> bool {
         Network::ALL.into_iter().any(|network| self.serves_live(Service::Usdt(network)))
     }
@@ -156,7 +128,7 @@ impl Registry {
     /// Zero where no rail would send them: such a verification is refused before it begins.
     pub fn micro_deposits(&self, tenant: u64) -> (Ves, Ves) {
         if !is_live(tenant) {
-            return self.test.rail.micro_deposits();
+            return self.test.micro_deposits();
         }
         match self.serving(Service::MicroDeposits) {
             Some(_) => micro_deposit_amounts().unwrap_or((Ves::ZERO, Ves::ZERO)),
@@ -165,7 +137,7 @@ impl Registry {
     }
 
     pub fn name(&self) -> &'static str {
-        self.test.rail.name()
+        self.test.name()
     }
 
     /// Those that are not configured too, as an order may have been at them.
@@ -188,7 +160,7 @@ impl Registry {
     }
 
     pub fn outcomes(&self) -> impl Iterator<Item = &Outcomes> {
-        std::iter::once(&*self.test.outcomes).chain(self.live.iter().map(|lane| &*lane.outcomes))
+        std::iter::once(&*self.test_outcomes).chain(self.live.iter().map(|lane| &*lane.outcomes))
     }
 
     pub fn figures(&self) -> Vec<LaneFigures> {
@@ -204,7 +176,7 @@ impl Registry {
 
     /// Sends for an operation that the rail had already: 0, unless this server is wrong.
     pub fn duplicate_calls(&self) -> u64 {
-        self.test.rail.duplicate_calls()
+        self.test.duplicate_calls()
     }
 }
 
@@ -220,12 +192,10 @@ impl Registry {
         if self.network_for(service).is_some() {
             return Availability::Served;
         }
-        let Some(lane) = self.serving(service) else { return Availability::NotConfigured };
-        match lane.gate(call) {
-            Gate::Closed => Availability::Served,
-            Gate::Open { retry_after_seconds } => Availability::Unavailable {
-                retry_after_seconds: u32::try_from(retry_after_seconds).unwrap_or(u32::MAX).max(1),
-            },
+        match self.serving(service).map(|lane| lane.retry_after_seconds(call)) {
+            None => Availability::NotConfigured,
+            Some(None) => Availability::Served,
+            Some(Some(retry_after_seconds)) => Availability::Unavailable { retry_after_seconds },
         }
     }
 }

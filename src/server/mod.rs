@@ -13,12 +13,12 @@ use crate::cluster::front::StandbyFront;
 use crate::cluster::{Confirming, front};
 use crate::console;
 use crate::gateway::dispatch::{Gateway, sent_key};
+use crate::gateway::dispatch::{OnBehalf, Request};
 use crate::gateway::limits;
 use crate::gateway::meter::{Measuring, Meter, Meters};
 use crate::gateway::operators::Operator;
 use crate::gateway::public::Public;
 use crate::gateway::rail_calls::RailCalls;
-use crate::gateway::request::{OnBehalf, Request};
 use crate::gateway::services::Services;
 use crate::guides::Guides;
 use crate::http::body::{Inbound, idempotency_key, unexpected_parameters};
@@ -26,7 +26,7 @@ use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
-use crate::http::router::{BadRoute, Lookup, Parameters, Router};
+use crate::http::router::{Lookup, Parameters, Router};
 use crate::metrics::{self, Metrics};
 use crate::network::TrustedProxies;
 use crate::pages::front::Pages;
@@ -45,14 +45,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use table::{Endpoint, Policy, Whose, policy};
 
-/// The beginning of the paths of the tenants' API, known or not.
 const API: &str = "/v1/";
 const HEALTH: &str = "/healthz";
 const READY: &str = "/readyz";
 /// The tenant key of what anybody may ask for: no tenant has it.
 const ANYBODY: u64 = PLATFORM + 1;
 
-/// Who a path is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     Tenant,
@@ -67,20 +65,20 @@ pub enum Audience {
     ConsoleOperator,
 }
 
-/// The beginnings of the paths that are for others than tenants on the public listener.
-const PUBLIC: [(&str, Audience); 8] = [
-    (api::public::routes::PREFIX, Audience::Visitor),
-    ("/rails/", Audience::Bank),
-    ("/checkout", Audience::Buyer),
-    ("/checkout.js", Audience::Buyer),
-    ("/checkout-assets/", Audience::Buyer),
-    ("/pay", Audience::Buyer),
-    ("/portal", Audience::Merchant),
-    ("/page-assets/", Audience::Merchant),
+/// The beginnings of the paths that are for others than tenants on the public listener, and than the operators'
+/// programs on theirs.
+const AUDIENCES: [(bool, &str, Audience); 10] = [
+    (false, api::public::routes::PREFIX, Audience::Visitor),
+    (false, "/rails/", Audience::Bank),
+    (false, "/checkout", Audience::Buyer),
+    (false, "/checkout.js", Audience::Buyer),
+    (false, "/checkout-assets/", Audience::Buyer),
+    (false, "/pay", Audience::Buyer),
+    (false, "/portal", Audience::Merchant),
+    (false, "/page-assets/", Audience::Merchant),
+    (true, "/console", Audience::ConsoleOperator),
+    (true, "/page-assets/", Audience::ConsoleOperator),
 ];
-/// The beginnings of the paths that are for others than the operators' programs on their listener.
-const OPERATORS: [(&str, Audience); 2] =
-    [("/console", Audience::ConsoleOperator), ("/page-assets/", Audience::ConsoleOperator)];
 
 fn is_below(path: &str, prefix: &str) -> bool {
     let rest = path.strip_prefix(prefix);
@@ -101,7 +99,6 @@ enum Caller {
     Anybody,
 }
 
-/// What the endpoints of each audience share.
 pub struct Audiences {
     pub tenants: Gateway,
     pub visitors: Public,
@@ -119,7 +116,6 @@ struct OfOperators {
     scrapes: Arc<Meter>,
 }
 
-/// What answers on a listener.
 pub struct Server {
     services: Arc<Services>,
     audiences: Arc<Audiences>,
@@ -127,7 +123,8 @@ pub struct Server {
     /// The paths of the table that a caller may be told of who asked for one that is not there.
     told: Vec<(Audience, &'static str)>,
     proxies: TrustedProxies,
-    documents: Documents<Arc<Meter>>,
+    documents: Documents,
+    document_meters: Vec<Arc<Meter>>,
     guides: Option<Arc<Guides<Arc<Meter>>>>,
     operators: Option<OfOperators>,
     unrouted: Arc<Meter>,
@@ -136,16 +133,15 @@ pub struct Server {
 }
 
 fn audience(is_operators: bool, path: &str) -> Audience {
-    if is_operators {
-        let found = OPERATORS.iter().find(|(prefix, _)| is_below(path, prefix));
-        return found.map_or(Audience::Operator, |(_, audience)| *audience);
-    }
-    // Most requests are below it.
-    if path.starts_with(API) {
+    if path.starts_with(API) && !is_operators {
         return Audience::Tenant;
     }
-    let found = PUBLIC.iter().find(|(prefix, _)| is_below(path, prefix));
-    found.map_or(Audience::Tenant, |(_, audience)| *audience)
+    for (of_operators, prefix, audience) in AUDIENCES {
+        if of_operators == is_operators && is_below(path, prefix) {
+            return audience;
+        }
+    }
+    if is_operators { Audience::Operator } else { Audience::Tenant }
 }
 
 impl Server {
@@ -157,29 +153,23 @@ impl Server {
         proxies: TrustedProxies,
         home: Vec<u8>,
         test_key: Option<&str>,
-    ) -> Result<Server, BadRoute> {
+    ) -> Server {
         let meters = Arc::clone(&services.observed.meters);
-        let rows = table::public(&audiences.banks);
-        let documents = Documents::new(
-            || api::interface::public(crate::checkout::described()).to_json(),
-            |path| meters.of(&Method::GET, path),
-        )
-        .with_home(home, |path| meters.of(&Method::GET, path));
-        let guides = Arc::new(Guides::new(test_key, |route| meters.of(&Method::GET, route)));
+        let banks = audiences.banks.rows().map(|(path, call)| (Method::POST, path, Endpoint::Bank(call)));
+        let rows = table::public(banks);
+        let documents = Documents::new(|| api::interface::public(crate::checkout::described()).to_json()).with_home(home);
+        let guides = Arc::new(Guides::new(test_key, |route| meters.of("GET", route)));
         Server::new(services, audiences, proxies, rows, documents, Some(guides), None)
     }
 
-    /// The listener of operators: their programs, and the console.
     pub fn of_operators(
         services: Arc<Services>,
         audiences: Arc<Audiences>,
         origin: OriginCheck,
         metrics: Metrics,
-    ) -> Result<Server, BadRoute> {
-        let meters = Arc::clone(&services.observed.meters);
-        let documents =
-            Documents::new(|| crate::admin::document().to_json(), |path| meters.of(&Method::GET, path));
-        let scrapes = meters.of(&Method::GET, metrics::PATH);
+    ) -> Server {
+        let documents = Documents::new(|| crate::admin::document().to_json());
+        let scrapes = services.observed.meters.of("GET", metrics::PATH);
         let operators = Some(OfOperators { origin, metrics, scrapes });
         Server::new(
             services,
@@ -197,11 +187,11 @@ impl Server {
         audiences: Arc<Audiences>,
         proxies: TrustedProxies,
         rows: Vec<table::Row>,
-        documents: Documents<Arc<Meter>>,
+        documents: Documents,
         guides: Option<Arc<Guides<Arc<Meter>>>>,
         operators: Option<OfOperators>,
-    ) -> Result<Server, BadRoute> {
-        let meters: &Meters = &services.observed.meters;
+    ) -> Server {
+        let meters: Arc<Meters> = Arc::clone(&services.observed.meters);
         let is_told =
             |endpoint: &Endpoint| !matches!(endpoint, Endpoint::Tenant(route) if route.is_for_pages);
         let mut told: Vec<_> = rows
@@ -211,24 +201,25 @@ impl Server {
             .collect();
         told.dedup();
         let table = Router::new(rows.into_iter().map(|(method, path, endpoint)| {
-            let meter = meters.of(&method, path);
+            let meter = meters.of(method.as_str(), path);
             (method.clone(), path, Row { policy: policy(&method, &endpoint), endpoint, meter })
-        }))?;
+        }));
         let (unrouted, health, ready) =
-            (meters.of_none(), meters.of(&Method::GET, HEALTH), meters.of(&Method::GET, READY));
-        Ok(Server {
+            (meters.of("any", "none"), meters.of("GET", HEALTH), meters.of("GET", READY));
+        Server {
             services,
             audiences,
             table,
             told,
             proxies,
+            document_meters: documents.paths().map(|path| meters.of("GET", path)).collect(),
             documents,
             guides,
             operators,
             unrouted,
             health,
             ready,
-        })
+        }
     }
 
     async fn steps<'a>(
@@ -278,7 +269,7 @@ impl Server {
             let head = &arrival.head;
             // Whatever comes of the call: what is read of one that is refused, to be discarded, has the card too. Of
             // a path that is no row nobody knows what was meant for it.
-            inbound.has_card(true);
+            inbound.has_card = true;
             let found = match self.table.lookup(&head.method, head.uri.path()) {
                 Lookup::Found(found) => found,
                 Lookup::WrongMethod { .. } if audience == Audience::Visitor => {
@@ -292,7 +283,7 @@ impl Server {
             };
             let Row { policy, endpoint, meter } = found.value;
             measuring.meter = meter;
-            inbound.has_card(policy.has_card);
+            inbound.has_card = policy.has_card;
 
             let caller = self.caller(endpoint, &found.parameters, arrival)?;
             let tenant = match &caller {
@@ -352,10 +343,9 @@ impl Server {
                 (endpoint, caller) => return Box::pin(self.rare(endpoint, caller, request)).await,
             }
         };
-        self.audiences.tenants.perform(work, arrival).await
+        work.perform(arrival).await
     }
 
-    /// The endpoints of people, banks and operators.
     async fn rare(
         &self,
         endpoint: &Endpoint,
@@ -423,19 +413,18 @@ impl Server {
                     return Some(answer);
                 }
                 if let Some(answer) = self.documents.answer(&head.method, path, &head.headers) {
-                    return Some(answer.map(|(meter, reply)| {
-                        measuring.meter = meter;
+                    return Some(answer.map(|(place, reply)| {
+                        measuring.meter = &self.document_meters[place];
                         reply
                     }));
                 }
                 let operators = self.operators.as_ref().filter(|_| path == metrics::PATH)?;
                 measuring.meter = &operators.scrapes;
-                if !operators.metrics.is_open()
-                    && let Err(refused) = self.services.callers.operators.authenticate(&head.headers)
-                {
-                    return Some(Err(refused));
+                let refused = self.services.callers.operators.authenticate(&head.headers).err();
+                match refused.filter(|_| !operators.metrics.is_open()) {
+                    Some(refused) => Some(Err(refused)),
+                    None => Some(operators.metrics.answer(&head.method)),
                 }
-                Some(operators.metrics.answer(&head.method))
             }
             // Browsers ask with OPTIONS what they may do, at paths of the table alone.
             Audience::Visitor => {
@@ -453,7 +442,8 @@ impl Server {
         }
     }
 
-    /// The answer to a request for a guide, which is counted.
+    /// The answer to a request for a guide, which is counted. One that takes long is made one at a time for everybody
+    /// together, as nobody says who asks.
     async fn guide<'m>(
         &'m self,
         arrival: &Arrival,
@@ -461,7 +451,16 @@ impl Server {
     ) -> Option<Result<Reply, Problem>> {
         let (guides, head) = (self.guides.as_ref()?, &arrival.head);
         let answer = if guides.takes_long(head.uri.path()) {
-            Box::pin(self.guide_off_the_workers(guides, arrival)).await?
+            let (method, uri, headers) = (head.method.clone(), head.uri.clone(), head.headers.clone());
+            let made =
+                move |guides: &Guides<Arc<Meter>>, _: &ReadBudget| Ok(guides.answer(&method, &uri, &headers));
+            match Box::pin(self.services.read_pool.read_long(guides, ANYBODY, made)).await {
+                Ok(answer) => answer?,
+                Err(problem) if problem.status == 429 => {
+                    Err(Problem::too_often("too many people search the guides at once", 1))
+                }
+                Err(problem) => Err(problem),
+            }
         } else {
             guides.answer(&head.method, &head.uri, &head.headers)?
         };
@@ -471,33 +470,11 @@ impl Server {
         }))
     }
 
-    /// The answer to a request for a guide that takes long: one at a time for everybody together, as nobody
-    /// says who asks.
-    async fn guide_off_the_workers(
-        &self,
-        guides: &Arc<Guides<Arc<Meter>>>,
-        arrival: &Arrival,
-    ) -> Option<Result<(usize, Reply), Problem>> {
-        let (method, uri) = (arrival.head.method.clone(), arrival.head.uri.clone());
-        let headers = arrival.head.headers.clone();
-        let made =
-            move |guides: &Guides<Arc<Meter>>, _: &ReadBudget| Ok(guides.answer(&method, &uri, &headers));
-        match self.services.read_pool.read_long(guides, ANYBODY, made).await {
-            Ok(answer) => answer,
-            Err(problem) if problem.status == 429 => {
-                Some(Err(Problem::too_often("too many people search the guides at once", 1)))
-            }
-            Err(problem) => Some(Err(problem)),
-        }
-    }
-
-    /// Whether only pages can call what is at a path.
     fn is_for_pages(&self, path: &str) -> bool {
         matches!(self.table.lookup(&Method::POST, path), Lookup::Found(found)
             if matches!(&found.value.endpoint, Endpoint::Tenant(route) if route.is_for_pages))
     }
 
-    /// The problem of a path that leads nowhere.
     fn not_found(&self, audience: Audience, arrival: &Arrival) -> Problem {
         let head = &arrival.head;
         let known = self.told.iter().filter(|(whose, _)| *whose == audience).map(|(_, path)| *path);
@@ -523,7 +500,6 @@ impl Server {
         }
     }
 
-    /// The answer to a problem, in the form that the audience reads.
     fn refused(&self, audience: Audience, problem: Problem, arrival: &Arrival) -> Reply {
         let problem = self.named(audience, problem, arrival);
         match audience {
@@ -543,7 +519,6 @@ impl Server {
 }
 
 impl Answer for Server {
-    /// Answers a request, and counts it.
     async fn answer(&self, arrival: &Arrival, inbound: &mut Inbound) -> Reply {
         let services = &*self.services;
         let audience = audience(self.operators.is_some(), arrival.head.uri.path());
@@ -603,7 +578,6 @@ fn is_read(arrival: &Arrival) -> bool {
     matches!(arrival.head.method, Method::GET | Method::HEAD)
 }
 
-/// The problem of a request that was not confirmed, with what is certain of it.
 fn unconfirmed(arrival: &Arrival) -> Problem {
     if is_read(arrival) { Problem::no_leader() } else { Problem::storage_unavailable() }
 }
@@ -615,27 +589,19 @@ async fn confirmed(
     reply: Result<Reply, Problem>,
     arrival: &Arrival,
 ) -> Result<Reply, Problem> {
-    if confirming.await.is_ok() {
-        return reply.map_err(|problem| of_read(problem, arrival));
+    match (confirming.await, reply) {
+        (Ok(_), Ok(reply)) => Ok(reply),
+        // The log failed because another machine leads. Of a read nothing was to be written.
+        (_, Err(problem)) if problem.code == Problem::storage_unavailable().code => Err(unconfirmed(arrival)),
+        (Ok(_), Err(problem)) => Err(problem),
+        (Err(_), Err(problem)) if problem.status == 503 => Err(problem),
+        (Err(_), _) => Err(unconfirmed(arrival)),
     }
-    Err(match reply {
-        Err(problem) if problem.status == 503 => of_read(problem, arrival),
-        _ => unconfirmed(arrival),
-    })
 }
-
-/// The problem of a read whose log failed because another machine leads: nothing was to be written.
-fn of_read(problem: Problem, arrival: &Arrival) -> Problem {
-    if problem.code == Problem::storage_unavailable().code { unconfirmed(arrival) } else { problem }
-}
-
-/// Seconds after which to try again while the log is replayed.
-const RETRY_SECONDS: u32 = 1;
 
 /// Leads to the server once it is open.
 pub struct StartupGate {
     inside: OnceLock<Server>,
-    /// The answers while another machine leads.
     standby: OnceLock<StandbyFront>,
     why_closed: RwLock<&'static str>,
     /// Whether another machine may lead meanwhile: then a request is not this one's to do.
@@ -653,35 +619,25 @@ impl StartupGate {
             is_node: AtomicBool::new(false),
         }
     }
-}
 
-impl StartupGate {
     /// Has the gate answer for a node of a cluster that opens its log.
     pub fn start_node(&self) {
         self.explain("starting: this node opens its log, and then follows the cluster");
         self.is_node.store(true, Ordering::Release);
     }
 
-    /// The problem of a request that came before the gate was open.
     fn closed(&self) -> Problem {
-        if self.is_node.load(Ordering::Acquire) {
-            Problem::no_leader()
-        } else {
-            Problem::overloaded(RETRY_SECONDS)
-        }
+        if self.is_node.load(Ordering::Acquire) { Problem::no_leader() } else { Problem::overloaded(1) }
     }
 
-    /// Sets the reason why the gate is closed.
     pub fn explain(&self, why: &'static str) {
         *self.why_closed.write().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
-    /// Has a standby answer until the gate is open.
     pub fn stand_by(&self, front: StandbyFront) {
         let _ = self.standby.set(front);
     }
 
-    /// Opens the gate, once.
     pub fn open(&self, inside: Server) {
         assert!(self.inside.set(inside).is_ok(), "a startup gate is opened once");
     }
@@ -695,14 +651,14 @@ impl Answer for StartupGate {
             return reply;
         }
         // A card may be in it, though nobody reads it.
-        body.has_card(self.inside.get().is_none());
+        body.has_card = self.inside.get().is_none();
         match self.inside.get() {
             Some(inside) => inside.answer(arrival, body).await,
             None if let Some(front) = self.standby.get() => front.answer(arrival, body).await,
-            None if arrival.head.uri.path() == "/healthz" => {
+            None if arrival.head.uri.path() == HEALTH => {
                 Reply::json(200, Object::new().plain("status", "ok").end())
             }
-            None if arrival.head.uri.path() == "/readyz" => {
+            None if arrival.head.uri.path() == READY => {
                 let why = *self.why_closed.read().unwrap_or_else(PoisonError::into_inner);
                 Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
             }

@@ -4,7 +4,7 @@ use crate::admin::{Route as OperatorRoute, routes as operators};
 use crate::checkout::{self, BuyerRow};
 use crate::console;
 use crate::gateway::operators::Operator;
-use crate::gateway::rail_calls::{RailCall, RailCalls};
+use crate::gateway::rail_calls::RailCall;
 use crate::pages::site::PageRow;
 use crate::portal;
 use api::endpoint::Caller;
@@ -36,13 +36,10 @@ pub struct Policy {
     pub takes_key: bool,
     /// The parameters after the question mark are the endpoint's; if not, any is unexpected.
     pub takes_query: bool,
-    /// The share that a work slot is had in.
     pub works_in: Whose,
-    /// The share that a body is gathered in.
     pub gathers_in: Whose,
 }
 
-/// Whose share of the server a request is counted in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Whose {
     #[default]
@@ -52,19 +49,16 @@ pub enum Whose {
     Client,
 }
 
-/// The rows of tenants, visitors, banks, buyers and merchants.
-pub fn public(banks: &RailCalls) -> Vec<Row> {
+pub fn public(banks: impl Iterator<Item = Row>) -> Vec<Row> {
     let tenants = tenant_rows().map(|route| (route.method.clone(), route.path, Endpoint::Tenant(route)));
     let visitors =
         public_routes().into_iter().map(|route| (Method::GET, route.path, Endpoint::Visitor(route)));
-    let banks = banks.rows().map(|(path, call)| (Method::POST, path, Endpoint::Bank(call)));
     let buyers = checkout::rows().map(|row| (row.method.clone(), row.path, Endpoint::Buyer(row)));
     let merchants = portal::SITE.rows(portal::rows());
     let merchants = merchants.map(|(method, path, row)| (method, path, Endpoint::Merchant(row)));
     tenants.chain(visitors).chain(banks).chain(buyers).chain(merchants).collect()
 }
 
-/// The rows of operators: their programs, and the console.
 pub fn of_operators() -> Vec<Row> {
     let programs = operator_rows().map(|route| (route.method.clone(), route.path, Endpoint::Operator(route)));
     let people = console::SITE.rows(console::rows());
@@ -142,5 +136,21 @@ pub fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
             takes_query: route.takes_query,
             ..Policy::default()
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::rail_calls::ROWS;
+    use crate::http::router::tests::faults;
+
+    #[test]
+    fn nothing_in_the_tables_is_ambiguous() {
+        let banks = ROWS.into_iter().map(|(path, call)| (Method::POST, path, Endpoint::Bank(call)));
+        for table in [public(banks), of_operators()] {
+            let rows: Vec<_> = table.into_iter().map(|(method, path, _)| (method, path)).collect();
+            assert_eq!(faults(&rows), Vec::<String>::new());
+        }
     }
 }

@@ -37,8 +37,10 @@ fn a_body_of_exactly_one_mebibyte_is_read_and_one_byte_more_is_413() {
     assert_eq!(answer(&mut stream).body, MIB.to_string());
     send(&mut stream, post_head("/length", MIB + 1));
     send(&mut stream, vec![b' '; MIB + 1]);
-    assert_problem(&answer(&mut stream), 413, "payload_too_large");
-    assert_eq!(get(&mut stream, "/ok").status, 200, "the connection lives on");
+    let answered = answer(&mut stream);
+    assert_problem(&answered, 413, "payload_too_large");
+    assert_eq!(answered.header("connection"), Some("close"));
+    assert!(is_over(&mut stream));
 }
 
 #[test]
@@ -56,7 +58,7 @@ fn a_chunked_body_is_bounded_by_what_arrives() {
     }
     send(&mut stream, "0\r\n\r\n");
     assert_problem(&answer(&mut stream), 413, "payload_too_large");
-    assert_eq!(get(&mut stream, "/ok").status, 200, "the connection lives on");
+    assert_eq!(get(&mut stream, "/ok").status, 200, "what was left of it is little: the connection lives on");
 }
 
 #[test]
@@ -69,6 +71,37 @@ fn a_huge_body_gets_its_answer_before_the_end() {
     let answered = answer(&mut stream);
     assert_problem(&answered, 413, "payload_too_large");
     assert_eq!(answered.header("connection"), Some("close"));
+    assert!(is_over(&mut stream));
+}
+
+#[test]
+fn a_body_that_nobody_read_is_discarded_only_if_it_is_little_and_no_card_is_waited_for() {
+    let server = Server::start(Limits::default());
+    // None of them sends its body: what is to come counts, and whether it is waited for.
+    for (path, length, is_kept) in [
+        ("/no-such", 1_000, true),
+        ("/no-such", 65_536, true),
+        ("/no-such", 65_537, false),
+        ("/no-such", MIB, false),
+        ("/card", 1_000, false),
+    ] {
+        let mut stream = server.connect();
+        send(&mut stream, post_head(path, length));
+        let answered = answer(&mut stream);
+        assert_problem(&answered, 404, "not_found");
+        assert_eq!(answered.header("connection").is_none(), is_kept, "{path} {length}");
+    }
+    // A card that came with its head is read, and its connection is used again, but not for ever.
+    let mut stream = server.connect();
+    let mut kept = 0;
+    loop {
+        send(&mut stream, post_head("/card", 8_000) + &"x".repeat(8_000));
+        if answer(&mut stream).header("connection").is_some() {
+            break;
+        }
+        kept += 1;
+    }
+    assert!((1..10).contains(&kept), "{kept} bodies with cards are held at once");
     assert!(is_over(&mut stream));
 }
 

@@ -18,7 +18,7 @@ pub const MIB: usize = 1 << 20;
 pub static LONG: LazyLock<Bytes> = LazyLock::new(|| (0..MIB).map(|n| b'a' + (n % 26) as u8).collect());
 
 /// A toy service: `GET /ok`, `POST /length` (reads JSON), `GET /slow/<ms>`, `GET /bytes/<n>`, `GET
-/// /panic`; anything else is 404 without a look at the body.
+/// /panic`; anything else is 404 without a look at the body, in which a card may be at `/card`.
 struct Toy;
 
 impl Answer for Toy {
@@ -35,6 +35,10 @@ impl Answer for Toy {
         match path {
             "/ok" => Reply::json(200, "\"ok\""),
             "/panic" => panic!("on purpose"),
+            "/card" => {
+                body.has_card = true;
+                Reply::problem(&Problem::not_found(), request_id)
+            }
             "/length" => match body.json(&head.headers).await {
                 Ok(bytes) => Reply::json(200, bytes.len().to_string()),
                 Err(problem) => Reply::problem(&problem, request_id),

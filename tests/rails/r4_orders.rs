@@ -13,9 +13,7 @@ use domain::values::time::Timestamp;
 use domain::values::token::Token;
 use pasarela::rails::Call;
 use pasarela::rails::http::{BaseUrl, IDLE};
-use pasarela::rails::live::{
-    AskedBy, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, UNFIT, after_sending,
-};
+use pasarela::rails::live::{LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, UNFIT, after_sending};
 use pasarela::rails::r4::quotation::Published;
 use pasarela::rails::r4::{CreditBy, PathFamily, R4, Settings, SignatureCase};
 use pasarela::rails::secret::ApiSecret;
@@ -192,7 +190,7 @@ async fn a_connection_that_was_never_opened_is_not_sent_and_never_called_never_r
 
 #[tokio::test]
 async fn what_can_be_asked_about_is_in_the_types() {
-    let by_id = Some(Recall::Asked(AskedBy::RailId));
+    let by_id = Some(Recall::ById);
     let bank = Scripted::start(vec![]).await;
     let vuelto = rail(&bank.base());
     let credito = R4::new(Settings { credit_by: CreditBy::CreditoInmediato, ..settings(&bank.base()) });

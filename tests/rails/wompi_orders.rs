@@ -13,7 +13,7 @@ use domain::values::time::Timestamp;
 use domain::values::token::{StepToken, Token};
 use pasarela::rails::Call;
 use pasarela::rails::http::{BaseUrl, IDLE};
-use pasarela::rails::live::{AskedBy, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
+use pasarela::rails::live::{LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
 use pasarela::rails::secret::ApiSecret;
 use pasarela::rails::wompi::{Settings, Wompi};
 use std::time::Duration;
@@ -454,7 +454,7 @@ async fn a_cancellation_and_a_refund_are_no_calls_that_move_money() {
     assert_eq!(wompi.execute(&refund).await.expect("a report").outcome, UNKNOWN);
     assert_eq!(wompi.look(&refund, None).await, Look::NotAsked);
     assert_eq!(wompi.recall(&refund.order), Some(Recall::Unaskable));
-    assert_eq!(wompi.recall(&collect(Channel::Qr).order), Some(Recall::Asked(AskedBy::OperationId)));
+    assert_eq!(wompi.recall(&collect(Channel::Qr).order), Some(Recall::ByOperation));
     for played in [Instruction::Cancel, Instruction::Paid, Instruction::Declined] {
         assert!(matches!(wompi.execute(&tell(played)).await, Err(NotSent::Unfit(_))));
     }

@@ -15,7 +15,7 @@ use domain::values::money::{Currency, Rate};
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
-use pasarela::gateway::names::{NameHeld, Reservations};
+use pasarela::gateway::names::{Held, Reservations};
 use pasarela::rates::{Market, RateBoard};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -136,7 +136,7 @@ impl Life {
     /// Asks an entity while a reference is reserved, until the first record is durable.
     pub async fn ask_under(
         &self,
-        held: NameHeld,
+        held: Held,
         tenant: u64,
         id: EntityId,
         new: bool,

@@ -9,52 +9,45 @@
 mod r4;
 mod wompi;
 
+use crate::gateway::ask::look_now;
+use crate::gateway::dispatch::Request;
 use crate::gateway::notices;
-use crate::gateway::request::Request;
 use crate::gateway::services::Services;
+use crate::gateway::tenant_request::in_a_task;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
 use crate::rails::secret::ApiSecret;
 use api::problem::Problem;
 use api::refusals::problem;
+use api::writer::Object;
 use domain::entities::notice::About;
 use domain::refusal::Refusal;
-use domain::values::ids::EntityId;
 use hyper::header::RETRY_AFTER;
 pub use r4::Settings as R4Settings;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const BODY_BYTES_MAX: usize = 64 << 10;
-/// A bank that has found a restored copy tries again after so long.
 const COPY_RETRY_SECONDS: u32 = 60;
 
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// R4, if it is configured.
     pub r4: Option<R4Settings>,
-    /// The secret that signs Wompi's events, if it is configured.
     pub wompi_events_secret: Option<ApiSecret>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RailCall {
-    /// R4 asks whether a transfer would be welcome.
     Question,
-    /// R4 tells of a transfer.
     Notice,
     Event,
 }
 
-pub enum Work {
-    Keep(RailCall, About),
-    Look {
-        tenant: u64,
-        payment: EntityId,
-        /// A transaction under its reference that it is not known by.
-        about: Option<About>,
-    },
-}
+pub const ROWS: [(&str, RailCall); 4] = [
+    ("/rails/r4/R4consulta", RailCall::Question),
+    ("/rails/r4/R4notifica", RailCall::Notice),
+    ("/rails/r4/MBconsulta", RailCall::Notice),
+    ("/rails/wompi/events", RailCall::Event),
+];
 
 pub struct RailCalls {
     services: Arc<Services>,
@@ -68,14 +61,10 @@ impl RailCalls {
 
     /// The paths of the rails that are configured; all are sent to by POST.
     pub fn rows(&self) -> impl Iterator<Item = (&'static str, RailCall)> {
-        let r4 = [
-            ("/rails/r4/R4consulta", RailCall::Question),
-            ("/rails/r4/R4notifica", RailCall::Notice),
-            ("/rails/r4/MBconsulta", RailCall::Notice),
-        ];
-        let wompi = [("/rails/wompi/events", RailCall::Event)];
-        (r4.into_iter().filter(|_| self.settings.r4.is_some()))
-            .chain(wompi.into_iter().filter(|_| self.settings.wompi_events_secret.is_some()))
+        ROWS.into_iter().filter(|(_, call)| match call {
+            RailCall::Question | RailCall::Notice => self.settings.r4.is_some(),
+            RailCall::Event => self.settings.wompi_events_secret.is_some(),
+        })
     }
 
     /// R4 is known by its head, Wompi by its body: to find out that an event is forged takes the whole
@@ -99,44 +88,36 @@ impl RailCalls {
         asked.inbound.cap(BODY_BYTES_MAX);
         // Whatever type a bank gives it: what it says is read, or not.
         let body = asked.inbound.of_any_type(&asked.arrival.head.headers).await?;
-        let read = match (call, &self.settings.r4, &self.settings.wompi_events_secret) {
-            (RailCall::Question, Some(r4), _) => return r4::answer_question(&self.services, r4, &body),
-            (RailCall::Notice, Some(r4), _) => r4::read_notice(&self.services, r4, &body),
-            (RailCall::Event, _, Some(secret)) => wompi::read_event(&self.services, secret, &body),
+        match (call, &self.settings.r4, &self.settings.wompi_events_secret) {
+            (RailCall::Question, Some(r4), _) => r4::answer_question(&self.services, r4, &body),
+            (RailCall::Notice, Some(r4), _) => {
+                let transfer = r4::read_notice(&self.services, r4, &body)?;
+                let is_taken = transfer.is_some();
+                if let Some(transfer) = transfer {
+                    self.keep(About::Transfer(transfer)).await?;
+                }
+                Ok(r4::abono(200, is_taken))
+            }
+            (RailCall::Event, _, Some(secret)) => {
+                let (payment, about) = wompi::read_event(&self.services, secret, &body)?;
+                if let Some(about) = about {
+                    self.keep(about).await?;
+                }
+                if let Some((tenant, payment)) = payment {
+                    look_now(&self.services, tenant, payment);
+                }
+                Ok(Reply::json(200, Object::new().boolean("received", true).end()))
+            }
             (RailCall::Question | RailCall::Notice, None, _) | (RailCall::Event, _, None) => {
                 Err(Problem::not_found())
             }
-        };
-        match read? {
-            ControlFlow::Break(reply) => Ok(reply),
-            ControlFlow::Continue(work) => self.perform(work).await,
         }
     }
 
-    /// A task of its own: a caller who goes away must not leave a notice that nobody looks for.
-    async fn perform(&self, work: Work) -> Result<Reply, Problem> {
+    /// In a task of its own: a caller who goes away must not leave a notice that nobody looks for.
+    async fn keep(&self, about: About) -> Result<(), Problem> {
         let services = Arc::clone(&self.services);
-        let keep = |about| {
-            let services = Arc::clone(&services);
-            let keeping = tokio::spawn(async move { notices::receive(&services, about).await });
-            async { keeping.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended))) }
-        };
-        match work {
-            Work::Keep(call, about) => {
-                keep(about).await?;
-                Ok(match call {
-                    RailCall::Event => wompi::received(),
-                    RailCall::Question | RailCall::Notice => r4::abono(200, true),
-                })
-            }
-            Work::Look { tenant, payment, about } => {
-                if let Some(about) = about {
-                    keep(about).await?;
-                }
-                crate::gateway::ask::look_now(&services, tenant, payment);
-                Ok(wompi::received())
-            }
-        }
+        in_a_task(async move { notices::receive(&services, about).await }).await
     }
 
     /// R4 reads one member, whatever has happened.

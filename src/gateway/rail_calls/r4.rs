@@ -1,7 +1,6 @@
 //! R4's calls: the question before a transfer, and the notice of one. R4 proves itself by a UUID that
 //! it was given, and by the address that it calls from; what a proxy says about that is not read.
 
-use super::{RailCall, Work};
 use crate::gateway::notices::knows_payer;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
@@ -11,15 +10,13 @@ use crate::rails::r4::notice::{self, Foreign, Malformed, Said};
 use crate::rails::secret::ApiSecret;
 use api::problem::Problem;
 use api::writer::Object;
-use domain::entities::notice::About;
+use domain::entities::notice::Transfer;
 use domain::values::phone::MobilePhone;
 use hyper::header::AUTHORIZATION;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use subtle::ConstantTimeEq;
 
-/// The proofs by which R4 is known.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The value of `Authorization`; without it all of its calls are refused.
@@ -30,7 +27,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Whether it is R4 that calls.
     pub(super) fn admits(&self, arrival: &Arrival) -> bool {
         let peer = arrival.peer.ip().to_canonical();
         let sources = &self.callback_sources;
@@ -61,23 +57,20 @@ pub(super) fn answer_question(services: &Services, r4: &Settings, body: &[u8]) -
     Ok(status(200, is_ours || knows_payer(services, question.document)?))
 }
 
+/// The transfer that a notice tells of, unless the payer's money goes back.
 pub(super) fn read_notice(
     services: &Services,
     r4: &Settings,
     body: &[u8],
-) -> Result<ControlFlow<Reply, Work>, Problem> {
-    let Said::Made(made) = notice::notice(body).map_err(malformed)? else {
-        return Ok(ControlFlow::Break(abono(200, false)));
-    };
+) -> Result<Option<Transfer>, Problem> {
+    let Said::Made(made) = notice::notice(body).map_err(malformed)? else { return Ok(None) };
     let why = match made.foreign(r4.commerce_phone, services.now()) {
-        None => {
-            return Ok(ControlFlow::Continue(Work::Keep(RailCall::Notice, About::Transfer(made.transfer))));
-        }
+        None => return Ok(Some(made.transfer)),
         Some(Foreign::Phone) => "it went to another phone than rails.r4.commerce_phone",
         Some(Foreign::Day) => "its day is further ahead or back than a payment may name",
     };
     tracing::warn!(why, "a notice of R4's was answered with abono false: the payer's money goes back");
-    Ok(ControlFlow::Break(abono(200, false)))
+    Ok(None)
 }
 
 fn malformed(Malformed(name): Malformed) -> Problem {

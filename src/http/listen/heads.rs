@@ -46,7 +46,6 @@ pub struct Heads {
     line: [u8; LINE_KEPT],
     line_len: usize,
     last: u8,
-    /// The value of a length, as far as it was read.
     number: Option<u64>,
     number_is_over: bool,
     body_bytes: u64,
@@ -218,7 +217,6 @@ impl<'a> Own<'a> {
     }
 }
 
-/// In HTTP/1.1, head and body, after which the connection ends.
 pub(super) fn answer(problem: &Problem, date: Option<&str>, is_secure: bool) -> Vec<u8> {
     let request_id = RequestId::generate();
     let mut reply = Reply::problem(problem, &request_id).close();

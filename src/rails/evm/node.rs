@@ -65,67 +65,45 @@ fn at(block: u64) -> Value {
     Value::String(format!("{block:#x}"))
 }
 
-fn latest() -> Value {
-    Value::String("latest".to_owned())
-}
-
 impl Node {
     pub fn new(endpoint: Endpoint) -> Result<Node, NoClient> {
         Ok(Node { rpc: Rpc::new(endpoint, TIMEOUT)? })
     }
 
     pub async fn chain_id(&self) -> Result<u64, RpcError> {
-        self.number("eth_chainId", json!([])).await
+        self.rpc.ask("eth_chainId", json!([]), small).await
     }
 
     pub async fn head(&self) -> Result<Block, RpcError> {
-        self.block_at(latest()).await?.ok_or(RpcError::Unreadable("eth_getBlockByNumber"))
+        self.rpc.ask("eth_getBlockByNumber", json!(["latest", false]), read_block).await
     }
 
     pub async fn block(&self, number: u64) -> Result<Option<Block>, RpcError> {
-        let block = self.block_at(at(number)).await?;
-        if block.is_some_and(|block| block.number != number) {
-            return Err(RpcError::Unreadable("eth_getBlockByNumber"));
-        }
-        Ok(block)
-    }
-
-    async fn block_at(&self, tag: Value) -> Result<Option<Block>, RpcError> {
-        const METHOD: &str = "eth_getBlockByNumber";
-        let block = self.rpc.call(METHOD, json!([tag, false])).await?;
-        if block.is_null() {
-            return Ok(None);
-        }
-        read_block(&block).map(Some).ok_or(RpcError::Unreadable(METHOD))
+        let read = |block: &Value| read_block(block).filter(|block| block.number == number);
+        self.rpc.ask("eth_getBlockByNumber", json!([at(number), false]), if_there(read)).await
     }
 
     pub async fn count(&self, account: &Account) -> Result<u64, RpcError> {
-        self.number("eth_getTransactionCount", json!([hex0x(account), latest()])).await
+        self.rpc.ask("eth_getTransactionCount", json!([hex0x(account), "latest"]), small).await
     }
 
     pub async fn count_at(&self, account: &Account, block: u64) -> Result<u64, RpcError> {
-        self.number("eth_getTransactionCount", json!([hex0x(account), at(block)])).await
+        self.rpc.ask("eth_getTransactionCount", json!([hex0x(account), at(block)]), small).await
     }
 
-    /// What gas is paid from, in wei.
     pub async fn balance(&self, account: &Account) -> Result<u128, RpcError> {
-        const METHOD: &str = "eth_getBalance";
-        let value = self.rpc.call(METHOD, json!([hex0x(account), latest()])).await?;
-        quantity(&value).ok_or(RpcError::Unreadable(METHOD))
+        self.rpc.ask("eth_getBalance", json!([hex0x(account), "latest"]), quantity).await
     }
 
     pub async fn token_balance(&self, contract: &Account, account: &Account) -> Result<u128, RpcError> {
-        const METHOD: &str = "eth_call";
-        let data = erc20::balance_of(account);
-        let call = json!([{"to": hex0x(contract), "data": hex0x(&data)}, latest()]);
-        let value = self.rpc.call(METHOD, call).await?;
-        let word = value.as_str().and_then(read_hex::<32>);
-        word.and_then(|word| erc20::units(&word)).ok_or(RpcError::Unreadable(METHOD))
+        let data = hex0x(&erc20::balance_of(account));
+        let call = json!([{"to": hex0x(contract), "data": data}, "latest"]);
+        self.rpc.ask("eth_call", call, |word| erc20::units(&hash(word)?)).await
     }
 
     /// Above a block's own fee, for a unit of gas, in wei.
     pub async fn tip(&self) -> Result<u64, RpcError> {
-        self.number("eth_maxPriorityFeePerGas", json!([])).await
+        self.rpc.ask("eth_maxPriorityFeePerGas", json!([]), small).await
     }
 
     /// What the node says about the transaction is no more than a hint.
@@ -139,14 +117,11 @@ impl Node {
     }
 
     pub async fn receipt(&self, transaction: &Hash, contract: &Account) -> Result<Option<Receipt>, RpcError> {
-        const METHOD: &str = "eth_getTransactionReceipt";
-        let receipt = self.rpc.call(METHOD, json!([hex0x(transaction)])).await?;
-        if receipt.is_null() {
-            return Ok(None);
-        }
-        let read = read_receipt(&receipt, contract)
-            .filter(|_| hash(&receipt["transactionHash"]) == Some(*transaction));
-        read.map(Some).ok_or(RpcError::Unreadable(METHOD))
+        let read = |receipt: &Value| {
+            read_receipt(receipt, contract)
+                .filter(|_| hash(&receipt["transactionHash"]) == Some(*transaction))
+        };
+        self.rpc.ask("eth_getTransactionReceipt", json!([hex0x(transaction)]), if_there(read)).await
     }
 
     /// In blocks from the first to the last. An entry that cannot be read, or is of another block,
@@ -157,7 +132,6 @@ impl Node {
         to: &[Account],
         (first, last): (u64, u64),
     ) -> Result<Logs, RpcError> {
-        const METHOD: &str = "eth_getLogs";
         let to: Vec<String> = to.iter().map(|account| hex0x(&erc20::topic(account))).collect();
         let filter = json!([{
             "address": hex0x(contract),
@@ -165,15 +139,17 @@ impl Node {
             "toBlock": at(last),
             "topics": [hex0x(&erc20::TRANSFERRED), null, to],
         }]);
-        let logs = self.rpc.call(METHOD, filter).await?;
-        let mut found = Logs::default();
-        for log in logs.as_array().ok_or(RpcError::Unreadable(METHOD))? {
-            match read_logged(log, contract).filter(|logged| (first..=last).contains(&logged.block)) {
-                Some(logged) => found.transfers.push(logged),
-                None => found.unreadable.push(name_of(log)),
+        let read = |logs: &Value| {
+            let mut found = Logs::default();
+            for log in logs.as_array()? {
+                match read_logged(log, contract).filter(|logged| (first..=last).contains(&logged.block)) {
+                    Some(logged) => found.transfers.push(logged),
+                    None => found.unreadable.push(name_of(log)),
+                }
             }
-        }
-        Ok(found)
+            Some(found)
+        };
+        self.rpc.ask("eth_getLogs", filter, read).await
     }
 
     pub async fn transaction_with(
@@ -182,19 +158,21 @@ impl Node {
         nonce: u64,
         block: u64,
     ) -> Result<Option<Hash>, RpcError> {
-        const METHOD: &str = "eth_getBlockByNumber";
-        let whole = self.rpc.call(METHOD, json!([at(block), true])).await?;
-        let transactions = whole["transactions"].as_array().ok_or(RpcError::Unreadable(METHOD))?;
         let is_meant = |transaction: &&Value| {
             transaction["from"].as_str().and_then(read_hex::<20>) == Some(*account)
                 && small(&transaction["nonce"]) == Some(nonce)
         };
-        Ok(transactions.iter().find(is_meant).and_then(|found| hash(&found["hash"])))
+        let read = |whole: &Value| {
+            let found = whole["transactions"].as_array()?.iter().find(is_meant);
+            Some(found.and_then(|found| hash(&found["hash"])))
+        };
+        self.rpc.ask("eth_getBlockByNumber", json!([at(block), true]), read).await
     }
+}
 
-    async fn number(&self, method: &'static str, params: Value) -> Result<u64, RpcError> {
-        small(&self.rpc.call(method, params).await?).ok_or(RpcError::Unreadable(method))
-    }
+/// Nodes say null of what is not there.
+fn if_there<T>(read: impl FnOnce(&Value) -> Option<T>) -> impl FnOnce(&Value) -> Option<Option<T>> {
+    |value| if value.is_null() { Some(None) } else { read(value).map(Some) }
 }
 
 fn quantity(value: &Value) -> Option<u128> {

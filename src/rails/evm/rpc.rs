@@ -81,6 +81,16 @@ impl Rpc {
         Ok(Rpc { endpoint, client })
     }
 
+    /// What an answer says, or that it cannot be read.
+    pub async fn ask<T>(
+        &self,
+        method: &'static str,
+        params: Value,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<T, RpcError> {
+        read(&self.call(method, params).await?).ok_or(RpcError::Unreadable(method))
+    }
+
     pub async fn call(&self, method: &'static str, params: Value) -> Result<Value, RpcError> {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let body = Zeroizing::new(body.to_string().into_bytes());

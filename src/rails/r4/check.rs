@@ -3,17 +3,15 @@
 
 use super::R4;
 use super::client::today;
-use super::quotation::{Published, read};
-use super::wire::{Reply, Request};
+use super::quotation::{DAYS_BACK, Published, read};
+use super::wire::Reply;
 use crate::rails::checking::{Finding, Verdict};
-use crate::rails::http::{Exchange, Failure, HttpAnswer};
+use crate::rails::http::HttpAnswer;
 use crate::rails::live::BankWord;
 use domain::values::date::Date;
 use std::time::Instant;
 
 const CURRENCY: &str = "USD";
-const DAYS_BACK: i32 = 7;
-
 const RATE: &str = "MBbcv";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +24,7 @@ impl R4 {
     pub(super) async fn tried(&self) -> Vec<Finding> {
         let today = today();
         let began = Instant::now();
-        let first = match self.quoted(today).await {
+        let first = match self.quoted(CURRENCY, today).await {
             Ok(answer) => answer,
             Err(failure) => return vec![Finding::unreached(self.base_url(), failure)],
         };
@@ -46,7 +44,7 @@ impl R4 {
         for days in 0..=DAYS_BACK {
             let day = today.plus_days(-days);
             if days > 0 {
-                answer = match self.quoted(day).await {
+                answer = match self.quoted(CURRENCY, day).await {
                     Ok(answer) => answer,
                     Err(failure) => return Finding::wrong(RATE, failure.text()),
                 };
@@ -56,13 +54,6 @@ impl R4 {
             }
         }
         Finding::wrong(RATE, format!("it has no rate of {CURRENCY} of the last {} days", DAYS_BACK + 1))
-    }
-
-    async fn quoted(&self, day: Date) -> Result<HttpAnswer, Failure> {
-        match self.exchange(&Request::bcv(CURRENCY, day)).await {
-            Exchange::Answer(answer) => Ok(answer),
-            Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => Err(failure),
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::wire::{Operation, Party, Request};
 use super::{mapping, signature};
 use crate::rails::checking::Finding;
 use crate::rails::http::{BaseUrl, Client, Exchange, NoClient, Request as HttpRequest};
-use crate::rails::live::{AskedBy, BankWord, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
+use crate::rails::live::{BankWord, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
 use domain::bank_names::of_id;
 use domain::entities::verification::references_of_two;
@@ -75,38 +75,42 @@ impl R4 {
         if matches!(first.outcome, OrderOutcome::Refused { .. }) {
             return Ok(first);
         }
-        let is_done = matches!(first.outcome, OrderOutcome::Done { .. });
-        let unknown = |report: Report| Report { outcome: OrderOutcome::Open { id: None }, ..report };
-        match self.report(second).await {
-            Err(_) => Ok(Report { is_answered: false, ..unknown(first) }),
-            Ok(second) => match &second.outcome {
-                OrderOutcome::Refused { .. } => Ok(Report { half_done: is_done, ..second }),
-                OrderOutcome::Done { .. } if is_done => Ok(under_both(first, second)),
-                OrderOutcome::Done { .. } => Ok(unknown(first)),
-                OrderOutcome::Open { .. } => Ok(unknown(second)),
-            },
-        }
+        let unknown = OrderOutcome::Open { id: None };
+        let Ok(second) = self.report(second).await else {
+            return Ok(Report { is_answered: false, outcome: unknown, ..first });
+        };
+        Ok(match (&first.outcome, &second.outcome) {
+            (one, OrderOutcome::Refused { .. }) => {
+                Report { half_done: matches!(one, OrderOutcome::Done { .. }), ..second }
+            }
+            (OrderOutcome::Done { reference: one }, OrderOutcome::Done { reference: other }) => {
+                let reference = references_of_two(one.clone(), other.clone());
+                Report { outcome: OrderOutcome::Done { reference }, ..first }
+            }
+            (_, OrderOutcome::Done { .. }) => Report { outcome: unknown, ..first },
+            (_, OrderOutcome::Open { .. }) => Report { outcome: unknown, ..second },
+        })
     }
 
     /// What the bank would not take is refused here, before a call.
     fn calls(&self, order: &Order) -> Result<Calls, NotSent> {
         Ok(match order {
-            Order::ChargeC2p { bank, debtor, phone, amount, token } => match token {
-                Some(key) => Calls::One(Request::c2p(party(*bank, *phone, *debtor), *amount, key)?),
-                None => Calls::KeyGone,
-            },
+            Order::ChargeC2p { token: None, .. } | Order::Debit { otp: None, .. } => Calls::KeyGone,
+            Order::ChargeC2p { bank, debtor, phone, amount, token: Some(key) } => {
+                let payer = Party { bank: *bank, phone: *phone, document: *debtor };
+                Calls::One(Request::c2p(payer, *amount, key)?)
+            }
             Order::ReverseC2p { bank, debtor, reference, .. } => {
                 Calls::One(Request::annulment(*bank, *debtor, reference)?)
             }
             Order::RequestOtp { bank, debtor, phone, amount } => {
-                Calls::One(Request::otp(party(*bank, *phone, *debtor), *amount)?)
+                let payer = Party { bank: *bank, phone: *phone, document: *debtor };
+                Calls::One(Request::otp(payer, *amount)?)
             }
-            Order::Debit { bank, debtor, phone, name, amount, concept, otp } => match otp {
-                Some(otp) => {
-                    Calls::One(Request::debit(party(*bank, *phone, *debtor), name, *amount, otp, concept)?)
-                }
-                None => Calls::KeyGone,
-            },
+            Order::Debit { bank, debtor, phone, name, amount, concept, otp: Some(otp) } => {
+                let payer = Party { bank: *bank, phone: *phone, document: *debtor };
+                Calls::One(Request::debit(payer, name, *amount, otp, concept)?)
+            }
             Order::Credit { bank, phone, identity, amount, concept } => {
                 Calls::One(self.to_phone(payee(*bank, *phone, *identity)?, *amount, concept)?)
             }
@@ -118,13 +122,7 @@ impl R4 {
                 let call = |amount| self.to_phone(payee, amount, CONCEPT_OF_PROOF);
                 Calls::Two(call(amounts.0)?, call(amounts.1)?)
             }
-            Order::FindTransfer { .. }
-            | Order::ChargeCard { .. }
-            | Order::SendUsdt { .. }
-            | Order::PriceUsdt { .. }
-            | Order::CollectCop { .. }
-            | Order::TellCop { .. }
-            | Order::RefundCop { .. } => return Err(NotSent::Unfit("R4 has no call for it")),
+            _ => return Err(NotSent::Unfit("R4 has no call for it")),
         })
     }
 
@@ -137,7 +135,7 @@ impl R4 {
 
     async fn operation(&self, id: &RailId) -> Report {
         match self.report(&Request::look(id)).await {
-            Ok(report) if names_another(&report, id) => {
+            Ok(report) if report.id.as_ref().is_some_and(|named| of_id(named) != of_id(id)) => {
                 tracing::error!(
                     id = id.as_str(),
                     "R4 was asked about an operation, and speaks of another: its answer decides nothing"
@@ -175,26 +173,17 @@ impl LiveRail for R4 {
     }
 
     fn recall(&self, order: &Order) -> Option<Recall> {
-        let by_id = Recall::Asked(AskedBy::RailId);
         match order {
-            Order::ChargeC2p { .. } | Order::ReverseC2p { .. } | Order::RequestOtp { .. } => {
-                Some(Recall::Unaskable)
-            }
-            // Two calls, and so no one id.
-            Order::MicroDeposit { .. } => Some(Recall::Unaskable),
-            Order::Debit { .. } | Order::CreditAccount { .. } => Some(by_id),
-            Order::Credit { .. } => match self.settings.credit_by {
-                CreditBy::Vuelto => Some(Recall::Unaskable),
-                CreditBy::CreditoInmediato => Some(by_id),
-            },
+            // Micro-deposits are two calls, and so have no one id.
+            Order::ChargeC2p { .. }
+            | Order::ReverseC2p { .. }
+            | Order::RequestOtp { .. }
+            | Order::MicroDeposit { .. } => Some(Recall::Unaskable),
+            Order::Credit { .. } if self.settings.credit_by == CreditBy::Vuelto => Some(Recall::Unaskable),
+            Order::Debit { .. } | Order::CreditAccount { .. } | Order::Credit { .. } => Some(Recall::ById),
             // The bank's notices say it.
             Order::FindTransfer { .. } => Some(Recall::Reports),
-            Order::ChargeCard { .. }
-            | Order::SendUsdt { .. }
-            | Order::PriceUsdt { .. }
-            | Order::CollectCop { .. }
-            | Order::TellCop { .. }
-            | Order::RefundCop { .. } => None,
+            _ => None,
         }
     }
 
@@ -211,7 +200,7 @@ impl LiveRail for R4 {
     fn look<'a>(&'a self, call: &'a Call, id: Option<&'a RailId>) -> BoxFuture<'a, Look> {
         Box::pin(async move {
             match (self.recall(&call.order), id) {
-                (Some(Recall::Asked(_)), Some(id)) => Look::Report(self.operation(id).await),
+                (Some(Recall::ById), Some(id)) => Look::Report(self.operation(id).await),
                 _ => Look::NotAsked,
             }
         })
@@ -229,30 +218,11 @@ impl LiveRail for R4 {
     }
 }
 
-fn under_both(first: Report, second: Report) -> Report {
-    match (first.outcome, second.outcome) {
-        (OrderOutcome::Done { reference: one }, OrderOutcome::Done { reference: other }) => {
-            Report { outcome: OrderOutcome::Done { reference: references_of_two(one, other) }, ..first }
-        }
-        (outcome, _) => Report { outcome, ..first },
-    }
-}
-
-const fn party(bank: BankCode, phone: MobilePhone, document: IdentityDocument) -> Party {
-    Party { bank, phone, document }
-}
-
 fn payee(bank: BankCode, phone: MobilePhone, document: Option<IdentityDocument>) -> Result<Party, NotSent> {
-    document
-        .map(|document| party(bank, phone, document))
-        .ok_or(NotSent::Unfit("the owner of the phone is unknown"))
+    let document = document.ok_or(NotSent::Unfit("the owner of the phone is unknown"))?;
+    Ok(Party { bank, phone, document })
 }
 
-fn names_another(report: &Report, id: &RailId) -> bool {
-    report.id.as_ref().is_some_and(|named| of_id(named) != of_id(id))
-}
-
-/// In Caracas.
 pub(super) fn today() -> Date {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_unix_ms(i64::try_from(now.as_millis()).unwrap_or(i64::MAX)).date_in(Zone::Caracas)

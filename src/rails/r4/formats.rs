@@ -25,12 +25,10 @@ pub fn cedula(document: IdentityDocument) -> String {
     format!("{}{:0digits$}", document.letter(), document.number())
 }
 
-/// Letters without accents and single spaces, at most 20.
 pub fn nombre(name: &str) -> String {
     plain(name, NAME_CHARACTERS_MAX, |character| character.is_ascii_alphabetic())
 }
 
-/// Letters without accents, digits and single spaces, at most 30.
 pub fn concepto(concept: &str) -> String {
     plain(concept, CONCEPT_CHARACTERS_MAX, |character| character.is_ascii_alphanumeric())
 }

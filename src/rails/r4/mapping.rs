@@ -36,7 +36,7 @@ pub enum Meaning {
 }
 
 pub fn meaning(operation: Operation, code: &str) -> Meaning {
-    if is_success(operation, code) {
+    if operation.is_done(code) {
         return Meaning::Done;
     }
     let of_question = operation == Operation::ConsultarOperaciones;
@@ -47,17 +47,6 @@ pub fn meaning(operation: Operation, code: &str) -> Meaning {
         _ if of_question && OF_THE_QUESTION.contains(&code) => Meaning::Unknown,
         _ if REJECTS.contains(&code) => Meaning::Refused,
         _ => Meaning::Unknown,
-    }
-}
-
-/// Only a call's own word counts: `202` says that a message was taken, and of a question `00` may
-/// say that it was understood.
-fn is_success(operation: Operation, code: &str) -> bool {
-    match operation {
-        Operation::Bcv | Operation::C2p | Operation::AnulacionC2p => code == "00",
-        Operation::GenerarOtp => code == "202",
-        Operation::Vuelto | Operation::CreditoInmediato => code == "00" || code == "ACCP",
-        Operation::DebitoInmediato | Operation::CiCuentas | Operation::ConsultarOperaciones => code == "ACCP",
     }
 }
 

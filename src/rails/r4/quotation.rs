@@ -5,13 +5,13 @@ use super::R4;
 use super::client::today;
 use super::mapping::{Meaning, meaning};
 use super::wire::{Operation, Reply, Request};
-use crate::rails::http::{Exchange, HttpAnswer};
+use crate::rails::http::{Exchange, Failure, HttpAnswer};
 use domain::resources::rates::samples::price;
 use domain::values::date::Date;
 use domain::values::money::Rate;
 use rust_decimal::Decimal;
 
-const DAYS_BACK: i32 = 7;
+pub(super) const DAYS_BACK: i32 = 7;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quotation {
@@ -27,11 +27,15 @@ pub enum Published {
 }
 
 impl R4 {
-    pub async fn quotation(&self, currency: &str, date: Date) -> Published {
+    pub(super) async fn quoted(&self, currency: &str, date: Date) -> Result<HttpAnswer, Failure> {
         match self.exchange(&Request::bcv(currency, date)).await {
-            Exchange::Answer(answer) => read(&answer, date),
-            Exchange::NotSent(_) | Exchange::NoAnswer(_) => Published::Unanswered,
+            Exchange::Answer(answer) => Ok(answer),
+            Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => Err(failure),
         }
+    }
+
+    pub async fn quotation(&self, currency: &str, date: Date) -> Published {
+        self.quoted(currency, date).await.map_or(Published::Unanswered, |answer| read(&answer, date))
     }
 
     /// A day about which nothing can be learned ends the search: an older rate is not the newest one.

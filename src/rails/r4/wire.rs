@@ -44,36 +44,35 @@ impl Operation {
         Operation::ConsultarOperaciones,
     ];
 
-    pub const fn path(self, family: PathFamily) -> &'static str {
-        match (self, family) {
-            (Operation::Bcv, PathFamily::Mb) => "MBbcv",
-            (Operation::Bcv, PathFamily::R4) => "R4bcv",
-            (Operation::C2p, PathFamily::Mb) => "MBc2p",
-            (Operation::C2p, PathFamily::R4) => "R4c2p",
-            (Operation::AnulacionC2p, PathFamily::Mb) => "MBanulacionC2P",
-            (Operation::AnulacionC2p, PathFamily::R4) => "R4anulacionC2P",
-            (Operation::Vuelto, PathFamily::Mb) => "MBvuelto",
-            (Operation::Vuelto, PathFamily::R4) => "R4vuelto",
-            (Operation::GenerarOtp, _) => "GenerarOtp",
-            (Operation::DebitoInmediato, _) => "DebitoInmediato",
-            (Operation::CreditoInmediato, _) => "CreditoInmediato",
-            (Operation::CiCuentas, _) => "CICuentas",
-            (Operation::ConsultarOperaciones, _) => "ConsultarOperaciones",
+    /// Its path in each family, the fields that are signed, in this order, and the codes by which it was done. Only
+    /// a call's own word counts: `202` says that a message was taken, and of a question `00` may say that it was
+    /// understood.
+    const fn row(self) -> ([&'static str; 2], &'static [&'static str], &'static [&'static str]) {
+        match self {
+            Operation::Bcv => (["MBbcv", "R4bcv"], &["Fechavalor", "Moneda"], &["00"]),
+            Operation::C2p => (["MBc2p", "R4c2p"], &["TelefonoDestino", "Monto", "Banco", "Cedula"], &["00"]),
+            Operation::AnulacionC2p => (["MBanulacionC2P", "R4anulacionC2P"], &["Banco"], &["00"]),
+            Operation::Vuelto => {
+                (["MBvuelto", "R4vuelto"], &["TelefonoDestino", "Monto", "Banco", "Cedula"], &["00", "ACCP"])
+            }
+            Operation::GenerarOtp => (["GenerarOtp"; 2], &["Banco", "Monto", "Telefono", "Cedula"], &["202"]),
+            Operation::DebitoInmediato => {
+                (["DebitoInmediato"; 2], &["Banco", "Cedula", "Telefono", "Monto", "OTP"], &["ACCP"])
+            }
+            Operation::CreditoInmediato => {
+                (["CreditoInmediato"; 2], &["Banco", "Cedula", "Telefono", "Monto"], &["00", "ACCP"])
+            }
+            Operation::CiCuentas => (["CICuentas"; 2], &["Cedula", "Cuenta", "Monto"], &["ACCP"]),
+            Operation::ConsultarOperaciones => (["ConsultarOperaciones"; 2], &["Id"], &["ACCP"]),
         }
     }
 
-    /// In this order.
-    pub const fn signed(self) -> &'static [&'static str] {
-        match self {
-            Operation::Bcv => &["Fechavalor", "Moneda"],
-            Operation::C2p | Operation::Vuelto => &["TelefonoDestino", "Monto", "Banco", "Cedula"],
-            Operation::AnulacionC2p => &["Banco"],
-            Operation::GenerarOtp => &["Banco", "Monto", "Telefono", "Cedula"],
-            Operation::DebitoInmediato => &["Banco", "Cedula", "Telefono", "Monto", "OTP"],
-            Operation::CreditoInmediato => &["Banco", "Cedula", "Telefono", "Monto"],
-            Operation::CiCuentas => &["Cedula", "Cuenta", "Monto"],
-            Operation::ConsultarOperaciones => &["Id"],
-        }
+    pub const fn path(self, family: PathFamily) -> &'static str {
+        self.row().0[family as usize]
+    }
+
+    pub fn is_done(self, code: &str) -> bool {
+        self.row().2.contains(&code)
     }
 }
 
@@ -117,11 +116,7 @@ impl Request {
     }
 
     pub fn otp(payer: Party, amount: Ves) -> Result<Request, NotSent> {
-        Ok(Request::new(Operation::GenerarOtp)
-            .with("Banco", payer.bank.to_string())
-            .with("Monto", written(amount)?)
-            .with("Telefono", payer.phone.clear().to_string())
-            .with("Cedula", cedula(payer.document)))
+        Request::of_payer(Operation::GenerarOtp, payer, amount)
     }
 
     pub fn debit(
@@ -131,14 +126,18 @@ impl Request {
         otp: &Token,
         concept: &str,
     ) -> Result<Request, NotSent> {
-        Ok(Request::new(Operation::DebitoInmediato)
-            .with("Banco", payer.bank.to_string())
-            .with("Monto", written(amount)?)
-            .with("Telefono", payer.phone.clear().to_string())
-            .with("Cedula", cedula(payer.document))
+        Ok(Request::of_payer(Operation::DebitoInmediato, payer, amount)?
             .with("Nombre", some_name(name)?)
             .with("OTP", otp.reveal().to_owned())
             .with("Concepto", some_concept(concept)))
+    }
+
+    fn of_payer(operation: Operation, payer: Party, amount: Ves) -> Result<Request, NotSent> {
+        Ok(Request::new(operation)
+            .with("Banco", payer.bank.to_string())
+            .with("Monto", written(amount)?)
+            .with("Telefono", payer.phone.clear().to_string())
+            .with("Cedula", cedula(payer.document)))
     }
 
     pub fn credit(payee: Party, amount: Ves, concept: &str) -> Result<Request, NotSent> {
@@ -169,7 +168,7 @@ impl Request {
 
     pub fn signed(&self) -> Zeroizing<String> {
         let value = |name: &&str| self.fields.iter().find(|(field, _)| field == name);
-        let values = self.operation.signed().iter().filter_map(value);
+        let values = self.operation.row().1.iter().filter_map(value);
         Zeroizing::new(values.map(|(_, value)| value.as_str()).collect())
     }
 

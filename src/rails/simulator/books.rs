@@ -28,7 +28,7 @@
 //! operation months after it was decided, and to have forgotten it would have a payout sent again; the
 //! bank can't know what the gateway has heard.
 
-use super::fate::Fate;
+use super::Fate;
 use crate::disk::Disk as Room;
 use crate::rails::BoxFuture;
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, Options};
@@ -65,7 +65,6 @@ impl BooksError {
 
 pub type Decided = [u8; 2];
 
-/// The books in the log of a cluster. A decision may be answered once it is written.
 pub trait AgreedBooks: Send + Sync {
     fn read(&self, operation: Uuid) -> Result<Option<Decided>, BooksError>;
 
@@ -309,12 +308,10 @@ fn options() -> Options {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fate::Refusal;
     use super::*;
     use std::fs;
 
-    const ALL: [Fate; 4] =
-        [Fate::Done, Fate::Refused(Refusal::NoFunds), Fate::LaterRefused(Refusal::Expired), Fate::Lost];
+    const ALL: [Fate; 4] = [Fate::Done, Fate::Refused("AM04"), Fate::LaterRefused("expired"), Fate::Lost];
 
     fn room(data: &Path, reserve: u64) -> Arc<Room> {
         Arc::new(Room::new(data, reserve))

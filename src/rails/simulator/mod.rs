@@ -3,15 +3,18 @@
 //! an operation twice. It answers at once, without a task or a timer, unless it is told to be slow.
 
 pub mod books;
-mod collection;
-mod fate;
 
 use crate::disk::Disk;
 use crate::rails::{BoxFuture, Call, Order, Rail, RailAnswer};
 use books::Books;
 pub use books::{AgreedBooks, BooksError, Decided};
+use domain::entities::cop_payment::EXPIRED;
+use domain::rail::{Collection, Instruction};
+use domain::resources::cop_payments::collect::{CANCELED, WRONG_CODE};
+use domain::values::card::Card;
 use domain::values::money::Ves;
-use fate::{Fate, Refusal};
+use domain::values::time::{MINUTE_MS, Timestamp};
+use domain::values::token::Token;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -114,7 +117,7 @@ impl Simulator {
         }
         let _turn = self.turn(call.operation_id);
         let fate = match self.books.get(call.operation_id)? {
-            None => fate::of(&call.order, call.at, |original| self.books.get(original))?,
+            None => self.decide(&call.order, call.at)?,
             // The bank said that it never received it: sending it once more is right, and this time
             // it arrives.
             Some(Fate::Lost) if self.fault == Fault::Loses => Fate::Lost,
@@ -130,12 +133,15 @@ impl Simulator {
     }
 
     fn look_up(&self, call: &Call) -> Result<RailAnswer, BooksError> {
-        let answer = if let Order::CollectCop { collection, .. } = &call.order {
-            self.collection(collection, call.at)?
-        } else {
-            let _turn = self.turn(call.operation_id);
-            let fate = self.books.get(call.operation_id)?;
-            fate.map_or(RailAnswer::NeverReceived, |fate| self.worded(call, fate.settled(call.operation_id)))
+        let operation = about(call);
+        let _turn = self.turn(operation);
+        let fate = match &call.order {
+            Order::CollectCop { collection, .. } => self.standing(collection, call.at)?,
+            _ => self.books.get(operation)?,
+        };
+        let answer = match fate {
+            Some(fate) => self.worded(call, fate.settled(operation)),
+            None => RailAnswer::NeverReceived,
         };
         Ok(if self.fault == Fault::Contradicts && self.unanswered().contains(&call.operation_id) {
             self.opposite(call, answer)
@@ -167,7 +173,7 @@ impl Simulator {
 
     fn opposite(&self, call: &Call, answer: RailAnswer) -> RailAnswer {
         match answer {
-            RailAnswer::Done { .. } => refused(Refusal::NoAccount),
+            RailAnswer::Done { .. } => RailAnswer::refused("AC01"),
             RailAnswer::Refused { .. } => self.worded(call, Fate::Done.settled(call.operation_id)),
             answer => answer,
         }
@@ -236,8 +242,224 @@ fn reference(operation: Uuid) -> String {
     (10_000_000 + mixed % 90_000_000).to_string()
 }
 
-fn refused(refusal: Refusal) -> RailAnswer {
-    RailAnswer::Refused { code: refusal.code().to_owned() }
+/// The codes of refusals (`docs/contract.md, 21.4, 21.5`). The books keep a code's place, so new ones go to the end.
+const CODES: [&str; 17] = [
+    "AB01",
+    "AC01",
+    "AM04",
+    "BE01",
+    "TKCM",
+    "12",
+    "41",
+    "card_declined",
+    "insufficient_funds",
+    "expired_card",
+    "processing_error",
+    "reference_not_found",
+    "network_refused",
+    "rejected",
+    CANCELED,
+    EXPIRED,
+    "processor_unavailable",
+];
+
+/// What the bank decided about an operation; of a refusal with its code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Done,
+    /// Giving it back will be refused.
+    DoneForGood,
+    Refused(&'static str),
+    /// Without a word; who asks learns it.
+    SilentlyDone,
+    SilentlyRefused(&'static str),
+    LaterDone,
+    LaterRefused(&'static str),
+    /// Never arrived. Kept only so that it arrives when it is sent again.
+    Lost,
+    Open,
+}
+
+impl Fate {
+    fn first(self, operation: Uuid) -> RailAnswer {
+        match self {
+            Fate::Done | Fate::DoneForGood => RailAnswer::done(reference(operation)),
+            Fate::Refused(code) => RailAnswer::refused(code),
+            Fate::SilentlyDone | Fate::SilentlyRefused(_) | Fate::Lost => RailAnswer::Silent,
+            Fate::LaterDone | Fate::LaterRefused(_) | Fate::Open => RailAnswer::Waiting,
+        }
+    }
+
+    fn settled(self, operation: Uuid) -> RailAnswer {
+        match self {
+            Fate::Done | Fate::DoneForGood | Fate::SilentlyDone | Fate::LaterDone => {
+                RailAnswer::done(reference(operation))
+            }
+            Fate::Refused(code) | Fate::SilentlyRefused(code) | Fate::LaterRefused(code) => {
+                RailAnswer::refused(code)
+            }
+            Fate::Lost => RailAnswer::NeverReceived,
+            Fate::Open => RailAnswer::Waiting,
+        }
+    }
+
+    /// In the order of their numbers in the books.
+    const fn all(code: &'static str) -> [Fate; 9] {
+        [
+            Fate::Done,
+            Fate::DoneForGood,
+            Fate::Refused(code),
+            Fate::SilentlyDone,
+            Fate::SilentlyRefused(code),
+            Fate::LaterDone,
+            Fate::LaterRefused(code),
+            Fate::Lost,
+            Fate::Open,
+        ]
+    }
+
+    fn bytes(self) -> Decided {
+        for (place, code) in CODES.into_iter().enumerate() {
+            for (kind, fate) in Fate::all(code).into_iter().enumerate() {
+                if fate == self {
+                    return [kind as u8, place as u8];
+                }
+            }
+        }
+        unreachable!("every refusal has a code of the table")
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Fate> {
+        let &[kind, place] = bytes else { return None };
+        Fate::all(CODES.get(usize::from(place))?).get(usize::from(kind)).copied()
+    }
+}
+
+impl Simulator {
+    fn decide(&self, order: &Order, at: Timestamp) -> Result<Fate, BooksError> {
+        Ok(match order {
+            Order::ChargeC2p { token, .. } => of_token(token.as_ref()),
+            Order::Debit { otp, .. } => of_token(otp.as_ref()),
+            Order::ReverseC2p { original: charge, .. } => match self.books.get((*charge).into())? {
+                Some(Fate::Done | Fate::SilentlyDone | Fate::LaterDone) => Fate::Done,
+                Some(Fate::DoneForGood) => Fate::Refused("41"),
+                Some(_) | None => Fate::Refused("12"),
+            },
+            Order::Credit { amount, .. } | Order::CreditAccount { amount, .. } => of_amount(*amount),
+            Order::MicroDeposit { phone, .. } if phone.last_four() == 1 => Fate::Refused("BE01"),
+            Order::ChargeCard { card, .. } => of_card(card.as_deref()),
+            // A reference that is all zeros has lost them.
+            Order::FindTransfer { reference, .. } if reference == "0" || reference.ends_with("0000") => {
+                Fate::Refused("reference_not_found")
+            }
+            Order::SendUsdt { address, .. } if address.ends_with('0') => Fate::Refused("network_refused"),
+            Order::CollectCop { .. } => Fate::Open,
+            // An instruction is no operation of its own: `tell` answers it.
+            Order::TellCop { .. } => Fate::Refused("12"),
+            Order::RefundCop { original: collection, .. }
+                if self.books.get((*collection).into())? != Some(Fate::Done) =>
+            {
+                Fate::Refused("12")
+            }
+            // Amounts that end in 503 cannot be refunded in their first minute.
+            Order::RefundCop { amount, completed_at, .. }
+                if amount.minor() % 1_000 == 503 && at.since_ms(*completed_at) < MINUTE_MS =>
+            {
+                Fate::Refused("processor_unavailable")
+            }
+            Order::RequestOtp { .. }
+            | Order::MicroDeposit { .. }
+            | Order::FindTransfer { .. }
+            | Order::SendUsdt { .. }
+            | Order::RefundCop { .. }
+            // No bank is told: the outbox answers by itself.
+            | Order::PriceUsdt { .. } => Fate::Done,
+        })
+    }
+}
+
+fn of_token(token: Option<&Token>) -> Fate {
+    match token.map(Token::reveal) {
+        Some("99999999") => Fate::Refused("AM04"),
+        // A token that the gateway lost in a crash is no token.
+        Some("88888888") | None => Fate::Refused("TKCM"),
+        Some("77777777") => Fate::SilentlyDone,
+        Some("66666666") => Fate::SilentlyRefused("AB01"),
+        Some("55555555") => Fate::DoneForGood,
+        Some(_) => Fate::Done,
+    }
+}
+
+fn of_amount(amount: Ves) -> Fate {
+    match amount.minor() % 100 {
+        4 => Fate::Refused("AM04"),
+        5 => Fate::LaterDone,
+        6 => Fate::LaterRefused("AC01"),
+        7 => Fate::Lost,
+        _ => Fate::Done,
+    }
+}
+
+fn of_card(card: Option<&Card>) -> Fate {
+    match card.map(|card| card.number.reveal()) {
+        Some("4000000000000002") => Fate::Refused("card_declined"),
+        Some("4000000000009995") => Fate::Refused("insufficient_funds"),
+        Some("4000000000000069") => Fate::Refused("expired_card"),
+        // A card that the gateway lost in a crash is no card.
+        Some("4000000000000119") | None => Fate::Refused("processing_error"),
+        Some("4000000000000077") => Fate::LaterDone,
+        Some("4000000000000341") => Fate::LaterRefused("processing_error"),
+        Some(_) => Fate::Done,
+    }
+}
+
+const SMS_CODE: &str = "123456";
+
+fn outcome(instruction: &Instruction) -> Option<Fate> {
+    match instruction {
+        Instruction::Cancel => Some(Fate::Refused(CANCELED)),
+        Instruction::Code(code) => (code.reveal() == SMS_CODE).then_some(Fate::Done),
+        Instruction::Paid => Some(Fate::Done),
+        Instruction::Declined => Some(Fate::Refused("rejected")),
+        Instruction::SendCode => None,
+    }
+}
+
+// A buyer pays, declines or types a code, the tenant cancels, time passes: whatever comes first ends a collection.
+
+impl Simulator {
+    fn tell(
+        &self,
+        collection: &Collection,
+        instruction: &Instruction,
+        at: Timestamp,
+    ) -> Result<RailAnswer, BooksError> {
+        let operation: Uuid = collection.original.into();
+        let _turn = self.turn(operation);
+        let Some(standing) = self.standing(collection, at)? else { return Ok(RailAnswer::NeverReceived) };
+        match (standing, outcome(instruction)) {
+            (Fate::Open, Some(ended)) => {
+                self.books.put(operation, ended)?;
+                Ok(ended.settled(operation))
+            }
+            (Fate::Open, None) => Ok(match instruction {
+                Instruction::SendCode => RailAnswer::Waiting,
+                _ => RailAnswer::refused(WRONG_CODE),
+            }),
+            (ended, _) => Ok(ended.settled(operation)),
+        }
+    }
+
+    fn standing(&self, collection: &Collection, at: Timestamp) -> Result<Option<Fate>, BooksError> {
+        let operation = collection.original.into();
+        let fate = self.books.get(operation)?;
+        if fate == Some(Fate::Open) && at >= collection.expires_at {
+            let expired = Fate::Refused(EXPIRED);
+            self.books.put(operation, expired)?;
+            return Ok(Some(expired));
+        }
+        Ok(fate)
+    }
 }
 
 #[cfg(test)]

@@ -341,3 +341,114 @@ fn speed() {
         println!("round {round}: {} ns a call", started.elapsed().as_nanos() / calls.len() as u128);
     }
 }
+
+#[test]
+fn every_fate_survives_the_books() {
+    for code in CODES {
+        for fate in Fate::all(code) {
+            assert_eq!(Fate::from_bytes(&fate.bytes()), Some(fate));
+        }
+    }
+    for bytes in [&[][..], &[0], &[9, 0], &[2, u8::MAX], &[0, 0, 0]] {
+        assert_eq!(Fate::from_bytes(bytes), None, "{bytes:?}");
+    }
+}
+
+mod collections {
+    use super::*;
+    use domain::values::channel::Channel;
+    use domain::values::ids::Id;
+    use domain::values::money::Cop;
+
+    const EXPIRES: Timestamp = Timestamp::from_unix_ms(1_000_000);
+    const BEFORE: Timestamp = Timestamp::from_unix_ms(999_999);
+
+    fn collect(collection: Collection, at: Timestamp) -> Call {
+        let order = Order::CollectCop {
+            collection,
+            channel: Channel::Qr,
+            amount: Cop::from_minor(50_000),
+            transfer_key: "@K".to_owned(),
+            buyer: None,
+            is_paid: false,
+        };
+        Call { operation_id: collection.original.into(), at, tenant: 2, order }
+    }
+
+    fn looked(bank: &Simulator, collection: Collection, at: Timestamp) -> Result<RailAnswer, BooksError> {
+        bank.look_up(&collect(collection, at))
+    }
+
+    fn open(bank: &Simulator) -> Collection {
+        let original = Id::from(Uuid::now_v7());
+        let collection = Collection { original, amount: Cop::from_minor(50_000), expires_at: EXPIRES };
+        let sent = bank.receive(&collect(collection, Timestamp::EPOCH));
+        assert_eq!(sent.expect("an answer"), RailAnswer::Waiting);
+        collection
+    }
+
+    fn code(text: &str) -> Instruction {
+        Instruction::Code(Token::parse_debit(text).expect("digits"))
+    }
+
+    #[test]
+    fn whatever_comes_first_ends_it() {
+        let bank = Simulator::in_memory();
+        for (told, ends_paid, code_of_end) in [
+            (Instruction::Paid, true, ""),
+            (code("123456"), true, ""),
+            (Instruction::Declined, false, "rejected"),
+            (Instruction::Cancel, false, "canceled"),
+        ] {
+            let collection = open(&bank);
+            assert_eq!(looked(&bank, collection, BEFORE).expect("an answer"), RailAnswer::Waiting);
+            let end = bank.tell(&collection, &told, BEFORE).expect("an answer");
+            if ends_paid {
+                assert!(matches!(end, RailAnswer::Done { .. }))
+            } else {
+                assert_eq!(end, refused_with(code_of_end))
+            }
+            for after in
+                [Instruction::Paid, Instruction::Cancel, Instruction::Declined, code("123456"), code("1111")]
+            {
+                assert_eq!(bank.tell(&collection, &after, EXPIRES).expect("an answer"), end);
+            }
+            assert_eq!(looked(&bank, collection, EXPIRES).expect("an answer"), end);
+        }
+        assert_eq!(bank.duplicate_calls(), 0);
+    }
+
+    #[test]
+    fn a_wrong_code_leaves_it_open_and_the_end_is_exact() {
+        let bank = Simulator::in_memory();
+        let collection = open(&bank);
+        assert_eq!(
+            bank.tell(&collection, &code("654321"), BEFORE).expect("an answer"),
+            refused_with(WRONG_CODE)
+        );
+        assert_eq!(looked(&bank, collection, BEFORE).expect("an answer"), RailAnswer::Waiting);
+        assert_eq!(
+            bank.tell(&collection, &code("123456"), EXPIRES).expect("an answer"),
+            refused_with("expired")
+        );
+        assert_eq!(
+            bank.tell(&collection, &Instruction::Paid, BEFORE).expect("an answer"),
+            refused_with("expired")
+        );
+    }
+
+    #[test]
+    fn what_never_arrived_is_not_known() {
+        let bank = Simulator::in_memory();
+        let collection = Collection {
+            original: Id::from(Uuid::now_v7()),
+            amount: Cop::from_minor(50_000),
+            expires_at: EXPIRES,
+        };
+        assert_eq!(looked(&bank, collection, BEFORE).expect("an answer"), RailAnswer::NeverReceived);
+        assert_eq!(
+            bank.tell(&collection, &Instruction::Paid, BEFORE).expect("an answer"),
+            RailAnswer::NeverReceived
+        );
+    }
+}

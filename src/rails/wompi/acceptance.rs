@@ -3,7 +3,6 @@
 
 use crate::bank_text;
 use crate::rails::secret::ApiSecret;
-use std::sync::{Mutex, PoisonError};
 
 const TOKEN_BYTES_MAX: usize = 8 * 1024;
 
@@ -27,27 +26,6 @@ impl Acceptance {
     }
 }
 
-#[derive(Default)]
-pub(super) struct Kept(Mutex<Option<Acceptance>>);
-
-impl Kept {
-    pub(super) fn get(&self) -> Option<Acceptance> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub(super) fn keep(&self, acceptance: Acceptance) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(acceptance);
-    }
-
-    /// If nobody has fetched others meanwhile.
-    pub(super) fn forget(&self, stale: &Acceptance) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.as_ref() == Some(stale) {
-            *kept = None;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,17 +42,5 @@ mod tests {
         for empty in [r#""a""#, r#""b""#] {
             assert_eq!(Acceptance::read(both.replace(empty, "\"\"").as_bytes()), None);
         }
-    }
-
-    #[test]
-    fn only_the_stale_ones_are_forgotten() {
-        let tokens =
-            |text: &str| Acceptance { terms: ApiSecret::new(text), personal_data: ApiSecret::new(text) };
-        let kept = Kept::default();
-        kept.keep(tokens("new"));
-        kept.forget(&tokens("old"));
-        assert_eq!(kept.get(), Some(tokens("new")));
-        kept.forget(&tokens("new"));
-        assert_eq!(kept.get(), None);
     }
 }

@@ -7,7 +7,7 @@
 //! and comes back with the next call; before the first, and when the answer with the next one was
 //! lost, the token is the one that Wompi shows with the transaction.
 
-use super::acceptance::{Acceptance, Kept};
+use super::acceptance::Acceptance;
 use super::config::Settings;
 use super::mapping::{
     Asked, Created, PROCESSOR_ERROR, by_id, counts, created, is_anothers, standing, under_reference, words,
@@ -16,7 +16,7 @@ use super::signature::cents;
 use super::wire::{CodeServices, Collect, Transaction, is_plain, next_token};
 use crate::rails::checking::Finding;
 use crate::rails::http::{Client, Exchange, HttpAnswer, NoClient, Request};
-use crate::rails::live::{AskedBy, BankWord, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
+use crate::rails::live::{BankWord, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
 use domain::rail::{Collection, Instruction, Service};
 use domain::resources::cop_payments::collect::WRONG_CODE;
@@ -30,7 +30,6 @@ use tokio::time::Instant;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-/// Between questions whether a transaction has what the buyer needs.
 const PAUSE: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -39,37 +38,28 @@ const SERVICES: [Service; 1] = [Service::Cop];
 pub struct Wompi {
     pub(super) settings: Settings,
     client: Client,
-    acceptance: Kept,
-    sessions: Sessions,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Deadline(Instant);
-
-impl Deadline {
-    pub(super) fn left(self) -> Duration {
-        self.0.saturating_duration_since(Instant::now())
-    }
+    acceptance: Mutex<Option<Acceptance>>,
+    sessions: Mutex<HashMap<Uuid, Session>>,
 }
 
 impl Wompi {
     pub fn new(settings: Settings) -> Result<Wompi, NoClient> {
         let client = Client::new(&settings.base_url, settings.timeout)?.idle_for(settings.idle);
-        Ok(Wompi { settings, client, acceptance: Kept::default(), sessions: Sessions::default() })
+        Ok(Wompi { settings, client, acceptance: Mutex::default(), sessions: Mutex::default() })
     }
 
     pub(super) const fn client(&self) -> &Client {
         &self.client
     }
 
-    pub(super) fn deadline(&self) -> Deadline {
+    pub(super) fn deadline(&self) -> Instant {
         // A little before whoever waits for the call gives it up: what is known by then is told.
         let timeout = self.client.timeout();
-        Deadline(Instant::now() + timeout - timeout / 20)
+        Instant::now() + timeout - timeout / 20
     }
 
-    pub(super) async fn exchange(&self, request: Request, deadline: Deadline) -> Exchange {
-        self.client.exchange_within(request, deadline.left()).await
+    pub(super) async fn exchange(&self, request: Request, deadline: Instant) -> Exchange {
+        self.client.exchange_within(request, deadline.saturating_duration_since(Instant::now())).await
     }
 
     pub(super) fn one(&self, id: &RailId) -> Request {
@@ -88,8 +78,8 @@ impl Wompi {
     }
 
     /// Without the tokens of the terms nothing was sent.
-    async fn acceptance(&self, deadline: Deadline) -> Result<Acceptance, NotSent> {
-        if let Some(kept) = self.acceptance.get() {
+    async fn acceptance(&self, deadline: Instant) -> Result<Acceptance, NotSent> {
+        if let Some(kept) = self.kept().clone() {
             return Ok(kept);
         }
         let fetched = match self.exchange(self.merchant(), deadline).await {
@@ -97,25 +87,29 @@ impl Wompi {
             _ => None,
         };
         let fetched = fetched.ok_or(NotSent::NoConnection)?;
-        self.acceptance.keep(fetched.clone());
+        *self.kept() = Some(fetched.clone());
         Ok(fetched)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<Acceptance>> {
+        self.acceptance.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// If nobody has fetched others meanwhile.
+    fn forget(&self, stale: &Acceptance) {
+        self.kept().take_if(|kept| kept == stale);
     }
 
     /// Once; a second time under the same reference if the tokens were over, in which case there
     /// was no transaction.
-    async fn post(&self, collect: &Collect<'_>, deadline: Deadline) -> Result<Created, NotSent> {
-        let acceptance = self.acceptance(deadline).await?;
-        let first = self.post_with(collect, &acceptance, deadline).await?;
-        if first != Created::StaleTokens {
-            return Ok(first);
+    async fn post(&self, collect: &Collect<'_>, deadline: Instant) -> Result<Created, NotSent> {
+        for _ in 0..2 {
+            let acceptance = self.acceptance(deadline).await?;
+            match self.post_with(collect, &acceptance, deadline).await? {
+                Created::StaleTokens => self.forget(&acceptance),
+                created => return Ok(created),
+            }
         }
-        self.acceptance.forget(&acceptance);
-        let acceptance = self.acceptance(deadline).await?;
-        let second = self.post_with(collect, &acceptance, deadline).await?;
-        if second != Created::StaleTokens {
-            return Ok(second);
-        }
-        self.acceptance.forget(&acceptance);
         Ok(Created::Refused(BankWord::new("INPUT_VALIDATION_ERROR", "the acceptance tokens are not taken")))
     }
 
@@ -123,7 +117,7 @@ impl Wompi {
         &self,
         collect: &Collect<'_>,
         acceptance: &Acceptance,
-        deadline: Deadline,
+        deadline: Instant,
     ) -> Result<Created, NotSent> {
         let body = collect.body(&self.settings, acceptance)?;
         let request = Request::post(self.settings.base_url.path("transactions"))
@@ -169,7 +163,7 @@ impl Wompi {
         mut transaction: Transaction,
         channel: Channel,
         asked: &Asked,
-        deadline: Deadline,
+        deadline: Instant,
     ) -> Report {
         loop {
             let report = standing(&transaction, asked);
@@ -179,11 +173,11 @@ impl Wompi {
                 Channel::Sms => transaction.codes.is_some(),
             };
             if is_ready || !matches!(report.outcome, OrderOutcome::Open { .. }) {
-                self.sessions.learn(asked.operation, &transaction);
+                self.learn(asked.operation, &transaction);
                 return report;
             }
             // The last look is as late as its answer may still come in time.
-            let pause = PAUSE.min(deadline.left().saturating_sub(LOOK));
+            let pause = PAUSE.min(deadline.saturating_duration_since(Instant::now()).saturating_sub(LOOK));
             if pause < LOOK {
                 return report;
             }
@@ -197,7 +191,7 @@ impl Wompi {
         }
     }
 
-    async fn reference(&self, asked: &Asked, deadline: Deadline) -> Look {
+    async fn reference(&self, asked: &Asked, deadline: Instant) -> Look {
         match self.exchange(self.under(asked.operation), deadline).await {
             Exchange::Answer(answer) => under_reference(&answer, asked),
             Exchange::NotSent(_) | Exchange::NoAnswer(_) => Look::Report(Report::unanswered(None)),
@@ -209,7 +203,7 @@ impl Wompi {
         &self,
         asked: &Asked,
         id: Option<&RailId>,
-        deadline: Deadline,
+        deadline: Instant,
     ) -> Option<Transaction> {
         let id = id.filter(|id| is_plain(id));
         let request = id.map_or_else(|| self.under(asked.operation), |id| self.one(id));
@@ -222,7 +216,7 @@ impl Wompi {
         }
     }
 
-    pub(super) async fn identified(&self, id: &RailId, asked: &Asked, deadline: Deadline) -> Report {
+    pub(super) async fn identified(&self, id: &RailId, asked: &Asked, deadline: Instant) -> Report {
         let report = match self.exchange(self.one(id), deadline).await {
             Exchange::Answer(answer) => by_id(&answer, id, asked),
             Exchange::NotSent(_) | Exchange::NoAnswer(_) => Report::unanswered(None),
@@ -237,7 +231,7 @@ impl Wompi {
 
     /// Unless the transaction was refused and another under its reference counts more: a buyer who
     /// was declined may have paid in a second one. Without a word about another the refusal stays.
-    async fn or_another(&self, id: &RailId, report: Report, asked: &Asked, deadline: Deadline) -> Report {
+    async fn or_another(&self, id: &RailId, report: Report, asked: &Asked, deadline: Instant) -> Report {
         if !matches!(report.outcome, OrderOutcome::Refused { .. }) {
             return report;
         }
@@ -265,7 +259,7 @@ impl Wompi {
             ..
         }) = &look
         {
-            self.sessions.end(asked.operation);
+            self.sessions().remove(&asked.operation);
         }
         look
     }
@@ -299,33 +293,6 @@ struct Session {
     began: Instant,
 }
 
-#[derive(Default)]
-struct Sessions(Mutex<HashMap<Uuid, Session>>);
-
-impl Sessions {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, Session>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The order is final, or its token is lost.
-    fn end(&self, operation: Uuid) {
-        self.lock().remove(&operation);
-    }
-
-    fn get(&self, operation: Uuid) -> Option<Session> {
-        self.lock().get(&operation).cloned()
-    }
-
-    /// Unless that is known with a later token.
-    fn learn(&self, operation: Uuid, transaction: &Transaction) {
-        let Some(codes) = transaction.codes.clone() else { return };
-        let mut sessions = self.lock();
-        sessions.retain(|_, session| session.began.elapsed() < SESSION_LIFE);
-        let session = Session { transaction: transaction.id.clone(), codes, began: Instant::now() };
-        sessions.entry(operation).or_insert(session);
-    }
-}
-
 /// The processor's id of a collection, and the token that it gave last.
 type Known<'a> = (Option<&'a RailId>, Option<&'a StepToken>);
 
@@ -345,6 +312,23 @@ fn is_nothing_done(answer: &HttpAnswer) -> bool {
 }
 
 impl Wompi {
+    fn sessions(&self) -> MutexGuard<'_, HashMap<Uuid, Session>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known(&self, operation: Uuid) -> Option<Session> {
+        self.sessions().get(&operation).cloned()
+    }
+
+    /// Unless that is known with a later token.
+    fn learn(&self, operation: Uuid, transaction: &Transaction) {
+        let Some(codes) = transaction.codes.clone() else { return };
+        let mut sessions = self.sessions();
+        sessions.retain(|_, session| session.began.elapsed() < SESSION_LIFE);
+        let session = Session { transaction: transaction.id.clone(), codes, began: Instant::now() };
+        sessions.entry(operation).or_insert(session);
+    }
+
     async fn send_code(&self, asked: &Asked, known: Known<'_>) -> Result<Report, NotSent> {
         let deadline = self.deadline();
         let session = match self.session(asked, known, deadline).await? {
@@ -358,7 +342,7 @@ impl Wompi {
             Exchange::NotSent(_) => Err(NotSent::NoConnection),
             Exchange::NoAnswer(failure) => {
                 // The lost answer had the token that is good now.
-                self.sessions.end(operation);
+                self.sessions().remove(&operation);
                 tracing::warn!(%operation, why = failure.text(), "whether Wompi sent a buyer's code is \
                     unknown");
                 Ok(Report::unanswered(Some(session.transaction)))
@@ -367,7 +351,7 @@ impl Wompi {
                 Ok(with_token(Report::answered(open, words(&answer)), &answer))
             }
             Exchange::Answer(answer) => {
-                self.sessions.end(operation);
+                self.sessions().remove(&operation);
                 tracing::warn!(%operation, status = answer.status, "Wompi did not send a buyer's code");
                 if is_nothing_done(&answer) {
                     return Err(NotSent::NothingDone);
@@ -393,7 +377,7 @@ impl Wompi {
             Exchange::Answer(answer) => answer,
         };
         if is_nothing_done(&answer) {
-            self.sessions.end(asked.operation);
+            self.sessions().remove(&asked.operation);
             let (operation, status) = (asked.operation, answer.status);
             tracing::warn!(%operation, status, "Wompi did not look at a buyer's code");
             return Err(NotSent::NothingDone);
@@ -415,7 +399,7 @@ impl Wompi {
         &self,
         asked: &Asked,
         (id, token): Known<'_>,
-        deadline: Deadline,
+        deadline: Instant,
     ) -> Result<Result<Session, Report>, NotSent> {
         let with_token = |mut session: Session| {
             if let Some(token) = token {
@@ -423,7 +407,7 @@ impl Wompi {
             }
             session
         };
-        if let Some(session) = self.sessions.get(asked.operation) {
+        if let Some(session) = self.known(asked.operation) {
             return Ok(Ok(with_token(session)));
         }
         let transaction = self.found(asked, id, deadline).await.ok_or(NotSent::NoConnection)?;
@@ -431,8 +415,8 @@ impl Wompi {
         if report.progress != Some(Progress::AwaitsCode) {
             return Ok(Err(report));
         }
-        self.sessions.learn(asked.operation, &transaction);
-        let session = self.sessions.get(asked.operation).ok_or(NotSent::NoConnection)?;
+        self.learn(asked.operation, &transaction);
+        let session = self.known(asked.operation).ok_or(NotSent::NoConnection)?;
         Ok(Ok(with_token(session)))
     }
 }
@@ -452,20 +436,10 @@ impl LiveRail for Wompi {
 
     fn recall(&self, order: &Order) -> Option<Recall> {
         match order {
-            Order::CollectCop { .. } | Order::TellCop { .. } => Some(Recall::Asked(AskedBy::OperationId)),
+            Order::CollectCop { .. } | Order::TellCop { .. } => Some(Recall::ByOperation),
             // Done by hand, in Wompi's panel.
             Order::RefundCop { .. } => Some(Recall::Unaskable),
-            Order::ChargeC2p { .. }
-            | Order::ReverseC2p { .. }
-            | Order::RequestOtp { .. }
-            | Order::Debit { .. }
-            | Order::Credit { .. }
-            | Order::CreditAccount { .. }
-            | Order::MicroDeposit { .. }
-            | Order::ChargeCard { .. }
-            | Order::FindTransfer { .. }
-            | Order::SendUsdt { .. }
-            | Order::PriceUsdt { .. } => None,
+            _ => None,
         }
     }
 
@@ -484,17 +458,7 @@ impl LiveRail for Wompi {
                     let word = BankWord::new("", "Wompi refunds by its panel only");
                     Ok(Report::answered(OrderOutcome::Open { id: None }, word))
                 }
-                Order::ChargeC2p { .. }
-                | Order::ReverseC2p { .. }
-                | Order::RequestOtp { .. }
-                | Order::Debit { .. }
-                | Order::Credit { .. }
-                | Order::CreditAccount { .. }
-                | Order::MicroDeposit { .. }
-                | Order::ChargeCard { .. }
-                | Order::FindTransfer { .. }
-                | Order::SendUsdt { .. }
-                | Order::PriceUsdt { .. } => Err(NotSent::Unfit("Wompi has no call for it")),
+                _ => Err(NotSent::Unfit("Wompi has no call for it")),
             }
         })
     }

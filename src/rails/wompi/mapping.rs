@@ -16,7 +16,6 @@ const APPROVED: &str = "APPROVED";
 /// Without a payment.
 const FINAL: [&str; 3] = ["DECLINED", "VOIDED", "ERROR"];
 
-/// What an approval is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub operation: Uuid,
