@@ -108,13 +108,10 @@ commands! {
     Webhooks(webhooks::Command) of Webhook by webhooks::decide;
     }
     besides {
-        /// To a notice, which is the platform's.
         Notices(notices::Command),
-        /// To an approval, which is the platform's.
         Approvals(approvals::Command),
         /// Test money, or a correction by the operator, to the book.
         Adjust(Box<Adjustment>),
-        /// A new version of the tenant's settings, to the book.
         TenantSettings(TenantSettings),
         /// The test clock has moved to the instant of the turn.
         MoveClock,
@@ -122,9 +119,7 @@ commands! {
         /// The answer, as status and body, to a request that other records or none were written for, to be
         /// kept for its Idempotency-Key.
         KeepAnswer(u16, Vec<u8>),
-        /// To the platform's book.
         Platform(Box<PlatformAsk>),
-        /// A bank's reply about an operation of the entity.
         RailReply(RailReply),
         /// A bank's reply about a transfer that was found, with the reservation of the transfer's name,
         /// which nobody else may take until this command is decided.
@@ -137,7 +132,6 @@ commands! {
         BookDeposits(Box<Booking>),
         /// The market price of a USDT, if any source knows it, to a conversion that waits for it.
         Market(Option<Rate>),
-        /// A deadline of the entity has come.
         Deadline,
         /// The bank may have an answer about the entity before the next look: it is asked now.
         Look,
@@ -185,7 +179,6 @@ impl Command {
     }
 }
 
-/// The ruling on a command of no resource.
 fn decide_besides(book: &Book, entity: Option<&Entity>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, entity) {
         (Command::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
@@ -263,12 +256,10 @@ pub struct KeyedCommand {
 }
 
 impl KeyedCommand {
-    /// The command with an answer to keep.
     pub fn keeping(self, keep: Option<KeepRef>) -> KeyedCommand {
         KeyedCommand { keep, ..self }
     }
 
-    /// The command as an operator's.
     pub fn audited(self, audit: Option<Box<AuditEntry>>) -> KeyedCommand {
         KeyedCommand { audit, ..self }
     }

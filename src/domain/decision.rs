@@ -25,7 +25,6 @@ pub struct Turn<'a> {
     /// Whether real money moves: true in live mode.
     pub livemode: bool,
     pub rails: &'a dyn Rails,
-    /// Days on which banks are closed.
     pub holidays: &'a [Date],
     /// The use of an Idempotency-Key that the answer is kept for.
     pub keep: Option<Arc<KeepRef>>,
@@ -42,7 +41,6 @@ impl Turn<'_> {
         self.rails.terms(self.livemode, service, call.into())
     }
 
-    /// The instant of the first look at an order that is sent now.
     pub fn first_look(&self) -> Timestamp {
         self.now.plus_ms(self.rails.polling(self.livemode).first_ms())
     }
@@ -105,12 +103,10 @@ impl Draft {
         self.record.entities.push(Written { state: Arc::new(entity.into()), indexed: None });
     }
 
-    /// Writes a new state of an entity that is indexed as `indexed`.
     pub fn change(&mut self, indexed: impl Into<IndexedState>, entity: impl Into<Entity>) {
         self.record.entities.push(Written { state: Arc::new(entity.into()), indexed: Some(indexed.into()) });
     }
 
-    /// Removes an entity that is indexed as `indexed`.
     pub fn remove(&mut self, id: EntityId, indexed: impl Into<IndexedState>) {
         self.record.removed.push((id, indexed.into()));
     }
@@ -119,7 +115,6 @@ impl Draft {
         self.record.events.push(Event { kind, subject: Some(subject), extra: Extra::None });
     }
 
-    /// Adds an event with data that the subject's state does not have.
     pub fn event_with(&mut self, kind: EventKind, subject: Option<EntityId>, extra: Extra) {
         self.record.events.push(Event { kind, subject, extra });
     }
@@ -128,14 +123,12 @@ impl Draft {
 /// What a rule says. The machine completes its draft, and it goes on to whoever asked.
 pub type Ruling = actors::Decision<Draft, Refusal, Effect>;
 
-/// The ruling that changes the platform's book.
 pub fn write_platform(change: PlatformChange) -> Ruling {
     let mut draft = Draft::new(Cause::PlatformChanged);
     draft.record.platform = Some(Box::new(change));
     Ruling::write(draft)
 }
 
-/// The names of the fields in which a repeat differs.
 pub fn differing(fields: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
     fields.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
 }
@@ -151,7 +144,6 @@ pub fn repeated(existing: Id, differs: Vec<&'static str>) -> Ruling {
 
 /// The rules of a kind of entity besides those for its commands. A kind has those that concern it.
 pub trait Rules: Resource {
-    /// A bank's words about one of its operations.
     fn on_rail_reply(&self, _book: &Book, _reply: RailReply, _turn: &Turn<'_>) -> Ruling {
         Ruling::unchanged()
     }
@@ -190,7 +182,6 @@ pub trait Rules: Resource {
         None
     }
 
-    /// The trace of an operation, by its number.
     fn trace_mut(&mut self, _operation: u16) -> Option<&mut Trace> {
         None
     }

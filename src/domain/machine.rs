@@ -28,7 +28,6 @@ use actors::{Decision, Machine};
 use std::sync::Arc;
 use wal::IndexOps;
 
-/// The domain's rules, with the configuration that they need.
 pub struct Domain {
     pub rails: Arc<dyn Rails>,
     pub holidays: Vec<Date>,
@@ -38,7 +37,6 @@ pub struct Domain {
     pub changes: fn(&Decided<'_>) -> Changes,
 }
 
-/// The state of one tenant key.
 #[derive(Clone)]
 pub enum AnyBook {
     Platform(PlatformBook),

@@ -80,7 +80,6 @@ pub enum Order {
     Credit {
         bank: BankCode,
         phone: MobilePhone,
-        /// The receiver; some banks check it.
         identity: Option<IdentityDocument>,
         amount: Ves,
         concept: String,

@@ -22,9 +22,7 @@ pub const NEVER: Timestamp = Timestamp::CLOCKS_END;
 
 /// Orders before the newest that are remembered.
 const EARLIER_MAX: usize = 16;
-/// Characters of a bank's own text that are kept.
 const TEXT_CHARACTERS_MAX: usize = 200;
-/// Characters of a bank's own code that are kept.
 const CODE_CHARACTERS_MAX: usize = 32;
 /// Characters of a reference or id: a longer one is none.
 const ID_CHARACTERS_MAX: usize = 64;
@@ -81,7 +79,6 @@ pub fn folded(text: &str) -> Option<String> {
     Some(shown).filter(|shown| !shown.is_empty())
 }
 
-/// The first characters of a text, on one line.
 fn cut(text: &str, characters_max: usize) -> String {
     let is_shown = |character: &char| !is_bidi_control(*character);
     let plain = text.chars().map(|character| if character.is_control() { ' ' } else { character });
@@ -109,20 +106,16 @@ stored! {
         3 Ambiguous,
     }
 
-    /// The memory of an order at its rail.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Trace {
         0 pub reach: Reach,
         /// The instant of the record after which it was sent.
         1 pub sent_at: Option<Timestamp>,
-        /// The instant at which the rail was asked about it last.
         2 pub asked_at: Option<Timestamp>,
-        /// The number of times that the rail was asked about it.
         3 pub asks: u32,
         /// The instant of the newest word that settled it, or contradicted what had.
         4 pub decided_at: Option<Timestamp>,
         5 pub id: Option<RailId>,
-        /// The rail's newest word about it.
         6 pub word: Option<Box<BankWord>>,
     }
 
@@ -137,7 +130,6 @@ stored! {
     /// `resources/polling.rs`.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct OrderState {
-        /// The number of its operation.
         0 pub operation: u16,
         /// The number of times that it was sent: two at most, the second after the rail said that it never
         /// received the first.
@@ -205,7 +197,6 @@ impl OrderState {
         self.earlier.iter().find(|order| order.operation == operation).map(|order| &order.trace)
     }
 
-    /// The trace of an operation, to be changed.
     pub fn of_mut(&mut self, operation: u16) -> Option<&mut Trace> {
         if operation == self.operation {
             return Some(&mut self.trace);
@@ -223,7 +214,6 @@ impl OrderState {
         noted
     }
 
-    /// The rail is asked no more.
     pub fn stop(&mut self) {
         (self.next_look, self.asked_on_until) = (None, None);
     }
@@ -243,9 +233,7 @@ pub enum Progress {
 /// The words of a rail besides its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// The rail's own id of the order.
     pub id: Option<RailId>,
-    /// In its own words.
     pub word: Option<Box<BankWord>>,
     /// The address or the picture of the QR code that the buyer scans.
     pub qr_image: Option<Box<str>>,
@@ -259,7 +247,6 @@ pub struct Said {
 }
 
 impl Said {
-    /// Whether there is nothing to keep.
     pub fn is_empty(&self) -> bool {
         *self == Said::default()
     }
@@ -274,7 +261,6 @@ pub enum Polling {
 }
 
 impl Polling {
-    /// Between an order and its first look.
     pub const fn first_ms(self) -> i64 {
         match self {
             Polling::Test => POLL_MS,

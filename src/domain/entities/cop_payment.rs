@@ -53,7 +53,6 @@ stored! {
         1 pub codes: u8,
     }
 
-    /// The phase of a payment: the processor's work on it.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum Phase {
         0 Idle,
@@ -64,18 +63,15 @@ stored! {
 }
 
 impl Phase {
-    /// The collection that waits for the buyer, if the phase is one.
     pub const fn waiting(&self) -> Option<Waiting> {
         if let Phase::Collecting(waiting) = self { Some(*waiting) } else { None }
     }
 
-    /// Whether the processor is to decide about money.
     pub const fn is_deciding(&self) -> bool {
         !matches!(self, Phase::Idle)
     }
 }
 
-/// The seller's side of a marketplace sale in pesos.
 pub type Marketplace = crate::entities::sale::Marketplace<Cop>;
 
 stored! {
@@ -85,7 +81,6 @@ stored! {
     pub struct ForSession {
         0 pub sale: Sale,
         1 pub usd: Usd,
-        /// The price of a dollar for the buyer, in pesos.
         2 pub rate: Rate,
         3 pub market_rate: Rate,
         /// The operator's share of a sale through a payment link; set on completion.
@@ -103,7 +98,6 @@ stored! {
         5 pub fee: Option<Cop>,
         /// The tenant's reference, which need not be unique.
         6 pub reference: Option<String>,
-        /// The text of a JSON object of the tenant's.
         7 pub metadata: Option<String>,
         8 pub buyer: Option<Box<Buyer>>,
         9 pub marketplace: Option<Box<Marketplace>>,
@@ -130,7 +124,6 @@ stored! {
         /// Refunds before the newest that the processor made after it had refused them, in the order in
         /// which it said so.
         22 pub earlier_refunds: Vec<EarlierRefund>,
-        /// Its newest order at the processor.
         23 pub order: OrderState,
         /// The address or the picture of the QR code that the processor shows the buyer.
         24 pub qr_image: Option<Box<str>>,

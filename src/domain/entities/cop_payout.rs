@@ -47,7 +47,6 @@ impl ColombianAccount {
     }
 }
 
-/// The masked account.
 impl fmt::Debug for ColombianAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.masked(), f)
@@ -77,7 +76,6 @@ stored! {
         /// Whether real money moves; a test payout moves none.
         7 pub livemode: bool,
         8 pub created_at: Timestamp,
-        /// The instant at which the operator reported the outcome.
         9 pub settled_at: Option<Timestamp>,
     }
 }

@@ -14,7 +14,6 @@ use crate::values::money::{Currency, Usdt};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The number of the operation that sends the money.
 pub const SEND: u16 = 1;
 
 stored! {
@@ -58,9 +57,7 @@ stored! {
         /// Whether real money moves; a test payout moves none.
         10 pub livemode: bool,
         11 pub created_at: Timestamp,
-        /// The instant at which it arrived, failed or was rejected.
         12 pub settled_at: Option<Timestamp>,
-        /// Its order at the network.
         13 pub order: OrderState,
         /// The transactions, where the gateway itself makes them: in live mode, once one is signed.
         14 pub transfer: Option<Box<Transfer>>,
@@ -68,7 +65,6 @@ stored! {
 }
 
 impl CryptoPayout {
-    /// Its operation with the network, as operators see it.
     pub(crate) fn as_operation(&self) -> Operation {
         let subject = Subject::CryptoPayout(self.id);
         let what = (OperationKind::CryptoPayout, Service::Usdt(self.network), subject);
@@ -140,7 +136,6 @@ impl Resource for CryptoPayout {
     }
 }
 
-/// A hash: of a transaction or a block.
 pub type Hash = [u8; 32];
 
 stored! {
@@ -160,13 +155,10 @@ stored! {
     /// The price that one transaction pays for a unit of gas, in wei.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Fees {
-        /// The most that a block's maker gets.
         0 pub tip: u64,
-        /// The most that is paid altogether.
         1 pub max: u64,
     }
 
-    /// A signed transaction.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Attempt {
         0 pub hash: Hash,
@@ -176,7 +168,6 @@ stored! {
 }
 
 impl Transfer {
-    /// The name under which a nonce of a wallet is taken.
     pub fn nonce_name(chain_id: u64, wallet: &[u8; 20], nonce: u64) -> String {
         format!("{chain_id} {} {nonce}", hex::encode(wallet))
     }

@@ -90,7 +90,6 @@ stored! {
         0 pub sale: Sale,
         /// The price; a USDT counts as a dollar.
         1 pub amount: Usd,
-        /// The seller, and the percentage that the tenant keeps.
         2 pub marketplace: Option<(Id, Rate)>,
         /// The addresses on other networks, or for another asset, than the first.
         3 pub more: Vec<TillAddress>,

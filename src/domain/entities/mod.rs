@@ -81,7 +81,6 @@ impl Entity {
         self.resource().external_ref()
     }
 
-    /// Its orders, as far as banks name them.
     pub fn named_orders(&self) -> Vec<Named<'_>> {
         match self {
             Entity::Payment(payment) => payment.named_orders(),

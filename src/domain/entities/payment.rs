@@ -34,11 +34,9 @@ stored! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CancelReason {
         0 Superseded "superseded",
-        /// The intent was not charged in time.
         1 Expired "expired",
     }
 
-    /// The phase of a payment: the bank's work on it.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum Phase {
         0 Idle,
@@ -51,13 +49,11 @@ stored! {
 }
 
 impl Phase {
-    /// Whether the bank is to decide about money.
     pub const fn is_deciding(&self) -> bool {
         matches!(self, Phase::Charging | Phase::Reversing { .. })
     }
 }
 
-/// The seller's side of a marketplace sale.
 pub type Marketplace = crate::entities::sale::Marketplace<Ves>;
 
 stored! {
@@ -100,7 +96,6 @@ stored! {
         25 pub reversals: u16,
         /// A reversal before the newest, if the bank made it after it had refused it.
         26 pub earlier_reversal: Option<Box<EarlierReversal>>,
-        /// Its newest order at its rail.
         27 pub order: OrderState,
         /// The number of this attempt among those on its reference, from 1.
         28 pub attempt: u32,
@@ -110,7 +105,6 @@ stored! {
     }
 }
 
-/// The attempt before a new one on its reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Before {
     pub id: Id,
@@ -151,7 +145,6 @@ impl Payment {
         }
     }
 
-    /// Itself as the attempt before a new one on its reference.
     pub const fn before(&self) -> Before {
         Before { id: self.id, attempt: self.attempt }
     }
@@ -183,7 +176,6 @@ impl Payment {
         if self.checkout.is_some() { Space::Checkout } else { Space::Payment }
     }
 
-    /// Whether it is an intent that nobody has executed.
     pub fn is_idle_intent(&self) -> bool {
         self.status == Status::Pending && self.phase == Phase::Idle
     }
@@ -316,7 +308,6 @@ impl Payment {
     }
 }
 
-/// The facet of payments by this method in this state.
 pub const fn facet(method: Method, status: Status) -> u8 {
     (method as u8) << 3 | status as u8
 }
@@ -326,10 +317,8 @@ stored! {
     /// places.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Aside {
-        /// The part from the sale's own hold.
         0 pub from_hold: i64,
         1 pub from_available: i64,
-        /// The part from the seller's hold on the sale.
         2 pub seller_from_hold: i64,
         3 pub seller_from_available: i64,
     }
@@ -412,7 +401,6 @@ impl Payment {
 }
 
 impl Payment {
-    /// Its orders, as far as banks name them.
     pub fn named_orders(&self) -> Vec<Named<'_>> {
         let order = |n: u16, kind, reference| Named {
             operation: self.id.operation(n),

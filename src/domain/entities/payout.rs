@@ -30,11 +30,9 @@ stored! {
         2 Failed "failed",
     }
 
-    /// The kind of a payout, by the request for it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum PayoutKind {
         0 Merchant "merchant",
-        /// A payout to the tenant's own account.
         1 Instant "instant",
         2 Credit "credit",
         3 Account "account",
@@ -46,7 +44,6 @@ stored! {
         0 Phone {
             0 bank: BankCode,
             1 phone: MobilePhone,
-            /// The receiver; some banks check it.
             2 identity: Option<IdentityDocument>,
         },
         1 Account { 0 account: AccountNumber, 1 identity: IdentityDocument, 2 name: String },
@@ -89,9 +86,7 @@ stored! {
         /// Whether real money moves; a test payout moves none.
         18 pub livemode: bool,
         19 pub created_at: Timestamp,
-        /// The instant at which the payout completed or failed.
         20 pub settled_at: Option<Timestamp>,
-        /// Its order at the bank.
         21 pub order: OrderState,
     }
 }
@@ -123,7 +118,6 @@ impl Payout {
         }
     }
 
-    /// Its operation with the bank, as operators see it.
     pub(crate) fn as_operation(&self) -> Operation {
         let what = (OperationKind::Payout, Service::Payouts, Subject::Payout(self.id));
         let (sum, trace) = ((self.amount.minor(), Currency::Ves), &self.order.trace);
@@ -183,7 +177,6 @@ impl Resource for Payout {
 }
 
 impl Payout {
-    /// Its order, as far as the bank names it.
     pub fn named_order(&self) -> Named<'_> {
         Named {
             operation: self.id.operation(CREDIT),

@@ -43,7 +43,6 @@ stored! {
         3 pub allow_quantity: bool,
         4 pub max_quantity: u16,
         5 pub redirect_url: Option<String>,
-        /// The seller, and the percentage that the tenant keeps.
         6 pub marketplace: Option<(Id, Rate)>,
         7 pub created_at: Timestamp,
     }

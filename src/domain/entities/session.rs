@@ -55,7 +55,6 @@ stored! {
         0 pub link: Id,
         1 pub quantity: u16,
         2 pub chosen: bool,
-        /// The seller, and the percentage that the tenant keeps.
         3 pub marketplace: Option<(Id, Rate)>,
     }
 

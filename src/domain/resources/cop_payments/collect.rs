@@ -36,9 +36,7 @@ pub struct NewCopPayment {
     pub channel: Channel,
     pub buyer: Option<Buyer>,
     pub reference: Option<String>,
-    /// The text of a JSON object of the tenant's.
     pub metadata: Option<String>,
-    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
     /// The hosted checkout that it is for, and the end of that: the buyer has no longer.
     pub checkout: Option<(Box<ForSession>, Timestamp)>,
@@ -103,7 +101,6 @@ fn new_payment(book: &Book, new: NewCopPayment, turn: &Turn) -> Result<CopPaymen
     })
 }
 
-/// The refusals of a new payment, in the order of the contract.
 fn may_begin(book: &Book, new: &NewCopPayment, turn: &Turn) -> Result<(), Refusal> {
     if sellers::is_unknown(book, new.marketplace) {
         return Err(Refusal::NotFound);

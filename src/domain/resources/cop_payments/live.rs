@@ -38,7 +38,6 @@ impl CopPayment {
         if self.live.is_some() { CODES_MAX } else { crate::entities::cop_payment::CODES_MAX }
     }
 
-    /// The number of codes that were sent to the processor.
     pub fn codes(&self) -> u8 {
         match self.live {
             Some(live) => live.codes,
@@ -85,7 +84,6 @@ pub(super) fn noting_reply<'a>(payment: &'a CopPayment, reply: &RailReply) -> Co
     noted
 }
 
-/// The payment once the processor was asked how the collection stands.
 fn asked(payment: CopPayment) -> CopPayment {
     let live = payment.live.map(|live| Live { asks: live.asks.saturating_add(1), ..live });
     CopPayment { live, ..payment }

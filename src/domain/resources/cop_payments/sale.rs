@@ -18,7 +18,6 @@ use crate::values::money::{Cop, Currency, Rate};
 
 /// The percentage of the fee in thousandths: 4.5 percent.
 const FEE_THOUSANDTHS: i64 = 45;
-/// The fixed part of the fee, in pesos.
 const FEE_FIXED: i64 = 1_500;
 
 /// The fee of `amount`: 4.5 percent rounded half up to the peso, plus 1,500, never more than the
@@ -31,7 +30,6 @@ pub fn fee(amount: Cop) -> Option<Cop> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
     pub fee: Cop,
-    /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Cop>,
     /// The seller's share; negative when the commission and the fee exceed the amount.
     pub seller_net: Option<Cop>,
@@ -111,7 +109,6 @@ pub(super) fn complete(
     (draft, first_try)
 }
 
-/// The marketplace sale with the figures of its completion.
 fn shared_sale(book: &Book, sale: &Marketplace, figures: &Figures, turn: &Turn) -> Box<Marketplace> {
     // A seller who was deleted meanwhile cannot be owed anything; the tenant keeps the share.
     let seller_net =
@@ -167,7 +164,6 @@ pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
     draft
 }
 
-/// A payment whose collection is over.
 fn over(payment: &CopPayment) -> CopPayment {
     let mut over = CopPayment {
         phase: Phase::Idle,

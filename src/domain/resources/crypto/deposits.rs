@@ -56,7 +56,6 @@ pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, t
     }
 }
 
-/// Makes an address for a customer, network and asset that had none.
 pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Ruling {
     if let Err(refusal) = can_open(book, &new, turn) {
         return Ruling::refuse(refusal);

@@ -48,7 +48,6 @@ impl Fees {
     }
 }
 
-/// A transaction that is about to be recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signing {
     pub chain_id: u64,
@@ -95,7 +94,6 @@ pub struct Taken {
     pub has_paid: bool,
 }
 
-/// The word of a node about a nonce, at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     pub head: u64,
@@ -148,10 +146,8 @@ impl Seen {
     }
 }
 
-/// The next step for a transaction that no block has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// The same bytes are broadcast again.
     Broadcast,
     /// One that pays so much is signed in its place.
     Replace(Fees),
@@ -162,7 +158,6 @@ pub enum Move {
 pub struct Market {
     /// The wallet's transactions in blocks, which is the nonce of the next.
     pub count: u64,
-    /// The price that would be offered for a new one.
     pub offered: Option<Fees>,
     pub max: u64,
     /// One that is open for longer is stuck.

@@ -42,7 +42,6 @@ pub struct Execute {
     pub debtor: Debtor,
     pub token: Token,
     pub token_mark: [u8; 16],
-    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
 }
 

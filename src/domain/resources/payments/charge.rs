@@ -170,7 +170,6 @@ pub struct NewCharge {
     pub rate: Option<Rate>,
     pub means: Means,
     pub description: Option<String>,
-    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
     pub secret: Secret,
     pub transfer: Transfer,

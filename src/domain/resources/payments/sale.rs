@@ -20,7 +20,6 @@ pub const HOLD_MS: i64 = 24 * 60 * 60 * 1000;
 
 pub struct Figures {
     pub fee: Ves,
-    /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Ves>,
     pub seller_net: Option<Ves>,
     pub platform_fee: Option<Ves>,

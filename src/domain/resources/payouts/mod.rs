@@ -125,7 +125,6 @@ stored! {
     pub enum Receiver {
         0 Merchant {
             0 merchant: Id,
-            /// The payout method; `None` is the merchant's default.
             1 method: Option<Id>,
             2 from_balance: bool,
         },
@@ -228,7 +227,6 @@ fn conflict(book: &Book, payout: &Payout, again: &NewPayout) -> Option<Refusal> 
     (!differs.is_empty()).then_some(Refusal::ExternalRefConflict { existing: payout.id, differs })
 }
 
-/// Whether the named merchant and method exist.
 fn is_known(book: &Book, receiver: &Receiver) -> bool {
     let Receiver::Merchant { merchant, method, .. } = receiver else { return true };
     let has =
