@@ -15,7 +15,7 @@ use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
-use crate::problem::Problem;
+use crate::problem::{BadField, Problem};
 use crate::respond::Reply;
 use crate::sale;
 use crate::shown::shown;
@@ -61,6 +61,7 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewCopPayment, Problem> {
+    let is_small;
     let new = gather!(fields {
         required amount = "amountCop", amount();
         required channel = "channel", channel();
@@ -74,9 +75,7 @@ fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewCopPaym
             livemode,
         );
     } check {
-        if amount.peek().is_some_and(|amount| *amount < AMOUNT_MIN.minor()) {
-            fields.bad("amountCop", format!("must be at least {AMOUNT_MIN}"));
-        }
+        is_small = amount.peek().is_some_and(|amount| *amount < AMOUNT_MIN.minor());
     } => NewCopPayment {
         id,
         amount: Cop::from_minor(amount),
@@ -87,12 +86,16 @@ fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewCopPaym
         marketplace: None,
         checkout: None,
     });
-    let is_small = new.peek().is_some_and(|new| new.amount < AMOUNT_MIN);
     match fields.finish() {
+        Ok(_) if is_small => Err(below_minimum()),
         Ok(sound) => Ok(new.get(&sound)),
-        // Too few pesos and nothing else.
-        Err(invalid) if is_small && invalid.fields().len() == 1 => Err(below_minimum()),
-        Err(invalid) => Err(invalid.into()),
+        Err(invalid) => {
+            let mut bad = invalid.fields().to_vec();
+            if is_small {
+                bad.push(BadField::new("amountCop", format!("must be at least {AMOUNT_MIN}")));
+            }
+            Err(Problem::invalid_data(bad))
+        }
     }
 }
 
