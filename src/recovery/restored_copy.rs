@@ -2,11 +2,10 @@
 //! `pasarela serve` keeps live banks and webhooks shut in it until it is told to take over, and
 //! does not start at all on one that was not finished.
 
-use super::{Failed, at, directory};
+use super::{Failed, at, directory, now_ms};
 use domain::values::time::Timestamp;
 use std::fs;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 use wal::Tip;
 
 pub const MARKER: &str = "PAST";
@@ -92,12 +91,6 @@ impl RestoredCopy {
         fs::remove_file(&path).map_err(at(&path))?;
         directory::sync_parent(&path)
     }
-}
-
-/// On the machine's clock.
-pub fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
