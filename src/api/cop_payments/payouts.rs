@@ -13,7 +13,6 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
 use crate::shown::shown;
-use crate::writer::Object;
 use domain::entities::Entity;
 use domain::entities::cop_payout::{AccountType, CopPayout};
 use domain::entities::payout::Status;

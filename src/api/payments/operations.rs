@@ -4,8 +4,6 @@
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::openapi::operation::summary;
-use crate::openapi::schema::{boolean, one_of, text};
-use crate::openapi::values::{instant, uuid};
 use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::shown::shown;

@@ -40,7 +40,7 @@ shown! {
     /// A tenant like [`show`], with the instant at which it asked for live mode, if the operator has not
     /// answered yet.
     pub fn show_asking(tenant: &Tenant, live_asked_at: Option<Timestamp>), tenant_schema, 1536 [
-        let live = &*tenant.tenant_settings;
+        let live = &tenant.tenant_settings;
     ] {
         plain "tenantId" = tenant.id, uuid();
         text "name" = &tenant.name, text();
