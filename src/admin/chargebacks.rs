@@ -3,7 +3,6 @@
 
 use super::call::{Call, CallResult, Handler, run};
 use crate::store::history::Stored;
-use crate::store::read_budget::Stopped;
 use api::chargebacks::{payment_of, read_new, read_verdict};
 use api::endpoint::{Endpoint, endpoint};
 use api::openapi::document::Chapter;

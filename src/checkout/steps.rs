@@ -13,7 +13,7 @@ use crate::gateway::otp;
 use crate::gateway::services::Services;
 use crate::gateway::transfers;
 use crate::gateway::usdt_addresses;
-use crate::store::history::{self, Stored};
+use crate::store::history::Stored;
 use actors::{CommandReply, Settled};
 use api::checkout::bolivares::{GotTransfer, Quote, TOTAL_CHANGED, agreed_rate, no_more_than, still_good};
 use api::crypto::account;

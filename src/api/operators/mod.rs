@@ -57,7 +57,10 @@ shown! {
 }
 
 fn members(operator: &OperatorAccount, token: Option<&str>) -> Vec<u8> {
-    let shown = Object::reopened(begin(operator)).optional_text("token", token);
+    let mut shown = Object::reopened(begin(operator));
+    if let Some(token) = token {
+        shown = shown.text("token", token);
+    }
     shown.plain("createdAt", operator.created_at).end()
 }
 

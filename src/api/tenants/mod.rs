@@ -8,7 +8,7 @@ pub mod own;
 pub mod settings;
 
 use crate::answer::{Facts, Rendered};
-use crate::fields::{Fields, Invalid, Kind as _};
+use crate::fields::{Fields, Invalid, Kind as _, read};
 use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema, values};
 use crate::shown::shown;
