@@ -91,7 +91,8 @@ type Step = ControlFlow<Reply, Prepared>;
 
 impl Gateway {
     pub fn new(services: Arc<Services>) -> Result<Gateway, BadRoute> {
-        let shows = routes().into_iter().chain(page_routes()).map(|row| (row.method, row.path, row.show));
+        let shows =
+            routes().into_iter().chain(page_routes()).map(|row| (row.method, row.path, row.endpoint.show));
         Ok(Gateway { kept: Arc::new(Router::new(shows)?), services })
     }
 
@@ -191,7 +192,7 @@ impl Gateway {
             RESET_OPERATION => None,
             _ => self.services.names.test_gates.pass(caller.tenant_key).await,
         };
-        let shows = Shows::of(route.show, asked.parameters.iter().map(|(_, text)| text));
+        let shows = Shows::of(route.endpoint.show, asked.parameters.iter().map(|(_, text)| text));
         if let Some(key) = key {
             let path = asked.arrival.head.uri.path();
             let request_id = asked.arrival.request_id.as_str();
@@ -226,7 +227,7 @@ impl Gateway {
         }
         Ok(ControlFlow::Continue(Prepared {
             caller,
-            handler: route.handler,
+            handler: route.endpoint.handler,
             parameters: asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
             body: mem::take(&mut asked.body),
             unexpected,

@@ -160,9 +160,11 @@ impl Server {
     ) -> Result<Server, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
         let rows = table::public(&audiences.banks);
-        let documents =
-            Documents::new(|| api::interface::public().to_json(), |path| meters.of(&Method::GET, path))
-                .with_home(home, |path| meters.of(&Method::GET, path));
+        let documents = Documents::new(
+            || api::interface::public(crate::checkout::described()).to_json(),
+            |path| meters.of(&Method::GET, path),
+        )
+        .with_home(home, |path| meters.of(&Method::GET, path));
         let guides = Arc::new(Guides::new(test_key, |route| meters.of(&Method::GET, route)));
         Server::new(services, audiences, proxies, rows, documents, Some(guides), None)
     }
