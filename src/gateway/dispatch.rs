@@ -318,7 +318,7 @@ impl Server for TenantRequest<'_> {
         Box::pin(async move {
             let answered = self.read_any(move |services, budget| {
                 match read(&Stored::of(services.engine.reader(), tenant).within(budget)) {
-                    Err(Unread::Stopped(stopped)) => Err(stopped.into()),
+                    Err(Unread::Stopped(stopped)) => Err(stopped),
                     Err(Unread::Problem(problem)) => Ok(Err(*problem)),
                     Ok(body) => Ok(Ok(body)),
                 }
