@@ -107,9 +107,9 @@ impl Subject {
 
     pub fn made_at(&self) -> Timestamp {
         match self {
-            Subject::Entity(entity) => made_at(entity),
+            Subject::Entity(entity) => entity.created_at(),
             Subject::Link(product, id) => {
-                link(product, *id).map_or_else(|| made_at(product), |link| link.created_at)
+                link(product, *id).map_or_else(|| product.created_at(), |link| link.created_at)
             }
             Subject::Event { at, .. } => *at,
             Subject::Deposit(found) => found.at,
