@@ -13,7 +13,7 @@ use domain::resources::adjustments::{Adjustment, adjust};
 use domain::values::external_ref::ExternalRef;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
-use pasarela::admin;
+use pasarela::{admin, checkout};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -53,9 +53,10 @@ fn the_routes() {
 
 #[test]
 fn the_descriptions() {
-    for (name, json) in
-        [("openapi.json", interface::public().to_json()), ("openapi-admin.json", admin::document().to_json())]
-    {
+    for (name, json) in [
+        ("openapi.json", interface::public(checkout::described()).to_json()),
+        ("openapi-admin.json", admin::document().to_json()),
+    ] {
         let tree: Value = serde_json::from_slice(&json).expect("a description is JSON");
         assert_golden(name, &format!("{tree:#}\n"));
     }
@@ -73,7 +74,7 @@ fn the_pages_of_codes() {
 #[test]
 fn the_codes_are_those_of_the_descriptions() {
     let mut described = BTreeSet::new();
-    for json in [interface::public().to_json(), admin::document().to_json()] {
+    for json in [interface::public(checkout::described()).to_json(), admin::document().to_json()] {
         let document: Value = serde_json::from_slice(&json).expect("a description is JSON");
         let operations = document["paths"].as_object().expect("paths").values().filter_map(Value::as_object);
         for answers in

@@ -1,13 +1,15 @@
 //! Corrections of a tenant's balance: a movement of type `adjustment`, once per reference.
 
-use super::call::{Call, CallResult, Done};
+use super::call::{Call, CallResult, Done, Handler, run};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use api::balance;
 use api::balance::movements::show_movement;
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
+use api::openapi::operation::summary;
 use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::refusals;
@@ -23,6 +25,8 @@ use domain::values::mode::{Mode, is_live, tenant_key};
 use domain::values::money::Currency;
 use rust_decimal::Decimal;
 
+const CHAPTER: &str = "Money";
+
 const DESCRIPTION_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
 
 struct Wanted {
@@ -33,7 +37,16 @@ struct Wanted {
     external_ref: ExternalRef,
 }
 
-pub async fn create(call: Call) -> CallResult {
+pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
+summary("Correct a balance")
+                .refuses(503, &["clock_stepped"]).body("NewAdjustment")
+                .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person").answers(201, "Movement", "The movement")
+                .answers(200, "Movement", "The movement that is there under this reference")
+                .refuses(409, &["external_ref_conflict"]).refuses(422, &["insufficient_balance"]).command("adjustment create", "Correct a balance", "--mode live --currency VES --amount=-12.50 --description \"bank fee\"")
+}).shows(balance::new_movement);
+
+async fn create(call: Call) -> CallResult {
     let services = &*call.services;
     let wanted = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let tenant = call.tenant()?;
@@ -157,18 +170,9 @@ impl Known {
     }
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
     Chapter {
-        tag: "Money",
+        tag: CHAPTER,
         about: "Corrections of balances, and what banks took back of card payments.",
-        operations: vec![
-            operation("createAdjustment", "Correct a balance")
-                .refuses(503, &["clock_stepped"]).body("NewAdjustment")
-                .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person").answers(201, "Movement", "The movement")
-                .answers(200, "Movement", "The movement that is there under this reference")
-                .refuses(409, &["external_ref_conflict"]).refuses(422, &["insufficient_balance"]),
-        ],
         schemas: vec![("NewAdjustment", body(read)), ("Movement", balance::description::movement())],
         ..Chapter::default()
     }

@@ -6,7 +6,7 @@
 //! start after a crash in between writes down what became of it.
 
 use super::audit::who_schema;
-use super::call::{Body, Call, CallResult, Done, Route, Signature, listed_id, walk};
+use super::call::{Body, Call, CallResult, Done, Handler, Route, Signature, listed_id, run, walk};
 use super::take_over;
 use crate::gateway::ask::{defect, entity_patiently, failure};
 use crate::gateway::idempotency::mode_in;
@@ -16,9 +16,11 @@ use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Settled;
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Invalid, body};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
+use api::openapi::operation::summary;
 use api::openapi::schema::Schema;
 use api::operators::approvals::{self as shown, approved, show};
 use api::page::{ListOf, Page};
@@ -40,6 +42,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
+
+const CHAPTER: &str = "Approvals";
 
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 /// The name under which an approval is held, and under which what was done by it is known.
@@ -125,7 +129,14 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page
     Ok((status.get(&sound), page.get(&sound)))
 }
 
-pub async fn list(call: Call) -> CallResult {
+pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
+    summary("List calls that wait or waited for a second person")
+        .list(asked)
+        .answers(200, "ApprovalPage", "Newest first")
+        .command("approval list", "List calls that wait or waited for a second person", "--status pending")
+});
+
+async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("approvals", asked)?;
     let read = move |services: &Services, budget: &ReadBudget| items(services, status, &page, budget);
     Ok(Done::ok(call.services.read_pool.read(&call.services, PLATFORM, read).await?))
@@ -150,7 +161,15 @@ fn items(
     })
 }
 
-pub async fn read(call: Call) -> CallResult {
+pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
+    summary("Read an approval").answers(200, "Approval", "The approval").command(
+        "approval get",
+        "Show an approval",
+        "",
+    )
+});
+
+async fn read(call: Call) -> CallResult {
     let approval = find(&call.services, call.id()?)?.ok_or_else(Problem::not_found)?;
     Ok(Done::ok(show(&approval, call.services.now())))
 }
@@ -198,11 +217,33 @@ fn test_key_of(services: &Services, call: &AskedCall) -> Result<Option<u64>, Unr
     Ok(Some(test))
 }
 
-pub async fn approve(call: Call) -> CallResult {
+pub const APPROVE: Endpoint<Handler> = endpoint(CHAPTER, run!(approve), || {
+    summary("Let a call go on")
+                .about("It is done at once, in the name of who asked. If its state refuses it, that refusal is the answer, and it goes on waiting. \
+                     Whoever created, raised, rotated or enabled the other within a day is no second person, nor are two for whom the same \
+                     colleague did. A token that it makes is shown in this answer alone.")
+                .body_optional("ApprovalNote").example("a note", r#"{"note":"seen on the statement"}"#)
+                .answers(200, "ApprovedCall", "What was done")
+                .refuses(403, &["second_person_required", "cop_not_enabled"])
+                .refuses(409, &["approval_decided", "approval_expired", "operation_resolved", "payout_not_pending_review", "external_ref_conflict", "settings_changed", "operator_exists", "payout_not_pending", "chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
+                .refuses(422, &["insufficient_balance"]).refuses(503, &["clock_stepped"]).command("approval approve", "Let a call of somebody else go on", "--note \"seen on the statement\"")
+});
+
+async fn approve(call: Call) -> CallResult {
     decide(call, true).await
 }
 
-pub async fn reject(call: Call) -> CallResult {
+pub const REJECT: Endpoint<Handler> = endpoint(CHAPTER, run!(reject), || {
+    summary("Refuse a call")
+        .body_optional("ApprovalNote")
+        .example("a note", r#"{"note":"ask the bank first"}"#)
+        .answers(200, "Approval", "The approval")
+        .refuses(403, &["second_person_required"])
+        .refuses(409, &["approval_decided", "approval_expired"])
+        .command("approval reject", "Refuse a call of somebody else", "--note \"ask the bank first\"")
+});
+
+async fn reject(call: Call) -> CallResult {
     decide(call, false).await
 }
 
@@ -295,7 +336,7 @@ async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult
     let inner = Call {
         parameters,
         signature: Arc::new(Signature::of(entry)),
-        shows: Shows::of(route.show, asked.path.split('/')),
+        shows: Shows::of(route.endpoint.show, asked.path.split('/')),
         body: Body::new(asked.body.clone().into(), Vec::new()),
         ..call.again(asked.path.clone(), asked.query.clone())
     };
@@ -424,7 +465,6 @@ async fn settle_one(services: &Services, id: Id) -> Result<(), Problem> {
     Ok(())
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
     use api::openapi::schema::{anything, object, one_of, text};
     use api::openapi::values::{instant, page, uuid};
     let begin = || {
@@ -434,36 +474,26 @@ pub fn chapter() -> Chapter {
             .member("status", one_of(Status::ALL.map(Status::name)))
     };
     Chapter {
-        tag: "Approvals",
+        tag: CHAPTER,
         about: "Calls that `[admin] approvals` names wait for a second person: they are answered 202 and do \
             nothing yet. Whoever else may make such a call decides about it, once and in time. The request \
             was checked when it was made; what it meets is checked when it is done.",
-        operations: vec![
-            operation("listApprovals", "List calls that wait or waited for a second person")
-                .list(asked).answers(200, "ApprovalPage", "Newest first"),
-            operation("getApproval", "Read an approval").answers(200, "Approval", "The approval"),
-            operation("approveCall", "Let a call go on")
-                .about("It is done at once, in the name of who asked. If its state refuses it, that refusal is the answer, and it goes on waiting. \
-                     Whoever created, raised, rotated or enabled the other within a day is no second person, nor are two for whom the same \
-                     colleague did. A token that it makes is shown in this answer alone.")
-                .body_optional("ApprovalNote").example("a note", r#"{"note":"seen on the statement"}"#)
-                .answers(200, "ApprovedCall", "What was done")
-                .refuses(403, &["second_person_required", "cop_not_enabled"])
-                .refuses(409, &["approval_decided", "approval_expired", "operation_resolved", "payout_not_pending_review", "external_ref_conflict", "settings_changed", "operator_exists", "payout_not_pending", "chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
-                .refuses(422, &["insufficient_balance"]).refuses(503, &["clock_stepped"]),
-            operation("rejectCall", "Refuse a call")
-                .body_optional("ApprovalNote").example("a note", r#"{"note":"ask the bank first"}"#)
-                .answers(200, "Approval", "The approval").refuses(403, &["second_person_required"])
-                .refuses(409, &["approval_decided", "approval_expired"]),
-        ],
         schemas: vec![
             ("AskedApproval", begin().member("expiresAt", instant())),
             ("ApprovedCall", begin().member("result", anything().about("What the call itself answers."))),
-            ("Approval", begin()
-                .member("requestedBy", who_schema()).member("decidedBy", who_schema().or_null()).member("note", text().or_null())
-                .member("tenantId", uuid().or_null()).member("target", text().or_null().about("The id that the path names."))
-                .member("request", asked_for()).member("createdAt", instant()).member("expiresAt", instant())
-                .member("decidedAt", instant().or_null())),
+            (
+                "Approval",
+                begin()
+                    .member("requestedBy", who_schema())
+                    .member("decidedBy", who_schema().or_null())
+                    .member("note", text().or_null())
+                    .member("tenantId", uuid().or_null())
+                    .member("target", text().or_null().about("The id that the path names."))
+                    .member("request", asked_for())
+                    .member("createdAt", instant())
+                    .member("expiresAt", instant())
+                    .member("decidedAt", instant().or_null()),
+            ),
             ("ApprovalPage", page("Approval")),
             ("ApprovalNote", body(read_note)),
         ],

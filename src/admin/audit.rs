@@ -1,11 +1,13 @@
 //! The audit as it is read: who changed what, newest first (`docs/contract.md, 20.3`).
 
-use super::call::{Call, CallResult, Done, walk};
+use super::call::{Call, CallResult, Done, Handler, run, walk};
 use crate::gateway::services::Services;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Invalid, Kind as _, kind};
 use api::openapi::document::Chapter;
+use api::openapi::operation::summary;
 use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema};
 use api::operators::show_entry;
@@ -17,6 +19,8 @@ use domain::platform::audit::{AuditEntry, Who};
 use domain::values::ids::Id;
 use domain::values::mode::PLATFORM;
 use domain::values::time::Timestamp;
+
+const CHAPTER: &str = "Audit";
 
 const TIME_BYTES: usize = 8;
 
@@ -84,7 +88,20 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Wanted, Page), Inval
     Ok((wanted, page.get(&sound)))
 }
 
-pub async fn list(call: Call) -> CallResult {
+pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
+    summary("List who changed what")
+        .list(asked)
+        .answers(200, "AuditPage", "Newest first")
+        .command("audit list", "List who changed what, newest first", "--action adjustment.create")
+        .command(
+            "adjustment list",
+            "List who corrected which balance, newest first",
+            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000",
+        )
+        .fixed("action", "adjustment.create")
+});
+
+async fn list(call: Call) -> CallResult {
     let (wanted, page) = call.listed("audit", asked)?;
     let read = move |services: &Services, budget: &ReadBudget| items(services, &wanted, &page, budget);
     Ok(Done::ok(call.services.read_pool.read(&call.services, PLATFORM, read).await?))
@@ -103,20 +120,14 @@ fn items(services: &Services, wanted: &Wanted, page: &Page, budget: &ReadBudget)
     })
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
     use api::openapi::schema::{anything, object, text};
     use api::openapi::values::{instant, page, uuid};
     let members = || anything().about("The changed members; null where there is none.");
     Chapter {
-        tag: "Audit",
+        tag: CHAPTER,
         about: "One entry for every call that changed something, and for every look at unmasked \
              personal data, in the record of the change itself. Refused calls and repeats leave \
              none, and secrets are never in one.",
-        operations: vec![operation("listAudit", "List who changed what").list(asked).answers(
-            200,
-            "AuditPage",
-            "Newest first",
-        )],
         schemas: vec![
             (
                 "AuditEntry",

@@ -1,12 +1,14 @@
 //! The catalogue of banks with what tenants do not see of it; the operator's changes, and the
 //! refresh from a feed, weekly and at once (`docs/contract.md, 14.5`).
 
-use super::call::{Call, CallResult, Done};
+use super::call::{Call, CallResult, Done, Handler, run};
 use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, Changed};
 use crate::gateway::services::Services;
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Got, Invalid, body, kind};
 use api::openapi::document::Chapter;
+use api::openapi::operation::summary;
 use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::reference::{self, show_whole_bank};
@@ -21,16 +23,31 @@ use domain::view::{Query, View};
 use std::sync::Arc;
 use std::time::Duration;
 
+const CHAPTER: &str = "Rates and banks";
+
 const REFRESH_EVERY_MS: i64 = 7 * DAY_MS;
 /// The interval at which the catalogue's age is checked; a feed that failed is asked again as
 /// often.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
-pub async fn list(call: Call) -> CallResult {
+pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
+    summary("List the banks, hidden ones too")
+        .answers_with(200, schema::list(schema::named("BankEntry")), "Sorted by code; a bare array")
+        .command("bank list", "List banks, hidden ones too", "")
+});
+
+async fn list(call: Call) -> CallResult {
     Ok(Done::ok(show_all(&call.services.banks.now())))
 }
 
-pub async fn refresh_now(call: Call) -> CallResult {
+pub const REFRESH_NOW: Endpoint<Handler> = endpoint(CHAPTER, run!(refresh_now), || {
+    summary("Refresh the banks from their feed now")
+        .answers_with(200, schema::list(schema::named("BankEntry")), "The banks as they are now")
+        .refuses(503, &["bank_feed_unavailable"])
+        .command("bank refresh", "Fetch the catalogue from its feed now", "")
+});
+
+async fn refresh_now(call: Call) -> CallResult {
     call.body.nothing()?;
     let changed = refresh(&call.services, call.sign()).await?;
     let shown = show_all(&call.services.banks.now());
@@ -44,7 +61,16 @@ pub async fn refresh_now(call: Call) -> CallResult {
     Ok(Done::ok(shown).traced(trace))
 }
 
-pub async fn update(call: Call) -> CallResult {
+pub const UPDATE: Endpoint<Handler> = endpoint(CHAPTER, run!(update), || {
+    summary("Change the facts about a bank")
+        .about("A change outlives every refresh.")
+        .body("BankChange")
+        .example("hide it", r#"{"hidden":true}"#)
+        .answers(200, "BankEntry", "The bank")
+        .command("bank update", "Change a bank's entry in the catalogue", "--hidden true")
+});
+
+async fn update(call: Call) -> CallResult {
     let edit = read_change(call.body.fields()?)?;
     let code = call.parameter("code").and_then(|text| BankCode::parse(text).ok());
     let code = code.ok_or_else(Problem::not_found)?;
@@ -59,10 +85,10 @@ fn read_change(mut fields: Fields<'_>) -> Result<Edit, Invalid> {
     let hidden = fields.optional("hidden", kinds::boolean());
     let name = fields.optional("name", kinds::trimmed(banks::NAME_CHARACTERS));
     let service =
-        |value: Value<'_>| value.text_known("one of C2P, PAGO_MOVIL, DEBIT, CREDIT", Service::from_code);
+        |value: Value<'_>| value.text_known("one of C2P, PAGO_MOVIL, DEBIT, CREDIT", Service::from_name);
     let services = kind(
         move |value: Value<'_>| value.list(0..=Service::ALL.len(), service),
-        || schema::list(schema::one_of(Service::ALL.map(Service::code))),
+        || schema::list(schema::one_of(Service::ALL.map(Service::name))),
     );
     let services: Got<Option<Vec<Service>>> = fields.optional("services", services);
     let logo = kind(|value: Value<'_>| value.text_as(banks::logo_url), schema::text);
@@ -139,25 +165,9 @@ fn show_all(banks: &Catalogue) -> Vec<u8> {
     [b"[".as_slice(), &shown.join(&b','), b"]"].concat()
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
-    use api::openapi::schema::{boolean, list, named};
+    use api::openapi::schema::boolean;
     Chapter {
-        tag: "Rates and banks",
-        operations: vec![
-            operation("listAllBanks", "List the banks, hidden ones too").answers_with(
-                200,
-                list(named("BankEntry")),
-                "Sorted by code; a bare array",
-            ),
-            operation("refreshBanks", "Refresh the banks from their feed now")
-                .answers_with(200, list(named("BankEntry")), "The banks as they are now")
-                .refuses(503, &["bank_feed_unavailable"]),
-            operation("updateBank", "Change the facts about a bank")
-                .about("A change outlives every refresh.")
-                .body("BankChange")
-                .example("hide it", r#"{"hidden":true}"#)
-                .answers(200, "BankEntry", "The bank"),
-        ],
+        tag: CHAPTER,
         schemas: vec![
             (
                 "BankEntry",

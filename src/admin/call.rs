@@ -10,9 +10,11 @@ use crate::http::respond::Trace;
 use crate::store::history::Unreadable;
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use api::answer::{Facts, NoSecrets, Show};
+use api::answer::{Facts, NoSecrets};
 use api::csv::Table;
+use api::endpoint::Endpoint;
 use api::fields::Fields;
+use api::openapi::operation::Verb;
 use api::openapi::{schema, values};
 use api::page::{ListOf, Page, page_json};
 use api::problem::{BadField, Problem};
@@ -61,12 +63,20 @@ pub(super) use shown;
 pub type Working = Pin<Box<dyn Future<Output = CallResult> + Send>>;
 pub type Handler = fn(Call) -> Working;
 
+macro_rules! run {
+    ($handler:path) => {
+        (|call| Box::pin($handler(call))) as crate::admin::call::Handler
+    };
+}
+pub(super) use run;
+
 #[derive(Clone)]
 pub struct Route {
     pub method: Method,
     /// With `:names`.
     pub path: &'static str,
     pub operation: &'static str,
+    pub endpoint: Endpoint<Handler>,
     pub role: Role,
     /// The name under which it may need a second person; none if it never does.
     pub approval: Option<Approvable>,
@@ -80,45 +90,9 @@ pub struct Route {
     /// Whether it is taken also while the disk is nearly full: it is small, and the way out of
     /// something worse.
     pub in_reserve: bool,
-    pub handler: Handler,
-    /// Shows what was decided; none where nothing is decided by a command, or the answer is kept as it was
-    /// sent.
-    pub show: Option<Show>,
     pub table: Option<Arc<Table>>,
-    /// Its commands on the command line; the first one names the act in the audit.
+    /// Its commands, derived from the description.
     pub verbs: Vec<Verb>,
-}
-
-#[derive(Clone, Copy)]
-pub struct Verb {
-    pub name: &'static str,
-    pub about: &'static str,
-    /// What follows the name and the ids of the path in the example.
-    pub example: &'static str,
-    /// What follows the ids of the path without a name of its own.
-    pub operand: Option<Operand>,
-    pub fixed: Option<(&'static str, &'static str)>,
-    /// A member that the command asks for though the call may go without it.
-    pub asks_for: Option<&'static str>,
-}
-
-#[derive(Clone, Copy)]
-pub struct Operand {
-    pub name: &'static str,
-    pub fills: Fills,
-    pub about: &'static str,
-}
-
-#[derive(Clone, Copy)]
-pub enum Fills {
-    Member(&'static str),
-    /// A member, made absolute: the server has a working directory of its own.
-    Directory(&'static str),
-    Body,
-    /// A file of this machine, which is the body; options are parameters then.
-    File,
-    /// A parameter, by whose name it may be given instead.
-    Option(&'static str),
 }
 
 impl Route {
@@ -140,7 +114,7 @@ impl Route {
     pub async fn perform(&self, call: Call) -> CallResult {
         let (services, pending_key, signature) =
             (Arc::clone(&call.services), Arc::clone(&call.pending_key), Arc::clone(&call.signature));
-        let done = (self.handler)(call).await?;
+        let done = (self.endpoint.handler)(call).await?;
         // A call that waits for a second person did nothing yet.
         if !self.noted || done.waits {
             return Ok(done);

@@ -1,18 +1,45 @@
 //! Chargebacks as operators record them: what the bank took back of a card payment, and how the
 //! dispute about it ended.
 
-use super::call::{Call, CallResult};
+use super::call::{Call, CallResult, Handler, run};
 use crate::store::read_budget::Stopped;
 use crate::store::stored::Stored;
 use api::chargebacks::{payment_of, read_new, read_verdict};
+use api::endpoint::{Endpoint, endpoint};
 use api::openapi::document::Chapter;
+use api::openapi::operation::summary;
 use api::payments::find;
 use api::problem::Problem;
 use domain::index::Space;
 use domain::resources::chargebacks;
 use domain::values::mode::{Mode, tenant_key};
 
-pub async fn open(call: Call) -> CallResult {
+const CHAPTER: &str = "Money";
+
+pub const OPEN: Endpoint<Handler> = endpoint(CHAPTER, run!(open), || {
+    summary("Record a chargeback")
+        .refuses(503, &["clock_stepped"])
+        .body("NewChargeback")
+        .example(
+            "the whole payment",
+            r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
+        )
+        .answers(201, "Chargeback", "The chargeback")
+        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
+        .about(
+            "A `feeVes` beyond the account's `chargebackFeeMax` takes an approval of \
+                     `adjustments`; 400 without.",
+        )
+        .answers(202, "AskedApproval", "The fee waits for a second person")
+        .command(
+            "chargeback create",
+            "Record that a bank takes a card payment back",
+            "--payment-id 01930a4b-5c6d-7e8f-9012-3456789b0000 --reason fraud",
+        )
+})
+.shows(api::chargebacks::opened);
+
+async fn open(call: Call) -> CallResult {
     let tenant = call.tenant();
     let number = tenant.as_ref().map_or(0, |tenant| tenant.number);
     let id = call.services.fresh_id(tenant_key(number, Mode::Live));
@@ -40,7 +67,18 @@ pub async fn open(call: Call) -> CallResult {
     Err(Problem::not_found())
 }
 
-pub async fn close(call: Call) -> CallResult {
+pub const CLOSE: Endpoint<Handler> = endpoint(CHAPTER, run!(close), || {
+    summary("Decide a dispute")
+        .refuses(503, &["clock_stepped"])
+        .body("ChargebackOutcome")
+        .example("won", r#"{"outcome":"won"}"#)
+        .answers(200, "Chargeback", "The chargeback, closed")
+        .refuses(409, &["chargeback_closed"])
+        .command("chargeback close", "Record how the dispute ended", "--outcome won")
+})
+.shows(api::chargebacks::closed);
+
+async fn close(call: Call) -> CallResult {
     let verdict = read_verdict(call.body.fields()?)?;
     let (id, tenant_key) = call.owner(Space::Chargeback)?;
     let reader = call.services.engine.reader();
@@ -48,35 +86,5 @@ pub async fn close(call: Call) -> CallResult {
     call.decide(tenant_key, payment, chargebacks::Command::Close(id, verdict).into(), id).await
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
-    Chapter {
-        tag: "Money",
-        operations: vec![
-            operation("openChargeback", "Record a chargeback")
-                .refuses(503, &["clock_stepped"])
-                .body("NewChargeback")
-                .example(
-                    "the whole payment",
-                    r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
-                )
-                .answers(201, "Chargeback", "The chargeback")
-                .refuses(
-                    409,
-                    &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"],
-                )
-                .about(
-                    "A `feeVes` beyond the account's `chargebackFeeMax` takes an approval of \
-                     `adjustments`; 400 without.",
-                )
-                .answers(202, "AskedApproval", "The fee waits for a second person"),
-            operation("closeChargeback", "Decide a dispute")
-                .refuses(503, &["clock_stepped"])
-                .body("ChargebackOutcome")
-                .example("won", r#"{"outcome":"won"}"#)
-                .answers(200, "Chargeback", "The chargeback, closed")
-                .refuses(409, &["chargeback_closed"]),
-        ],
-        schemas: api::chargebacks::description::schemas(),
-        ..Chapter::default()
-    }
+    Chapter { tag: CHAPTER, schemas: api::chargebacks::description::schemas(), ..Chapter::default() }
 }

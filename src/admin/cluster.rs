@@ -1,17 +1,21 @@
 //! The cluster, as its leader shows it, and the planned switch to another node. What a standby
 //! answers to the same calls is in `cluster/front.rs`.
 
-use super::call::{Call, CallResult, Done};
+use super::call::{Call, CallResult, Done, Handler, run};
 use crate::cluster::{Cluster, HandOverRefused, front};
 use crate::gateway::ask;
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Got, Invalid, body, kind};
 use api::openapi::document::Chapter;
-use api::openapi::schema;
+use api::openapi::operation::{Fills, summary};
+use api::openapi::{schema, values};
 use api::problem::Problem;
 use api::value::{Bad, Value};
 use api::writer::Object;
 use domain::resources::tenants::PlatformAsk;
 use wal::cluster::is_node_name;
+
+const CHAPTER: &str = "Server";
 
 impl From<HandOverRefused> for Problem {
     fn from(refused: HandOverRefused) -> Problem {
@@ -43,11 +47,42 @@ fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
     Ok(to.get(&sound))
 }
 
-pub async fn read(call: Call) -> CallResult {
+pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
+    summary("How the machines of a cluster are")
+        .about("The view of the node that is asked, also while nobody leads. 404 where there is one machine.")
+        .answers(200, "ClusterView", "The nodes")
+        .refuses(404, &["not_found"])
+        .command("cluster get", "Show the nodes, as `pasarela cluster status --json` does", "")
+});
+
+async fn read(call: Call) -> CallResult {
     Ok(Done::ok(front::show(&node(&call)?.view())))
 }
 
-pub async fn hand_over(call: Call) -> CallResult {
+pub const HAND_OVER: Endpoint<Handler> = endpoint(CHAPTER, run!(hand_over), || {
+    summary("Have another node lead")
+        .about(
+            "A planned switch; nothing is refused for longer than a second. The node that leads \
+                     already changes nothing.",
+        )
+        .body("NewLeader")
+        .example("another node", r#"{"to":"node-2"}"#)
+        .answers_with(
+            200,
+            schema::object().member("leader", schema::text()).member("epoch", values::count()),
+            "The new leader, which serves",
+        )
+        .refuses(404, &["not_found"])
+        .refuses(409, &["not_a_candidate"])
+        .command(
+            "cluster hand-over",
+            "Make another node the leader, as `pasarela cluster hand-over` does",
+            "node-2",
+        )
+        .operand("NODE", Fills::Member("to"), "The node that becomes the leader")
+});
+
+async fn hand_over(call: Call) -> CallResult {
     let cluster = node(&call)?;
     let to = read_leader(call.body.fields()?)?;
     let mut held = None;
@@ -63,37 +98,41 @@ pub async fn hand_over(call: Call) -> CallResult {
     Ok(Done::ok(Object::new().text("leader", &done.leader).number("epoch", done.epoch).end()))
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
     use api::openapi::schema::{integer, list, named, object, one_of, text};
     use api::openapi::values::instant;
     let count = || integer().at_least("0");
     Chapter {
-        tag: "Server",
-        operations: vec![
-            operation("getCluster", "How the machines of a cluster are")
-                .about("The view of the node that is asked, also while nobody leads. 404 where there is one machine.")
-                .answers(200, "ClusterView", "The nodes").refuses(404, &["not_found"]),
-            operation("handOver", "Have another node lead")
-                .about("A planned switch; nothing is refused for longer than a second. The node that leads \
-                     already changes nothing.")
-                .body("NewLeader").example("another node", r#"{"to":"node-2"}"#)
-                .answers_with(200, object().member("leader", text()).member("epoch", count()), "The new leader, which serves")
-                .refuses(404, &["not_found"]).refuses(409, &["not_a_candidate"]),
-        ],
+        tag: CHAPTER,
         schemas: vec![
             ("NewLeader", body(read_leader)),
-            ("ClusterView", object()
-                .member("partition", text()).member("node", text().about("The node that answers."))
-                .member("role", one_of(["leader", "standby"]).about("Its part."))
-                .member("leader", text().or_null().about("Who serves; null while nobody does, or this node cannot tell."))
-                .member("epoch", count().about("The times that the log changed hands."))
-                .member("walSeq", count().about("The last record that is synced on this node."))
-                .member("agreedSeq", count().about("The last record that was agreed on."))
-                .member("windowBytes", count().about("Bytes of the log in etcd.")).member("nodes", list(named("ClusterNode")))),
-            ("ClusterNode", object()
-                .member("node", text()).member("role", one_of(["leader", "standby"])).member("walSeq", count())
-                .member("behind", count().about("Records that were agreed on and are not synced there."))
-                .member("seenAt", instant().about("When it last said so, by its own clock.")).member("version", text())),
+            (
+                "ClusterView",
+                object()
+                    .member("partition", text())
+                    .member("node", text().about("The node that answers."))
+                    .member("role", one_of(["leader", "standby"]).about("Its part."))
+                    .member(
+                        "leader",
+                        text()
+                            .or_null()
+                            .about("Who serves; null while nobody does, or this node cannot tell."),
+                    )
+                    .member("epoch", count().about("The times that the log changed hands."))
+                    .member("walSeq", count().about("The last record that is synced on this node."))
+                    .member("agreedSeq", count().about("The last record that was agreed on."))
+                    .member("windowBytes", count().about("Bytes of the log in etcd."))
+                    .member("nodes", list(named("ClusterNode"))),
+            ),
+            (
+                "ClusterNode",
+                object()
+                    .member("node", text())
+                    .member("role", one_of(["leader", "standby"]))
+                    .member("walSeq", count())
+                    .member("behind", count().about("Records that were agreed on and are not synced there."))
+                    .member("seenAt", instant().about("When it last said so, by its own clock."))
+                    .member("version", text()),
+            ),
         ],
         ..Chapter::default()
     }

@@ -1,11 +1,13 @@
 //! Payouts of pesos as the operator makes them: asked for here, debited at once, paid at a bank in
 //! Colombia, and settled here again.
 
-use super::call::{Call, CallResult};
+use super::call::{Call, CallResult, Handler, run};
 use crate::store::history;
 use api::cop_payments::document_number;
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Got, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
+use api::openapi::operation::{Operation, summary};
 use api::openapi::{kinds, schema, values};
 use api::value::{self, Bad, Value};
 use domain::entities::cop_payout::{AccountType, Beneficiary, ColombianAccount};
@@ -19,10 +21,31 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::mode::{Mode, tenant_key};
 use domain::values::money::Cop;
 
+const CHAPTER: &str = "Payouts in pesos";
+
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 
-pub async fn create(call: Call) -> CallResult {
+fn settles(operation: Operation) -> Operation {
+    operation
+        .answers(200, "CopPayout", "The payout")
+        .answers(202, "AskedApproval", "It waits for a second person")
+        .refuses(409, &["payout_not_pending"])
+        .refuses(503, &["clock_stepped"])
+}
+
+pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
+summary("Debit pesos that are to be paid out")
+                .refuses(503, &["clock_stepped"]).body("NewCopPayout")
+                .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
+                .answers(201, "CopPayout", "The payout, pending")
+                .answers(202, "AskedApproval", "It waits for a second person")
+                .answers(200, "CopPayout", "The payout that is there under this reference")
+                .refuses(403, &["cop_not_enabled"]).refuses(409, &["external_ref_conflict"])
+                .refuses(422, &["insufficient_balance"]).command("cop-payout create", "Pay pesos out; the balance is debited at once", "--mode live --amount-cop 50000 --bank Bancolombia --account-number 12345678901 --account-type savings --holder-name \"Ana Paz\" --document-type CC --document-number 1020304050")
+}).shows(api::cop_payments::payouts::created);
+
+async fn create(call: Call) -> CallResult {
     let (mode, new) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let tenant = call.tenant()?;
     if let Some(waiting) = call.waits_for_approval().await? {
@@ -85,7 +108,15 @@ fn read_pesos(value: Value<'_>) -> Result<Cop, Bad> {
     minor.filter(|minor| (1..=AMOUNT_MAX.minor()).contains(minor)).map(Cop::from_minor).ok_or_else(wanted)
 }
 
-pub async fn complete(call: Call) -> CallResult {
+pub const COMPLETE: Endpoint<Handler> = endpoint(CHAPTER, run!(complete), || {
+    settles(summary("Say that a payout in pesos was paid"))
+        .body("CopPayoutCompletion")
+        .example("the bank's reference", r#"{"reference":"BC-812"}"#)
+        .command("cop-payout complete", "Record that pesos have arrived", "--reference 778899")
+})
+.shows(api::cop_payments::payouts::settled);
+
+async fn complete(call: Call) -> CallResult {
     let reference = read_reference(call.body.fields()?)?;
     settle(&call, PayoutEnd::Completed(reference)).await
 }
@@ -96,7 +127,20 @@ fn read_reference(mut fields: Fields<'_>) -> Result<String, Invalid> {
     Ok(reference.get(&sound).into_owned())
 }
 
-pub async fn fail(call: Call) -> CallResult {
+pub const FAIL: Endpoint<Handler> = endpoint(CHAPTER, run!(fail), || {
+    settles(summary("Say that a payout in pesos failed"))
+        .about("The pesos go back.")
+        .body("CopPayoutFailure")
+        .example("why", r#"{"failureCode":"account_closed"}"#)
+        .command(
+            "cop-payout fail",
+            "Record that pesos have not arrived; they return to the balance",
+            "--failure-code AC01",
+        )
+})
+.shows(api::cop_payments::payouts::settled);
+
+async fn fail(call: Call) -> CallResult {
     let code = read_failure(call.body.fields()?)?;
     settle(&call, PayoutEnd::Failed(code)).await
 }
@@ -115,32 +159,9 @@ async fn settle(call: &Call, end: PayoutEnd) -> CallResult {
     call.decide(tenant_key, EntityId::cop_payout(id), cop_payouts::Command::Settle(end).into(), id).await
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::{Operation, operation};
-    let settle = |operation: Operation| {
-        operation
-            .answers(200, "CopPayout", "The payout")
-            .answers(202, "AskedApproval", "It waits for a second person")
-            .refuses(409, &["payout_not_pending"])
-            .refuses(503, &["clock_stepped"])
-    };
     Chapter {
-        tag: "Payouts in pesos",
+        tag: CHAPTER,
         about: "Paid by the operator at a bank in Colombia. The account's balance is debited at once.",
-        operations: vec![
-            operation("createCopPayout", "Debit pesos that are to be paid out")
-                .refuses(503, &["clock_stepped"]).body("NewCopPayout")
-                .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
-                .answers(201, "CopPayout", "The payout, pending")
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "CopPayout", "The payout that is there under this reference")
-                .refuses(403, &["cop_not_enabled"]).refuses(409, &["external_ref_conflict"])
-                .refuses(422, &["insufficient_balance"]),
-            settle(operation("completeCopPayout", "Say that a payout in pesos was paid"))
-                .body("CopPayoutCompletion").example("the bank's reference", r#"{"reference":"BC-812"}"#),
-            settle(operation("failCopPayout", "Say that a payout in pesos failed"))
-                .about("The pesos go back.").body("CopPayoutFailure")
-                .example("why", r#"{"failureCode":"account_closed"}"#),
-        ],
         schemas: vec![
             ("NewCopPayout", body(read)),
             ("CopPayoutCompletion", body(read_reference)),

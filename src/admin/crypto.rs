@@ -1,15 +1,18 @@
 //! USDT payouts that wait for an operator, and what the operator says of them
 //! (`docs/contract.md, 10.3`).
 
-use super::call::{Call, CallResult, Done, listed_id, owned, owned_schema, owner, walk};
+use super::call::{Call, CallResult, Done, Handler, listed_id, owned, owned_schema, owner, run, walk};
 use super::finding::{GotWhose, Whose, mode};
 use crate::gateway::services::Services;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::conversions::read_reason;
 use api::crypto::{facets, read_approval, read_rejection, read_status, show};
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Invalid, Kind as _, body};
 use api::openapi::document::Chapter;
+use api::openapi::operation::{Operation, summary};
+use api::openapi::schema;
 use api::page::{ListOf, Page};
 use api::query::Query;
 use api::writer::Object;
@@ -20,6 +23,8 @@ use domain::resources::crypto::payouts::Verdict;
 use domain::values::ids::{EntityId, Kind};
 use domain::values::mode::{PLATFORM, is_live};
 use std::collections::BTreeSet;
+
+const CHAPTER: &str = "USDT payouts";
 
 /// The most entries that a page looks at: one of a few tenants' payouts may be short and have a next one.
 const LOOKS_MAX: usize = 10_000;
@@ -32,7 +37,18 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Vec<u8>, Whose, Page
     Ok((facets(status.get(&sound)), whose.get(&sound), page.get(&sound)))
 }
 
-pub async fn list(call: Call) -> CallResult {
+fn reviews(operation: Operation) -> Operation {
+    operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
+}
+
+pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
+    summary("List the USDT payouts of all accounts")
+        .list(asked)
+        .answers(200, "CryptoPayoutPage", "Newest first")
+        .command("crypto-payout list", "List payouts in USDT", "--status pending_review")
+});
+
+async fn list(call: Call) -> CallResult {
     let (facets, whose, page) = call.listed("crypto payouts", asked)?;
     let keys = whose.keys(&call.services).into_iter().collect();
     let services = &call.services;
@@ -66,12 +82,39 @@ fn items(
     })
 }
 
-pub async fn approve(call: Call) -> CallResult {
+pub const APPROVE: Endpoint<Handler> = endpoint(CHAPTER, run!(approve), || {
+    reviews(summary("Approve a USDT payout").refuses(503, &["clock_stepped"]))
+        .answers_with(
+            202,
+            schema::any_of([schema::named("CryptoPayout"), schema::named("AskedApproval")]),
+            "The network has not answered yet, or it waits for a \
+                     second person",
+        )
+        .command("crypto-payout approve", "Approve a large payout", "")
+})
+.shows(api::crypto::reviewed);
+
+async fn approve(call: Call) -> CallResult {
     let verdict = call.body.read(read_approval)?;
     review(&call, verdict).await
 }
 
-pub async fn reject(call: Call) -> CallResult {
+pub const REJECT: Endpoint<Handler> = endpoint(CHAPTER, run!(reject), || {
+    reviews(summary("Reject a USDT payout").refuses(503, &["clock_stepped"]))
+        .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
+        .body_optional("Rejection")
+        .example("why", r#"{"reason":"unknown wallet"}"#)
+        .answers(202, "AskedApproval", "It waits for a second person")
+        .command(
+            "crypto-payout reject",
+            "Reject a large payout; the money returns to the balance",
+            "--reason \"address on a list\"",
+        )
+        .asking_for("reason")
+})
+.shows(api::crypto::reviewed);
+
+async fn reject(call: Call) -> CallResult {
     let verdict = call.body.read(read_rejection)?;
     review(&call, verdict).await
 }
@@ -90,36 +133,10 @@ async fn review(call: &Call, verdict: Verdict) -> CallResult {
     call.decide(tenant_key, EntityId::crypto_payout(id), command, id).await
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::{Operation, operation};
-    use api::openapi::schema::{any_of, named};
     use api::openapi::values::page;
-    let review = |operation: Operation| {
-        operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
-    };
     Chapter {
-        tag: "USDT payouts",
+        tag: CHAPTER,
         about: "Payouts in USDT above the limit of their account wait for a review.",
-        operations: vec![
-            operation("listAllCryptoPayouts", "List the USDT payouts of all accounts").list(asked).answers(
-                200,
-                "CryptoPayoutPage",
-                "Newest first",
-            ),
-            review(
-                operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]),
-            )
-            .answers_with(
-                202,
-                any_of([named("CryptoPayout"), named("AskedApproval")]),
-                "The network has not answered yet, or it waits for a \
-                     second person",
-            ),
-            review(operation("rejectCryptoPayout", "Reject a USDT payout").refuses(503, &["clock_stepped"]))
-                .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
-                .body_optional("Rejection")
-                .example("why", r#"{"reason":"unknown wallet"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person"),
-        ],
         schemas: vec![
             ("CryptoPayout", api::crypto::description::payout()),
             ("AccountCryptoPayout", owned_schema(api::crypto::description::payout())),

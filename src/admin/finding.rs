@@ -5,7 +5,7 @@
 //! some seeks more with every tenant, and none more with history. They run where no request waits
 //! behind them.
 
-use super::call::{Call, CallResult, Done, owned, owned_schema, page_of, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, owned, owned_schema, page_of, run, tenant_of};
 use super::people::{find, note_look, note_read};
 use crate::gateway::services::Services;
 use crate::gateway::{finding as requests, webhooks};
@@ -14,10 +14,12 @@ use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::Stored;
 use api::cop_payments::payouts::show_to_operator;
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Got, Invalid, Kind, Sound};
 use api::lists::{GotStatus, List, Tenants};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
+use api::openapi::operation::{Fills, Operation, summary};
 use api::openapi::schema::Schema;
 use api::operators::masked;
 use api::page::{ListOf, Page, list_json};
@@ -39,6 +41,8 @@ use domain::values::time::Timestamp;
 use domain::view::{self, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+const CHAPTER: &str = "Finding things";
 
 /// The most tenants with one text that a search looks at.
 const TENANTS_MAX: usize = 200;
@@ -108,7 +112,20 @@ fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payments::lis
     asked(query, list, payments::list::GotFilters::read, payments::list::GotFilters::get)
 }
 
-pub async fn payments(call: Call) -> CallResult {
+fn of_all(operation: Operation) -> Operation {
+    operation.about(
+        "Newest first whichever the tenant; both modes unless `mode` is given. What is \
+                 personal is masked.",
+    )
+}
+
+pub const PAYMENTS: Endpoint<Handler> = endpoint(CHAPTER, run!(payments), || {
+    of_all(summary("List the payments of all tenants").list(asked_payments))
+        .answers(200, "OwnedPaymentPage", "Newest first")
+        .command("payment list", "List payments, newest first", "--status PENDING")
+});
+
+async fn payments(call: Call) -> CallResult {
     let (filters, whose, page) = call.listed("all payments", asked_payments)?;
     let name = filters.external_ref.clone().map(|name| (name, payments::list::named as Named));
     across(&call, whose, filters.list(), name, page, payments::show_entity).await
@@ -118,7 +135,13 @@ fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payouts::list:
     asked(query, list, payouts::list::GotFilters::read, payouts::list::GotFilters::get)
 }
 
-pub async fn payouts(call: Call) -> CallResult {
+pub const PAYOUTS: Endpoint<Handler> = endpoint(CHAPTER, run!(payouts), || {
+    of_all(summary("List the payouts of all tenants").list(asked_payouts))
+        .answers(200, "OwnedPayoutPage", "Newest first")
+        .command("payout list", "List payouts, newest first", "--status pending")
+});
+
+async fn payouts(call: Call) -> CallResult {
     let (filters, whose, page) = call.listed("all payouts", asked_payouts)?;
     let name = filters.external_ref.clone().map(|name| (name, payouts::list::named as Named));
     across(&call, whose, filters.list(), name, page, payouts::list::show_entity).await
@@ -128,7 +151,13 @@ fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, conversions::GotFilters::read, conversions::GotFilters::get)
 }
 
-pub async fn conversions(call: Call) -> CallResult {
+pub const CONVERSIONS: Endpoint<Handler> = endpoint(CHAPTER, run!(conversions), || {
+    of_all(summary("List the conversions of all tenants").list(asked_conversions))
+        .answers(200, "OwnedConversionPage", "Newest first")
+        .command("conversion list", "List conversions, newest first", "--status PENDING")
+});
+
+async fn conversions(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all conversions", asked_conversions)?;
     across(&call, whose, list, None, page, conversions::show_entity).await
 }
@@ -137,7 +166,13 @@ fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, cop_payments::payouts::by_status, GotStatus::get)
 }
 
-pub async fn cop_payouts(call: Call) -> CallResult {
+pub const COP_PAYOUTS: Endpoint<Handler> = endpoint(CHAPTER, run!(cop_payouts), || {
+    of_all(summary("List the payouts in pesos of all tenants").list(asked_cop_payouts))
+        .answers(200, "OwnedCopPayoutPage", "Newest first")
+        .command("cop-payout list", "List payouts in pesos, newest first", "--status pending")
+});
+
+async fn cop_payouts(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all payouts in pesos", asked_cop_payouts)?;
     across(&call, whose, list, None, page, show_cop_payout).await
 }
@@ -147,8 +182,15 @@ fn show_cop_payout(entity: &Entity) -> Option<Vec<u8>> {
     Some(masked(&String::from_utf8_lossy(&shown)).into_bytes())
 }
 
+pub const READ_COP_PAYOUT: Endpoint<Handler> = endpoint(CHAPTER, run!(read_cop_payout), || {
+    summary("Read a payout in pesos")
+                .about("Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` instead: the end of the \
+                     account.")
+                .answers(200, "SeenCopPayout", "The payout").refuses(503, &["storage_unavailable"]).command("cop-payout get", "Show a payout in pesos; to treasury also to whom it goes", "")
+});
+
 /// Whoever pays it sees to whom, and that is in the audit.
-pub async fn read_cop_payout(call: Call) -> CallResult {
+async fn read_cop_payout(call: Call) -> CallResult {
     let id = call.id()?;
     let (tenant_key, payout) = find(&call, vec![EntityId::cop_payout(id)]).await?;
     let Entity::CopPayout(payout) = &*payout else { return Err(Problem::not_found()) };
@@ -163,7 +205,13 @@ fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, chargebacks::by_status, GotStatus::get)
 }
 
-pub async fn chargebacks(call: Call) -> CallResult {
+pub const CHARGEBACKS: Endpoint<Handler> = endpoint(CHAPTER, run!(chargebacks), || {
+    of_all(summary("List the chargebacks of all tenants").list(asked_chargebacks))
+        .answers(200, "OwnedChargebackPage", "Newest first")
+        .command("chargeback list", "List chargebacks, newest first", "--status open")
+});
+
+async fn chargebacks(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all chargebacks", asked_chargebacks)?;
     across(&call, whose, list, None, page, chargebacks::show_entity).await
 }
@@ -241,7 +289,13 @@ fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> ListQuery<()> {
     asked(query, list, |_| (), |(), _| ())
 }
 
-pub async fn deliveries(call: Call) -> CallResult {
+pub const DELIVERIES: Endpoint<Handler> = endpoint(CHAPTER, run!(deliveries), || {
+    of_all(summary("List the webhook deliveries of all tenants").list(asked_deliveries))
+        .answers(200, "OwnedDeliveryPage", "Newest first")
+        .command("delivery list", "List webhook deliveries, newest first", "--mode live")
+});
+
+async fn deliveries(call: Call) -> CallResult {
     let ((), whose, page) = call.listed("all deliveries", asked_deliveries)?;
     let after = webhooks::last_delivery(&page)?;
     let keys: BTreeSet<u64> = whose.keys(&call.services).into_iter().collect();
@@ -276,7 +330,15 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
     Ok(found)
 }
 
-pub async fn search(call: Call) -> CallResult {
+pub const SEARCH: Endpoint<Handler> = endpoint(CHAPTER, run!(search), || {
+    api::search::searches(summary("Search among all tenants"))
+                .about("By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id of a request, the beginning of \
+                     a tenant's name, a document or a phone of a payer or seller. A document or a phone takes the role `support`, and is in the \
+                     audit, masked.")
+                .refuses(503, &["storage_unavailable"]).command("search", "Search all tenants by an id, reference, document, phone or name", "order-81").operand("TEXT", Fills::Option("q"), "An id, a reference, a document, a phone, a tenant's name")
+});
+
+async fn search(call: Call) -> CallResult {
     let sought = may_find(&call, call.asked(Sought::read)?).await?;
     let services = &call.services;
     let requests = services.files.requests.find_all(&sought.text, services.now()).await;
@@ -365,41 +427,11 @@ fn found(
     Ok(hits)
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::{Operation, operation};
     use api::openapi::values::page;
-    let whose = |operation: Operation| {
-        operation.about(
-            "Newest first whichever the tenant; both modes unless `mode` is given. What is \
-                 personal is masked.",
-        )
-    };
     Chapter {
-        tag: "Finding things",
+        tag: CHAPTER,
         about: "One text leads to everything that it names, among all tenants in both modes; and the lists \
             of tenants, over all of them.",
-        operations: vec![
-            api::search::searches(operation("searchAll", "Search among all tenants"))
-                .about("By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id of a request, the beginning of \
-                     a tenant's name, a document or a phone of a payer or seller. A document or a phone takes the role `support`, and is in the \
-                     audit, masked.")
-                .refuses(503, &["storage_unavailable"]),
-            whose(operation("listAllPayments", "List the payments of all tenants").list(asked_payments))
-                .answers(200, "OwnedPaymentPage", "Newest first"),
-            whose(operation("listAllPayouts", "List the payouts of all tenants").list(asked_payouts))
-                .answers(200, "OwnedPayoutPage", "Newest first"),
-            whose(operation("listAllConversions", "List the conversions of all tenants") .list(asked_conversions))
-                .answers(200, "OwnedConversionPage", "Newest first"),
-            whose(operation("listAllCopPayouts", "List the payouts in pesos of all tenants") .list(asked_cop_payouts))
-                .answers(200, "OwnedCopPayoutPage", "Newest first"),
-            operation("getAnyCopPayout", "Read a payout in pesos")
-                .about("Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` instead: the end of the \
-                     account.")
-                .answers(200, "SeenCopPayout", "The payout").refuses(503, &["storage_unavailable"]),
-            whose(operation("listAllChargebacks", "List the chargebacks of all tenants") .list(asked_chargebacks))
-                .answers(200, "OwnedChargebackPage", "Newest first"),
-            whose(operation("listAllDeliveries", "List the webhook deliveries of all tenants") .list(asked_deliveries))
-                .answers(200, "OwnedDeliveryPage", "Newest first"),
-        ],
         schemas: [
             search_words::found(),
             vec![

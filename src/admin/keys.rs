@@ -1,11 +1,13 @@
 //! API keys: made, listed, revoked, rotated. A key is shown in the answer that makes it, and to who
 //! repeats that very call.
 
-use super::call::{Call, CallResult, Done};
+use super::call::{Call, CallResult, Done, Handler, run};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::keys::{Secret, stem};
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
+use api::openapi::operation::summary;
 use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema, values};
 use api::page::list_json;
@@ -23,7 +25,19 @@ use domain::values::time::{SECOND_MS, Timestamp};
 use domain::view::{Query, View};
 use std::sync::Arc;
 
-pub async fn create(call: Call) -> CallResult {
+const CHAPTER: &str = "Keys";
+
+pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
+    summary("Make a key")
+        .body("NewKey")
+        .example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#)
+        .answers(201, "MadeKey", "The key: the only time it is shown")
+        .refuses(409, &["too_many_keys"])
+        .command("key create", "Create an API key; it is shown only now", "--mode test --scopes read,collect")
+})
+.shows(tenants::show_made);
+
+async fn create(call: Call) -> CallResult {
     let services = &*call.services;
     let now = services.now();
     let Asked { mode, scopes, expires_at } = read_new(call.body.fields()?, now)?;
@@ -89,7 +103,15 @@ fn expiry<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
     kind(read, || values::instant().about("In the future; never if missing."))
 }
 
-pub async fn list(call: Call) -> CallResult {
+pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
+    summary("List an account's keys").answers(200, "KeyList", "Without their secrets").command(
+        "key list",
+        "List a tenant's keys",
+        "",
+    )
+});
+
+async fn list(call: Call) -> CallResult {
     let tenant = call.tenant()?;
     let keys = call.services.callers.directory.keys_of(tenant.number);
     Ok(Done::ok(list_json(keys.iter().map(|(key, last_used_at)| show_key(key, *last_used_at)))))
@@ -118,7 +140,15 @@ fn asked_revocation(mut query: query::Query<'_>) -> Result<bool, Invalid> {
     Ok(successors.get(&sound).unwrap_or(false))
 }
 
-pub async fn revoke(call: Call) -> CallResult {
+pub const REVOKE: Endpoint<Handler> = endpoint(CHAPTER, run!(revoke), || {
+    summary("Revoke a key at once")
+        .about("Keys that came in its place work on, unless they are revoked too.")
+        .query(asked_revocation)
+        .answers(200, "RevokedKey", "The key, revoked, with those that came in its place")
+        .command("key revoke", "Revoke a key at once", "")
+});
+
+async fn revoke(call: Call) -> CallResult {
     let with_successors = call.asked(asked_revocation)?;
     let key = named(&call).await?;
     let _turn = call.turns.of(key.tenant).await;
@@ -136,7 +166,18 @@ pub async fn revoke(call: Call) -> CallResult {
     Ok(Done::ok(Object::reopened(revoked).list("successors", followed).end()).traced(changed.trace))
 }
 
-pub async fn rotate(call: Call) -> CallResult {
+pub const ROTATE: Endpoint<Handler> = endpoint(CHAPTER, run!(rotate), || {
+    summary("Replace a key")
+        .body_optional("KeyRotation")
+        .example("with an hour to change over", r#"{"overlapSeconds":3600}"#)
+        .answers(201, "MadeKey", "The new key; the old one works until the overlap is over")
+        .refuses(409, &["key_retiring", "too_many_keys"])
+        .refuses(429, &["too_many_attempts"])
+        .command("key rotate", "Replace a key; the old one works on for a while", "--overlap-seconds 3600")
+})
+.shows(tenants::show_made);
+
+async fn rotate(call: Call) -> CallResult {
     let services = &*call.services;
     let overlap = tenants::read_rotation(call.body.optional_fields()?)?;
     let old = named(&call).await?;
@@ -154,7 +195,6 @@ pub async fn rotate(call: Call) -> CallResult {
     .await
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
     use api::openapi::schema::{list, named, object, one_of, text};
     use api::openapi::values::{instant, items, uuid};
     let scopes = || list(one_of(Scope::ALL.map(Scope::name))).about("What it may do.");
@@ -173,26 +213,8 @@ pub fn chapter() -> Chapter {
             .member("replaces", uuid().or_null().about("The key whose place it took."))
     };
     Chapter {
-        tag: "Keys",
+        tag: CHAPTER,
         about: "API keys. A key is shown once, in the answer that makes it; what is kept is its SHA-256.",
-        operations: vec![
-            operation("createKey", "Make a key")
-                .body("NewKey")
-                .example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#)
-                .answers(201, "MadeKey", "The key: the only time it is shown")
-                .refuses(409, &["too_many_keys"]),
-            operation("listKeys", "List an account's keys").answers(200, "KeyList", "Without their secrets"),
-            operation("revokeKey", "Revoke a key at once")
-                .about("Keys that came in its place work on, unless they are revoked too.")
-                .query(asked_revocation)
-                .answers(200, "RevokedKey", "The key, revoked, with those that came in its place"),
-            operation("rotateKey", "Replace a key")
-                .body_optional("KeyRotation")
-                .example("with an hour to change over", r#"{"overlapSeconds":3600}"#)
-                .answers(201, "MadeKey", "The new key; the old one works until the overlap is over")
-                .refuses(409, &["key_retiring", "too_many_keys"])
-                .refuses(429, &["too_many_attempts"]),
-        ],
         schemas: vec![
             ("NewKey", body(|fields| read_new(fields, Timestamp::EPOCH))),
             ("KeyRotation", body(tenants::read_rotation)),

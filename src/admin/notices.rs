@@ -1,15 +1,17 @@
 //! Notices of money that came (`docs/contract.md, 18.6`), and which of them nobody has claimed.
 
-use super::call::{Call, CallResult, Done, listed_id, shown, tenant_of, walk};
+use super::call::{Call, CallResult, Done, Handler, listed_id, run, shown, tenant_of, walk};
 use crate::gateway::ask::{failure, timing};
 use crate::gateway::notices::collected;
 use crate::gateway::services::{Callers, Services};
 use crate::http::respond::Trace;
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Invalid, body};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
+use api::openapi::operation::summary;
 use api::openapi::schema::Schema;
 use api::page::{ListOf, Page};
 use api::problem::Problem;
@@ -26,6 +28,8 @@ use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use wal::Reader;
 
+const CHAPTER: &str = "Notices";
+
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 
 const RAILS: [&str; 2] = ["r4", "wompi"];
@@ -36,7 +40,14 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page),
     Ok((unmatched.get(&sound), page.get(&sound)))
 }
 
-pub async fn list(call: Call) -> CallResult {
+pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
+    summary("List what banks said by themselves")
+        .list(asked)
+        .answers(200, "NoticePage", "Newest first; with `unmatched=true` those that nobody claimed")
+        .command("notice list", "List transfers that banks reported, newest first", "--unmatched true")
+});
+
+async fn list(call: Call) -> CallResult {
     let (unmatched, page) = call.listed("notices", asked)?;
     let is_unmatched = unmatched == Some(true);
     let services = &call.services;
@@ -51,7 +62,28 @@ fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
     Ok((Id::from(tenant.get(&sound)), note.get(&sound).into_owned()))
 }
 
-pub async fn give(call: Call) -> CallResult {
+pub const GIVE: Endpoint<Handler> = endpoint(CHAPTER, run!(give), || {
+    summary("Say whose a transfer is whose reference was guessed at")
+        .about(
+            "After 20 wrong references for a phone, bank and day nobody's payment is verified by \
+                     its transfers until it is known whose they are. The account's next payment with the \
+                     whole reference is verified then, and nobody else's.",
+        )
+        .body("NoticeGift")
+        .example(
+            "the buyer showed the bank's receipt",
+            r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#,
+        )
+        .answers(200, "Notice", "The notice")
+        .refuses(409, &["notice_claimed"])
+        .command(
+            "notice give",
+            "Say whose a transfer is whose reference was guessed at",
+            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"",
+        )
+});
+
+async fn give(call: Call) -> CallResult {
     let (tenant, note) = read_gift(call.body.fields()?)?;
     let id = call.id()?;
     let owner = call.services.callers.directory.tenant(tenant);
@@ -137,24 +169,12 @@ shown! {
     ]
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
     use api::openapi::values::page;
     Chapter {
-        tag: "Notices",
+        tag: CHAPTER,
         about: "What banks and processors said by themselves of money that came. A notice of a \
              transfer verifies one Pago Móvil payment of whatever account; a transaction of Wompi \
              is listed if no payment is known by it.",
-        operations: vec![
-            operation("listNotices", "List what banks said by themselves")
-                .list(asked).answers(200, "NoticePage", "Newest first; with `unmatched=true` those that nobody claimed"),
-            operation("giveNotice", "Say whose a transfer is whose reference was guessed at")
-                .about("After 20 wrong references for a phone, bank and day nobody's payment is verified by \
-                     its transfers until it is known whose they are. The account's next payment with the \
-                     whole reference is verified then, and nobody else's.")
-                .body("NoticeGift")
-                .example("the buyer showed the bank's receipt", r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#)
-                .answers(200, "Notice", "The notice").refuses(409, &["notice_claimed"]),
-        ],
         schemas: vec![
             ("Notice", notice_schema()),
             ("NoticeGift", body(read_gift)),

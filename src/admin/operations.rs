@@ -5,7 +5,7 @@
 //! ever, in that of their records, and what waits for a bank in that of its entities. A page takes from both whatever
 //! is newer, and its cursor has the place in each.
 
-use super::call::{Call, CallResult, Done, shown, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, run, shown, tenant_of};
 use super::due::{Due, READS_MAX, due, find, unanswered};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::services::Services;
@@ -14,8 +14,10 @@ use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::Stored;
 use actors::Settled;
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Got, Invalid, Kind as _, body, kind};
 use api::openapi::document::Chapter;
+use api::openapi::operation::summary;
 use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema};
 use api::page::{ListOf, Page, bad_cursor, page_json};
@@ -41,6 +43,8 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::mode::{Mode, PLATFORM};
 use domain::values::time::Timestamp;
 use std::collections::VecDeque;
+
+const CHAPTER: &str = "Operations";
 
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
@@ -109,7 +113,22 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>, rails: &[&'static str]) -> Resu
     Ok((wanted, page.get(&sound)))
 }
 
-pub async fn list(call: Call) -> CallResult {
+pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
+    summary("List the orders to banks that may need an operator")
+        .about(
+            "All of them, each with its status, unless `status` names one. A rail that there is \
+                     not is refused with the names of those that there are.",
+        )
+        .list(|query, list| asked(query, list, &[]))
+        .answers(200, "OperationPage", "Newest first")
+        .command(
+            "operation list",
+            "List orders to banks that are pending, unresolved or contradicted",
+            "--status contradicted",
+        )
+});
+
+async fn list(call: Call) -> CallResult {
     let services = &call.services;
     let rails = services.rails.names();
     let (wanted, page) = call.listed("operations", |query, list| asked(query, list, &rails))?;
@@ -303,7 +322,20 @@ shown! {
     ]
 }
 
-pub async fn resolve(call: Call) -> CallResult {
+pub const RESOLVE: Endpoint<Handler> = endpoint(CHAPTER, run!(resolve), || {
+    summary("Say what became of an order that no bank has answered")
+                .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said \
+                     so; the bank is asked on for seven days, and if it says the opposite that is a \
+                     contradiction, which moves no money.")
+                .body("OperationResolution")
+                .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
+                .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person")
+                .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
+                .refuses(409, &["operation_resolved"]).refuses(503, &["clock_stepped"]).command("operation resolve", "Record what became of an order whose outcome no bank has confirmed", "--outcome done --reference 81234567 --note \"on the statement\"")
+});
+
+async fn resolve(call: Call) -> CallResult {
     let (answer, note) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let services = &call.services;
     let operation = call.id()?;
@@ -431,31 +463,14 @@ fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     })
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
     use api::openapi::schema::any_of;
     use api::openapi::values::page;
     Chapter {
-        tag: "Operations",
+        tag: CHAPTER,
         about: "Orders to banks that may need an operator. A pending one has no answer; an \
              unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A \
              contradicted one was done and not done, as the bank says: what it said first counts, \
              and its second word moved no money.",
-        operations: vec![
-            operation("listOperations", "List the orders to banks that may need an operator")
-                .about("All of them, each with its status, unless `status` names one. A rail that there is \
-                     not is refused with the names of those that there are.")
-                .list(|query, list| asked(query, list, &[])).answers(200, "OperationPage", "Newest first"),
-            operation("resolveOperation", "Say what became of an order that no bank has answered")
-                .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said \
-                     so; the bank is asked on for seven days, and if it says the opposite that is a \
-                     contradiction, which moves no money.")
-                .body("OperationResolution")
-                .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
-                .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
-                .refuses(409, &["operation_resolved"]).refuses(503, &["clock_stepped"]),
-        ],
         schemas: vec![
             ("BankOperation", operation_schema()),
             ("OperationPage", page("BankOperation")),
@@ -463,9 +478,17 @@ pub fn chapter() -> Chapter {
             ("Payout", payouts::description::payout()),
             ("Merchant", merchants::description::merchant()),
             ("PayoutAccount", payouts::description::account()),
-            ("ResolvedOperation", any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"].map(schema::named))
-                .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own \
-                     account whose payout method was proved or not; as the tenants' API has them.")),
+            (
+                "ResolvedOperation",
+                any_of(
+                    ["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"]
+                        .map(schema::named),
+                )
+                .about(
+                    "A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own \
+                     account whose payout method was proved or not; as the tenants' API has them.",
+                ),
+            ),
         ],
         ..Chapter::default()
     }

@@ -3,12 +3,14 @@
 
 use super::approvals::end_all;
 use super::audit::operator_id;
-use super::call::{Call, CallResult, Done, page_of, token_salt};
+use super::call::{Call, CallResult, Done, Handler, page_of, run, token_salt};
 use crate::gateway::ask;
 use crate::gateway::keys::{OPERATOR, Secret};
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Got, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::kinds::email;
+use api::openapi::operation::summary;
 use api::openapi::{kinds, schema};
 use api::operators::{made, of, show, show_root};
 use api::page::bad_cursor;
@@ -22,13 +24,38 @@ use domain::values::mode::PLATFORM;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
+const CHAPTER: &str = "Operators";
+
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 
-pub async fn me(call: Call) -> CallResult {
+pub const ME: Endpoint<Handler> = endpoint(CHAPTER, run!(me), || {
+    summary("Read who you are").answers(200, "Me", "The operator whose token was sent").command(
+        "me",
+        "Show who the token is",
+        "",
+    )
+});
+
+async fn me(call: Call) -> CallResult {
     Ok(Done::ok(call.operator.account().map_or_else(show_root, show)))
 }
 
-pub async fn create(call: Call) -> CallResult {
+pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
+    summary("Make an operator")
+        .body("NewOperator")
+        .example("for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#)
+        .answers(201, "OperatorWithToken", "The operator with the token: the only time it is shown")
+        .answers(202, "AskedApproval", "It waits for a second person")
+        .refuses(409, &["operator_exists"])
+        .command(
+            "operator create",
+            "Make an operator; the token is shown only now",
+            "--name Ana --email ana@example.com --role support",
+        )
+})
+.shows(api::operators::show_made);
+
+async fn create(call: Call) -> CallResult {
     let (name, email, role) = read_new(call.body.fields()?)?;
     if let Some(waiting) = call.waits_about(None).await? {
         return Ok(waiting);
@@ -88,7 +115,15 @@ fn named(call: &Call) -> Result<Arc<OperatorAccount>, Problem> {
     call.services.callers.operators.named(call.id()?).ok_or_else(Problem::not_found)
 }
 
-pub async fn list(call: Call) -> CallResult {
+pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
+    summary("List operators").list(query::page).answers(200, "OperatorPage", "Newest first").command(
+        "operator list",
+        "List operators, newest first",
+        "",
+    )
+});
+
+async fn list(call: Call) -> CallResult {
     let page = call.listed("operators", query::page)?;
     let after = match &page.after {
         None => None,
@@ -102,11 +137,27 @@ pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(shown))
 }
 
-pub async fn read(call: Call) -> CallResult {
+pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
+    summary("Read an operator").answers(200, "Operator", "The operator").command(
+        "operator get",
+        "Show an operator",
+        "",
+    )
+});
+
+async fn read(call: Call) -> CallResult {
     Ok(Done::ok(show(&*named(&call)?)))
 }
 
-pub async fn change(call: Call) -> CallResult {
+pub const CHANGE: Endpoint<Handler> = endpoint(CHAPTER, run!(change), || {
+    summary("Change an operator's role, or whether the token is taken")
+                .about("Who is disabled is refused at once, and what that one asked for and nobody approved yet has ended.")
+                .body("OperatorChange").example("disable", r#"{"status":"disabled"}"#)
+                .answers(200, "Operator", "The operator")
+                .answers(202, "AskedApproval", "A higher role, or an end of being disabled, waits for a second person").command("operator update", "Change the role, or disable", "--status disabled")
+});
+
+async fn change(call: Call) -> CallResult {
     let (role, status) = read_change(call.body.fields()?)?;
     let known = named(&call)?;
     // Who may do less waits for nobody: a stolen token has to end at once.
@@ -136,7 +187,16 @@ fn read_change(mut fields: Fields<'_>) -> Result<(Option<Role>, Option<OperatorS
     Ok((role.get(&sound), status.get(&sound)))
 }
 
-pub async fn rotate(call: Call) -> CallResult {
+pub const ROTATE: Endpoint<Handler> = endpoint(CHAPTER, run!(rotate), || {
+    summary("Give an operator a new token")
+        .about("The old one ends at once.")
+        .answers(202, "AskedApproval", "It waits for a second person")
+        .answers(201, "OperatorWithToken", "The operator with the new token: the only time it is shown")
+        .command("operator rotate", "Give a new token, shown only now; the old one ends at once", "")
+})
+.shows(api::operators::show_made);
+
+async fn rotate(call: Call) -> CallResult {
     call.body.nothing()?;
     let OperatorAccount { id, token_hash, .. } = *named(&call)?;
     if let Some(waiting) = call.waits_about(None).await? {
@@ -151,7 +211,6 @@ pub async fn rotate(call: Call) -> CallResult {
     give(&call, id, &token, ask).await
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
     use api::openapi::schema::{object, one_of, text};
     use api::openapi::values::{instant, page, uuid};
     let begin = || {
@@ -163,41 +222,38 @@ pub fn chapter() -> Chapter {
             .member("status", one_of(OperatorStatus::ALL.map(OperatorStatus::name)))
     };
     Chapter {
-        tag: "Operators",
+        tag: CHAPTER,
         about: "People with a token and a role of their own. `viewer` reads everything, with personal data \
             masked; `support` also sees payers one at a time, sends events again and cancels payments; \
             `treasury` also does everything that moves or prices money; `admin` does everything. The token \
             of the configuration is the operator `root`.",
-        operations: vec![
-            operation("getMe", "Read who you are").answers(200, "Me", "The operator whose token was sent"),
-            operation("createOperator", "Make an operator")
-                .body("NewOperator")
-                .example("for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#)
-                .answers(201, "OperatorWithToken", "The operator with the token: the only time it is shown")
-                .answers(202, "AskedApproval", "It waits for a second person").refuses(409, &["operator_exists"]),
-            operation("listOperators", "List operators")
-                .list(query::page).answers(200, "OperatorPage", "Newest first"),
-            operation("getOperator", "Read an operator").answers(200, "Operator", "The operator"),
-            operation("updateOperator", "Change an operator's role, or whether the token is taken")
-                .about("Who is disabled is refused at once, and what that one asked for and nobody approved yet has ended.")
-                .body("OperatorChange").example("disable", r#"{"status":"disabled"}"#)
-                .answers(200, "Operator", "The operator")
-                .answers(202, "AskedApproval", "A higher role, or an end of being disabled, waits for a second person"),
-            operation("rotateOperator", "Give an operator a new token")
-                .about("The old one ends at once.").answers(202, "AskedApproval", "It waits for a second person")
-                .answers(201, "OperatorWithToken", "The operator with the new token: the only time it is shown"),
-        ],
         schemas: vec![
-            ("Me", object()
-                .member("operatorId", operator_id()).member("name", text()).member("email", text().or_null())
-                .member("role", one_of(Role::ALL.map(Role::name)))
-                .member("status", one_of(OperatorStatus::ALL.map(OperatorStatus::name))).optional("createdAt", instant())),
+            (
+                "Me",
+                object()
+                    .member("operatorId", operator_id())
+                    .member("name", text())
+                    .member("email", text().or_null())
+                    .member("role", one_of(Role::ALL.map(Role::name)))
+                    .member("status", one_of(OperatorStatus::ALL.map(OperatorStatus::name)))
+                    .optional("createdAt", instant()),
+            ),
             ("Operator", begin().member("createdAt", instant())),
             ("OperatorPage", page("Operator")),
-            ("OperatorWithToken", begin()
-                .member("token", text() .about("Begins with `op_`. Shown here, and again only to a repeat with the same \
-                     Idempotency-Key.") .example(r#""op_3f1Zk0""#))
-                .member("createdAt", instant())),
+            (
+                "OperatorWithToken",
+                begin()
+                    .member(
+                        "token",
+                        text()
+                            .about(
+                                "Begins with `op_`. Shown here, and again only to a repeat with the same \
+                     Idempotency-Key.",
+                            )
+                            .example(r#""op_3f1Zk0""#),
+                    )
+                    .member("createdAt", instant()),
+            ),
             ("NewOperator", body(read_new)),
             ("OperatorChange", body(read_change)),
         ],

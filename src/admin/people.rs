@@ -2,17 +2,19 @@
 //! look at those is in the audit (`docs/contract.md, 20.1, 20.3`). And what support may do of a tenant's:
 //! cancel a payment, send an event again.
 
-use super::call::{Call, CallResult, Done, owned, owned_schema};
+use super::call::{Call, CallResult, Done, Handler, owned, owned_schema, run};
 use crate::gateway::services::Services;
 use crate::gateway::{ask, webhooks};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::{history, story};
 use crate::webhooks::backlog;
 use api::answer::{Facts, Rendered};
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::Kind as _;
 use api::merchants;
 use api::openapi::document::Chapter;
-use api::openapi::kinds;
+use api::openapi::operation::{Operation, summary};
+use api::openapi::{kinds, schema};
 use api::operators::{masked, unmasked_payment};
 use api::payments::show_entity;
 use api::problem::Problem;
@@ -30,6 +32,8 @@ use domain::values::channel::Channel;
 use domain::values::ids::{EntityId, Id};
 use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use std::sync::Arc;
+
+const CHAPTER: &str = "People";
 
 type Found = (u64, Arc<Entity>);
 
@@ -86,7 +90,22 @@ pub(super) async fn note_read(call: &Call, entry: AuditEntry) -> Result<(), Prob
     ask::platform(&call.services, PlatformAsk::Acted, None, Some(Box::new(entry))).await.map(drop)
 }
 
-pub async fn read_payment(call: Call) -> CallResult {
+fn looks(operation: Operation) -> Operation {
+    let asked = operation.query(|query| asked(query, || Ok(())));
+    asked.refuses(503, &["storage_unavailable"])
+}
+
+pub const READ_PAYMENT: Endpoint<Handler> = endpoint(CHAPTER, run!(read_payment), || {
+    looks(summary("Read a payment of any account"))
+        .answers(
+            200,
+            "AnyPayment",
+            "As its account reads it, with `tenantId` and `mode`; of one by SMS code also `wrongCodes`",
+        )
+        .command("payment get", "Show a payment of any tenant", "")
+});
+
+async fn read_payment(call: Call) -> CallResult {
     let is_unmasked = reads_unmasked(&call)?;
     let (tenant_key, payment) = find_payment(&call).await?;
     let shown = show_entity(&payment).ok_or_else(Problem::not_found)?;
@@ -121,7 +140,13 @@ async fn wrong_codes(call: &Call, tenant_key: u64, id: Id) -> Result<Option<usiz
     Ok(story.is_whole.then_some(wrong))
 }
 
-pub async fn read_merchant(call: Call) -> CallResult {
+pub const READ_MERCHANT: Endpoint<Handler> = endpoint(CHAPTER, run!(read_merchant), || {
+    looks(summary("Read a seller of any account"))
+        .answers(200, "AnyMerchant", "As its account reads it, with `tenantId` and `mode`")
+        .command("merchant get", "Show a seller of any tenant", "")
+});
+
+async fn read_merchant(call: Call) -> CallResult {
     let is_unmasked = reads_unmasked(&call)?;
     let id = call.id()?;
     let (tenant_key, merchant) = find(&call, vec![EntityId::merchant(id)]).await?;
@@ -136,7 +161,18 @@ pub async fn read_merchant(call: Call) -> CallResult {
     Ok(Done::ok(owned(&call.services.callers, tenant_key, shown)))
 }
 
-pub async fn cancel_payment(call: Call) -> CallResult {
+pub const CANCEL_PAYMENT: Endpoint<Handler> = endpoint(CHAPTER, run!(cancel_payment), || {
+    summary("Cancel a payment that waits for its payer")
+        .about("An intent by C2P, or a payment in pesos.")
+        .answers_with(200, schema::named("CanceledPayment"), "The payment")
+        .answers_with(202, schema::named("CanceledPayment"), "The processor is asked")
+        .refuses(409, &["payment_not_pending", "charge_in_progress", "session_paid"])
+        .refuses(503, &["clock_stepped"])
+        .command("payment cancel", "Cancel a payment that waits for its payer", "")
+})
+.shows(show_canceled);
+
+async fn cancel_payment(call: Call) -> CallResult {
     call.body.nothing()?;
     let (tenant_key, payment) = find_payment(&call).await?;
     let not_pending = || {
@@ -169,7 +205,14 @@ pub fn show_canceled(facts: &Facts<'_>) -> Option<Rendered> {
     }
 }
 
-pub async fn resend_event(call: Call) -> CallResult {
+pub const RESEND_EVENT: Endpoint<Handler> = endpoint(CHAPTER, run!(resend_event), || {
+    summary("Send an event again")
+        .about("To every endpoint that is enabled and lists it now.")
+        .answers(202, "AnyDeliveries", "The deliveries that wait")
+        .command("event resend", "Send an event to its endpoints again", "")
+});
+
+async fn resend_event(call: Call) -> CallResult {
     call.body.nothing()?;
     let id = call.id()?;
     let tenant_key = tenant_of_event(&call, id).await?.ok_or_else(Problem::not_found)?;
@@ -198,39 +241,12 @@ async fn tenant_of_event(call: &Call, id: Id) -> Result<Option<u64>, Problem> {
     call.services.read_pool.read(&call.services, PLATFORM, read).await
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::{Operation, operation};
     use api::openapi::schema::{any_of, integer, list, named, object, text};
     use api::openapi::values::uuid;
-    // A look at a person is written down first.
-    let read = |operation: Operation| {
-        let asked = operation.query(|query| asked(query, || Ok(())));
-        asked.refuses(503, &["storage_unavailable"])
-    };
     Chapter {
-        tag: "People",
+        tag: CHAPTER,
         about: "Payments and sellers one at a time, across accounts, with the people in them masked unless \
             they are asked for unmasked.",
-        operations: vec![
-            read(operation("getAnyPayment", "Read a payment of any account")).answers(
-                200,
-                "AnyPayment",
-                "As its account reads it, with `tenantId` and `mode`; of one by SMS code also `wrongCodes`",
-            ),
-            read(operation("getAnyMerchant", "Read a seller of any account")).answers(
-                200,
-                "AnyMerchant",
-                "As its account reads it, with `tenantId` and `mode`",
-            ),
-            operation("cancelAnyPayment", "Cancel a payment that waits for its payer")
-                .about("An intent by C2P, or a payment in pesos.")
-                .answers_with(200, named("CanceledPayment"), "The payment")
-                .answers_with(202, named("CanceledPayment"), "The processor is asked")
-                .refuses(409, &["payment_not_pending", "charge_in_progress", "session_paid"])
-                .refuses(503, &["clock_stepped"]),
-            operation("resendAnyEvent", "Send an event again")
-                .about("To every endpoint that is enabled and lists it now.")
-                .answers(202, "AnyDeliveries", "The deliveries that wait"),
-        ],
         schemas: vec![
             (
                 "AnyPayment",

@@ -1,12 +1,14 @@
 //! Rates by an operator's hand: samples, and pins that hold one in force for a while
 //! (`docs/contract.md, 14.2, 20.8`).
 
-use super::call::{Call, CallResult, Done, shown};
+use super::call::{Call, CallResult, Done, Handler, run, shown};
 use crate::gateway::beside;
 use crate::gateway::prices::Prices;
 use crate::rates::{PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Got, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
+use api::openapi::operation::summary;
 use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema, values};
 use api::problem::Problem;
@@ -24,6 +26,8 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
 
+const CHAPTER: &str = "Rates and banks";
+
 const REASON_CHARACTERS: RangeInclusive<usize> = 1..=500;
 
 struct Asked {
@@ -31,7 +35,16 @@ struct Asked {
     pin: Option<(Timestamp, String)>,
 }
 
-pub async fn record(call: Call) -> CallResult {
+pub const RECORD: Endpoint<Handler> = endpoint(CHAPTER, run!(record), || {
+    summary("Enter a sample of a rate")
+                .body("NewRate")
+                .example("the BCV's", r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#)
+                .example("one that no feed replaces", r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person").answers(201, "RateSample", "The sample")
+                .refuses(409, &["rate_pinned"]).command("rate add", "Enter a sample of a rate", "--pair USD/VES --source bcv --side OFFICIAL --price 231.0462")
+});
+
+async fn record(call: Call) -> CallResult {
     let prices = &call.services.prices;
     let now = call.services.now();
     let Asked { sample, pin } = call.body.read(|body| read(Fields::parse(body)?, now))?;
@@ -79,7 +92,21 @@ fn before(prices: &Prices, place: &PinPlace, now: Timestamp) -> Option<Vec<u8>> 
     Some(show(&found.sample).end())
 }
 
-pub async fn list(call: Call) -> CallResult {
+pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
+    summary("List the newest sample of every rate")
+        .about(
+            "One for each pair, source, side and method; where one is pinned, until when and why. \
+                     After them, the suspect ones that are the last word of their series.",
+        )
+        .answers_with(
+            200,
+            schema::object().member("items", schema::list(schema::named("RateSample"))),
+            "By pair, source and side",
+        )
+        .command("rate list", "List the newest sample of every rate, and what is pinned", "")
+});
+
+async fn list(call: Call) -> CallResult {
     let (board, now) = (&call.services.prices.board, call.services.now());
     let mut samples = board.all();
     samples.sort_by_cached_key(|sample| (sample.series.clone(), Reverse((sample.as_of, sample.fetched_at))));
@@ -100,7 +127,21 @@ pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(Object::with_capacity(2048).list("items", shown).end()))
 }
 
-pub async fn unpin(call: Call) -> CallResult {
+pub const UNPIN: Endpoint<Handler> = endpoint(CHAPTER, run!(unpin), || {
+    summary("End the pin of a rate")
+        .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
+        .query(asked_place)
+        .answers(202, "AskedApproval", "It waits for a second person")
+        .answers(200, "RatePin", "The pin as it was")
+        .refuses(404, &["not_found"])
+        .command(
+            "rate unpin",
+            "Unpin a rate; its feed sets it again",
+            "--pair USDT/VES --source p2p --side FLOOR",
+        )
+});
+
+async fn unpin(call: Call) -> CallResult {
     let prices = &call.services.prices;
     let place = call.asked(asked_place)?;
     let pinned = || prices.board.pin_of(&place, call.services.now()).ok_or_else(is_not_pinned);
@@ -273,32 +314,19 @@ shown! {
     ]
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
-    use api::openapi::schema::{list, named, object};
     use api::openapi::values::instant;
     Chapter {
-        tag: "Rates and banks",
+        tag: CHAPTER,
         about: "What the server knows of the outside.",
-        operations: vec![
-            operation("recordRate", "Enter a sample of a rate")
-                .body("NewRate")
-                .example("the BCV's", r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#)
-                .example("one that no feed replaces", r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person").answers(201, "RateSample", "The sample")
-                .refuses(409, &["rate_pinned"]),
-            operation("listRates", "List the newest sample of every rate")
-                .about("One for each pair, source, side and method; where one is pinned, until when and why. \
-                     After them, the suspect ones that are the last word of their series.")
-                .answers_with(200, object().member("items", list(named("RateSample"))), "By pair, source and side"),
-            operation("unpinRate", "End the pin of a rate")
-                .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
-                .query(asked_place).answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "RatePin", "The pin as it was").refuses(404, &["not_found"]),
-        ],
         schemas: vec![
             ("NewRate", body(|fields| read(fields, Timestamp::EPOCH))),
             ("RatePin", pin_schema()),
-            ("RateSample", sample_schema().optional("pinnedUntil", instant().or_null()).optional("reason", schema::text().or_null())),
+            (
+                "RateSample",
+                sample_schema()
+                    .optional("pinnedUntil", instant().or_null())
+                    .optional("reason", schema::text().or_null()),
+            ),
         ],
         ..Chapter::default()
     }

@@ -5,7 +5,7 @@
 //! go on in a task. Nothing of that is in the log of money: only an accepted proposal is, by the very
 //! record that an operator's own word on the operation would make.
 
-use super::call::{Call, CallResult, Done, page_of, shown, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, page_of, run, shown, tenant_of};
 use super::due;
 use super::gathering::gathered;
 use super::operations::{self, Word};
@@ -17,9 +17,11 @@ use crate::reconciliation::shelf::{
 };
 use crate::reconciliation::statement::{self, BadLine, Line, Statement};
 use crate::store::history;
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Invalid, Kind as _, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
+use api::openapi::operation::{Fills, summary};
 use api::openapi::schema::{self, Schema};
 use api::operators::masked;
 use api::page::{ListOf, Page, page_json};
@@ -41,6 +43,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
+const CHAPTER: &str = "Reconciliation";
+
 const RAILS: [&str; 2] = ["r4", "wompi"];
 const ACCOUNT_DIGITS: usize = 20;
 const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
@@ -58,7 +62,28 @@ fn failed(error: ShelfError) -> Problem {
     Problem::internal_error(error)
 }
 
-pub async fn create(call: Call) -> CallResult {
+pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
+    summary("Upload a bank's statement")
+        .about(
+            "At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), \
+                     `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name \
+                     `phone` and `bank`, in any order, divided by commas or semicolons. The same \
+                     statement of the same rail, account and days again is the first one, with 200, \
+                     unless that failed.",
+        )
+        .query(asked)
+        .body_in("text/csv", schema::text())
+        .answers(202, "ReconciliationBegun", "It runs")
+        .answers(200, "ReconciliationBegun", "The same statement was uploaded before")
+        .command(
+            "reconciliation create",
+            "Upload a bank's statement",
+            "statement.csv --rail r4 --account 01690001001234567890 --from 2026-11-01 --to 2026-11-30",
+        )
+        .operand("FILE", Fills::File, "The statement as CSV, with the names of its columns")
+});
+
+async fn create(call: Call) -> CallResult {
     // A large file takes a while, in which others are to be answered.
     let read = move || {
         let (statement, digest) = (call.body.read(statement::read), digest(call.body.bytes()));
@@ -292,7 +317,14 @@ fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, 
     Ok((status.get(&sound), page.get(&sound)))
 }
 
-pub async fn list(call: Call) -> CallResult {
+pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
+    summary("List reconciliations")
+        .list(asked_all)
+        .answers(200, "ReconciliationPage", "Newest first")
+        .command("reconciliation list", "List reconciliations, newest first", "--status failed")
+});
+
+async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("reconciliations", asked_all)?;
     let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
     let all = call.services.files.reconciliations.list(status);
@@ -301,7 +333,14 @@ pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(page_of(&page, rest, position, |(id, summary)| Some(show(*id, summary).end()))))
 }
 
-pub async fn read(call: Call) -> CallResult {
+pub const READ: Endpoint<Handler> =
+    endpoint(CHAPTER, run!(read), || {
+        summary("Read how far a reconciliation is")
+            .answers(200, "Reconciliation", "The reconciliation")
+            .command("reconciliation show", "Show the progress and the figures of a reconciliation", "")
+    });
+
+async fn read(call: Call) -> CallResult {
     let (id, summary) = named(&call)?;
     Ok(Done::ok(show(id, &summary).end()))
 }
@@ -345,7 +384,15 @@ fn asked_items(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<&'stati
     Ok((result.get(&sound), page.get(&sound)))
 }
 
-pub async fn items(call: Call) -> CallResult {
+pub const ITEMS: Endpoint<Handler> = endpoint(CHAPTER, run!(items), || {
+    summary("List what came of each line")
+        .about("In the order of the statement, then what is missing there. None before it is done.")
+        .list(asked_items)
+        .answers(200, "ReconciliationItemPage", "Items")
+        .command("reconciliation items", "List the result of each line", "--result missingHere")
+});
+
+async fn items(call: Call) -> CallResult {
     let id = call.id()?;
     let (result, page) = call.listed(&format!("items of {id}"), asked_items)?;
     let (id, summary) = named(&call)?;
@@ -377,7 +424,25 @@ pub enum Chosen {
     These(Vec<Id>),
 }
 
-pub async fn accept(call: Call) -> CallResult {
+pub const ACCEPT: Endpoint<Handler> = endpoint(CHAPTER, run!(accept), || {
+    summary("Resolve the operations that lines answer")
+        .about(
+            "Each in a record of its own, as an operator's own word would: done, with the line's \
+                     reference. The line of one of two micro-deposits books that one alone: their \
+                     operation is resolved when both are. What is resolved already is not accepted again.",
+        )
+        .body("ReconciliationAcceptance")
+        .example("all proposals", r#"{"all":true}"#)
+        .answers(200, "ReconciliationAccepted", "How many, and which not")
+        .answers(202, "AskedApproval", "It waits for a second person")
+        .command(
+            "reconciliation accept",
+            "Accept proposals: resolve the operations that lines answer",
+            "--all true",
+        )
+});
+
+async fn accept(call: Call) -> CallResult {
     let chosen = read_chosen(call.body.fields()?)?;
     let (id, summary) = named(&call)?;
     if let Some(waiting) = call.waits_for_approval().await? {
@@ -573,7 +638,6 @@ fn entry(
     })
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
     use api::openapi::schema::{list, object, one_of, text};
     use api::openapi::values::{count, page, uuid};
     let refused = object().member("id", uuid()).member(
@@ -584,47 +648,9 @@ pub fn chapter() -> Chapter {
         ),
     );
     Chapter {
-        tag: "Reconciliation",
+        tag: CHAPTER,
         about: "A bank's statement beside what went over its rail in live mode, of all tenants: what \
              is on both sides, on one alone, and what answers an operation without an outcome.",
-        operations: vec![
-            operation("createReconciliation", "Upload a bank's statement")
-                .about(
-                    "At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), \
-                     `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name \
-                     `phone` and `bank`, in any order, divided by commas or semicolons. The same \
-                     statement of the same rail, account and days again is the first one, with 200, \
-                     unless that failed.",
-                )
-                .query(asked)
-                .body_in("text/csv", text())
-                .answers(202, "ReconciliationBegun", "It runs")
-                .answers(200, "ReconciliationBegun", "The same statement was uploaded before"),
-            operation("listReconciliations", "List reconciliations").list(asked_all).answers(
-                200,
-                "ReconciliationPage",
-                "Newest first",
-            ),
-            operation("getReconciliation", "Read how far a reconciliation is").answers(
-                200,
-                "Reconciliation",
-                "The reconciliation",
-            ),
-            operation("listReconciliationItems", "List what came of each line")
-                .about("In the order of the statement, then what is missing there. None before it is done.")
-                .list(asked_items)
-                .answers(200, "ReconciliationItemPage", "Items"),
-            operation("acceptReconciliation", "Resolve the operations that lines answer")
-                .about(
-                    "Each in a record of its own, as an operator's own word would: done, with the line's \
-                     reference. The line of one of two micro-deposits books that one alone: their \
-                     operation is resolved when both are. What is resolved already is not accepted again.",
-                )
-                .body("ReconciliationAcceptance")
-                .example("all proposals", r#"{"all":true}"#)
-                .answers(200, "ReconciliationAccepted", "How many, and which not")
-                .answers(202, "AskedApproval", "It waits for a second person"),
-        ],
         schemas: vec![
             (
                 "ReconciliationBegun",

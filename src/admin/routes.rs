@@ -1,14 +1,16 @@
-//! THE TABLE of the operators' API: one row per endpoint, with everything that holds for it as a whole and its
-//! command in the command line. The description of an endpoint is beside its handler.
+//! THE TABLE of the operators' API: one row per endpoint, with everything that holds for it as a whole. Its
+//! description and its commands are beside its handler.
 
-use super::call::{Call, Fills, Handler, Operand, Route, Verb, Working};
+use super::call::{Handler, Route};
 use super::{
     adjustments, approvals, audit, banks, chargebacks, cluster, cop_payouts, crypto, finding, keys, notices,
     operations, operators, people, rates, reconciliations, state, statements, tenants,
 };
+use crate::backups;
 use crate::gateway::services::Services;
-use api::answer::Show;
-use api::openapi::document::{Access, Document, ErrorShape, Row};
+use api::endpoint::Endpoint;
+use api::fields::body;
+use api::openapi::document::{Access, Chapter, Document};
 use api::problem::Problem;
 use api::writer::Object;
 use domain::entities::approval::Approvable;
@@ -20,10 +22,6 @@ use std::sync::LazyLock;
 impl Route {
     fn by(self, role: Role) -> Route {
         Route { role, ..self }
-    }
-
-    fn shows(self, show: Show) -> Route {
-        Route { show: Some(show), ..self }
     }
 
     fn approved_as(self, approval: Approvable) -> Route {
@@ -45,40 +43,14 @@ impl Route {
     fn in_reserve(self) -> Route {
         Route { in_reserve: true, ..self }
     }
-
-    fn verb(mut self, name: &'static str, about: &'static str, example: &'static str) -> Route {
-        self.verbs.push(Verb { name, about, example, operand: None, fixed: None, asks_for: None });
-        self
-    }
-
-    /// Says what the last command takes without a name, after the ids of the path.
-    fn operand(mut self, name: &'static str, fills: Fills, about: &'static str) -> Route {
-        if let Some(verb) = self.verbs.last_mut() {
-            verb.operand = Some(Operand { name, fills, about });
-        }
-        self
-    }
-
-    fn asking_for(mut self, member: &'static str) -> Route {
-        if let Some(verb) = self.verbs.last_mut() {
-            verb.asks_for = Some(member);
-        }
-        self
-    }
-
-    fn fixed(mut self, name: &'static str, value: &'static str) -> Route {
-        if let Some(verb) = self.verbs.last_mut() {
-            verb.fixed = Some((name, value));
-        }
-        self
-    }
 }
 
-fn row(method: Method, path: &'static str, operation: &'static str, handler: Handler) -> Route {
+fn row(method: Method, path: &'static str, operation: &'static str, endpoint: Endpoint<Handler>) -> Route {
     Route {
         method,
         path,
         operation,
+        endpoint,
         role: Role::Viewer,
         approval: None,
         decides_approval: false,
@@ -86,175 +58,82 @@ fn row(method: Method, path: &'static str, operation: &'static str, handler: Han
         takes_csv: false,
         noted: false,
         in_reserve: false,
-        handler,
-        show: None,
         table: None,
-        verbs: Vec::new(),
+        verbs: (endpoint.description)().commands,
     }
 }
 
-macro_rules! rows {
-    ($($method:ident $path:literal $operation:literal $file:ident::$handler:ident $([$($row:tt)*])?
-        $($verb:literal $about:literal $example:literal $([$($more:tt)*])?)+;)*) => {
-        pub fn routes() -> Vec<Route> {
-            use Role::{Admin, Support, Treasury};
-            vec![$(
-                row(Method::$method, $path, $operation, |call: Call| -> Working { Box::pin($file::$handler(call)) })
-                    $($($row)*)? $(.verb($verb, $about, $example)$($($more)*)?)+,
-            )*]
-        }
-    };
-}
-
-// Method, path, operation, handler, what holds for the row; then each command with its help and, for its example, what
-// follows its name and the ids of the path.
-rows! {
-    POST "/admin/tenants" "createTenant" tenants::create [.shows(api::tenants::show_opened).by(Admin)]
-        "tenant create" "Create a tenant; its first two keys are shown only now"
-            "--name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'";
-    GET "/admin/tenants" "listTenants" tenants::list
-        "tenant list" "List tenants, newest first" "--limit 100";
-    GET "/admin/tenants/:id" "getTenant" tenants::read
-        "tenant get" "Show a tenant" "";
-    PATCH "/admin/tenants/:id/settings" "updateSettings" tenants::set_settings [.by(Admin)]
-        "tenant settings" "Change settings; what is not named stays"
-            "'{\"fees\": {\"c2p\": {\"percent\": \"1.2500\"}}}'" [.operand("JSON", Fills::Body, "The settings to change")];
-    POST "/admin/tenants/:id/live-status" "setLiveStatus" tenants::set_live_status [.shows(api::tenants::show_changed).by(Admin).approved_as(Approvable::LiveStatus).in_reserve()]
-        "tenant live-status" "Set whether a tenant may use live mode"
-            "active --reason \"contract signed\"" [.operand("STATUS", Fills::Member("status"), "active, suspended or inactive")];
-    POST "/admin/tenants/:id/resume" "resumeTenant" tenants::resume [.by(Admin).noted().in_reserve()]
-        "tenant resume" "Resume a tenant's halted books, if their records verify" "";
-    POST "/admin/tenants/:id/keys" "createKey" keys::create [.shows(api::tenants::show_made).by(Admin)]
-        "key create" "Create an API key; it is shown only now" "--mode test --scopes read,collect";
-    GET "/admin/tenants/:id/keys" "listKeys" keys::list
-        "key list" "List a tenant's keys" "";
-    DELETE "/admin/keys/:keyId" "revokeKey" keys::revoke [.by(Admin).in_reserve()]
-        "key revoke" "Revoke a key at once" "";
-    POST "/admin/keys/:keyId/rotate" "rotateKey" keys::rotate [.shows(api::tenants::show_made).by(Admin)]
-        "key rotate" "Replace a key; the old one works on for a while" "--overlap-seconds 3600";
-    POST "/admin/tenants/:id/adjustments" "createAdjustment" adjustments::create [.shows(api::balance::new_movement).by(Treasury).approved_as(Approvable::Adjustments)]
-        "adjustment create" "Correct a balance" "--mode live --currency VES --amount=-12.50 --description \"bank fee\"";
-    GET "/admin/tenants/:id/statements" "getTenantStatement" statements::of_tenant
-        "statement tenant" "Show a tenant's statement, day by day" "--currency VES --from 2026-11-01 --to 2026-11-30";
-    GET "/admin/statements" "getPlatformStatement" statements::of_platform
-        "statement platform" "Show what the platform earned, day by day"
-            "--currency VES --from 2026-11-01 --to 2026-11-30";
-    POST "/admin/rates" "recordRate" rates::record [.by(Treasury).approved_as(Approvable::Rates).noted()]
-        "rate add" "Enter a sample of a rate" "--pair USD/VES --source bcv --side OFFICIAL --price 231.0462";
-    GET "/admin/rates" "listRates" rates::list
-        "rate list" "List the newest sample of every rate, and what is pinned" "";
-    DELETE "/admin/rates/pin" "unpinRate" rates::unpin [.by(Treasury).approved_as(Approvable::Rates).noted()]
-        "rate unpin" "Unpin a rate; its feed sets it again" "--pair USDT/VES --source p2p --side FLOOR";
-    GET "/admin/banks" "listAllBanks" banks::list
-        "bank list" "List banks, hidden ones too" "";
-    GET "/admin/cluster" "getCluster" cluster::read
-        "cluster get" "Show the nodes, as `pasarela cluster status --json` does" "";
-    POST "/admin/cluster/hand-over" "handOver" cluster::hand_over [.by(Admin).in_reserve()]
-        "cluster hand-over" "Make another node the leader, as `pasarela cluster hand-over` does"
-            "node-2" [.operand("NODE", Fills::Member("to"), "The node that becomes the leader")];
-    GET "/admin/status" "getStatus" state::read
-        "status" "Show the state of the server" "";
-    POST "/admin/snapshot" "takeSnapshot" state::snapshot [.by(Admin).noted()]
-        "snapshot" "Write snapshots now, so that the next start replays nothing" "";
-    POST "/admin/clock/confirm" "confirmClock" state::confirm_clock [.by(Admin).noted().in_reserve()]
-        "clock confirm" "Confirm that the machine's clock is right after it was set" "";
-    POST "/admin/tenants/:id/chargebacks" "openChargeback" chargebacks::open [.shows(api::chargebacks::opened).by(Treasury).approved_as(Approvable::Adjustments)]
-        "chargeback create" "Record that a bank takes a card payment back"
-            "--payment-id 01930a4b-5c6d-7e8f-9012-3456789b0000 --reason fraud";
-    POST "/admin/chargebacks/:id/close" "closeChargeback" chargebacks::close [.shows(api::chargebacks::closed).by(Treasury)]
-        "chargeback close" "Record how the dispute ended" "--outcome won";
-    POST "/admin/backup" "makeBackup" state::backup [.by(Admin)]
-        "backup" "Have the server copy everything to a new directory on its disk"
-            "/mnt/backup/pasarela-2026-11-21" [.operand("PATH", Fills::Directory("path"), "The directory to make")];
-    GET "/admin/crypto/payouts" "listAllCryptoPayouts" crypto::list
-        "crypto-payout list" "List payouts in USDT" "--status pending_review";
-    POST "/admin/crypto/payouts/:id/approve" "approveCryptoPayout" crypto::approve [.shows(api::crypto::reviewed).by(Treasury).approved_as(Approvable::CryptoPayouts)]
-        "crypto-payout approve" "Approve a large payout" "";
-    POST "/admin/crypto/payouts/:id/reject" "rejectCryptoPayout" crypto::reject [.shows(api::crypto::reviewed).by(Treasury).approved_as(Approvable::CryptoPayouts)]
-        "crypto-payout reject" "Reject a large payout; the money returns to the balance"
-            "--reason \"address on a list\"" [.asking_for("reason")];
-    POST "/admin/tenants/:id/cop-payouts" "createCopPayout" cop_payouts::create [.shows(api::cop_payments::payouts::created).by(Treasury).approved_as(Approvable::CopPayouts)]
-        "cop-payout create" "Pay pesos out; the balance is debited at once"
-            "--mode live --amount-cop 50000 --bank Bancolombia --account-number 12345678901 --account-type savings --holder-name \"Ana Paz\" --document-type CC --document-number 1020304050";
-    POST "/admin/cop-payouts/:id/complete" "completeCopPayout" cop_payouts::complete [.shows(api::cop_payments::payouts::settled).by(Treasury).approved_as(Approvable::CopPayouts)]
-        "cop-payout complete" "Record that pesos have arrived" "--reference 778899";
-    POST "/admin/cop-payouts/:id/fail" "failCopPayout" cop_payouts::fail [.shows(api::cop_payments::payouts::settled).by(Treasury).approved_as(Approvable::CopPayouts)]
-        "cop-payout fail" "Record that pesos have not arrived; they return to the balance" "--failure-code AC01";
-    POST "/admin/banks/refresh" "refreshBanks" banks::refresh_now [.by(Admin)]
-        "bank refresh" "Fetch the catalogue from its feed now" "";
-    GET "/admin/operations" "listOperations" operations::list
-        "operation list" "List orders to banks that are pending, unresolved or contradicted" "--status contradicted";
-    POST "/admin/operations/:id/resolve" "resolveOperation" operations::resolve [.by(Treasury).approved_as(Approvable::Operations)]
-        "operation resolve" "Record what became of an order whose outcome no bank has confirmed"
-            "--outcome done --reference 81234567 --note \"on the statement\"";
-    POST "/admin/reconciliations" "createReconciliation" reconciliations::create [.with_csv().by(Treasury).noted()]
-        "reconciliation create" "Upload a bank's statement"
-            "statement.csv --rail r4 --account 01690001001234567890 --from 2026-11-01 --to 2026-11-30" [.operand("FILE", Fills::File, "The statement as CSV, with the names of its columns")];
-    GET "/admin/reconciliations" "listReconciliations" reconciliations::list
-        "reconciliation list" "List reconciliations, newest first" "--status failed";
-    GET "/admin/reconciliations/:id" "getReconciliation" reconciliations::read
-        "reconciliation show" "Show the progress and the figures of a reconciliation" "";
-    GET "/admin/reconciliations/:id/items" "listReconciliationItems" reconciliations::items
-        "reconciliation items" "List the result of each line" "--result missingHere";
-    POST "/admin/reconciliations/:id/accept" "acceptReconciliation" reconciliations::accept [.by(Treasury).approved_as(Approvable::Operations).noted()]
-        "reconciliation accept" "Accept proposals: resolve the operations that lines answer" "--all true";
-    GET "/admin/me" "getMe" operators::me
-        "me" "Show who the token is" "";
-    POST "/admin/operators" "createOperator" operators::create [.shows(api::operators::show_made).by(Admin).approved_as(Approvable::Operators)]
-        "operator create" "Make an operator; the token is shown only now"
-            "--name Ana --email ana@example.com --role support";
-    GET "/admin/operators" "listOperators" operators::list
-        "operator list" "List operators, newest first" "";
-    GET "/admin/operators/:id" "getOperator" operators::read
-        "operator get" "Show an operator" "";
-    PATCH "/admin/operators/:id" "updateOperator" operators::change [.by(Admin).approved_as(Approvable::Operators).in_reserve()]
-        "operator update" "Change the role, or disable" "--status disabled";
-    POST "/admin/operators/:id/rotate" "rotateOperator" operators::rotate [.shows(api::operators::show_made).by(Admin).approved_as(Approvable::Operators).in_reserve()]
-        "operator rotate" "Give a new token, shown only now; the old one ends at once" "";
-    GET "/admin/payments/:id" "getAnyPayment" people::read_payment
-        "payment get" "Show a payment of any tenant" "";
-    GET "/admin/merchants/:id" "getAnyMerchant" people::read_merchant
-        "merchant get" "Show a seller of any tenant" "";
-    POST "/admin/payments/:id/cancel" "cancelAnyPayment" people::cancel_payment [.shows(people::show_canceled).by(Support)]
-        "payment cancel" "Cancel a payment that waits for its payer" "";
-    POST "/admin/events/:id/resend" "resendAnyEvent" people::resend_event [.by(Support).noted()]
-        "event resend" "Send an event to its endpoints again" "";
-    GET "/admin/approvals" "listApprovals" approvals::list
-        "approval list" "List calls that wait or waited for a second person" "--status pending";
-    GET "/admin/approvals/:id" "getApproval" approvals::read
-        "approval get" "Show an approval" "";
-    POST "/admin/approvals/:id/approve" "approveCall" approvals::approve [.by(Treasury).decides_approval()]
-        "approval approve" "Let a call of somebody else go on" "--note \"seen on the statement\"";
-    POST "/admin/approvals/:id/reject" "rejectCall" approvals::reject [.by(Treasury).decides_approval()]
-        "approval reject" "Refuse a call of somebody else" "--note \"ask the bank first\"";
-    GET "/admin/audit" "listAudit" audit::list
-        "audit list" "List who changed what, newest first" "--action adjustment.create"
-        "adjustment list" "List who corrected which balance, newest first"
-            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000" [.fixed("action", "adjustment.create")];
-    GET "/admin/search" "searchAll" finding::search
-        "search" "Search all tenants by an id, reference, document, phone or name"
-            "order-81" [.operand("TEXT", Fills::Option("q"), "An id, a reference, a document, a phone, a tenant's name")];
-    GET "/admin/payments" "listAllPayments" finding::payments
-        "payment list" "List payments, newest first" "--status PENDING";
-    GET "/admin/payouts" "listAllPayouts" finding::payouts
-        "payout list" "List payouts, newest first" "--status pending";
-    GET "/admin/conversions" "listAllConversions" finding::conversions
-        "conversion list" "List conversions, newest first" "--status PENDING";
-    GET "/admin/cop-payouts" "listAllCopPayouts" finding::cop_payouts
-        "cop-payout list" "List payouts in pesos, newest first" "--status pending";
-    GET "/admin/cop-payouts/:id" "getAnyCopPayout" finding::read_cop_payout
-        "cop-payout get" "Show a payout in pesos; to treasury also to whom it goes" "";
-    GET "/admin/chargebacks" "listAllChargebacks" finding::chargebacks
-        "chargeback list" "List chargebacks, newest first" "--status open";
-    GET "/admin/webhooks/deliveries" "listAllDeliveries" finding::deliveries
-        "delivery list" "List webhook deliveries, newest first" "--mode live";
-    GET "/admin/notices" "listNotices" notices::list
-        "notice list" "List transfers that banks reported, newest first" "--unmatched true";
-    POST "/admin/notices/:id/give" "giveNotice" notices::give [.by(Treasury).approved_as(Approvable::Operations)]
-        "notice give" "Say whose a transfer is whose reference was guessed at"
-            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"";
-    PATCH "/admin/banks/:code" "updateBank" banks::update [.by(Admin)]
-        "bank update" "Change a bank's entry in the catalogue" "--hidden true";
+#[rustfmt::skip] // A row is read across.
+pub fn routes() -> Vec<Route> {
+    use Role::{Admin, Support, Treasury};
+    let (get, post, patch) = (|| Method::GET, || Method::POST, || Method::PATCH);
+    vec![
+        row(post(), "/admin/tenants", "createTenant", tenants::CREATE).by(Admin),
+        row(get(), "/admin/tenants", "listTenants", tenants::LIST),
+        row(get(), "/admin/tenants/:id", "getTenant", tenants::READ),
+        row(patch(), "/admin/tenants/:id/settings", "updateSettings", tenants::SET_SETTINGS).by(Admin),
+        row(post(), "/admin/tenants/:id/live-status", "setLiveStatus", tenants::SET_LIVE_STATUS).by(Admin).approved_as(Approvable::LiveStatus).in_reserve(),
+        row(post(), "/admin/tenants/:id/resume", "resumeTenant", tenants::RESUME).by(Admin).noted().in_reserve(),
+        row(post(), "/admin/tenants/:id/keys", "createKey", keys::CREATE).by(Admin),
+        row(get(), "/admin/tenants/:id/keys", "listKeys", keys::LIST),
+        row(Method::DELETE, "/admin/keys/:keyId", "revokeKey", keys::REVOKE).by(Admin).in_reserve(),
+        row(post(), "/admin/keys/:keyId/rotate", "rotateKey", keys::ROTATE).by(Admin),
+        row(post(), "/admin/tenants/:id/adjustments", "createAdjustment", adjustments::CREATE).by(Treasury).approved_as(Approvable::Adjustments),
+        row(get(), "/admin/tenants/:id/statements", "getTenantStatement", statements::OF_TENANT),
+        row(get(), "/admin/statements", "getPlatformStatement", statements::OF_PLATFORM),
+        row(post(), "/admin/rates", "recordRate", rates::RECORD).by(Treasury).approved_as(Approvable::Rates).noted(),
+        row(get(), "/admin/rates", "listRates", rates::LIST),
+        row(Method::DELETE, "/admin/rates/pin", "unpinRate", rates::UNPIN).by(Treasury).approved_as(Approvable::Rates).noted(),
+        row(get(), "/admin/banks", "listAllBanks", banks::LIST),
+        row(get(), "/admin/cluster", "getCluster", cluster::READ),
+        row(post(), "/admin/cluster/hand-over", "handOver", cluster::HAND_OVER).by(Admin).in_reserve(),
+        row(get(), "/admin/status", "getStatus", state::READ),
+        row(post(), "/admin/snapshot", "takeSnapshot", state::SNAPSHOT).by(Admin).noted(),
+        row(post(), "/admin/clock/confirm", "confirmClock", state::CONFIRM_CLOCK).by(Admin).noted().in_reserve(),
+        row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", chargebacks::OPEN).by(Treasury).approved_as(Approvable::Adjustments),
+        row(post(), "/admin/chargebacks/:id/close", "closeChargeback", chargebacks::CLOSE).by(Treasury),
+        row(post(), "/admin/backup", "makeBackup", state::BACKUP).by(Admin),
+        row(get(), "/admin/crypto/payouts", "listAllCryptoPayouts", crypto::LIST),
+        row(post(), "/admin/crypto/payouts/:id/approve", "approveCryptoPayout", crypto::APPROVE).by(Treasury).approved_as(Approvable::CryptoPayouts),
+        row(post(), "/admin/crypto/payouts/:id/reject", "rejectCryptoPayout", crypto::REJECT).by(Treasury).approved_as(Approvable::CryptoPayouts),
+        row(post(), "/admin/tenants/:id/cop-payouts", "createCopPayout", cop_payouts::CREATE).by(Treasury).approved_as(Approvable::CopPayouts),
+        row(post(), "/admin/cop-payouts/:id/complete", "completeCopPayout", cop_payouts::COMPLETE).by(Treasury).approved_as(Approvable::CopPayouts),
+        row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", cop_payouts::FAIL).by(Treasury).approved_as(Approvable::CopPayouts),
+        row(post(), "/admin/banks/refresh", "refreshBanks", banks::REFRESH_NOW).by(Admin),
+        row(get(), "/admin/operations", "listOperations", operations::LIST),
+        row(post(), "/admin/operations/:id/resolve", "resolveOperation", operations::RESOLVE).by(Treasury).approved_as(Approvable::Operations),
+        row(post(), "/admin/reconciliations", "createReconciliation", reconciliations::CREATE).with_csv().by(Treasury).noted(),
+        row(get(), "/admin/reconciliations", "listReconciliations", reconciliations::LIST),
+        row(get(), "/admin/reconciliations/:id", "getReconciliation", reconciliations::READ),
+        row(get(), "/admin/reconciliations/:id/items", "listReconciliationItems", reconciliations::ITEMS),
+        row(post(), "/admin/reconciliations/:id/accept", "acceptReconciliation", reconciliations::ACCEPT).by(Treasury).approved_as(Approvable::Operations).noted(),
+        row(get(), "/admin/me", "getMe", operators::ME),
+        row(post(), "/admin/operators", "createOperator", operators::CREATE).by(Admin).approved_as(Approvable::Operators),
+        row(get(), "/admin/operators", "listOperators", operators::LIST),
+        row(get(), "/admin/operators/:id", "getOperator", operators::READ),
+        row(patch(), "/admin/operators/:id", "updateOperator", operators::CHANGE).by(Admin).approved_as(Approvable::Operators).in_reserve(),
+        row(post(), "/admin/operators/:id/rotate", "rotateOperator", operators::ROTATE).by(Admin).approved_as(Approvable::Operators).in_reserve(),
+        row(get(), "/admin/payments/:id", "getAnyPayment", people::READ_PAYMENT),
+        row(get(), "/admin/merchants/:id", "getAnyMerchant", people::READ_MERCHANT),
+        row(post(), "/admin/payments/:id/cancel", "cancelAnyPayment", people::CANCEL_PAYMENT).by(Support),
+        row(post(), "/admin/events/:id/resend", "resendAnyEvent", people::RESEND_EVENT).by(Support).noted(),
+        row(get(), "/admin/approvals", "listApprovals", approvals::LIST),
+        row(get(), "/admin/approvals/:id", "getApproval", approvals::READ),
+        row(post(), "/admin/approvals/:id/approve", "approveCall", approvals::APPROVE).by(Treasury).decides_approval(),
+        row(post(), "/admin/approvals/:id/reject", "rejectCall", approvals::REJECT).by(Treasury).decides_approval(),
+        row(get(), "/admin/audit", "listAudit", audit::LIST),
+        row(get(), "/admin/search", "searchAll", finding::SEARCH),
+        row(get(), "/admin/payments", "listAllPayments", finding::PAYMENTS),
+        row(get(), "/admin/payouts", "listAllPayouts", finding::PAYOUTS),
+        row(get(), "/admin/conversions", "listAllConversions", finding::CONVERSIONS),
+        row(get(), "/admin/cop-payouts", "listAllCopPayouts", finding::COP_PAYOUTS),
+        row(get(), "/admin/cop-payouts/:id", "getAnyCopPayout", finding::READ_COP_PAYOUT),
+        row(get(), "/admin/chargebacks", "listAllChargebacks", finding::CHARGEBACKS),
+        row(get(), "/admin/webhooks/deliveries", "listAllDeliveries", finding::DELIVERIES),
+        row(get(), "/admin/notices", "listNotices", notices::LIST),
+        row(post(), "/admin/notices/:id/give", "giveNotice", notices::GIVE).by(Treasury).approved_as(Approvable::Operations),
+        row(patch(), "/admin/banks/:code", "updateBank", banks::UPDATE).by(Admin),
+    ]
 }
 
 static ROWS: LazyLock<Vec<Route>> = LazyLock::new(routes);
@@ -280,13 +159,9 @@ const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their
     of the tenants' API.";
 
 pub fn document() -> Document {
-    let rows = rows().iter().map(|route| Row {
-        takes_key: route.method == Method::POST,
-        method: route.method.clone(),
-        path: route.path,
-        operation: route.operation,
-        access: Access::Operator { role: route.role.name() },
-        errors: ErrorShape::Gateway,
+    let rows = rows().iter().map(|route| {
+        let access = Access::Operator { role: route.role.name() };
+        route.endpoint.described(route.method.clone(), route.path, route.operation, access)
     });
     let operator = Object::new()
         .plain("type", "http")
@@ -317,7 +192,11 @@ pub fn document() -> Document {
             banks::chapter(),
             state::chapter(),
             cluster::chapter(),
-            state::copies(),
+            Chapter {
+                tag: state::CHAPTER,
+                schemas: vec![("NewBackup", body(backups::wanted))],
+                ..Chapter::default()
+            },
         ],
         security: vec![("operator", operator)],
     }
@@ -390,7 +269,7 @@ mod tests {
 
     #[test]
     fn every_route_is_described_and_has_a_command() {
-        assert_eq!(document().gaps(), Vec::<String>::new());
+        assert_eq!(document().gaps(), Vec::<&str>::new());
         for route in routes() {
             assert!(!route.verbs.is_empty(), "{} has no twin in the command line", route.operation);
         }

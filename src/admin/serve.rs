@@ -105,7 +105,7 @@ impl AdminApi {
         let parameters: Vec<(&'static str, String)> =
             asked.parameters.iter().map(|(name, text)| (name, canonical(text))).collect();
         let path = path_of(row.path, &parameters);
-        let shows = Shows::of(row.show, parameters.iter().map(|(_, text)| text.as_str()));
+        let shows = Shows::of(row.endpoint.show, parameters.iter().map(|(_, text)| text.as_str()));
         let Route { table, takes_query, path: named, .. } = row;
         let export = Export::wanted(table.as_ref(), *takes_query, &head.headers, named, head.uri.query());
         let (export, bad) = export.unzip();
@@ -138,7 +138,8 @@ impl AdminApi {
         }
         let route = row.clone();
         if let Some(export) = export {
-            let pages = OperatorPages(Arc::new((route.handler, call.again(call.path.clone(), None))));
+            let pages =
+                OperatorPages(Arc::new((route.endpoint.handler, call.again(call.path.clone(), None))));
             let first = run(route, call).await?;
             return export.reply(&first.body, pages, request_id.clone());
         }

@@ -1,6 +1,6 @@
 //! The state of the server, and copies of its data: status, snapshot, backup.
 
-use super::call::{Call, CallResult, Done, said, shown};
+use super::call::{Call, CallResult, Done, Handler, run, said, shown};
 use super::rates::show_pin;
 use super::tenants::{halted_schema, show_halted};
 use crate::backups;
@@ -12,17 +12,29 @@ use crate::gateway::services::Services;
 use crate::rails::evm::{Evm, Waits};
 use crate::rails::lane::LaneFigures;
 use crate::rates::FeedHealth;
-use api::fields::body;
+use api::endpoint::{Endpoint, endpoint};
 use api::openapi::document::Chapter;
+use api::openapi::operation::{Fills, summary};
 use api::openapi::schema::Schema;
-use api::openapi::values::{count, instant};
+use api::openapi::values::count;
+use api::openapi::{schema, values};
 use api::problem::Problem;
 use api::writer::{self, Object};
 use domain::platform::acts::Deed;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::atomic::Ordering;
 
-pub async fn read(call: Call) -> CallResult {
+pub const CHAPTER: &str = "Server";
+
+pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
+    summary("How the server is").answers(200, "Status", "Its figures").command(
+        "status",
+        "Show the state of the server",
+        "",
+    )
+});
+
+async fn read(call: Call) -> CallResult {
     Ok(Done::ok(show_status(&call.services, &call.services.engine.status()).end()))
 }
 
@@ -166,20 +178,60 @@ shown! {
     ]
 }
 
-pub async fn confirm_clock(call: Call) -> CallResult {
+pub const CONFIRM_CLOCK: Endpoint<Handler> = endpoint(CHAPTER, run!(confirm_clock), || {
+    summary("Believe the machine's clock after it was set")
+        .about(
+            "A step of more than a minute that the clock since boot does not explain is not \
+                     believed: live money waits (503 `clock_stepped`) until the step is undone or \
+                     confirmed here.",
+        )
+        .answers_with(
+            200,
+            schema::object().member("stepMs", schema::integer()).member("now", values::instant()),
+            "How far the clock had been set; 0 when it was believed already",
+        )
+        .command("clock confirm", "Confirm that the machine's clock is right after it was set", "")
+});
+
+async fn confirm_clock(call: Call) -> CallResult {
     call.body.nothing()?;
     let step_ms = call.services.engine.clock().confirm();
     tracing::warn!(step_ms, "an operator confirmed the wall clock");
     Ok(Done::ok(Object::new().number("stepMs", step_ms).plain("now", call.services.now()).end()))
 }
 
-pub async fn snapshot(call: Call) -> CallResult {
+pub const SNAPSHOT: Endpoint<Handler> = endpoint(CHAPTER, run!(snapshot), || {
+    summary("Write a snapshot now")
+        .answers_with(200, schema::object().member("walSeq", count()), "It holds everything up to here")
+        .command("snapshot", "Write snapshots now, so that the next start replays nothing", "")
+});
+
+async fn snapshot(call: Call) -> CallResult {
     call.body.nothing()?;
     let seq = call.services.engine.snapshot().await.map_err(failure)?;
     Ok(Done::ok(Object::new().number("walSeq", seq).end()))
 }
 
-pub async fn backup(call: Call) -> CallResult {
+pub const BACKUP: Endpoint<Handler> = endpoint(CHAPTER, run!(backup), || {
+    summary("Copy everything without stopping")
+        .body("NewBackup")
+        .example("a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#)
+        .answers_with(
+            200,
+            schema::object().member("path", schema::text()).member("walSeq", count()),
+            "The copy holds at least everything up to here",
+        )
+        .refuses(409, &["directory_exists"])
+        .refuses(500, &["backup_failed"])
+        .command(
+            "backup",
+            "Have the server copy everything to a new directory on its disk",
+            "/mnt/backup/pasarela-2026-11-21",
+        )
+        .operand("PATH", Fills::Directory("path"), "The directory to make")
+});
+
+async fn backup(call: Call) -> CallResult {
     let path = backups::wanted(call.body.fields()?)?;
     let disk = &call.services.site.disk;
     let (engine, data) = (call.services.engine.clone(), disk.data().to_path_buf());
@@ -196,57 +248,15 @@ pub async fn backup(call: Call) -> CallResult {
     Ok(Done::ok(shown).traced(trace))
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
-    use api::openapi::schema::{integer, object};
     Chapter {
-        tag: "Server",
+        tag: CHAPTER,
         about: "How it is, and copies of what it knows.",
-        operations: vec![
-            operation("getStatus", "How the server is").answers(200, "Status", "Its figures"),
-            operation("confirmClock", "Believe the machine's clock after it was set")
-                .about(
-                    "A step of more than a minute that the clock since boot does not explain is not \
-                     believed: live money waits (503 `clock_stepped`) until the step is undone or \
-                     confirmed here.",
-                )
-                .answers_with(
-                    200,
-                    object().member("stepMs", integer()).member("now", instant()),
-                    "How far the clock had been set; 0 when it was believed already",
-                ),
-        ],
         schemas: vec![
             ("Status", status_schema()),
             ("LiveRail", live_rail_schema()),
             ("HaltedBook", halted_schema()),
             ("Feed", feed_schema()),
         ],
-        ..Chapter::default()
-    }
-}
-pub fn copies() -> Chapter {
-    use api::openapi::operation::operation;
-    use api::openapi::schema::{object, text};
-    Chapter {
-        tag: "Server",
-        operations: vec![
-            operation("takeSnapshot", "Write a snapshot now").answers_with(
-                200,
-                object().member("walSeq", count()),
-                "It holds everything up to here",
-            ),
-            operation("makeBackup", "Copy everything without stopping")
-                .body("NewBackup")
-                .example("a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#)
-                .answers_with(
-                    200,
-                    object().member("path", text()).member("walSeq", count()),
-                    "The copy holds at least everything up to here",
-                )
-                .refuses(409, &["directory_exists"])
-                .refuses(500, &["backup_failed"]),
-        ],
-        schemas: vec![("NewBackup", body(backups::wanted))],
         ..Chapter::default()
     }
 }

@@ -1,24 +1,54 @@
 //! Statements of tenants and of the platform, for operators (`docs/contract.md, 20.5`).
 
-use super::call::{Call, CallResult, Done};
+use super::call::{Call, CallResult, Done, Handler, run};
 use super::finding::mode;
 use crate::gateway::statements;
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Invalid, Kind as _};
 use api::openapi::document::Chapter;
+use api::openapi::operation::{Operation, summary};
 use api::query::Query;
 use api::statements::description::schemas;
 use api::statements::{Ask, Asked, CURRENCIES, answers_statement, show};
 use domain::ledger::Ledger;
 use domain::values::mode::{Mode, tenant_key};
 
-pub async fn of_tenant(call: Call) -> CallResult {
+const CHAPTER: &str = "Statements";
+
+fn of_mode(operation: Operation) -> Operation {
+    answers_statement(operation.query(|query| asked(query, Ledger::Fees)))
+}
+
+pub const OF_TENANT: Endpoint<Handler> = endpoint(CHAPTER, run!(of_tenant), || {
+    of_mode(summary("An account's statement by days")).command(
+        "statement tenant",
+        "Show a tenant's statement, day by day",
+        "--currency VES --from 2026-11-01 --to 2026-11-30",
+    )
+});
+
+async fn of_tenant(call: Call) -> CallResult {
     let (mode, ask) = call.asked(|query| asked(query, Ledger::Tenant))?;
     let tenant = call.tenant()?;
     let lines = statements::lines(&call.services, tenant_key(tenant.number, mode), ask).await?;
     Ok(Done::ok(show(ask.currency, &lines)))
 }
 
-pub async fn of_platform(call: Call) -> CallResult {
+pub const OF_PLATFORM: Endpoint<Handler> = endpoint(CHAPTER, run!(of_platform), || {
+    of_mode(summary("The platform's own statement by days"))
+        .about(
+            "What it earned over all accounts, less what it gave back: `fees` and `platformFees` \
+                     of sales, `chargebacks` the fees of those, `payouts` the fees of payouts and \
+                     networks. The other columns are 0.",
+        )
+        .command(
+            "statement platform",
+            "Show what the platform earned, day by day",
+            "--currency VES --from 2026-11-01 --to 2026-11-30",
+        )
+});
+
+async fn of_platform(call: Call) -> CallResult {
     let (mode, ask) = call.asked(|query| asked(query, Ledger::Fees))?;
     let lines = statements::of_platform(&call.services, mode, ask).await?;
     Ok(Done::ok(show(ask.currency, &lines)))
@@ -31,20 +61,9 @@ fn asked(mut query: Query<'_>, ledger: Ledger) -> Result<(Mode, Ask), Invalid> {
     Ok((mode.get(&sound).unwrap_or(Mode::Live), asked.of(ledger, &sound)))
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::{Operation, operation};
-    let of_mode =
-        |operation: Operation| answers_statement(operation.query(|query| asked(query, Ledger::Fees)));
     Chapter {
-        tag: "Statements",
+        tag: CHAPTER,
         about: "What moved on each day, by columns. Days are those of Caracas, of pesos those of Bogotá.",
-        operations: vec![
-            of_mode(operation("getTenantStatement", "An account's statement by days")),
-            of_mode(operation("getPlatformStatement", "The platform's own statement by days")).about(
-                "What it earned over all accounts, less what it gave back: `fees` and `platformFees` \
-                     of sales, `chargebacks` the fees of those, `payouts` the fees of payouts and \
-                     networks. The other columns are 0.",
-            ),
-        ],
         schemas: schemas(),
         ..Chapter::default()
     }

@@ -1,15 +1,17 @@
 //! Tenants, their settings and live status, and their halted books: which they are, and their way back.
 
-use super::call::{Call, CallResult, Done, page_of, shown, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, page_of, run, shown, tenant_of};
 use crate::gateway::ask::{self, Changed, failure};
 use crate::gateway::keys::{Secret, stem};
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::rails::registry::Registry;
 use crate::recovery::rederive::{Rederived, rederive};
+use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Got, Invalid, Kind as _, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
+use api::openapi::operation::{Fills, summary};
 use api::openapi::schema::{self, Schema};
 use api::page::{ListOf, Page, bad_cursor};
 use api::problem::Problem;
@@ -29,10 +31,29 @@ use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
+const CHAPTER: &str = "Tenants";
+
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
 
-pub async fn create(call: Call) -> CallResult {
+pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
+    summary("Open an account")
+        .body("NewTenant")
+        .example("a shop", r#"{"name":"mi tienda"}"#)
+        .example(
+            "with a fee of its own",
+            r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#,
+        )
+        .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown")
+        .command(
+            "tenant create",
+            "Create a tenant; its first two keys are shown only now",
+            "--name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'",
+        )
+})
+.shows(tenants::show_opened);
+
+async fn create(call: Call) -> CallResult {
     let services = &*call.services;
     let (name, settings) = read_new(call.body.fields()?, &services.callers.tenant_defaults)?;
     let (mut keys, mut secrets) = (Vec::new(), Vec::new());
@@ -88,7 +109,15 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(bool, Page), Invalid
     Ok((asked.get(&sound).unwrap_or(false), page.get(&sound)))
 }
 
-pub async fn list(call: Call) -> CallResult {
+pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
+    summary("List accounts").list(asked).answers(200, "TenantPage", "Newest first").command(
+        "tenant list",
+        "List tenants, newest first",
+        "--limit 100",
+    )
+});
+
+async fn list(call: Call) -> CallResult {
     let (only_asked, page) = call.listed("tenants", asked)?;
     let after = match &page.after {
         None => u32::MAX,
@@ -106,13 +135,36 @@ pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(page_of(&page, tenants, |last| last.number.to_be_bytes().to_vec(), show)))
 }
 
-pub async fn read(call: Call) -> CallResult {
+pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
+    summary("Read an account").answers(200, "Tenant", "The account").command(
+        "tenant get",
+        "Show a tenant",
+        "",
+    )
+});
+
+async fn read(call: Call) -> CallResult {
     let tenant = call.tenant()?;
     let live_asked_at = call.services.callers.directory.live_asked_at(tenant.number);
     Ok(Done::ok(tenants::show_asking(&tenant, live_asked_at)))
 }
 
-pub async fn set_settings(call: Call) -> CallResult {
+pub const SET_SETTINGS: Endpoint<Handler> = endpoint(CHAPTER, run!(set_settings), || {
+    summary("Change settings")
+        .about("What is not named stays as it is; objects are merged, lists replaced.")
+        .body("SettingsChange")
+        .example("a reserve", r#"{"reserveVes":"1000.00"}"#)
+        .answers(200, "Settings", "All settings as they are now")
+        .refuses(409, &["settings_changed"])
+        .command(
+            "tenant settings",
+            "Change settings; what is not named stays",
+            "'{\"fees\": {\"c2p\": {\"percent\": \"1.2500\"}}}'",
+        )
+        .operand("JSON", Fills::Body, "The settings to change")
+});
+
+async fn set_settings(call: Call) -> CallResult {
     let services = &*call.services;
     let known = call.tenant();
     let _turn = call.turns.of(known.map_or(0, |tenant| tenant.number)).await;
@@ -136,7 +188,17 @@ pub async fn set_settings(call: Call) -> CallResult {
     Ok(Done::ok(settings::show(&tenant.tenant_settings.settings)).traced(trace))
 }
 
-pub async fn set_live_status(call: Call) -> CallResult {
+pub const SET_LIVE_STATUS: Endpoint<Handler> = endpoint(CHAPTER, run!(set_live_status), || {
+summary("Allow or forbid live mode")
+                .about("A change sends `tenant.live_status_changed` in both modes. With `active` the answer has `warnings`: a text for each method \
+                     that no rail serves, so that live calls of it are refused with `rail_not_configured`, and for each price that live mode needs \
+                     and nothing gives (`rate_unavailable`); none of them keeps the status from being set.")
+                .body("LiveStatusChange").example("approve", r#"{"status":"active","reason":"documents checked"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person")
+                .answers(200, "TenantWithWarnings", "The account").refuses(409, &["settings_changed"]).command("tenant live-status", "Set whether a tenant may use live mode", "active --reason \"contract signed\"").operand("STATUS", Fills::Member("status"), "active, suspended or inactive")
+}).shows(tenants::show_changed);
+
+async fn set_live_status(call: Call) -> CallResult {
     let (status, reason) = read_live_status(call.body.fields()?)?;
     let known = call.tenant()?;
     if let Some(waiting) = call.waits_for_approval().await? {
@@ -221,7 +283,15 @@ shown! {
     ]
 }
 
-pub async fn resume(call: Call) -> CallResult {
+pub const RESUME: Endpoint<Handler> = endpoint(CHAPTER, run!(resume), || {
+    summary("Resume halted books")
+                .about("A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is derived from all of its \
+                     records, which are proved on the way; snapshots that say something else are removed. What does not prove right stays halted.")
+                .answers(200, "ResumedTenant", "The account goes on in these modes")
+                .refuses(409, &["tenant_not_halted", "book_not_proved"]).command("tenant resume", "Resume a tenant's halted books, if their records verify", "")
+});
+
+async fn resume(call: Call) -> CallResult {
     call.body.nothing()?;
     let tenant = call.tenant()?;
     let _turn = call.turns.of(tenant.number).await;
@@ -283,7 +353,6 @@ async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
     Ok(derived)
 }
 pub fn chapter() -> Chapter {
-    use api::openapi::operation::operation;
     use api::openapi::schema::{list, named, object, text};
     use api::openapi::values::{instant, page, uuid};
     let begin =
@@ -308,40 +377,26 @@ pub fn chapter() -> Chapter {
     let once = "Shown here, and again only to a repeat with the same Idempotency-Key.";
     let first_key = || object().member("keyId", uuid()).member("key", text().about(once));
     Chapter {
-        tag: "Tenants",
+        tag: CHAPTER,
         about: "The accounts of this server.",
-        operations: vec![
-            operation("createTenant", "Open an account")
-                .body("NewTenant").example("a shop", r#"{"name":"mi tienda"}"#)
-                .example("with a fee of its own", r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#)
-                .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown"),
-            operation("listTenants", "List accounts").list(asked).answers(200, "TenantPage", "Newest first"),
-            operation("getTenant", "Read an account").answers(200, "Tenant", "The account"),
-            operation("updateSettings", "Change settings")
-                .about("What is not named stays as it is; objects are merged, lists replaced.").body("SettingsChange")
-                .example("a reserve", r#"{"reserveVes":"1000.00"}"#)
-                .answers(200, "Settings", "All settings as they are now").refuses(409, &["settings_changed"]),
-            operation("setLiveStatus", "Allow or forbid live mode")
-                .about("A change sends `tenant.live_status_changed` in both modes. With `active` the answer has `warnings`: a text for each method \
-                     that no rail serves, so that live calls of it are refused with `rail_not_configured`, and for each price that live mode needs \
-                     and nothing gives (`rate_unavailable`); none of them keeps the status from being set.")
-                .body("LiveStatusChange").example("approve", r#"{"status":"active","reason":"documents checked"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "TenantWithWarnings", "The account").refuses(409, &["settings_changed"]),
-            operation("resumeTenant", "Resume halted books")
-                .about("A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is derived from all of its \
-                     records, which are proved on the way; snapshots that say something else are removed. What does not prove right stays halted.")
-                .answers(200, "ResumedTenant", "The account goes on in these modes")
-                .refuses(409, &["tenant_not_halted", "book_not_proved"]),
-        ],
         schemas: vec![
             ("NewTenant", body(|fields| read_new(fields, &defaults))),
-            ("OpenedTenant", begin()
-                .member("testKey", first_key()).member("liveKey", first_key()).member("settings", named("Settings"))
-                .member("createdAt", instant())),
+            (
+                "OpenedTenant",
+                begin()
+                    .member("testKey", first_key())
+                    .member("liveKey", first_key())
+                    .member("settings", named("Settings"))
+                    .member("createdAt", instant()),
+            ),
             ("Tenant", tenant()),
-            ("TenantWithWarnings", tenant()
-                .optional("warnings", list(text()).about("Only of a change to `active`; empty when nothing is missing."))),
+            (
+                "TenantWithWarnings",
+                tenant().optional(
+                    "warnings",
+                    list(text()).about("Only of a change to `active`; empty when nothing is missing."),
+                ),
+            ),
             ("TenantPage", page("Tenant")),
             ("ResumedTenant", object().member("tenantId", uuid()).member("resumed", list(resumed_schema()))),
             ("LiveStatusChange", body(read_live_status)),

@@ -7,6 +7,7 @@
 //! is refused before anything happens.
 
 use crate::answer::{OfKind, Show};
+use crate::openapi::document::{Access, ErrorShape, Row};
 use crate::openapi::operation::Operation;
 use crate::page::{ListOf, Page};
 use crate::payments::card_tokens::CardToken;
@@ -34,6 +35,7 @@ use domain::values::mode::is_live;
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
+use hyper::Method;
 use hyper::body::Bytes;
 use std::mem;
 use std::pin::Pin;
@@ -47,8 +49,9 @@ pub type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T, Problem>> + Send +
 /// the time of a small one would go into moving it.
 pub type Handler = for<'a, 'c> fn(&'a mut Context<'c>) -> Later<'a, Reply>;
 
-/// An endpoint as its resource declares it; the row adds the policy. Those of the public interface have functions
-/// of another form.
+/// An endpoint as its resource declares it; the row adds the policy. Each audience but the tenants has functions of
+/// its own form.
+#[derive(Clone, Copy)]
 pub struct Endpoint<H = Handler> {
     pub chapter: &'static str,
     pub handler: H,
@@ -58,9 +61,21 @@ pub struct Endpoint<H = Handler> {
     pub show: Option<Show>,
 }
 
-impl Endpoint {
-    pub const fn shows(self, show: Show) -> Endpoint {
+impl<H: Copy> Endpoint<H> {
+    pub const fn shows(self, show: Show) -> Endpoint<H> {
         Endpoint { show: Some(show), ..self }
+    }
+
+    /// Its row in the description of an interface.
+    pub fn described(
+        &self,
+        method: Method,
+        path: &'static str,
+        operation: &'static str,
+        access: Access,
+    ) -> Row {
+        let (chapter, description) = (self.chapter, (self.description)());
+        Row { method, path, operation, access, errors: ErrorShape::Gateway, chapter, description }
     }
 }
 

@@ -13,7 +13,7 @@
 
 pub mod answer;
 pub mod balance;
-mod chapters;
+pub mod chapters;
 pub mod chargebacks;
 pub mod checkout;
 pub mod codes;

@@ -2,12 +2,10 @@
 //! endpoint elsewhere (metrics, documentation, the golden list) comes from here: the row takes from
 //! its resource what reads the endpoint and what describes it.
 
-use crate::answer::Show;
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::csv::Table;
-use crate::endpoint::{Endpoint, Handler};
-use crate::openapi::operation::Operation;
+use crate::endpoint::Endpoint;
 use crate::payments::{c2p, cards, debits, methods, receipt, transfers};
 use crate::payouts::{batches, own_account};
 use crate::products::links;
@@ -36,12 +34,7 @@ pub struct Route {
     /// Whether its body has a card in it: nothing of it may stay in memory, nor be tried out by who
     /// has a backup.
     pub has_card: bool,
-    pub handler: Handler,
-    /// The function that shows what was decided; none where nothing is decided by a command, or the answer is
-    /// kept as it was sent.
-    pub show: Option<Show>,
-    pub chapter: &'static str,
-    pub description: fn() -> Operation,
+    pub endpoint: Endpoint,
     /// Whether it takes parameters after the question mark; if not, any is unknown. Derived from the
     /// description.
     pub takes_query: bool,
@@ -70,19 +63,14 @@ const fn row(
     operation: &'static str,
     endpoint: Endpoint,
 ) -> Route {
-    let Endpoint { chapter, handler, description, show } = endpoint;
-    let modes = Modes::Both;
     Route {
         method,
         path,
         scope,
-        modes,
+        modes: Modes::Both,
         operation,
         has_card: false,
-        handler,
-        show,
-        chapter,
-        description,
+        endpoint,
         takes_query: false,
         table: None,
         is_for_pages: false,

@@ -3,7 +3,7 @@
 
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::steps;
-use crate::checkout::visit::{Call, Shop, Tried, Visit, secret_of, shop_of};
+use crate::checkout::visit::{Call, Handler, Shop, Tried, Visit, run, secret_of, shop_of};
 use crate::gateway::keys::ServerKeys;
 use crate::gateway::names::random_id;
 use crate::gateway::services::Services;
@@ -14,19 +14,22 @@ use crate::network::Client;
 use crate::store::history;
 use actors::{CommandReply, Settled};
 use api::answer::Show;
+use api::chapters;
 use api::checkout::bolivares::{
     GotCard, read_card_call, read_execution, read_request, read_transfer, show_token,
 };
-use api::checkout::description::asked_attempt;
 use api::checkout::sessions::{self, address, client_secret};
 use api::checkout::{
     Besides, address as show_address, priced, read_network, read_pesos, read_quantity, state as show_state,
 };
 use api::cop_payments::{self, read_code};
-use api::fields::Fields;
+use api::endpoint::{Endpoint, endpoint};
+use api::fields::{Fields, Invalid, Kind as _};
+use api::openapi::kinds;
+use api::openapi::operation::{Operation, summary};
 use api::payments;
 use api::problem::Problem;
-use api::query;
+use api::query::{self, Query};
 use api::refusals::problem;
 use domain::entities::Entity;
 use domain::entities::product::{Link, Product};
@@ -43,6 +46,27 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+/// The rate limit of calls that have messages sent, in words.
+const MESSAGES: &str = "At most ten in a row, and then one a minute, of a session and, on a payment link, of \
+    a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the \
+    payer's bank send a code.";
+
+fn pays(operation: Operation) -> Operation {
+    operation
+        .refuses(404, &["not_found"])
+        .refuses(
+            409,
+            &[
+                "session_paid",
+                "session_expired",
+                "charge_in_progress",
+                "method_not_offered",
+                "merchant_inactive",
+            ],
+        )
+        .refuses(503, &["rail_not_configured", "rail_unavailable", "rate_unavailable"])
+}
 
 /// The session that a call is about, if the call carries its secret. A caller without the secret
 /// learns nothing here, so nothing is counted.
@@ -88,7 +112,22 @@ pub fn is_secret(keys: &ServerKeys, id: Id, sent: &str) -> bool {
     keys.mark(&[b"compared", sent.as_bytes()]).ct_eq(&keys.mark(&[b"compared", right.as_bytes()])).into()
 }
 
-pub async fn state(call: Call<'_>) -> Result<Reply, Problem> {
+fn asked_attempt(mut query: Query<'_>) -> Result<Option<Id>, Invalid> {
+    let payment = kinds::uuid().about("A payment of this session: the answer then says how that stands too.");
+    let attempt = query.optional("attempt", payment);
+    let sound = query.finish()?;
+    Ok(attempt.get(&sound).map(Id::from))
+}
+
+pub const STATE: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(state), || {
+    summary("Where the session stands").query(asked_attempt).answers(
+        200,
+        "CheckoutState",
+        "Its state, and by what it can be paid now",
+    )
+});
+
+async fn state(call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let admitted = admitted(services, call.named, &call.arrival.head.headers)?;
     let attempt = query::read(call.query(), asked_attempt)?;
@@ -134,7 +173,18 @@ fn decided(
     Ok(reply.header(header::CACHE_CONTROL, NO_STORE))
 }
 
-pub async fn request(mut call: Call<'_>) -> Result<Reply, Problem> {
+pub const REQUEST: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(request), || {
+    pays(summary("Begin to pay by C2P"))
+        .body("CheckoutDebtor")
+        .example(
+            "a payer at Banesco",
+            r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134}"#,
+        )
+        .about(MESSAGES)
+        .answers(201, "C2pIntent", "The intent")
+});
+
+async fn request(mut call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_request(fields, &services.banks.now())?);
     let (visit, debtor) = called(&mut call, read).await?;
@@ -143,7 +193,21 @@ pub async fn request(mut call: Call<'_>) -> Result<Reply, Problem> {
     decided(&call, visit.shop.tenant_key, payments::c2p::intent, Ok(settled))
 }
 
-pub async fn pay(mut call: Call<'_>) -> Result<Reply, Problem> {
+pub const PAY: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(pay), || {
+    pays(summary("Pay by C2P"))
+        .body("CheckoutC2p")
+        .example(
+            "the payer's key",
+            concat!(
+                r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","debtorId":"V12345678","#,
+                r#""debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678"}"#,
+            ),
+        )
+        .answers(200, "CheckoutState", "The state after the charge, with `failureCode` if it failed")
+        .refuses(409, &["intent_mismatch", "intent_canceled", "intent_failed"])
+});
+
+async fn pay(mut call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_execution(fields, &services.banks.now())?);
     let (visit, (intent, debtor, token)) = called(&mut call, read).await?;
@@ -151,7 +215,27 @@ pub async fn pay(mut call: Call<'_>) -> Result<Reply, Problem> {
     state_reply_after(&visit, intent, &settled).await
 }
 
-pub async fn card(mut call: Call<'_>) -> Result<Reply, Problem> {
+pub const CARD: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(card), || {
+    pays(summary("Pay by card, or make a token of it"))
+        .body("CheckoutCard")
+        .example(
+            "an approved card of test mode",
+            concat!(
+                r#"{"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"cvv":"123","#,
+                r#""holderName":"Ana Perez","holderId":"V12345678"}}"#,
+            ),
+        )
+        .about(
+            "With `tokenize` nothing is charged: the answer is a token, with which `chargeCard` \
+                 charges the card once, within 15 minutes, for the account whose session this is. The card \
+                 waits in memory alone and is zeroed after. In live mode no rail takes cards.",
+        )
+        .refuses(409, &["amount_changed"])
+        .answers(200, "CheckoutState", "The state after the charge, with `failureCode` if it failed")
+        .answers(201, "MadeCardToken", "The token, if one was asked for")
+});
+
+async fn card(mut call: Call<'_>) -> Result<Reply, Problem> {
     let read = |fields: Fields<'_>| Ok(read_card_call(fields)?);
     let (visit, GotCard { card, tokenize, quote }) = called(&mut call, read).await?;
     call.limits.guess(call.client(), visit.shop.tenant_key, visit.session.id)?;
@@ -171,7 +255,32 @@ pub fn tokenized(visit: &Visit<'_>, card: Arc<Card>) -> Result<Vec<u8>, Problem>
     Ok(show_token(&token, &mark, tenant_key, expiry, terms))
 }
 
-pub async fn transfer(mut call: Call<'_>) -> Result<Reply, Problem> {
+pub const TRANSFER: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(transfer), || {
+    pays(summary("Pay by a Pago Móvil that the buyer made"))
+        .body("CheckoutPagoMovil")
+        .example(
+            "a transfer of today",
+            concat!(
+                r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
+                r#""reference":"00123456","date":"2026-11-21"}"#,
+            ),
+        )
+        .about(
+            "The state's `pagoMovil` says where to and how much; its `quote` keeps that amount for \
+                 this session, whatever the rate is when the transfer is looked for. A transfer pays for one \
+                 thing. At most ten tries in a row, and then one a minute, of a session and of a client at \
+                 one shop, together with those by card.",
+        )
+        .answers(
+            200,
+            "CheckoutState",
+            "The state after it, with `failureCode` if the transfer was not \
+                 found; `processing` while the bank's notice is waited for",
+        )
+        .refuses(409, &["reference_already_used"])
+});
+
+async fn transfer(mut call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_transfer(fields, &services.banks.now())?);
     let (visit, transfer) = called(&mut call, read).await?;
@@ -199,7 +308,28 @@ pub fn may_collect(
     payer.map_or(Ok(()), |phone| limits.message(client, &visit.session, phone))
 }
 
-pub async fn collect(mut call: Call<'_>) -> Result<Reply, Problem> {
+pub const COLLECT: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(collect), || {
+    pays(summary("Pay in pesos"))
+        .body("CheckoutCop")
+        .example("by QR", r#"{"channel":"qr"}"#)
+        .about(
+            "The total is the dollars times the market's rate and 2.5 percent, rounded up to whole \
+                 pesos. It is fixed by this call; a new start fixes a new one. At most ten begin in a row in \
+                 a session, and then one a minute; by a client at one shop sixty, and then ten a minute; by \
+                 push and SMS as many as of `requestCheckoutC2p` besides, together with those.",
+        )
+        .answers(201, "CopPayment", "The payment in pesos, with what the buyer does next")
+        .answers(
+            202,
+            "CopPayment",
+            "In live mode: nobody knows yet what the buyer does next, or whether \
+                 the processor has the payment; it is asked",
+        )
+        .refuses(400, &["amount_below_minimum"])
+        .refuses(403, &["cop_not_enabled"])
+});
+
+async fn collect(mut call: Call<'_>) -> Result<Reply, Problem> {
     let (services, named) = (call.services, call.named);
     let read = |fields: Fields<'_>| {
         let shop = Id::parse(named).map(|id| shop_of(services, id)).transpose()?.flatten();
@@ -212,14 +342,41 @@ pub async fn collect(mut call: Call<'_>) -> Result<Reply, Problem> {
     decided(&call, visit.shop.tenant_key, cop_payments::created, Ok(settled))
 }
 
-pub async fn submit_code(mut call: Call<'_>) -> Result<Reply, Problem> {
+pub const SUBMIT_CODE: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(submit_code), || {
+    pays(summary("Submit the SMS code of a payment in pesos"))
+        .body("CopOtp")
+        .example("the right one of test mode", r#"{"otp":"123456"}"#)
+        .answers(200, "CheckoutState", "The state after it")
+        .refuses(400, &["invalid_otp"])
+        .about(
+            "Five codes may be tried of an attempt; when the fifth is wrong too, it fails with \
+                 `otp_attempts_exhausted`, and another may begin. In live mode two may be tried.",
+        )
+        .refuses(409, &["payment_not_pending", "channel_mismatch", "otp_attempts_exhausted"])
+});
+
+async fn submit_code(mut call: Call<'_>) -> Result<Reply, Problem> {
     let (visit, code) = called(&mut call, |fields| Ok(read_code(fields)?)).await?;
     let settled = visit.submit_code(code).await?;
     let attempt = visit.attempts.cop.as_ref().map_or(visit.session.id, |payment| payment.id);
     state_reply_after(&visit, attempt, &settled).await
 }
 
-pub async fn deposit_address(mut call: Call<'_>) -> Result<Reply, Problem> {
+pub const DEPOSIT_ADDRESS: Endpoint<Handler> =
+    endpoint(chapters::CHECKOUT_PAGE, run!(deposit_address), || {
+        pays(summary("Pay in USDT"))
+            .body("CheckoutUsdt")
+            .example("on Tron", r#"{"network":"TRC20","asset":"USDT"}"#)
+            .about(
+                "A USDT is a dollar. The session is paid when what came to its addresses reaches the \
+                 amount, whatever the networks.",
+            )
+            .answers(201, "CheckoutAddress", "Where to, and how much")
+            .answers(200, "CheckoutAddress", "The same, asked for again")
+            .refuses(403, &["usdt_not_enabled"])
+    });
+
+async fn deposit_address(mut call: Call<'_>) -> Result<Reply, Problem> {
     let read = |fields: Fields<'_>| Ok(read_network(fields)?);
     let (visit, (network, asset)) = called(&mut call, read).await?;
     let settled = visit.address(network, asset).await?;
@@ -290,7 +447,27 @@ pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<N
     })
 }
 
-pub async fn open(call: Call<'_>) -> Result<Reply, Problem> {
+pub const OPEN: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(open), || {
+    summary("Open a session of a payment link")
+        .about(
+            "What `/pay/{slug}` does for a buyer. Needs no key. A client opens at most 50 sessions of \
+                 a link in a row, and then one a second; all together 500, and then 20 a second. Links that \
+                 are not there are counted too: `[limits] misses_burst`.",
+        )
+        .body_optional("LinkQuantity")
+        .example("two", r#"{"quantity":2}"#)
+        .answers(201, "CheckoutSession", "The session with its clientSecret")
+        .refuses(400, &["invalid_json", "invalid_data"])
+        .refuses(404, &["not_found"])
+        .refuses(408, &["request_timeout"])
+        .refuses(413, &["payload_too_large"])
+        .refuses(415, &["unsupported_media_type"])
+        .refuses(429, &["rate_limited"])
+        .refuses(500, &["internal_error"])
+        .refuses(503, &["overloaded", "shutting_down", "storage_unavailable"])
+});
+
+async fn open(call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let sale = sought(&call)?;
     let body = call.body.json(&call.arrival.head.headers).await?;

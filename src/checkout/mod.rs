@@ -27,23 +27,23 @@ use domain::entities::session::Way;
 pub use limits::Limits;
 
 use crate::checkout::pages::Manner;
-use crate::checkout::visit::Call;
+use crate::checkout::visit::{Call, Handler, run};
 use crate::checkout::ways_back::{is_form, is_script};
 use crate::gateway::dispatch::Request;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
+use api::endpoint::{Endpoint, endpoint};
+use api::openapi::document::{Access, Row};
+use api::openapi::operation::summary;
 use api::problem::Problem;
 use domain::values::ids::Id;
 use hyper::Method;
 use hyper::header::{self, HeaderValue};
-use std::pin::Pin;
 use std::sync::Arc;
 
 /// The longest body of a buyer: some names, numbers and a secret.
 const BODY_BYTES_MAX: usize = 16 << 10;
-
-type Handler = for<'a> fn(Call<'a>) -> Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send + 'a>>;
 
 pub struct BuyerRow {
     pub method: Method,
@@ -51,50 +51,52 @@ pub struct BuyerRow {
     /// A page for which something is looked up in what is written.
     pub looks_up: bool,
     pub has_card: bool,
-    answer: Handler,
+    /// Its name in the description of the API; pages and files are in none.
+    operation: Option<&'static str>,
+    endpoint: Endpoint<Handler>,
     /// What answers a form that was sent without a script.
     form: Option<Handler>,
 }
 
-fn page(path: &'static str, answer: Handler) -> BuyerRow {
-    BuyerRow { method: Method::GET, path, looks_up: true, has_card: false, answer, form: None }
-}
-
-fn file(path: &'static str, answer: Handler) -> BuyerRow {
-    BuyerRow { looks_up: false, ..page(path, answer) }
-}
-
-fn act(path: &'static str, script: Handler, form: Handler) -> BuyerRow {
-    BuyerRow { method: Method::POST, form: Some(form), ..file(path, script) }
-}
-
-pub fn rows() -> [BuyerRow; 24] {
-    macro_rules! run {
-        ($call:ident => $answer:expr) => {
-            |$call| Box::pin(async move { $answer })
-        };
-        ($answer:path) => {
-            |call| Box::pin($answer(call))
-        };
+fn page(path: &'static str, handler: Handler) -> BuyerRow {
+    let endpoint = endpoint("", handler, || summary(""));
+    BuyerRow {
+        method: Method::GET,
+        path,
+        looks_up: true,
+        has_card: false,
+        operation: None,
+        endpoint,
+        form: None,
     }
+}
+
+fn file(path: &'static str, handler: Handler) -> BuyerRow {
+    BuyerRow { looks_up: false, ..page(path, handler) }
+}
+
+fn act(path: &'static str, operation: &'static str, endpoint: Endpoint<Handler>, form: Handler) -> BuyerRow {
+    let (method, operation, form) = (Method::POST, Some(operation), Some(form));
+    BuyerRow { method, path, looks_up: false, has_card: false, operation, endpoint, form }
+}
+
+#[rustfmt::skip] // A row is read across.
+pub fn rows() -> [BuyerRow; 24] {
     [
         page("/checkout/:id", run!(call => session(call, Manner::Whole).await)),
         page("/checkout/:id/embed", run!(call => session(call, Manner::Embedded).await)),
-        page(
-            "/checkout/:id/embed/check",
-            run!(call => ways_back::embeddable(call.visit().await, call.query())),
-        ),
+        page("/checkout/:id/embed/check", run!(call => ways_back::embeddable(call.visit().await, call.query()))),
         page("/checkout/:id/receipt", run!(call => ways_back::receipt(&call.visit().await?, call.query()))),
-        page("/checkout/:id/state", run!(calls::state)),
-        act("/checkout/:id/c2p/request", run!(calls::request), run!(forms::request)),
-        act("/checkout/:id/c2p", run!(calls::pay), run!(forms::pay)),
-        act("/checkout/:id/pago-movil", run!(calls::transfer), run!(forms::transfer)),
-        BuyerRow { has_card: true, ..act("/checkout/:id/card", run!(calls::card), run!(forms::card)) },
-        act("/checkout/:id/cop", run!(calls::collect), run!(forms::collect)),
-        act("/checkout/:id/cop/otp", run!(calls::submit_code), run!(forms::submit_code)),
-        act("/checkout/:id/usdt", run!(calls::deposit_address), run!(forms::deposit_address)),
+        BuyerRow { operation: Some("getCheckoutState"), endpoint: calls::STATE, ..page("/checkout/:id/state", calls::STATE.handler) },
+        act("/checkout/:id/c2p/request", "requestCheckoutC2p", calls::REQUEST, run!(forms::request)),
+        act("/checkout/:id/c2p", "payCheckoutC2p", calls::PAY, run!(forms::pay)),
+        act("/checkout/:id/pago-movil", "payCheckoutPagoMovil", calls::TRANSFER, run!(forms::transfer)),
+        BuyerRow { has_card: true, ..act("/checkout/:id/card", "payCheckoutCard", calls::CARD, run!(forms::card)) },
+        act("/checkout/:id/cop", "payCheckoutCop", calls::COLLECT, run!(forms::collect)),
+        act("/checkout/:id/cop/otp", "submitCheckoutOtp", calls::SUBMIT_CODE, run!(forms::submit_code)),
+        act("/checkout/:id/usdt", "payCheckoutUsdt", calls::DEPOSIT_ADDRESS, run!(forms::deposit_address)),
         page("/pay/:slug", run!(call => pages::link(call.services, &calls::sought(&call)?, call.query()))),
-        act("/pay/:slug/sessions", run!(calls::open), run!(forms::open)),
+        act("/pay/:slug/sessions", "openLinkSession", calls::OPEN, run!(forms::open)),
         // A buyer who loads anew what a form has answered comes back to its page.
         file("/checkout/:id/c2p/request", run!(call => ways_back::session(&call, Way::C2p))),
         file("/checkout/:id/c2p", run!(call => ways_back::session(&call, Way::C2p))),
@@ -105,8 +107,18 @@ pub fn rows() -> [BuyerRow; 24] {
         file("/checkout/:id/usdt", run!(call => ways_back::session(&call, Way::Usdt))),
         file("/pay/:slug/sessions", run!(call => ways_back::link(&call))),
         file("/checkout-assets/:file", run!(call => assets::find(call.named).ok_or_else(Problem::not_found))),
-        file("/checkout.js", |_| Box::pin(async { Ok(assets::embed_script()) })),
+        file("/checkout.js", run!(_call => Ok(assets::embed_script()))),
     ]
+}
+
+/// The calls that a page's script makes, for the description of the API. Opening a session of a link takes no
+/// secret: it makes one.
+pub fn described() -> Vec<Row> {
+    let described = |row: BuyerRow| {
+        let access = if row.path.starts_with("/pay/") { Access::Open } else { Access::Buyer };
+        Some(row.endpoint.described(row.method, row.path, row.operation?, access))
+    };
+    rows().into_iter().filter_map(described).collect()
 }
 
 async fn session(call: Call<'_>, manner: Manner) -> Result<Reply, Problem> {
@@ -129,7 +141,7 @@ impl Checkout {
         let named = parameters.iter().next().map_or("", |(_, text)| text);
         let call = Call { services: &self.services, limits: &self.limits, arrival, named, body };
         let form = row.form.filter(|_| is_form(&arrival.head.headers));
-        form.unwrap_or(row.answer)(call).await
+        form.unwrap_or(row.endpoint.handler)(call).await
     }
 
     /// The origins of the shop whose session an address is of: their frames show the page of a problem

@@ -8,6 +8,7 @@ use crate::gateway::names::Pass;
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
+use crate::http::respond::Reply;
 use crate::network::Client;
 use crate::store::history::{self, Unreadable};
 use crate::store::stored::Stored;
@@ -32,7 +33,21 @@ use domain::values::money::{Currency, Usdt};
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
+use std::pin::Pin;
 use std::sync::Arc;
+
+pub type Handler = for<'a> fn(Call<'a>) -> Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send + 'a>>;
+
+macro_rules! run {
+    ($call:ident => $answer:expr) => {
+        |$call| Box::pin(async move { $answer })
+    };
+    ($answer:path) => {
+        |call| Box::pin($answer(call))
+    };
+}
+
+pub(super) use run;
 
 pub struct Call<'a> {
     pub services: &'a Services,
@@ -189,8 +204,10 @@ impl<'a> Visit<'a> {
         );
         if let Some(begun) = self.attempts.pending_cop() {
             offers.retain(|offer| offer.way != Way::Cop);
-            let at =
-                offers.iter().position(|offer| offer.way.place() > Way::Cop.place()).unwrap_or(offers.len());
+            let at = offers
+                .iter()
+                .position(|offer| offer.way as usize > Way::Cop as usize)
+                .unwrap_or(offers.len());
             offers.insert(at, Offer { way: Way::Cop, reason: None, ves: None, cop: Some(begun.amount) });
         }
         offers

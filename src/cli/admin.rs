@@ -7,8 +7,8 @@ mod verbs;
 
 use super::client::{self, Operators};
 use super::{Failure, Settings, at, other};
-use crate::admin::{Fills, Operand};
 use crate::pages::inside::segment;
+use api::openapi::operation::{Fills, Operand};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value};
 use std::io::{IsTerminal, Write};

@@ -10,92 +10,37 @@ stored! {
     /// The kinds of events of `docs/contract.md, 13.7`. New ones are added at the end.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum EventKind {
-        0 PaymentCompleted,
-        1 PaymentFailed,
-        2 PaymentCanceled,
-        3 PaymentReversed,
-        4 PayoutCompleted,
-        5 PayoutFailed,
-        6 MerchantVerified,
+        0 PaymentCompleted "payment.completed",
+        1 PaymentFailed "payment.failed",
+        2 PaymentCanceled "payment.canceled",
+        3 PaymentReversed "payment.reversed",
+        4 PayoutCompleted "payout.completed",
+        5 PayoutFailed "payout.failed",
+        6 MerchantVerified "merchant.verified",
         /// The bank says that a payout method is not the merchant's.
-        7 MerchantRejected,
+        7 MerchantRejected "merchant.rejected",
         /// A PATCH set a merchant's `isActive` to false.
-        8 MerchantDeactivated,
+        8 MerchantDeactivated "merchant.deactivated",
         /// A PATCH set a merchant's `isActive` to true.
-        9 MerchantReactivated,
+        9 MerchantReactivated "merchant.reactivated",
         /// A seller's sale was credited, was released or was reversed.
-        10 MerchantBalanceUpdated,
+        10 MerchantBalanceUpdated "merchant.balance.updated",
         /// The operator changed the live status of the tenant.
-        11 TenantLiveStatusChanged,
-        12 PaymentChargeback,
-        13 PaymentChargebackClosed,
+        11 TenantLiveStatusChanged "tenant.live_status_changed",
+        12 PaymentChargeback "payment.chargeback",
+        13 PaymentChargebackClosed "payment.chargeback_closed",
         /// A quote was accepted, or a conversion began by itself.
-        14 ConversionCreated,
-        15 ConversionCompleted,
+        14 ConversionCreated "conversion.created",
+        15 ConversionCompleted "conversion.completed",
         /// A conversion was canceled, or could not be fulfilled.
-        16 ConversionCanceled,
-        17 CryptoPayoutCompleted,
+        16 ConversionCanceled "conversion.canceled",
+        17 CryptoPayoutCompleted "crypto_payout.completed",
         /// A USDT payout was refused by the network or by an operator.
-        18 CryptoPayoutFailed,
-        19 CryptoDepositCompleted,
-        20 TestReset,
+        18 CryptoPayoutFailed "crypto_payout.failed",
+        19 CryptoDepositCompleted "crypto_deposit.completed",
+        20 TestReset "test.reset",
     }
-}
 
-impl EventKind {
-    /// Every kind, in the order of the enum.
-    pub const ALL: [EventKind; 21] = [
-        EventKind::PaymentCompleted,
-        EventKind::PaymentFailed,
-        EventKind::PaymentCanceled,
-        EventKind::PaymentReversed,
-        EventKind::PayoutCompleted,
-        EventKind::PayoutFailed,
-        EventKind::MerchantVerified,
-        EventKind::MerchantRejected,
-        EventKind::MerchantDeactivated,
-        EventKind::MerchantReactivated,
-        EventKind::MerchantBalanceUpdated,
-        EventKind::TenantLiveStatusChanged,
-        EventKind::PaymentChargeback,
-        EventKind::PaymentChargebackClosed,
-        EventKind::ConversionCreated,
-        EventKind::ConversionCompleted,
-        EventKind::ConversionCanceled,
-        EventKind::CryptoPayoutCompleted,
-        EventKind::CryptoPayoutFailed,
-        EventKind::CryptoDepositCompleted,
-        EventKind::TestReset,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            EventKind::PaymentCompleted => "payment.completed",
-            EventKind::PaymentFailed => "payment.failed",
-            EventKind::PaymentCanceled => "payment.canceled",
-            EventKind::PaymentReversed => "payment.reversed",
-            EventKind::PayoutCompleted => "payout.completed",
-            EventKind::PayoutFailed => "payout.failed",
-            EventKind::MerchantVerified => "merchant.verified",
-            EventKind::MerchantRejected => "merchant.rejected",
-            EventKind::MerchantDeactivated => "merchant.deactivated",
-            EventKind::MerchantReactivated => "merchant.reactivated",
-            EventKind::MerchantBalanceUpdated => "merchant.balance.updated",
-            EventKind::TenantLiveStatusChanged => "tenant.live_status_changed",
-            EventKind::PaymentChargeback => "payment.chargeback",
-            EventKind::PaymentChargebackClosed => "payment.chargeback_closed",
-            EventKind::ConversionCreated => "conversion.created",
-            EventKind::ConversionCompleted => "conversion.completed",
-            EventKind::ConversionCanceled => "conversion.canceled",
-            EventKind::CryptoPayoutCompleted => "crypto_payout.completed",
-            EventKind::CryptoPayoutFailed => "crypto_payout.failed",
-            EventKind::CryptoDepositCompleted => "crypto_deposit.completed",
-            EventKind::TestReset => "test.reset",
-        }
-    }
-}
-
-stored! {
     /// Data of an event that its subject's state does not have.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum Extra {
@@ -122,24 +67,11 @@ stored! {
     /// The reason for a change of a seller's balance.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum BalanceReason {
-        0 Sale,
-        1 Release,
-        2 Reversal,
+        0 Sale "sale",
+        1 Release "release",
+        2 Reversal "reversal",
     }
-}
 
-impl BalanceReason {
-    /// The name of the reason in webhooks.
-    pub const fn name(self) -> &'static str {
-        match self {
-            BalanceReason::Sale => "sale",
-            BalanceReason::Release => "release",
-            BalanceReason::Reversal => "reversal",
-        }
-    }
-}
-
-stored! {
     /// An event: something that happened to a tenant's money or settings.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Event {

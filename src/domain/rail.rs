@@ -1,6 +1,7 @@
 //! Orders to banks and their replies, in the domain's words. The rails speak to banks; these are
 //! the words that they get and return.
 
+use crate::codec::named;
 use crate::refusal::Refusal;
 use crate::trace::{BankWord, POLL_MS, Polling, RailId, Said};
 use crate::values::account::AccountNumber;
@@ -362,44 +363,18 @@ impl Service {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OperationKind {
-    C2p,
-    C2pReversal,
-    Debit,
-    Card,
-    Payout,
-    MicroDeposit,
-    CopPayment,
-    CopRefund,
-    CryptoPayout,
-}
-
-impl OperationKind {
-    pub const ALL: [OperationKind; 9] = [
-        OperationKind::C2p,
-        OperationKind::C2pReversal,
-        OperationKind::Debit,
-        OperationKind::Card,
-        OperationKind::Payout,
-        OperationKind::MicroDeposit,
-        OperationKind::CopPayment,
-        OperationKind::CopRefund,
-        OperationKind::CryptoPayout,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            OperationKind::C2p => "c2p",
-            OperationKind::C2pReversal => "c2p_reversal",
-            OperationKind::Debit => "debit",
-            OperationKind::Card => "card",
-            OperationKind::Payout => "payout",
-            OperationKind::MicroDeposit => "micro_deposit",
-            OperationKind::CopPayment => "cop_payment",
-            OperationKind::CopRefund => "cop_refund",
-            OperationKind::CryptoPayout => "crypto_payout",
-        }
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum OperationKind {
+        C2p "c2p",
+        C2pReversal "c2p_reversal",
+        Debit "debit",
+        Card "card",
+        Payout "payout",
+        MicroDeposit "micro_deposit",
+        CopPayment "cop_payment",
+        CopRefund "cop_refund",
+        CryptoPayout "crypto_payout",
     }
 }
 

@@ -78,7 +78,7 @@ pub fn read(text: &str) -> Result<Vec<Listed>, BankFeedError> {
         listed.push(Listed {
             code,
             name,
-            services: entry.services.iter().filter_map(|code| Service::from_code(code)).collect(),
+            services: entry.services.iter().filter_map(|code| Service::from_name(code)).collect(),
             logo_url,
         });
     }

@@ -162,7 +162,8 @@ impl Pages for Arc<Source> {
 
 impl Gateway {
     pub fn new(services: Arc<Services>) -> Gateway {
-        let shows = routes().into_iter().chain(page_routes()).map(|row| (row.method, row.path, row.show));
+        let shows =
+            routes().into_iter().chain(page_routes()).map(|row| (row.method, row.path, row.endpoint.show));
         Gateway { kept: Arc::new(Router::new(shows)), services }
     }
 
@@ -238,7 +239,7 @@ impl Gateway {
             RESET_OPERATION => None,
             _ => self.services.names.test_gates.pass(caller.tenant_key).await,
         };
-        let shows = Shows::of(route.show, asked.parameters.iter().map(|(_, text)| text));
+        let shows = Shows::of(route.endpoint.show, asked.parameters.iter().map(|(_, text)| text));
         if let Some(key) = key {
             let path = asked.arrival.head.uri.path();
             let request_id = asked.arrival.request_id.as_str();
@@ -271,7 +272,7 @@ impl Gateway {
             services: Arc::clone(&self.services),
             kept: Arc::clone(&self.kept),
             caller,
-            handler: route.handler,
+            handler: route.endpoint.handler,
             parameters: asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
             shows,
             request_id: asked.arrival.request_id.clone(),

@@ -67,7 +67,7 @@ pub fn of_operators() -> Vec<Row> {
 }
 
 fn tenant_rows() -> impl Iterator<Item = Route> {
-    let description = api::interface::public();
+    let description = api::interface::public(checkout::described());
     let (mut tables, with_query) = (description.tables(), description.with_query());
     routes().into_iter().chain(page_routes()).map(move |mut route| {
         route.table = tables.remove(route.operation).map(Arc::new);

@@ -220,7 +220,7 @@ pub fn read(
         unexpected: vec![BadField::new(READ, "")],
         server: &mut Nobody,
     };
-    let mut answer = (route.handler)(&mut context);
+    let mut answer = (route.endpoint.handler)(&mut context);
     match answer.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop())) {
         Poll::Ready(Ok(_)) => Ok(()),
         Poll::Ready(Err(problem)) if problem.fields.iter().any(|bad| bad.field == READ) => Ok(()),

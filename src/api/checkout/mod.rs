@@ -34,26 +34,7 @@ use domain::values::buyer::Buyer;
 use domain::values::channel::Channel;
 use domain::values::ids::Id;
 use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
-use hyper::Method;
 use std::sync::Arc;
-
-/// The call that needs no secret: it makes one.
-pub const OPEN_LINK_SESSION: &str = "openLinkSession";
-
-/// The calls of a page, as the description tells of them: method, path, name.
-pub fn calls() -> [(Method, &'static str, &'static str); 9] {
-    [
-        (Method::GET, "/checkout/:id/state", "getCheckoutState"),
-        (Method::POST, "/checkout/:id/c2p/request", "requestCheckoutC2p"),
-        (Method::POST, "/checkout/:id/c2p", "payCheckoutC2p"),
-        (Method::POST, "/checkout/:id/pago-movil", "payCheckoutPagoMovil"),
-        (Method::POST, "/checkout/:id/card", "payCheckoutCard"),
-        (Method::POST, "/checkout/:id/cop", "payCheckoutCop"),
-        (Method::POST, "/checkout/:id/cop/otp", "submitCheckoutOtp"),
-        (Method::POST, "/checkout/:id/usdt", "payCheckoutUsdt"),
-        (Method::POST, "/pay/:slug/sessions", OPEN_LINK_SESSION),
-    ]
-}
 
 /// The rates and ways of payment that hold when a session is shown.
 pub struct Market {

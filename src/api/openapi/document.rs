@@ -45,25 +45,29 @@ pub struct Row {
     pub operation: &'static str,
     pub access: Access,
     pub errors: ErrorShape,
-    pub takes_key: bool,
+    pub chapter: &'static str,
+    pub description: Operation,
 }
 
-/// The descriptions of one resource. A chapter without a route on this server is left out; chapters
-/// with the same heading become one.
+impl Row {
+    fn takes_key(&self) -> bool {
+        self.method == Method::POST && self.is_of_known()
+    }
+
+    /// Whether it is a tenant's or an operator's.
+    fn is_of_known(&self) -> bool {
+        matches!(self.access, Access::Key { .. } | Access::Operator { .. })
+    }
+}
+
+/// What is said of the operations of one resource together. A chapter without a route on this server is left out;
+/// chapters with the same heading become one.
 #[derive(Default)]
 pub struct Chapter {
     pub tag: &'static str,
     pub about: &'static str,
-    pub operations: Vec<Operation>,
     pub schemas: Vec<(&'static str, Schema)>,
     pub webhooks: Vec<Webhook>,
-}
-
-impl Chapter {
-    /// The names of the operations that take parameters in their query.
-    pub fn with_query(&self) -> impl Iterator<Item = &'static str> {
-        self.operations.iter().filter(|operation| operation.has_query()).map(|operation| operation.id)
-    }
 }
 
 /// A message that is sent, not asked for.
@@ -90,33 +94,24 @@ pub struct Document {
 
 const VERSION: &str = "1.0.0";
 
-#[derive(Default)]
 pub struct Takes {
     pub members: Vec<(&'static str, Schema, bool)>,
     pub pages: bool,
 }
 
 impl Document {
-    /// The rows without a description, and the descriptions without a row.
-    pub fn gaps(&self) -> Vec<String> {
-        let described: Vec<&str> =
-            self.routed().flat_map(|chapter| &chapter.operations).map(|operation| operation.id).collect();
-        let rows: Vec<&str> = self.rows.iter().map(|row| row.operation).collect();
-        let undescribed =
-            rows.iter().filter(|id| !described.contains(id)).map(|id| format!("{id} has no description"));
-        let orphaned =
-            described.iter().filter(|id| !rows.contains(id)).map(|id| format!("{id} describes no route"));
-        let twice = described
-            .iter()
-            .enumerate()
-            .filter(|(n, id)| described[..*n].contains(id))
-            .map(|(_, id)| format!("{id} is described twice"));
-        undescribed.chain(orphaned).chain(twice).collect()
+    /// The rows under a heading that there is not, and those whose name another one has.
+    pub fn gaps(&self) -> Vec<&'static str> {
+        let mut names = BTreeSet::new();
+        let is_gap = |row: &&Row| {
+            let is_headed = self.chapters.iter().any(|chapter| chapter.tag == row.chapter);
+            !names.insert(row.operation) || !is_headed
+        };
+        self.rows.iter().filter(is_gap).map(|row| row.operation).collect()
     }
 
     fn routed(&self) -> impl Iterator<Item = &Chapter> {
-        let is_routed = |operation: &Operation| self.rows.iter().any(|row| row.operation == operation.id);
-        self.chapters.iter().filter(move |chapter| chapter.operations.iter().any(is_routed))
+        self.chapters.iter().filter(|chapter| self.rows.iter().any(|row| row.chapter == chapter.tag))
     }
 
     fn webhooks(&self) -> impl Iterator<Item = &Webhook> {
@@ -146,22 +141,17 @@ impl Document {
     /// The lists that can be read as CSV, by the names of their operations.
     pub fn tables(&self) -> BTreeMap<&'static str, Table> {
         let find = |name: &str| self.schema(name);
-        let tables = self.rows.iter().filter_map(|row| {
-            let (_, operation) = self.described(row.operation)?;
-            Some((row.operation, table(row, operation, &find)?))
-        });
-        tables.collect()
+        self.rows.iter().filter_map(|row| Some((row.operation, table(row, &find)?))).collect()
     }
 
     /// The names of the operations that take parameters in their query.
     pub fn with_query(&self) -> BTreeSet<&'static str> {
-        self.chapters.iter().flat_map(Chapter::with_query).collect()
+        self.rows.iter().filter(|row| row.description.has_query()).map(|row| row.operation).collect()
     }
 
     /// What an operation takes in its query and its body: names, schemas, and whether it has to be there; and
     /// whether it is a list in pages.
-    pub fn takes(&self, id: &str) -> Takes {
-        let Some((_, operation)) = self.described(id) else { return Takes::default() };
+    pub fn takes(&self, operation: &Operation) -> Takes {
         let in_query = operation.parameters.iter().filter(|parameter| parameter.place == "query");
         let mut members: Vec<_> = in_query
             .map(|parameter| (parameter.name, parameter.schema.clone(), parameter.required))
@@ -194,26 +184,11 @@ impl Document {
             let mut item =
                 Object::with_capacity(8 << 10).list("parameters", [reference("parameters", "RequestId")]);
             for row in rows {
-                if let Some((chapter, operation)) = self.described(row.operation) {
-                    item = item.json(
-                        &row.method.as_str().to_ascii_lowercase(),
-                        &show(row, chapter.tag, operation, &find),
-                    );
-                }
+                item = item.json(&row.method.as_str().to_ascii_lowercase(), &show(row, &find));
             }
             out = out.json(&template(path), &item.end());
         }
         out.end()
-    }
-
-    fn described(&self, id: &str) -> Option<(&Chapter, &Operation)> {
-        self.chapters.iter().find_map(|chapter| {
-            chapter
-                .operations
-                .iter()
-                .find(|operation| operation.id == id)
-                .map(|operation| (chapter, operation))
-        })
     }
 
     fn shown_webhooks(&self) -> Vec<u8> {
@@ -279,16 +254,17 @@ fn template(path: &str) -> String {
 }
 
 /// The table of a row that answers with a list: those of tenants and operators are CSV too.
-fn table(row: &Row, operation: &Operation, find: &dyn Fn(&str) -> Option<Schema>) -> Option<Table> {
-    let is_known = matches!(row.access, Access::Key { .. } | Access::Operator { .. });
-    (row.method == Method::GET && is_known).then(|| columns::table(operation, find)).flatten()
+fn table(row: &Row, find: &dyn Fn(&str) -> Option<Schema>) -> Option<Table> {
+    let is_read = row.method == Method::GET && row.is_of_known();
+    is_read.then(|| columns::table(&row.description, find)).flatten()
 }
 
 fn reference(kind: &str, name: &str) -> Vec<u8> {
     Object::with_capacity(64).plain("$ref", format_args!("#/components/{kind}/{name}")).end()
 }
 
-fn show(row: &Row, tag: &str, operation: &Operation, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
+fn show(row: &Row, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
+    let operation = &row.description;
     let names = row.path.split('/').filter_map(|segment| segment.strip_prefix(':'));
     let in_path = names.map(|name| {
         let schema = values::in_path(name).to_json();
@@ -300,8 +276,8 @@ fn show(row: &Row, tag: &str, operation: &Operation, find: &dyn Fn(&str) -> Opti
             .end()
     });
     let paging = operation.pages.then(|| ["Limit", "Cursor"].map(|name| reference("parameters", name)));
-    let keyed = row.takes_key.then(|| reference("parameters", "IdempotencyKey"));
-    let separated = table(row, operation, find).map(|_| reference("parameters", "Separator"));
+    let keyed = row.takes_key().then(|| reference("parameters", "IdempotencyKey"));
+    let separated = table(row, find).map(|_| reference("parameters", "Separator"));
     let parameters: Vec<Vec<u8>> = in_path
         .chain(operation.parameters.iter().map(show_parameter))
         .chain(paging.into_iter().flatten())
@@ -309,10 +285,10 @@ fn show(row: &Row, tag: &str, operation: &Operation, find: &dyn Fn(&str) -> Opti
         .chain(keyed)
         .collect();
     let mut out = Object::with_capacity(6 << 10)
-        .plain("operationId", operation.id)
-        .list("tags", [text(tag)])
+        .plain("operationId", row.operation)
+        .list("tags", [text(row.chapter)])
         .text("summary", operation.summary);
-    let about = about(row, operation);
+    let about = about(row);
     if !about.is_empty() {
         out = out.text("description", &about);
     }
@@ -337,7 +313,7 @@ fn show(row: &Row, tag: &str, operation: &Operation, find: &dyn Fn(&str) -> Opti
             &Object::new().boolean("required", *required).json("content", &content).end(),
         );
     }
-    out.json("responses", &responses(row, operation, find)).list("security", security(row.access)).end()
+    out.json("responses", &responses(row, find)).list("security", security(row.access)).end()
 }
 
 /// The key of an example in its map, from its name.
@@ -347,14 +323,18 @@ fn key(name: &str) -> String {
         .collect()
 }
 
-fn about(row: &Row, operation: &Operation) -> String {
+fn about(row: &Row) -> String {
     let policy = match row.access {
         Access::Key { scope, test_only: true } => format!("Test keys only, with the scope `{scope}`."),
         Access::Key { scope, test_only: false } => format!("Needs the scope `{scope}`."),
         Access::Operator { role } => format!("Needs the role `{role}`."),
         Access::Open | Access::Buyer => String::new(),
     };
-    [operation.about, &policy].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    [row.description.about, &policy]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 fn security(access: Access) -> Vec<Vec<u8>> {
@@ -380,7 +360,8 @@ fn show_parameter(parameter: &Parameter) -> Vec<u8> {
     out.json("schema", &schema.to_json()).end()
 }
 
-fn responses(row: &Row, operation: &Operation, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
+fn responses(row: &Row, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
+    let operation = &row.description;
     let mut refusals: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
     for (status, codes) in operation.refusals.iter().cloned().chain(usual_refusals(row)) {
         let known = refusals.entry(status).or_default();
@@ -392,7 +373,7 @@ fn responses(row: &Row, operation: &Operation, find: &dyn Fn(&str) -> Option<Sch
     }
     let mut out = Object::with_capacity(4 << 10);
     for answer in &operation.answers {
-        let table = (answer.status == 200).then(|| table(row, operation, find)).flatten();
+        let table = (answer.status == 200).then(|| table(row, find)).flatten();
         out = out.json(&answer.status.to_string(), &show_answer(row, answer, table.as_ref(), find));
     }
     for (status, codes) in refusals {
@@ -411,7 +392,7 @@ fn show_answer(
     if row.method != Method::GET && row.access != Access::Open {
         names.extend([("Wal-Seq", "WalSeq"), ("Server-Timing", "ServerTiming")]);
     }
-    if row.takes_key {
+    if row.takes_key() {
         names.push(("Idempotent-Replayed", "IdempotentReplayed"));
     }
     let out = Object::with_capacity(512).text("description", answer.about).json("headers", &headers(&names));

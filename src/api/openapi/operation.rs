@@ -26,7 +26,6 @@ pub(super) struct Parameter {
 
 /// The description of an operation: what it takes, what it answers and what it refuses.
 pub struct Operation {
-    pub(super) id: &'static str,
     pub(super) summary: &'static str,
     pub(super) about: &'static str,
     pub(super) parameters: Vec<Parameter>,
@@ -38,11 +37,45 @@ pub struct Operation {
     pub(super) refusals: Vec<(u16, Vec<&'static str>)>,
     /// Members that are never in this list, of a schema that several lists share.
     pub(super) absent: &'static [&'static str],
+    /// Its commands on the operators' command line; the first one names the act in the audit.
+    pub commands: Vec<Verb>,
 }
 
-pub fn operation(id: &'static str, summary: &'static str) -> Operation {
+/// A command of `pasarela admin` for an operation: what it takes follows from what the operation takes.
+#[derive(Clone, Copy)]
+pub struct Verb {
+    pub name: &'static str,
+    pub about: &'static str,
+    /// What follows the name and the ids of the path in the example.
+    pub example: &'static str,
+    /// What follows the ids of the path without a name of its own.
+    pub operand: Option<Operand>,
+    pub fixed: Option<(&'static str, &'static str)>,
+    /// A member that the command asks for though the call may go without it.
+    pub asks_for: Option<&'static str>,
+}
+
+#[derive(Clone, Copy)]
+pub struct Operand {
+    pub name: &'static str,
+    pub fills: Fills,
+    pub about: &'static str,
+}
+
+#[derive(Clone, Copy)]
+pub enum Fills {
+    Member(&'static str),
+    /// A member, made absolute: the server has a working directory of its own.
+    Directory(&'static str),
+    Body,
+    /// A file of this machine, which is the body; options are parameters then.
+    File,
+    /// A parameter, by whose name it may be given instead.
+    Option(&'static str),
+}
+
+pub fn summary(summary: &'static str) -> Operation {
     Operation {
-        id,
         summary,
         about: "",
         parameters: Vec::new(),
@@ -53,16 +86,33 @@ pub fn operation(id: &'static str, summary: &'static str) -> Operation {
         answers: Vec::new(),
         refusals: Vec::new(),
         absent: &[],
+        commands: Vec::new(),
     }
 }
 
-pub fn summary(summary: &'static str) -> Operation {
-    operation("", summary)
-}
-
 impl Operation {
-    pub(crate) fn of(self, id: &'static str) -> Operation {
-        Operation { id, ..self }
+    /// A command with its help and, for its example, what follows its name and the ids of the path.
+    pub fn command(mut self, name: &'static str, about: &'static str, example: &'static str) -> Operation {
+        self.commands.push(Verb { name, about, example, operand: None, fixed: None, asks_for: None });
+        self
+    }
+
+    /// Says what the last command takes without a name, after the ids of the path.
+    pub fn operand(self, name: &'static str, fills: Fills, about: &'static str) -> Operation {
+        self.last_command(|verb| verb.operand = Some(Operand { name, fills, about }))
+    }
+
+    pub fn asking_for(self, member: &'static str) -> Operation {
+        self.last_command(|verb| verb.asks_for = Some(member))
+    }
+
+    pub fn fixed(self, name: &'static str, value: &'static str) -> Operation {
+        self.last_command(|verb| verb.fixed = Some((name, value)))
+    }
+
+    fn last_command(mut self, change: impl FnOnce(&mut Verb)) -> Operation {
+        self.commands.last_mut().map(change);
+        self
     }
 
     /// Says which members of a schema that several lists share are never in this one: they are no columns.

@@ -47,7 +47,7 @@ pub(super) fn asked_estimate(mut query: Query<'_>) -> Result<Withdrawal, Invalid
         || schema::text().about("Of a wallet: TRC20, ERC20, BEP20 or POLYGON; TRC20 if missing."),
     );
     let amount = query.wanted("amount_cents", cents("1"));
-    let method = query.optional("method", known(PaidBy::ALL, PaidBy::code));
+    let method = query.optional("method", known(PaidBy::ALL, PaidBy::name));
     let network = query.optional("network", network);
     let asset = query.optional("asset", known(ASSETS, |asset| asset).default("\"USDT\""));
     let sound = query.finish()?;

@@ -1,10 +1,13 @@
 //! Reference data, kept answers, and how the server is, as the description tells of them.
 
 use crate::chapters;
-use crate::openapi::document::Chapter;
-use crate::openapi::operation::operation;
+use crate::openapi::document::{Access, Chapter, ErrorShape, Row};
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::schema::{Schema, any_of, anything, integer, list, named, number, object, one_of, text};
 use crate::openapi::values::instant;
+use hyper::Method;
+
+const HEALTH: &str = "Health";
 
 pub fn chapter() -> Chapter {
     Chapter {
@@ -77,35 +80,40 @@ fn quote() -> Schema {
 /// Calls without a key that say how the server is.
 pub fn health() -> Chapter {
     Chapter {
-        tag: "Health",
+        tag: HEALTH,
         about: "For load balancers and supervisors.",
-        operations: vec![
-            operation("getHealth", "Whether the process lives").answers_with(
-                200,
-                object().member("status", text().constant("ok")),
-                "It lives",
-            ),
-            operation("getReadiness", "Whether requests are served")
-                .answers_with(
-                    200,
-                    object().member("status", text().constant("ready")),
-                    "Recovery has finished and the log accepts writes",
-                )
-                .answers_with(
-                    503,
-                    any_of([
-                        object()
-                            .member("status", text().constant("unavailable"))
-                            .member("reason", text())
-                            .closed(),
-                        named("Error"),
-                    ]),
-                    "Not yet; `shutting_down` while it stops",
-                ),
-        ],
         schemas: vec![("Error", error())],
         ..Chapter::default()
     }
+}
+
+/// Those calls, which the server answers before everything else.
+pub fn health_rows() -> [Row; 2] {
+    let row = |path, operation, description: Operation| Row {
+        method: Method::GET,
+        path,
+        operation,
+        access: Access::Open,
+        errors: ErrorShape::Gateway,
+        chapter: HEALTH,
+        description,
+    };
+    let status = |status| object().member("status", text().constant(status));
+    let unready = any_of([status("unavailable").member("reason", text()).closed(), named("Error")]);
+    [
+        row(
+            "/healthz",
+            "getHealth",
+            summary("Whether the process lives").answers_with(200, status("ok"), "It lives"),
+        ),
+        row(
+            "/readyz",
+            "getReadiness",
+            summary("Whether requests are served")
+                .answers_with(200, status("ready"), "Recovery has finished and the log accepts writes")
+                .answers_with(503, unready, "Not yet; `shutting_down` while it stops"),
+        ),
+    ]
 }
 
 pub fn error() -> Schema {

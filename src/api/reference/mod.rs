@@ -48,7 +48,7 @@ pub fn show_whole_bank(bank: &Bank) -> Vec<u8> {
     Object::new()
         .plain("code", bank.code)
         .text("name", &bank.name)
-        .list("services", bank.services.iter().map(|service| text(service.code())))
+        .list("services", bank.services.iter().map(|service| text(service.name())))
         .maybe_text("logoUrl", bank.logo_url.as_deref())
         .boolean("hidden", bank.hidden)
         .end()
@@ -58,8 +58,8 @@ shown! {
     fn show_bank(bank: &Bank), bank_schema, 512 {
         plain "code" = bank.code, schema::text().pattern("^[0-9]{4}$").example("\"0134\"");
         text "name" = &bank.name, schema::text();
-        list "services" = bank.services.iter().map(|service| text(service.code())),
-            schema::list(schema::one_of(Service::ALL.map(Service::code)));
+        list "services" = bank.services.iter().map(|service| text(service.name())),
+            schema::list(schema::one_of(Service::ALL.map(Service::name)));
         maybe_text "logoUrl" = bank.logo_url.as_deref(), schema::text().about("Null means: show the name alone.");
     }
 }

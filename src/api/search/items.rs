@@ -19,49 +19,24 @@ use domain::values::time::Timestamp;
 use std::fmt::Display;
 use std::sync::Arc;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    Id,
-    ExternalRef,
-    /// The reference of a session, a conversion or a payment in pesos.
-    Reference,
-    BankReference,
-    RequestId,
-    /// The hash of its transaction.
-    TxHash,
-    Document,
-    Phone,
-    Name,
+domain::named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Why {
+        Id "id",
+        ExternalRef "externalRef",
+        /// The reference of a session, a conversion or a payment in pesos.
+        Reference "reference",
+        BankReference "bankReference",
+        RequestId "requestId",
+        /// The hash of its transaction.
+        TxHash "txHash",
+        Document "document",
+        Phone "phone",
+        Name "name",
+    }
 }
 
 impl Why {
-    /// All reasons, in the order of the contract.
-    pub const ALL: [Why; 9] = [
-        Why::Id,
-        Why::ExternalRef,
-        Why::Reference,
-        Why::BankReference,
-        Why::RequestId,
-        Why::TxHash,
-        Why::Document,
-        Why::Phone,
-        Why::Name,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Why::Id => "id",
-            Why::ExternalRef => "externalRef",
-            Why::Reference => "reference",
-            Why::BankReference => "bankReference",
-            Why::RequestId => "requestId",
-            Why::TxHash => "txHash",
-            Why::Document => "document",
-            Why::Phone => "phone",
-            Why::Name => "name",
-        }
-    }
-
     /// The reason for what the index knows by a text.
     pub const fn of(by: Trait) -> Why {
         match by {

@@ -2,8 +2,9 @@
 //! what the description of the row's endpoint takes.
 
 use crate::admin::routes::rows;
-use crate::admin::{Fills, Operand, Route, Verb, document};
+use crate::admin::{Route, document};
 use api::openapi::document::Document;
+use api::openapi::operation::{Fills, Operand, Verb};
 use api::openapi::schema::Schema;
 use std::sync::LazyLock;
 
@@ -141,7 +142,7 @@ fn command(row: &'static Route, verb: &Verb, document: &Document) -> Command {
         Some(Fills::Body) => true,
         Some(Fills::File | Fills::Option(_)) | None => false,
     };
-    let takes = document.takes(row.operation);
+    let takes = document.takes(&(row.endpoint.description)());
     let is_set = |member: &str| filled(member) || verb.fixed.is_some_and(|(name, _)| name == member);
     let mut options: Vec<Opt> =
         takes.members.iter().filter(|(member, ..)| !is_set(member)).map(option).collect();

@@ -159,6 +159,7 @@ pub const fn assert_dense(numbers: &[u32]) {
 ///
 /// - `7 name: Type = since 6 else value`: a field that came with version 6 of the format; older bytes have the value.
 /// - `1 name: Type => function`: what is read becomes what the function makes of it.
+/// - `2 Variant "name"`, of every variant of an enum: it is [`named!`] too.
 macro_rules! stored {
     () => {};
 
@@ -216,6 +217,16 @@ macro_rules! stored {
         }
 
         crate::codec::stored! { $($rest)* }
+    };
+
+    ($(#[$about:meta])* $vis:vis enum $name:ident {
+        $($(#[$on:meta])* $tag:literal $variant:ident $(= $value:literal)? $text:literal),+ $(,)?
+    } $($rest:tt)*) => {
+        $crate::named! { @names $name $($variant $text)+ }
+        crate::codec::stored! {
+            $(#[$about])* $vis enum $name { $($(#[$on])* $tag $variant $(= $value)?),+ }
+            $($rest)*
+        }
     };
 
     ($(#[$about:meta])* $vis:vis enum $name:ident {
@@ -314,7 +325,40 @@ macro_rules! bind {
     };
 }
 
-pub(crate) use {bind, field, stored};
+/// An enum whose variants have names: with all of them, and which has a name.
+#[macro_export]
+macro_rules! named {
+    (@names $name:ident $($variant:ident $text:literal)+) => {
+        impl $name {
+            pub const ALL: [$name; [$($text),+].len()] = [$($name::$variant),+];
+            pub const NAMES: [(&'static str, $name); $name::ALL.len()] = [$(($text, $name::$variant)),+];
+
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($name::$variant => $text),+
+                }
+            }
+
+            pub fn from_name(name: &str) -> Option<$name> {
+                match name {
+                    $($text => Some($name::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+
+    ($(#[$about:meta])* $vis:vis enum $name:ident {
+        $($(#[$on:meta])* $variant:ident $(= $value:literal)? $text:literal),+ $(,)?
+    }) => {
+        $(#[$about])*
+        $vis enum $name { $($(#[$on])* $variant $(= $value)?),+ }
+
+        $crate::named! { @names $name $($variant $text)+ }
+    };
+}
+
+pub(crate) use {bind, field, named, stored};
 
 /// Parts that stand in the bytes as bincode has them: whole numbers of more than a byte by their size, signed ones
 /// folded, texts after their length, arrays of bytes as they are.

@@ -1,6 +1,6 @@
 //! Calls of operators that wait for a second person.
 
-use crate::codec::stored;
+use crate::codec::{named, stored};
 use crate::entities::resource::{Change, Listing, Resource};
 use crate::index::Entries;
 use crate::platform::audit::Who;
@@ -11,50 +11,17 @@ stored! {
     /// A kind of calls that may need an approval, by its name in the configuration.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Approvable {
-        0 Adjustments,
-        1 Rates,
-        2 LiveStatus,
-        3 Operations,
-        4 CryptoPayouts,
-        5 TakeOver,
+        0 Adjustments "adjustments",
+        1 Rates "rates",
+        2 LiveStatus "live-status",
+        3 Operations "operations",
+        4 CryptoPayouts "crypto-payouts",
+        5 TakeOver "take-over",
         /// Operators that are made, raised, enabled or given another token.
-        6 Operators,
-        7 CopPayouts,
-    }
-}
-
-impl Approvable {
-    pub const ALL: [Approvable; 8] = [
-        Approvable::Adjustments,
-        Approvable::Rates,
-        Approvable::LiveStatus,
-        Approvable::Operations,
-        Approvable::CryptoPayouts,
-        Approvable::TakeOver,
-        Approvable::Operators,
-        Approvable::CopPayouts,
-    ];
-
-    /// The name in the configuration and the API.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Approvable::Adjustments => "adjustments",
-            Approvable::Rates => "rates",
-            Approvable::LiveStatus => "live-status",
-            Approvable::Operations => "operations",
-            Approvable::CryptoPayouts => "crypto-payouts",
-            Approvable::TakeOver => "take-over",
-            Approvable::Operators => "operators",
-            Approvable::CopPayouts => "cop_payouts",
-        }
+        6 Operators "operators",
+        7 CopPayouts "cop_payouts",
     }
 
-    pub fn from_name(name: &str) -> Option<Approvable> {
-        Approvable::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-stored! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Approval {
         0 pub id: Id,
@@ -90,29 +57,20 @@ stored! {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// A second person may decide.
-    Pending,
-    Approved,
-    /// The call will not be done.
-    Rejected,
-    /// Nobody decided in time, or before its asker could no longer ask for it.
-    Expired,
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Status {
+        /// A second person may decide.
+        Pending "pending",
+        Approved "approved",
+        /// The call will not be done.
+        Rejected "rejected",
+        /// Nobody decided in time, or before its asker could no longer ask for it.
+        Expired "expired",
+    }
 }
 
 impl Status {
-    pub const ALL: [Status; 4] = [Status::Pending, Status::Approved, Status::Rejected, Status::Expired];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Status::Pending => "pending",
-            Status::Approved => "approved",
-            Status::Rejected => "rejected",
-            Status::Expired => "expired",
-        }
-    }
-
     /// The facet under which it is listed. That an approval has expired follows from the clock alone.
     pub const fn facet(self) -> u8 {
         match self {

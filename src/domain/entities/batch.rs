@@ -34,9 +34,7 @@ stored! {
         2 pub amount: Ves,
         3 pub concept: String,
     }
-}
 
-stored! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Batch {
         0 pub id: Id,

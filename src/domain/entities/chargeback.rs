@@ -14,55 +14,24 @@ stored! {
     #[repr(u8)]
     pub enum Status {
         /// The amount is debited; the dispute is not decided.
-        0 Open,
+        0 Open "open",
         /// The dispute was decided for the tenant: the amount is credited again.
-        1 Won,
-        2 Lost,
+        1 Won "won",
+        2 Lost "lost",
     }
-}
 
-impl Status {
-    pub const ALL: [Status; 3] = [Status::Open, Status::Won, Status::Lost];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Status::Open => "open",
-            Status::Won => "won",
-            Status::Lost => "lost",
-        }
-    }
-}
-
-stored! {
     /// The reason for which the cardholder's bank took the money back.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Reason {
-        0 Fraud,
+        0 Fraud "fraud",
         /// The cardholder does not recognize the sale.
-        1 NotRecognized,
+        1 NotRecognized "not_recognized",
         /// The goods or services did not come.
-        2 NotReceived,
-        3 Duplicate,
-        4 Other,
+        2 NotReceived "not_received",
+        3 Duplicate "duplicate",
+        4 Other "other",
     }
-}
 
-impl Reason {
-    pub const ALL: [Reason; 5] =
-        [Reason::Fraud, Reason::NotRecognized, Reason::NotReceived, Reason::Duplicate, Reason::Other];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reason::Fraud => "fraud",
-            Reason::NotRecognized => "not_recognized",
-            Reason::NotReceived => "not_received",
-            Reason::Duplicate => "duplicate",
-            Reason::Other => "other",
-        }
-    }
-}
-
-stored! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Chargeback {
         0 pub id: Id,

@@ -1,7 +1,7 @@
 //! Conversions to USDT.
 
 use crate::cause::Cause;
-use crate::codec::stored;
+use crate::codec::{named, stored};
 use crate::entities::resource::{Change, Listing, Resource};
 use crate::index::{Entries, Trait, time_bytes};
 use crate::ledger::{HoldChange, Ledger, Release};
@@ -41,26 +41,16 @@ impl Source {
     }
 }
 
-/// The status of an accepted conversion. The number is part of its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Status {
-    /// The source is debited; the USDT are still to come.
-    Pending = 0,
-    Completed = 1,
-    /// The conversion was canceled, and the source is credited again.
-    Canceled = 2,
-}
-
-impl Status {
-    pub const ALL: [Status; 3] = [Status::Pending, Status::Completed, Status::Canceled];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Status::Pending => "PENDING",
-            Status::Completed => "COMPLETED",
-            Status::Canceled => "CANCELED",
-        }
+named! {
+    /// The status of an accepted conversion. The number is part of its list facet.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Status {
+        /// The source is debited; the USDT are still to come.
+        Pending = 0 "PENDING",
+        Completed = 1 "COMPLETED",
+        /// The conversion was canceled, and the source is credited again.
+        Canceled = 2 "CANCELED",
     }
 }
 
@@ -199,9 +189,7 @@ stored! {
         /// The charged price of a USDT, with four decimals.
         4 pub rate: Rate,
     }
-}
 
-stored! {
     /// Money that was taken out of a hold.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Taken {

@@ -370,26 +370,14 @@ stored! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Failure {
         /// The buyer did not pay in time.
-        0 Expired,
-        1 Rejected,
+        0 Expired "expired",
+        1 Rejected "rejected",
         /// The buyer, or somebody in the buyer's place, tried too many SMS codes.
-        2 OtpAttemptsExhausted,
+        2 OtpAttemptsExhausted "otp_attempts_exhausted",
         /// The processor says that it refused to refund, after it had said that it did.
-        3 RefundRefused,
+        3 RefundRefused "refund_refused",
         /// The processor failed, or could not carry the order.
-        4 ProcessorError,
-    }
-}
-
-impl Failure {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Failure::Expired => "expired",
-            Failure::Rejected => "rejected",
-            Failure::OtpAttemptsExhausted => "otp_attempts_exhausted",
-            Failure::RefundRefused => "refund_refused",
-            Failure::ProcessorError => "processor_error",
-        }
+        4 ProcessorError "processor_error",
     }
 }
 
@@ -437,9 +425,7 @@ stored! {
         /// or for a cancel.
         3 pub asks: u32,
     }
-}
 
-stored! {
     /// A part of a hold, in pesos.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Part {

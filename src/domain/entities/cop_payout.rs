@@ -15,26 +15,12 @@ stored! {
     /// The type of the account that is paid.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum AccountType {
-        0 Savings,
-        1 Checking,
+        0 Savings "savings",
+        1 Checking "checking",
         /// A wallet, such as one that a phone number names.
-        2 Wallet,
+        2 Wallet "wallet",
     }
-}
 
-impl AccountType {
-    pub const ALL: [AccountType; 3] = [AccountType::Savings, AccountType::Checking, AccountType::Wallet];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            AccountType::Savings => "savings",
-            AccountType::Checking => "checking",
-            AccountType::Wallet => "wallet",
-        }
-    }
-}
-
-stored! {
     /// The number of an account in Colombia, which no check digit guards. Personal data: shown masked.
     #[derive(Clone, PartialEq, Eq)]
     pub struct ColombianAccount(pub(crate) Box<str>);

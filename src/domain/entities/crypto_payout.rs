@@ -23,31 +23,18 @@ stored! {
     #[repr(u8)]
     pub enum Status {
         /// The payout is debited; an operator reviews it first.
-        0 PendingReview,
+        0 PendingReview "pending_review",
         /// The payout is debited and sent; its outcome on the network is open.
-        1 Processing,
-        2 Completed,
+        1 Processing "processing",
+        2 Completed "completed",
         /// The network refused the payout, and the money is back.
-        3 Failed,
+        3 Failed "failed",
         /// An operator refused the payout, and the money is back.
-        4 Rejected,
+        4 Rejected "rejected",
     }
 }
 
 impl Status {
-    pub const ALL: [Status; 5] =
-        [Status::PendingReview, Status::Processing, Status::Completed, Status::Failed, Status::Rejected];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Status::PendingReview => "pending_review",
-            Status::Processing => "processing",
-            Status::Completed => "completed",
-            Status::Failed => "failed",
-            Status::Rejected => "rejected",
-        }
-    }
-
     /// Whether the money has left the balance and has not arrived.
     const fn is_pending(self) -> bool {
         matches!(self, Status::PendingReview | Status::Processing)

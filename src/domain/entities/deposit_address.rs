@@ -14,21 +14,10 @@ use crate::values::time::Timestamp;
 stored! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Asset {
-        0 Usdt,
-        1 Usdc,
+        0 Usdt "USDT",
+        1 Usdc "USDC",
     }
-}
 
-impl Asset {
-    /// All assets, with their names in the API.
-    pub const NAMES: [(&'static str, Asset); 2] = [("USDT", Asset::Usdt), ("USDC", Asset::Usdc)];
-
-    pub const fn name(self) -> &'static str {
-        Asset::NAMES[self as usize].0
-    }
-}
-
-stored! {
     /// An address at which a customer of the tenant pays; for a checkout session, all of its addresses.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct DepositAddress {
@@ -135,9 +124,7 @@ stored! {
         1 pub asset: Asset,
         2 pub address: String,
     }
-}
 
-stored! {
     /// The place of a transfer in the log of a chain.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LogEntry {

@@ -3,7 +3,7 @@
 //! forgotten.
 
 use crate::bank_names::without_zeros;
-use crate::codec::stored;
+use crate::codec::{named, stored};
 use crate::entities::notice::Traits;
 use crate::rail;
 use crate::resources::banks::Service;
@@ -16,32 +16,18 @@ use crate::values::money::Usdt;
 use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 
-/// A method of payment. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Method {
-    /// A charge at the payer's bank with a one-time code.
-    C2p = 0,
-    Vpos = 1,
-    Debit = 2,
-    PagoMovil = 3,
-    Cop = 4,
-    Usdt = 5,
-}
-
-impl Method {
-    pub const ALL: [Method; 6] =
-        [Method::C2p, Method::Vpos, Method::Debit, Method::PagoMovil, Method::Cop, Method::Usdt];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Method::C2p => "C2P",
-            Method::Vpos => "VPOS",
-            Method::Debit => "DEBIT",
-            Method::PagoMovil => "PAGO_MOVIL",
-            Method::Cop => "COP",
-            Method::Usdt => "USDT",
-        }
+named! {
+    /// A method of payment. The number is part of list facets.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Method {
+        /// A charge at the payer's bank with a one-time code.
+        C2p = 0 "C2P",
+        Vpos = 1 "VPOS",
+        Debit = 2 "DEBIT",
+        PagoMovil = 3 "PAGO_MOVIL",
+        Cop = 4 "COP",
+        Usdt = 5 "USDT",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Merchants and their payout methods.
 
 use crate::cause::Cause;
-use crate::codec::stored;
+use crate::codec::{named, stored};
 use crate::entities::resource::{Change, Listing, Resource};
 use crate::entities::verification::{Attempts, MethodStatus};
 use crate::index::{Entries, Space, Trait};
@@ -12,28 +12,17 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 
-/// The status of a merchant; derived from its methods. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Status {
-    /// The merchant has no method yet.
-    Shell = 0,
-    Unverified = 1,
-    Verified = 2,
-    /// The bank rejected the merchant's last method.
-    Rejected = 3,
-}
-
-impl Status {
-    pub const ALL: [Status; 4] = [Status::Shell, Status::Unverified, Status::Verified, Status::Rejected];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Status::Shell => "shell",
-            Status::Unverified => "unverified",
-            Status::Verified => "verified",
-            Status::Rejected => "rejected",
-        }
+named! {
+    /// The status of a merchant; derived from its methods. The number is part of list facets.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Status {
+        /// The merchant has no method yet.
+        Shell = 0 "shell",
+        Unverified = 1 "unverified",
+        Verified = 2 "verified",
+        /// The bank rejected the merchant's last method.
+        Rejected = 3 "rejected",
     }
 }
 

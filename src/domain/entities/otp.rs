@@ -17,24 +17,12 @@ stored! {
     #[repr(u8)]
     pub enum Status {
         /// The bank has not answered.
-        0 Pending,
-        1 Completed,
+        0 Pending "pending",
+        1 Completed "completed",
         /// The bank does not send a code.
-        2 Failed,
+        2 Failed "failed",
     }
-}
 
-impl Status {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Status::Pending => "pending",
-            Status::Completed => "completed",
-            Status::Failed => "failed",
-        }
-    }
-}
-
-stored! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Otp {
         0 pub id: Id,

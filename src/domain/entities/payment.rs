@@ -24,49 +24,21 @@ stored! {
     #[repr(u8)]
     pub enum Status {
         /// The payment waits for the payer or the bank.
-        0 Pending,
-        1 Completed,
-        2 Failed,
+        0 Pending "PENDING",
+        1 Completed "COMPLETED",
+        2 Failed "FAILED",
         /// The payment was given up before it was charged.
-        3 Canceled,
-        4 Reversed,
+        3 Canceled "CANCELED",
+        4 Reversed "REVERSED",
     }
-}
 
-impl Status {
-    pub const ALL: [Status; 5] =
-        [Status::Pending, Status::Completed, Status::Failed, Status::Canceled, Status::Reversed];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Status::Pending => "PENDING",
-            Status::Completed => "COMPLETED",
-            Status::Failed => "FAILED",
-            Status::Canceled => "CANCELED",
-            Status::Reversed => "REVERSED",
-        }
-    }
-}
-
-stored! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CancelReason {
-        0 Superseded,
+        0 Superseded "superseded",
         /// The intent was not charged in time.
-        1 Expired,
+        1 Expired "expired",
     }
-}
 
-impl CancelReason {
-    pub const fn name(self) -> &'static str {
-        match self {
-            CancelReason::Superseded => "superseded",
-            CancelReason::Expired => "expired",
-        }
-    }
-}
-
-stored! {
     /// The phase of a payment: the bank's work on it.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum Phase {

@@ -27,58 +27,22 @@ stored! {
     #[repr(u8)]
     pub enum Status {
         /// The payout is debited; its outcome at the bank is open.
-        0 Pending,
-        1 Completed,
-        2 Failed,
+        0 Pending "pending",
+        1 Completed "completed",
+        2 Failed "failed",
     }
-}
 
-impl Status {
-    pub const ALL: [Status; 3] = [Status::Pending, Status::Completed, Status::Failed];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Status::Pending => "pending",
-            Status::Completed => "completed",
-            Status::Failed => "failed",
-        }
-    }
-}
-
-stored! {
     /// The kind of a payout, by the request for it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum PayoutKind {
-        0 Merchant,
+        0 Merchant "merchant",
         /// A payout to the tenant's own account.
-        1 Instant,
-        2 Credit,
-        3 Account,
-        4 Change,
+        1 Instant "instant",
+        2 Credit "credit",
+        3 Account "account",
+        4 Change "change",
     }
-}
 
-impl PayoutKind {
-    pub const ALL: [PayoutKind; 5] = [
-        PayoutKind::Merchant,
-        PayoutKind::Instant,
-        PayoutKind::Credit,
-        PayoutKind::Account,
-        PayoutKind::Change,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            PayoutKind::Merchant => "merchant",
-            PayoutKind::Instant => "instant",
-            PayoutKind::Credit => "credit",
-            PayoutKind::Account => "account",
-            PayoutKind::Change => "change",
-        }
-    }
-}
-
-stored! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum Destination {
         0 Phone {

@@ -30,23 +30,10 @@ stored! {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum LinkStatus {
-        0 Active,
-        1 Disabled,
+        0 Active "active",
+        1 Disabled "disabled",
     }
-}
 
-impl LinkStatus {
-    pub const ALL: [LinkStatus; 2] = [LinkStatus::Active, LinkStatus::Disabled];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            LinkStatus::Active => "active",
-            LinkStatus::Disabled => "disabled",
-        }
-    }
-}
-
-stored! {
     /// A payment link: an address at which a product is sold.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Link {

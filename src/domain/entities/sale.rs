@@ -17,9 +17,7 @@ stored! {
         /// The operator's share; set on completion.
         4 pub platform_fee: Option<Ves>,
     }
-}
 
-stored! {
     /// The seller's side of a marketplace sale, with amounts in its currency.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Marketplace<A> {

@@ -13,36 +13,16 @@ use crate::values::time::Timestamp;
 pub const FACET: u8 = 0;
 
 stored! {
-    /// A way to pay that a session can offer.
+    /// A way to pay that a session can offer, in the order in which they are shown.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Way {
         /// A C2P charge at the buyer's Venezuelan bank.
-        0 C2p,
-        1 Cop,
-        2 Usdt,
-        3 Card,
+        0 C2p "c2p",
         /// A Pago Móvil transfer that the buyer made to the shop, and names by its reference.
-        4 PagoMovil,
-    }
-}
-
-impl Way {
-    /// All ways, in the order in which they are shown.
-    pub const ALL: [Way; 5] = [Way::C2p, Way::PagoMovil, Way::Card, Way::Cop, Way::Usdt];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Way::C2p => "c2p",
-            Way::Cop => "cop",
-            Way::Usdt => "usdt",
-            Way::Card => "card",
-            Way::PagoMovil => "pago_movil",
-        }
-    }
-
-    /// The place among all ways, as they are shown.
-    pub fn place(self) -> usize {
-        Way::ALL.iter().position(|way| *way == self).unwrap_or(Way::ALL.len())
+        1 PagoMovil "pago_movil",
+        2 Card "card",
+        3 Cop "cop",
+        4 Usdt "usdt",
     }
 }
 

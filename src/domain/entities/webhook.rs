@@ -93,45 +93,19 @@ stored! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Retry {
         /// It is not tried again.
-        0 None,
+        0 None "none",
         /// It is tried again, after longer and longer waits.
-        1 Backoff,
+        1 Backoff "backoff",
     }
-}
 
-impl Retry {
-    pub const ALL: [Retry; 2] = [Retry::None, Retry::Backoff];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Retry::None => "none",
-            Retry::Backoff => "backoff",
-        }
-    }
-}
-
-stored! {
     /// The form of a delivery's signature.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Signature {
-        0 Hex,
+        0 Hex "hex",
         /// The second of sending and the body, by every secret that signs.
-        1 Timestamped,
+        1 Timestamped "timestamped",
     }
-}
 
-impl Signature {
-    pub const ALL: [Signature; 2] = [Signature::Hex, Signature::Timestamped];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Signature::Hex => "hex",
-            Signature::Timestamped => "timestamped",
-        }
-    }
-}
-
-stored! {
     /// An older secret that still signs.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct OlderSecret {

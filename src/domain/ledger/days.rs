@@ -21,54 +21,23 @@ stored! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
     #[repr(u8)]
     pub enum Column {
-        0 Payments,
-        1 Fees,
-        2 PlatformFees,
-        3 SellerTransfers,
-        4 Reversals,
+        0 Payments "payments",
+        1 Fees "fees",
+        2 PlatformFees "platformFees",
+        3 SellerTransfers "sellerTransfers",
+        4 Reversals "reversals",
         /// Card sales that banks took back, their fees, and what disputes returned.
-        5 Chargebacks,
+        5 Chargebacks "chargebacks",
         /// Money sent out, and its fees.
-        6 Payouts,
-        7 PayoutReversals,
-        8 Conversions,
-        9 Deposits,
-        10 Adjustments,
+        6 Payouts "payouts",
+        7 PayoutReversals "payoutReversals",
+        8 Conversions "conversions",
+        9 Deposits "deposits",
+        10 Adjustments "adjustments",
     }
 }
 
 impl Column {
-    /// All columns, in the order of a statement.
-    pub const ALL: [Column; 11] = [
-        Column::Payments,
-        Column::Fees,
-        Column::PlatformFees,
-        Column::SellerTransfers,
-        Column::Reversals,
-        Column::Chargebacks,
-        Column::Payouts,
-        Column::PayoutReversals,
-        Column::Conversions,
-        Column::Deposits,
-        Column::Adjustments,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Column::Payments => "payments",
-            Column::Fees => "fees",
-            Column::PlatformFees => "platformFees",
-            Column::SellerTransfers => "sellerTransfers",
-            Column::Reversals => "reversals",
-            Column::Chargebacks => "chargebacks",
-            Column::Payouts => "payouts",
-            Column::PayoutReversals => "payoutReversals",
-            Column::Conversions => "conversions",
-            Column::Deposits => "deposits",
-            Column::Adjustments => "adjustments",
-        }
-    }
-
     /// The column of a movement on the account of a tenant or a seller.
     pub const fn of(kind: MovementKind) -> Column {
         match kind {

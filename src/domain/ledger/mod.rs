@@ -44,78 +44,26 @@ stored! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
     #[repr(u8)]
     pub enum MovementKind {
-        0 Payment = 1,
-        1 Fee,
-        2 FeeReversal,
-        3 Reversal,
-        4 Chargeback,
-        5 ChargebackFee,
-        6 ChargebackReversal,
-        7 Payout,
-        8 PayoutFee,
-        9 PayoutReversal,
-        10 Adjustment,
-        11 SellerTransfer,
-        12 SellerTransferReversal,
-        13 Conversion,
-        14 ConversionReversal,
+        0 Payment = 1 "payment",
+        1 Fee "fee",
+        2 FeeReversal "fee_reversal",
+        3 Reversal "reversal",
+        4 Chargeback "chargeback",
+        5 ChargebackFee "chargeback_fee",
+        6 ChargebackReversal "chargeback_reversal",
+        7 Payout "payout",
+        8 PayoutFee "payout_fee",
+        9 PayoutReversal "payout_reversal",
+        10 Adjustment "adjustment",
+        11 SellerTransfer "seller_transfer",
+        12 SellerTransferReversal "seller_transfer_reversal",
+        13 Conversion "conversion",
+        14 ConversionReversal "conversion_reversal",
         /// The operator's share of a sale through a link.
-        15 PlatformFee,
-        16 Deposit,
-    }
-}
-
-impl MovementKind {
-    /// All types, in the order of their list facets.
-    pub const ALL: [MovementKind; 17] = [
-        MovementKind::Payment,
-        MovementKind::Fee,
-        MovementKind::FeeReversal,
-        MovementKind::Reversal,
-        MovementKind::Chargeback,
-        MovementKind::ChargebackFee,
-        MovementKind::ChargebackReversal,
-        MovementKind::Payout,
-        MovementKind::PayoutFee,
-        MovementKind::PayoutReversal,
-        MovementKind::Adjustment,
-        MovementKind::SellerTransfer,
-        MovementKind::SellerTransferReversal,
-        MovementKind::Conversion,
-        MovementKind::ConversionReversal,
-        MovementKind::PlatformFee,
-        MovementKind::Deposit,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            MovementKind::Payment => "payment",
-            MovementKind::Fee => "fee",
-            MovementKind::FeeReversal => "fee_reversal",
-            MovementKind::Reversal => "reversal",
-            MovementKind::Chargeback => "chargeback",
-            MovementKind::ChargebackFee => "chargeback_fee",
-            MovementKind::ChargebackReversal => "chargeback_reversal",
-            MovementKind::Payout => "payout",
-            MovementKind::PayoutFee => "payout_fee",
-            MovementKind::PayoutReversal => "payout_reversal",
-            MovementKind::Adjustment => "adjustment",
-            MovementKind::SellerTransfer => "seller_transfer",
-            MovementKind::SellerTransferReversal => "seller_transfer_reversal",
-            MovementKind::Conversion => "conversion",
-            MovementKind::ConversionReversal => "conversion_reversal",
-            MovementKind::PlatformFee => "PLATFORM_FEE",
-            MovementKind::Deposit => "deposit",
-        }
+        15 PlatformFee "PLATFORM_FEE",
+        16 Deposit "deposit",
     }
 
-    /// The type with this name in a filter of the API.
-    pub fn from_name(name: &str) -> Option<Self> {
-        MovementKind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-stored! {
     /// A side of the double entry.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Posting {

@@ -11,7 +11,7 @@ pub mod operators;
 mod searched;
 pub mod settings;
 
-use crate::codec::stored;
+use crate::codec::{named, stored};
 use crate::platform::acts::{Act, BackedUp, Deed};
 use crate::platform::beside::Beside;
 use crate::platform::operators::OperatorAccount;
@@ -31,35 +31,18 @@ stored! {
     pub struct Scopes(pub u8);
 }
 
-/// A scope: a set of endpoints that an API key may call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Scope {
-    /// All GET requests (`docs/contract.md, 3.4`).
-    Read = 1,
-    Collect = 2,
-    Payout = 4,
-    Convert = 8,
-    /// Changes of merchants, products, webhooks and settings, and everything under `/v1/test`.
-    Manage = 16,
-}
-
-impl Scope {
-    pub const ALL: [Scope; 5] = [Scope::Read, Scope::Collect, Scope::Payout, Scope::Convert, Scope::Manage];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Scope::Read => "read",
-            Scope::Collect => "collect",
-            Scope::Payout => "payout",
-            Scope::Convert => "convert",
-            Scope::Manage => "manage",
-        }
-    }
-
-    /// The scope with this name in the API.
-    pub fn from_name(name: &str) -> Option<Scope> {
-        Scope::ALL.into_iter().find(|scope| scope.name() == name)
+named! {
+    /// A scope: a set of endpoints that an API key may call.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Scope {
+        /// All GET requests (`docs/contract.md, 3.4`).
+        Read = 1 "read",
+        Collect = 2 "collect",
+        Payout = 4 "payout",
+        Convert = 8 "convert",
+        /// Changes of merchants, products, webhooks and settings, and everything under `/v1/test`.
+        Manage = 16 "manage",
     }
 }
 

@@ -10,59 +10,20 @@ stored! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Role {
         /// Reads everything, with personal data masked.
-        0 Viewer,
+        0 Viewer "viewer",
         /// Sees payers one at a time, sends events again, cancels payments.
-        1 Support,
-        2 Treasury,
-        3 Admin,
-    }
-}
-
-impl Role {
-    /// All roles, the least first.
-    pub const ALL: [Role; 4] = [Role::Viewer, Role::Support, Role::Treasury, Role::Admin];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Role::Viewer => "viewer",
-            Role::Support => "support",
-            Role::Treasury => "treasury",
-            Role::Admin => "admin",
-        }
+        1 Support "support",
+        2 Treasury "treasury",
+        3 Admin "admin",
     }
 
-    /// The role with this name in the API.
-    pub fn from_name(name: &str) -> Option<Role> {
-        Role::ALL.into_iter().find(|role| role.name() == name)
-    }
-}
-
-stored! {
     /// The right of an operator to use the token.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum OperatorStatus {
-        0 Active,
-        1 Disabled,
-    }
-}
-
-impl OperatorStatus {
-    pub const ALL: [OperatorStatus; 2] = [OperatorStatus::Active, OperatorStatus::Disabled];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            OperatorStatus::Active => "active",
-            OperatorStatus::Disabled => "disabled",
-        }
+        0 Active "active",
+        1 Disabled "disabled",
     }
 
-    /// The status with this name in the API.
-    pub fn from_name(name: &str) -> Option<OperatorStatus> {
-        OperatorStatus::ALL.into_iter().find(|status| status.name() == name)
-    }
-}
-
-stored! {
     /// An operator as the platform's book keeps it: without the token.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct OperatorAccount {

@@ -197,30 +197,11 @@ stored! {
     pub enum LiveStatus {
         /// The operator has not approved the tenant yet.
         #[default]
-        0 Inactive,
-        1 Active,
-        2 Suspended,
-    }
-}
-
-impl LiveStatus {
-    pub const fn name(self) -> &'static str {
-        match self {
-            LiveStatus::Inactive => "inactive",
-            LiveStatus::Active => "active",
-            LiveStatus::Suspended => "suspended",
-        }
+        0 Inactive "inactive",
+        1 Active "active",
+        2 Suspended "suspended",
     }
 
-    /// The status with this name in the API.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended]
-            .into_iter()
-            .find(|status| status.name() == name)
-    }
-}
-
-stored! {
     /// The settings and live status of a tenant as its books know them. The platform's book owns them;
     /// both books of the tenant get a copy, version by version.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,10 +11,10 @@ stored! {
     /// The networks on which USDT are sent, in the order of the configuration.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Network {
-        0 Trc20,
-        1 Erc20,
-        2 Bep20,
-        3 Polygon,
+        0 Trc20 "TRC20",
+        1 Erc20 "ERC20",
+        2 Bep20 "BEP20",
+        3 Polygon "POLYGON",
     }
 }
 
@@ -24,20 +24,6 @@ const TRON_VERSION: u8 = 0x41;
 pub const ACCOUNT_BYTES: usize = 20;
 
 impl Network {
-    pub const ALL: [Network; 4] = [Network::Trc20, Network::Erc20, Network::Bep20, Network::Polygon];
-
-    /// All networks, with their names in the API.
-    pub const NAMES: [(&'static str, Network); 4] = [
-        ("TRC20", Network::Trc20),
-        ("ERC20", Network::Erc20),
-        ("BEP20", Network::Bep20),
-        ("POLYGON", Network::Polygon),
-    ];
-
-    pub const fn name(self) -> &'static str {
-        Network::NAMES[self as usize].0
-    }
-
     /// Checks that `text` is an address of this network; the error is a message for the caller.
     pub fn check(self, text: &str) -> Result<(), &'static str> {
         match self {

@@ -53,36 +53,13 @@ stored! {
     /// The kinds of Colombian identity documents.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum DocumentType {
-        0 Cc,
-        1 Ce,
-        2 Ti,
-        3 Nit,
-        4 Pp,
+        0 Cc "CC",
+        1 Ce "CE",
+        2 Ti "TI",
+        3 Nit "NIT",
+        4 Pp "PP",
     }
-}
 
-impl DocumentType {
-    pub const ALL: [DocumentType; 5] =
-        [DocumentType::Cc, DocumentType::Ce, DocumentType::Ti, DocumentType::Nit, DocumentType::Pp];
-
-    /// The types whose holders can be identified by a code sent by SMS.
-    pub const FOR_SMS: [DocumentType; 3] = [DocumentType::Cc, DocumentType::Ce, DocumentType::Ti];
-
-    /// The types whose holders can be identified where real codes are sent.
-    pub const FOR_LIVE_SMS: [DocumentType; 1] = [DocumentType::Cc];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            DocumentType::Cc => "CC",
-            DocumentType::Ce => "CE",
-            DocumentType::Ti => "TI",
-            DocumentType::Nit => "NIT",
-            DocumentType::Pp => "PP",
-        }
-    }
-}
-
-stored! {
     /// The number of a document, as it was sent.
     #[derive(Clone, PartialEq, Eq, Hash)]
     pub struct DocumentNumber(pub(crate) Box<str>);

@@ -18,52 +18,26 @@ stored! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Brand {
         /// Numbers that begin with 4.
-        0 Visa,
+        0 Visa "visa",
         /// Numbers that begin with 51 to 55 and 2221 to 2720.
-        1 Mastercard,
+        1 Mastercard "mastercard",
         /// Numbers that begin with 34 and 37.
-        2 Amex,
+        2 Amex "amex",
         /// Numbers that begin with 300 to 305, 36, 38 and 39.
-        3 Diners,
+        3 Diners "diners",
         /// Numbers that begin with 6011, 644 to 649 and 65.
-        4 Discover,
+        4 Discover "discover",
         /// Numbers that begin with 3528 to 3589.
-        5 Jcb,
+        5 Jcb "jcb",
         /// Numbers that begin with 62.
-        6 UnionPay,
+        6 UnionPay "unionpay",
         /// Numbers that begin with 50 and 56 to 69, unless they are of another brand.
-        7 Maestro,
-        8 Unknown,
+        7 Maestro "maestro",
+        8 Unknown "unknown",
     }
 }
 
 impl Brand {
-    pub const ALL: [Brand; 9] = [
-        Brand::Visa,
-        Brand::Mastercard,
-        Brand::Amex,
-        Brand::Diners,
-        Brand::Discover,
-        Brand::Jcb,
-        Brand::UnionPay,
-        Brand::Maestro,
-        Brand::Unknown,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Brand::Visa => "visa",
-            Brand::Mastercard => "mastercard",
-            Brand::Amex => "amex",
-            Brand::Diners => "diners",
-            Brand::Discover => "discover",
-            Brand::Jcb => "jcb",
-            Brand::UnionPay => "unionpay",
-            Brand::Maestro => "maestro",
-            Brand::Unknown => "unknown",
-        }
-    }
-
     /// The brand of a card whose number starts with these four digits.
     const fn of(first_four: u32) -> Brand {
         match first_four {

@@ -9,24 +9,14 @@ stored! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Channel {
         /// The buyer scans a QR code, or pastes the transfer key that it shows.
-        0 Qr,
-        1 Push,
+        0 Qr "qr",
+        1 Push "push",
         /// The buyer types a code that came by SMS.
-        2 Sms,
+        2 Sms "sms",
     }
 }
 
 impl Channel {
-    pub const ALL: [Channel; 3] = [Channel::Qr, Channel::Push, Channel::Sms];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Channel::Qr => "qr",
-            Channel::Push => "push",
-            Channel::Sms => "sms",
-        }
-    }
-
     /// The time that the buyer has, in milliseconds (`docs/contract.md, 11.3`).
     pub const fn lifetime_ms(self) -> i64 {
         match self {
@@ -39,8 +29,8 @@ impl Channel {
     /// holders of a cédula alone (`docs/contract.md, 18.4, 21.10`).
     pub const fn documents(self, livemode: bool) -> &'static [DocumentType] {
         match (self, livemode) {
-            (Channel::Sms, true) => &DocumentType::FOR_LIVE_SMS,
-            (Channel::Sms, false) => &DocumentType::FOR_SMS,
+            (Channel::Sms, true) => &[DocumentType::Cc],
+            (Channel::Sms, false) => &[DocumentType::Cc, DocumentType::Ce, DocumentType::Ti],
             (Channel::Qr | Channel::Push, _) => &DocumentType::ALL,
         }
     }

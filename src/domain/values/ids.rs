@@ -122,87 +122,42 @@ stored! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
     #[repr(u8)]
     pub enum Kind {
-        0 Payment = 1,
-        1 Payout = 2,
-        2 Merchant = 3,
-        3 Batch = 4,
-        4 Chargeback = 16,
-        5 Otp = 17,
+        0 Payment = 1 "payment",
+        1 Payout = 2 "payout",
+        2 Merchant = 3 "merchant",
+        3 Batch = 4 "batch",
+        4 Chargeback = 16 "chargeback",
+        5 Otp = 17 "otp",
         /// The tenant's own payout account.
-        6 OwnAccount = 5,
-        7 Product = 12,
-        8 Session = 14,
-        9 Conversion = 6,
-        10 CryptoPayout = 7,
+        6 OwnAccount = 5 "own account",
+        7 Product = 12 "product",
+        8 Session = 14 "checkout session",
+        9 Conversion = 6 "conversion",
+        10 CryptoPayout = 7 "crypto payout",
         /// The addresses at which a customer of the tenant pays in stablecoins.
-        11 DepositAddress = 8,
-        12 CopPayment = 9,
-        13 CopPayout = 10,
-        14 Webhook = 11,
+        11 DepositAddress = 8 "deposit address",
+        12 CopPayment = 9 "cop payment",
+        13 CopPayout = 10 "cop payout",
+        14 Webhook = 11 "webhook",
         /// A notice of a bank about money that came; the platform's.
-        15 Notice = 18,
+        15 Notice = 18 "notice",
         /// A call of an operator that waits for a second person; the platform's.
-        16 Approval = 19,
-    }
-}
-
-impl Kind {
-    const ALL: [Kind; 17] = [
-        Kind::Payment,
-        Kind::Payout,
-        Kind::Merchant,
-        Kind::Batch,
-        Kind::Chargeback,
-        Kind::Otp,
-        Kind::OwnAccount,
-        Kind::Product,
-        Kind::Session,
-        Kind::Conversion,
-        Kind::CryptoPayout,
-        Kind::DepositAddress,
-        Kind::CopPayment,
-        Kind::CopPayout,
-        Kind::Webhook,
-        Kind::Notice,
-        Kind::Approval,
-    ];
-
-    /// The kind that index entries name by this byte.
-    pub fn from_byte(byte: u8) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| *kind as u8 == byte)
+        16 Approval = 19 "approval",
     }
 
-    /// The name that people read in the log.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Payment => "payment",
-            Kind::Payout => "payout",
-            Kind::Merchant => "merchant",
-            Kind::Batch => "batch",
-            Kind::Chargeback => "chargeback",
-            Kind::Otp => "otp",
-            Kind::OwnAccount => "own account",
-            Kind::Product => "product",
-            Kind::Session => "checkout session",
-            Kind::Conversion => "conversion",
-            Kind::CryptoPayout => "crypto payout",
-            Kind::DepositAddress => "deposit address",
-            Kind::CopPayment => "cop payment",
-            Kind::CopPayout => "cop payout",
-            Kind::Webhook => "webhook",
-            Kind::Notice => "notice",
-            Kind::Approval => "approval",
-        }
-    }
-}
-
-stored! {
     /// The kind and id of an entity: its name within one tenant key.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub struct EntityId {
         0 pub kind: Kind,
         /// The id, unique within its kind.
         1 pub id: Id,
+    }
+}
+
+impl Kind {
+    /// The kind that index entries name by this byte.
+    pub fn from_byte(byte: u8) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| *kind as u8 == byte)
     }
 }
 

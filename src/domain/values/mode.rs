@@ -9,28 +9,14 @@ stored! {
     /// The mode of a tenant, live or test: each has a book of its own, and neither sees the other.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Mode {
-        0 Live,
-        1 Test,
+        0 Live "live",
+        1 Test "test",
     }
 }
 
 impl Mode {
-    pub const ALL: [Mode; 2] = [Mode::Live, Mode::Test];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Mode::Live => "live",
-            Mode::Test => "test",
-        }
-    }
-
     pub fn of(tenant_key: u64) -> Mode {
         if is_live(tenant_key) { Mode::Live } else { Mode::Test }
-    }
-
-    /// The mode with this name in the API.
-    pub fn from_name(name: &str) -> Option<Mode> {
-        Mode::ALL.into_iter().find(|mode| mode.name() == name)
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
         add(413, &["payload_too_large", "record_too_large"]);
         add(415, &["unsupported_media_type"]);
     }
-    if row.takes_key {
+    if row.takes_key() {
         add(409, &["idempotency_in_progress"]);
         add(422, &["idempotency_key_reused"]);
     }
@@ -78,7 +78,7 @@ pub(super) fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Ve
     if matches!(status, 429 | 503) {
         names.push(("Retry-After", "RetryAfter"));
     }
-    if row.takes_key && matches!(status, 409 | 410 | 422) {
+    if row.takes_key() && matches!(status, 409 | 410 | 422) {
         names.push(("Idempotent-Replayed", "IdempotentReplayed"));
     }
     let line = |code: &&'static str| {

@@ -11,7 +11,7 @@ mod edits;
 
 pub use edits::{BankBook, Edit, Listed};
 
-use crate::codec::stored;
+use crate::codec::{named, stored};
 use crate::values::bank::BankCode;
 use crate::values::free_text::misleads_in_address;
 use std::fmt;
@@ -35,33 +35,18 @@ pub fn logo_url(text: &str) -> Result<String, &'static str> {
     if fits { Ok(text.to_owned()) } else { Err("must be an http or https URL of at most 500 characters") }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Service {
-    /// Charging a customer who gives a key of their bank.
-    C2p,
-    PagoMovil,
-    Debit,
-    Credit,
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Service {
+        /// Charging a customer who gives a key of their bank.
+        C2p "C2P",
+        PagoMovil "PAGO_MOVIL",
+        Debit "DEBIT",
+        Credit "CREDIT",
+    }
 }
 
 impl Service {
-    /// Every service, in the order in which they are shown.
-    pub const ALL: [Service; 4] = [Service::C2p, Service::PagoMovil, Service::Debit, Service::Credit];
-
-    pub const fn code(self) -> &'static str {
-        match self {
-            Service::C2p => "C2P",
-            Service::PagoMovil => "PAGO_MOVIL",
-            Service::Debit => "DEBIT",
-            Service::Credit => "CREDIT",
-        }
-    }
-
-    /// The service with this name in the API.
-    pub fn from_code(code: &str) -> Option<Service> {
-        Service::ALL.into_iter().find(|service| service.code() == code)
-    }
-
     const fn bit(self) -> u8 {
         1 << self as u8
     }
@@ -355,9 +340,9 @@ mod tests {
     #[test]
     fn services_are_a_set() {
         let some: Services = [Service::Credit, Service::C2p, Service::Credit].into_iter().collect();
-        assert_eq!(some.iter().map(Service::code).collect::<Vec<_>>(), ["C2P", "CREDIT"]);
+        assert_eq!(some.iter().map(Service::name).collect::<Vec<_>>(), ["C2P", "CREDIT"]);
         assert_eq!(Services::ALL.iter().count(), 4);
-        assert_eq!(Service::from_code("PAGO_MOVIL"), Some(Service::PagoMovil));
-        assert_eq!(Service::from_code("pago_movil"), None);
+        assert_eq!(Service::from_name("PAGO_MOVIL"), Some(Service::PagoMovil));
+        assert_eq!(Service::from_name("pago_movil"), None);
     }
 }

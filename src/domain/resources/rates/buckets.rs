@@ -5,30 +5,23 @@
 //! once, half up. Buckets join in any order to the same result: a late sample changes its bucket
 //! just like one that comes in time.
 
-use crate::codec::stored;
+use crate::codec::{named, stored};
 use crate::resources::rates::samples::{PRICE_DECIMALS, Series};
 use crate::values::money::Rate;
 use crate::values::time::{DAY_MS, HOUR_MS, Timestamp};
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
-/// The length of a bucket. Buckets begin at whole hours and days in UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    Hour,
-    Day,
+named! {
+    /// The length of a bucket. Buckets begin at whole hours and days in UTC.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Step {
+        Hour "hour",
+        Day "day",
+    }
 }
 
 impl Step {
-    pub const ALL: [Step; 2] = [Step::Hour, Step::Day];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Step::Hour => "hour",
-            Step::Day => "day",
-        }
-    }
-
     /// The length of a bucket, in milliseconds.
     pub const fn width_ms(self) -> i64 {
         match self {
@@ -43,29 +36,16 @@ impl Step {
     }
 }
 
-/// The rule that picks the one price shown for a bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aggregation {
-    /// The average, half up to 8 decimals.
-    Avg,
-    Min,
-    Max,
-    First,
-    Last,
-}
-
-impl Aggregation {
-    pub const ALL: [Aggregation; 5] =
-        [Aggregation::Avg, Aggregation::Min, Aggregation::Max, Aggregation::First, Aggregation::Last];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Aggregation::Avg => "avg",
-            Aggregation::Min => "min",
-            Aggregation::Max => "max",
-            Aggregation::First => "first",
-            Aggregation::Last => "last",
-        }
+named! {
+    /// The rule that picks the one price shown for a bucket.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Aggregation {
+        /// The average, half up to 8 decimals.
+        Avg "avg",
+        Min "min",
+        Max "max",
+        First "first",
+        Last "last",
     }
 }
 

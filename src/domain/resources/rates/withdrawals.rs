@@ -2,6 +2,7 @@
 //! 15.7`): fee policies in tiers, network fees, and the estimate of a Pago Móvil withdrawal.
 //! Referential only.
 
+use crate::codec::named;
 use crate::resources::rates::samples::PRICE_DECIMALS;
 use crate::values::money::{Rate, Ves};
 use rust_decimal::prelude::ToPrimitive;
@@ -13,26 +14,15 @@ pub const CENTS_MAX: i64 = 99_999_999_999_999;
 /// The network of a crypto withdrawal that names none.
 pub const NETWORK_DEFAULT: &str = "TRC20";
 
-/// The means by which a withdrawal is paid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PaidBy {
-    PagoMovil,
-    /// A token to a wallet, over a network that has a fee.
-    CryptoWallet,
-    Ach,
-    Paypal,
-}
-
-impl PaidBy {
-    pub const ALL: [PaidBy; 4] = [PaidBy::PagoMovil, PaidBy::CryptoWallet, PaidBy::Ach, PaidBy::Paypal];
-
-    pub const fn code(self) -> &'static str {
-        match self {
-            PaidBy::PagoMovil => "PAGO_MOVIL",
-            PaidBy::CryptoWallet => "CRYPTO_WALLET",
-            PaidBy::Ach => "ACH",
-            PaidBy::Paypal => "PAYPAL",
-        }
+named! {
+    /// The means by which a withdrawal is paid out.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PaidBy {
+        PagoMovil "PAGO_MOVIL",
+        /// A token to a wallet, over a network that has a fee.
+        CryptoWallet "CRYPTO_WALLET",
+        Ach "ACH",
+        Paypal "PAYPAL",
     }
 }
 
