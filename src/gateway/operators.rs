@@ -149,12 +149,6 @@ fn digest(token: &[u8]) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
-    let sent = headers.get(AUTHORIZATION)?.as_bytes();
-    let (scheme, token) = sent.split_at_checked(7)?;
-    scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
