@@ -425,8 +425,8 @@ mod tests {
             let bytes = [[0; 16], number.to_be_bytes()].concat().try_into().expect("32 bytes");
             Secret::written(stem(Mode::Test), bytes).0.clone()
         };
-        assert_eq!(digits(0), format!("pk_test_{}", "0".repeat(27)));
-        assert_eq!(digits(62 * 62 * 62 + 61 * 62 + 10), format!("pk_test_Az01{}", "0".repeat(23)));
+        assert_eq!(*digits(0), format!("pk_test_{}", "0".repeat(27)));
+        assert_eq!(*digits(62 * 62 * 62 + 61 * 62 + 10), format!("pk_test_Az01{}", "0".repeat(23)));
     }
 
     #[test]

@@ -157,8 +157,8 @@ impl Server {
         let meters = Arc::clone(&services.observed.meters);
         let banks = audiences.banks.rows().map(|(path, call)| (Method::POST, path, Endpoint::Bank(call)));
         let rows = table::public(banks);
-        let documents =
-            Documents::new(|| api::interface::public(crate::checkout::described()).to_json()).with_home(home);
+        let described = || api::interface::public(crate::checkout::described()).to_json();
+        let documents = Documents::new(described).with_home(home);
         let guides = Arc::new(Guides::new(test_key, |route| meters.of("GET", route)));
         Server::new(services, audiences, proxies, rows, documents, Some(guides), None)
     }
