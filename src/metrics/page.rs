@@ -111,7 +111,7 @@ fn engine(page: &mut Page, metrics: &Metrics) {
     ];
     let long_reads =
         [("ended", read(&reads.ended)), ("full", read(&reads.full)), ("canceled", read(&reads.canceled))];
-    let selfcheck = metrics.selfcheck.counters();
+    let selfcheck = &services.observed.selfcheck;
     let disk = &services.site.disk;
     families! { page
         gauge "pasarela_actors" "Actors in memory: books (a tenant's money in a mode) and entities (payments, payouts … that something is done with)."
