@@ -205,7 +205,7 @@ const QUOTE: &str = r#"POST /v1/conversions/quotes {"sourceAmountVes":"5000.00"}
 
 /// An event, the way, the currency that is lent for it, and the calls that lead to it, each with its body. `$ref` is
 /// a reference that nobody has used, and any other `$name` what the newest answer that has this member says there.
-/// What the simulated bank, processor and network take, and what they refuse, is in `docs/contract.md`.
+/// What the simulated bank, processor and network take, and what they refuse, is in the contract.
 type Recipe = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
 #[rustfmt::skip]

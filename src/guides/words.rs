@@ -49,7 +49,22 @@ fn is(typed: &str, word: &str) -> bool {
 
 /// One letter too many, one that is missing, another one, or two that changed places.
 fn is_near(one: &str, other: &str) -> bool {
-    one.len().abs_diff(other.len()) <= 1 && strsim::osa_distance(one, other) <= 1
+    let (mut one, mut other) = (one.as_bytes(), other.as_bytes());
+    while let ([first, rest @ ..], [same, others @ ..]) = (one, other)
+        && first == same
+    {
+        (one, other) = (rest, others);
+    }
+    while let ([rest @ .., last], [others @ .., same]) = (one, other)
+        && last == same
+    {
+        (one, other) = (rest, others);
+    }
+    match (one, other) {
+        ([_] | [], [_] | []) => true,
+        ([a, b], [c, d]) => a == d && b == c,
+        _ => false,
+    }
 }
 
 /// A word that nothing begins with is the first that it is a letter away from; one of the table
