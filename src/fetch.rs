@@ -12,21 +12,10 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// The `User-Agent` of our calls; some sources refuse calls without one.
 const USER_AGENT: &str = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
 
+/// Why a source gave no text. Address and headers are not part of it.
 #[derive(Debug, thiserror::Error)]
-pub enum FetchError {
-    #[error("no HTTP client: {}", causes(.0))]
-    Client(#[source] reqwest::Error),
-    #[error("no whole answer within {} s", .0.as_secs())]
-    Late(Duration),
-    #[error("{}", causes(.0))]
-    Broken(#[source] reqwest::Error),
-    #[error("answered {0}; redirects are not followed, configure the final address")]
-    Redirected(StatusCode),
-    #[error("answered {0}")]
-    Refused(StatusCode),
-    #[error("answered more than {ANSWER_BYTES_MAX} bytes")]
-    TooLong,
-}
+#[error("{0}")]
+pub struct FetchError(String);
 
 pub struct Fetcher {
     client: Client,
@@ -45,7 +34,7 @@ impl Fetcher {
             .timeout(timeout)
             .pool_max_idle_per_host(1)
             .build()
-            .map_err(FetchError::Client)?;
+            .map_err(|error| FetchError(format!("no HTTP client: {}", causes(&error))))?;
         Ok(Fetcher { client, timeout })
     }
 
@@ -61,21 +50,22 @@ impl Fetcher {
             request = request.body(body);
         }
         let failed = |error: reqwest::Error| match error.is_timeout() {
-            true => FetchError::Late(self.timeout),
-            false => FetchError::Broken(error.without_url()),
+            true => FetchError(format!("no whole answer within {} s", self.timeout.as_secs())),
+            false => FetchError(causes(&error.without_url())),
         };
         let mut answer = request.send().await.map_err(failed)?;
         match answer.status() {
             StatusCode::OK => {}
             status if status.is_redirection() => {
-                return Err(FetchError::Redirected(status));
+                let advice = "redirects are not followed, configure the final address";
+                return Err(FetchError(format!("answered {status}; {advice}")));
             }
-            status => return Err(FetchError::Refused(status)),
+            status => return Err(FetchError(format!("answered {status}"))),
         }
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(failed)? {
             if body.len() + chunk.len() > ANSWER_BYTES_MAX {
-                return Err(FetchError::TooLong);
+                return Err(FetchError(format!("answered more than {ANSWER_BYTES_MAX} bytes")));
             }
             body.extend_from_slice(&chunk);
         }

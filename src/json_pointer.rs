@@ -8,15 +8,6 @@ use std::collections::HashMap;
 
 const FOUND_MAX: usize = 10_000;
 
-/// The fault of an answer in which nothing can be found, in words that go on after "the answer".
-#[derive(Debug, thiserror::Error)]
-pub enum PointerError {
-    #[error("is no JSON: {0}")]
-    NotJson(#[from] serde_json::Error),
-    #[error("has more than {FOUND_MAX} values there")]
-    TooMany,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointer {
     tokens: Vec<String>,
@@ -34,17 +25,18 @@ impl Pointer {
         Ok(Pointer { tokens: rest.split('/').map(token).collect::<Result<_, _>>()? })
     }
 
-    /// The texts of the values there; none if nothing is there. Fails if `json` is no JSON.
-    pub fn find<'a>(&self, json: &'a str) -> Result<Vec<&'a str>, PointerError> {
-        let whole: &RawValue = serde_json::from_str(json)?;
+    /// The texts of the values there; none if nothing is there. The error goes on after "the answer".
+    pub fn find<'a>(&self, json: &'a str) -> Result<Vec<&'a str>, String> {
+        let not_json = |error: serde_json::Error| format!("is no JSON: {error}");
+        let whole: &RawValue = serde_json::from_str(json).map_err(not_json)?;
         let mut found = vec![whole.get()];
         for token in &self.tokens {
             let mut next = Vec::new();
             for text in found {
-                step(text, token, &mut next)?;
+                step(text, token, &mut next).map_err(not_json)?;
             }
             if next.len() > FOUND_MAX {
-                return Err(PointerError::TooMany);
+                return Err(format!("has more than {FOUND_MAX} values there"));
             }
             found = next;
         }

@@ -3,7 +3,7 @@
 use super::directory::Belongs;
 use super::etcd::{Etcd, EtcdError};
 use super::operators::Operators;
-use super::view::{Member, Role, View, now_ms};
+use super::view::{Member, View, now_ms};
 use super::{Settings, Shared, renewal};
 use crate::config::Config;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
@@ -155,17 +155,8 @@ pub(super) fn prepare(
     let view = View {
         partition: settings.partition.clone(),
         node: settings.node.clone(),
-        role: Role::Standby,
-        leader: None,
-        epoch: 0,
-        wal_seq: 0,
-        agreed_seq: 0,
-        window_bytes: 0,
-        members: Vec::new(),
-        read_at: None,
-        diverged: None,
-        held_up: None,
         waits_for: "catching up with the agreed log",
+        ..View::default()
     };
     let shared = Shared {
         settings,

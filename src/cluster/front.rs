@@ -162,17 +162,13 @@ pub fn ready(cluster: &Cluster) -> Reply {
     let view = cluster.view();
     match view.ready(cluster.failover()) {
         Ok(()) => Reply::json(200, members(Object::new().plain("status", "ready"), &view).end()),
-        Err(why) => unavailable(why, &view),
+        Err(why) => unready(cluster, why),
     }
 }
 
 pub fn unready(cluster: &Cluster, why: &str) -> Reply {
-    unavailable(why, &cluster.view())
-}
-
-fn unavailable(why: &str, view: &View) -> Reply {
     let unavailable = Object::new().plain("status", "unavailable").text("reason", why);
-    Reply::json(503, members(unavailable, view).end())
+    Reply::json(503, members(unavailable, &cluster.view()).end())
 }
 
 fn members(object: Object, view: &View) -> Object {

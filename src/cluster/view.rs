@@ -10,10 +10,11 @@ pub const BEHIND_MAX: u64 = 10_000;
 /// A member that has said nothing for so long is no longer there.
 pub const ABSENT_AFTER_MS: i64 = 10_000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     Leader,
+    #[default]
     Standby,
 }
 
@@ -64,7 +65,7 @@ impl Member {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct View {
     pub partition: String,
     pub node: String,

@@ -15,7 +15,7 @@ const VALUE_DATE_AHEAD_MS_MAX: i64 = 30 * DAY_MS;
 /// half up to 8 decimals.
 pub fn median_price(json: &str, pointer: &Pointer) -> Result<Rate, String> {
     let mut found = Vec::new();
-    for text in pointer.find(json).map_err(|why| why.to_string())? {
+    for text in pointer.find(json)? {
         let exact = decimal(text).ok_or("has something there that is no number")?;
         let price = price(exact).map_err(|_| "has a price there that is below 0.00005, or too large")?;
         found.push(ticks(price));
@@ -33,7 +33,7 @@ pub fn as_of(
     has_value_dates: bool,
     now: Timestamp,
 ) -> Result<Timestamp, String> {
-    let found = pointer.find(json).map_err(|why| why.to_string())?;
+    let found = pointer.find(json)?;
     let text = unquoted(found.first().ok_or("has no time there")?);
     let text = text.ok_or("has a time there that is neither a text nor a number")?;
     let at = instant(&text).ok_or("has a time there that cannot be read")?;
