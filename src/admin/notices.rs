@@ -12,7 +12,6 @@ use api::fields::{Fields, Invalid, body};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::openapi::operation::summary;
-use api::openapi::schema::Schema;
 use api::page::{ListOf, Page};
 use api::problem::Problem;
 use api::query::{self, Query};

@@ -18,7 +18,6 @@ use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Got, Invalid, Kind as _, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::operation::summary;
-use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema};
 use api::page::{ListOf, Page, bad_cursor, page_json};
 use api::payments::attempts::paid_beside;
@@ -41,7 +40,7 @@ use domain::resources::operations::{self, Operation, Resolution, Subject};
 use domain::resources::verification::booked::Booking;
 use domain::trace;
 use domain::values::ids::{EntityId, Id};
-use domain::values::mode::{Mode, PLATFORM};
+use domain::values::mode::Mode;
 use domain::values::time::Timestamp;
 use std::collections::VecDeque;
 

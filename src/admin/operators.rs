@@ -208,7 +208,7 @@ async fn rotate(call: Call) -> CallResult {
 
 pub fn chapter() -> Chapter {
     use api::openapi::schema::{object, one_of, text};
-    use api::openapi::values::{instant, page, uuid};
+    use api::openapi::values::{instant, page};
     Chapter {
         tag: CHAPTER,
         about: "People with a token and a role of their own. `viewer` reads everything, with personal data \

@@ -30,7 +30,7 @@ use domain::resources::tenants::PlatformAsk;
 use domain::resources::{cop_payments, payments};
 use domain::values::channel::Channel;
 use domain::values::ids::{EntityId, Id};
-use domain::values::mode::{Mode, PLATFORM, tenant_key};
+use domain::values::mode::{Mode, tenant_key};
 use std::sync::Arc;
 
 const CHAPTER: &str = "People";

@@ -9,7 +9,6 @@ use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Got, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::operation::summary;
-use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema, values};
 use api::problem::Problem;
 use api::query::Query;

@@ -12,7 +12,6 @@ use api::fields::{Fields, Got, Invalid, Kind as _, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::openapi::operation::{Fills, summary};
-use api::openapi::schema::{self, Schema};
 use api::page::{ListOf, Page, bad_cursor};
 use api::problem::Problem;
 use api::query::{self, Query};
@@ -347,8 +346,8 @@ async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
 }
 
 pub fn chapter() -> Chapter {
-    use api::openapi::schema::{list, named, object, text};
-    use api::openapi::values::{instant, page, uuid};
+    use api::openapi::schema::{list, object, text};
+    use api::openapi::values::{page, uuid};
     let defaults = Settings::default();
     Chapter {
         tag: CHAPTER,
