@@ -114,12 +114,7 @@ async fn create(call: Call) -> CallResult {
         created_at: services.now().to_string(),
         ended_at: None,
         counts,
-        bad_lines: statement
-            .bad
-            .iter()
-            .take(BAD_LINES_SHOWN)
-            .map(|bad| shelf::BadLine { line: bad.number, message: bad.message.clone() })
-            .collect(),
+        bad_lines: statement.bad.iter().take(BAD_LINES_SHOWN).cloned().collect(),
         percent: 0,
     };
     if let Some((known, summary)) = services.files.reconciliations.begin(id, summary).map_err(failed)? {
@@ -218,7 +213,7 @@ fn written(
     };
     let bad_ones = bad.iter();
     let mut items: Vec<_> = bad_ones
-        .map(|bad| (bad.number, RESULTS[5], Some(show_bad(bad)), None, Some(bad.message.as_str())))
+        .map(|bad| (bad.line, RESULTS[5], Some(show_bad(bad)), None, Some(bad.message.as_str())))
         .collect();
     for (line, met) in lines.iter().zip(&found.lines) {
         let (count, result, ours, message) = match met {
@@ -273,7 +268,7 @@ shown! {
 }
 
 fn show_bad(bad: &BadLine) -> Vec<u8> {
-    let line = Object::new().number("number", bad.number);
+    let line = Object::new().number("number", bad.line);
     ["date", "reference", "amount", "kind", "phone", "bank"].into_iter().fold(line, Object::null).end()
 }
 
@@ -342,7 +337,7 @@ shown! {
     fn show(id: Id, summary: &Summary), reconciliation_schema, 512 [
         let Summary { asked, counts, .. } = summary;
         let progress = if summary.status == Status::Done { 100 } else { summary.percent };
-        let bad = |bad: &shelf::BadLine| Object::new().number("line", bad.line).text("message", &bad.message).end();
+        let bad = |bad: &BadLine| Object::new().number("line", bad.line).text("message", &bad.message).end();
     ] {
         plain "id" = id, uuid();
         plain "status" = summary.status.name(), one_of(Status::ALL.map(Status::name));

@@ -153,13 +153,10 @@ fn other_side(entity: &Entity) -> OtherSide {
 }
 
 fn proved(entity: &Entity) -> Box<dyn Iterator<Item = (&MethodStatus, OtherSide)> + '_> {
-    let side = |bank: BankCode, phone: MobilePhone| {
-        (phone_digits(&phone.clear().to_string()), bank_digits(&bank.to_string()))
-    };
     match entity {
-        Entity::Merchant(merchant) => Box::new(
-            merchant.methods.iter().map(move |method| (&method.status, side(method.bank, method.phone))),
-        ),
+        Entity::Merchant(merchant) => {
+            Box::new(merchant.methods.iter().map(|method| (&method.status, side(method.bank, method.phone))))
+        }
         Entity::OwnAccount(account) => {
             Box::new(iter::once((&account.status, side(account.held.bank, account.held.phone))))
         }
@@ -167,17 +164,20 @@ fn proved(entity: &Entity) -> Box<dyn Iterator<Item = (&MethodStatus, OtherSide)
     }
 }
 
+fn side(bank: BankCode, phone: MobilePhone) -> OtherSide {
+    (phone_digits(&phone.clear().to_string()), bank_digits(&bank.to_string()))
+}
+
 fn payer(payment: &Payment) -> OtherSide {
-    let Some(debtor) = payment.debtor() else { return (None, None) };
-    (phone_digits(&debtor.phone.clear().to_string()), bank_digits(&debtor.bank.to_string()))
+    payment.debtor().map_or((None, None), |debtor| side(debtor.bank, debtor.phone))
 }
 
 fn receiver(payout: &Payout) -> OtherSide {
-    let phone = match &payout.destination {
-        Destination::Phone { phone, .. } => phone_digits(&phone.clear().to_string()),
-        Destination::Account { .. } => None,
-    };
-    (phone, bank_digits(&payout.destination.bank().to_string()))
+    let bank = payout.destination.bank();
+    match &payout.destination {
+        Destination::Phone { phone, .. } => side(bank, *phone),
+        Destination::Account { .. } => (None, bank_digits(&bank.to_string())),
+    }
 }
 
 fn of_payment(tenant_key: u64, payment: &Payment) -> Vec<Entry> {
@@ -210,12 +210,18 @@ fn of_payment(tenant_key: u64, payment: &Payment) -> Vec<Entry> {
         return vec![charge];
     }
     let reversed_at = payment.trace.sent_at.or(payment.reversed_at).unwrap_or(payment.created_at);
+    let cents = charge.cents;
+    reversed(charge, cents, shown(&payment.reversal_ref), reversed_at)
+}
+
+fn reversed(charge: Entry, cents: i64, reference: Option<&str>, at: Timestamp) -> Vec<Entry> {
     let reversal = Entry {
         kind: "reversal",
+        cents,
         side: Side::Debit,
-        reference: shown(&payment.reversal_ref).map(str::to_owned),
-        day: reversed_at.date_in(zone(Currency::Ves)),
-        created_at: reversed_at,
+        reference: reference.map(str::to_owned),
+        day: at.date_in(zone(charge.currency)),
+        created_at: at,
         ..charge.clone()
     };
     vec![charge, reversal]
@@ -246,16 +252,7 @@ fn of_cop_payment(tenant_key: u64, payment: &CopPayment) -> Vec<Entry> {
     let refund = cents(net.minor(), Currency::Cop).filter(|_| payment.status == Status::Reversed);
     let Some(cents) = refund else { return vec![charge] };
     let refunded_at = payment.trace.sent_at.or(payment.refunded_at).unwrap_or(payment.created_at);
-    let refund = Entry {
-        kind: "reversal",
-        cents,
-        side: Side::Debit,
-        reference: shown(&payment.refund_reference).map(str::to_owned),
-        day: refunded_at.date_in(zone(Currency::Cop)),
-        created_at: refunded_at,
-        ..charge.clone()
-    };
-    vec![charge, refund]
+    reversed(charge, cents, shown(&payment.refund_reference), refunded_at)
 }
 
 fn of_payout(tenant_key: u64, payout: &Payout) -> Vec<Entry> {
@@ -303,9 +300,6 @@ fn of_deposits(tenant_key: u64, status: &MethodStatus, (phone, bank): OtherSide)
     }
     let Booked { first, second } = &word.booked;
     let shown = [(word.amounts.0, first), (word.amounts.1, second)];
-    shown
-        .into_iter()
-        .filter(|(_, reference)| reference.is_some())
-        .map(|(amount, reference)| entry(amount, reference.as_deref()))
-        .collect()
+    let shown = shown.into_iter().filter(|(_, reference)| reference.is_some());
+    shown.map(|(amount, reference)| entry(amount, reference.as_deref())).collect()
 }
