@@ -159,7 +159,7 @@ shown! {
             text().about("The payer's, masked.");
         maybe_plain "amountVes" = transfer.map(|transfer| transfer.amount), text();
         maybe_plain "paidAt" = transfer.map(|transfer| transfer.paid_at), instant();
-        plain "receivedAt" = notice.received_at, instant();
+        plain "receivedAt" = notice.created_at, instant();
         maybe_plain "paymentId" = payment.map(|(_, payment)| payment),
             uuid().about("The payment that it verified.");
         maybe_plain "tenantId" = payment.and_then(|(of, _)| tenant(of)),

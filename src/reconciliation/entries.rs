@@ -185,7 +185,7 @@ fn of_payment(tenant_key: u64, payment: &Payment) -> Vec<Entry> {
     if !is_done || matches!(payment.means, Means::Usdt { .. }) {
         return Vec::new();
     }
-    let charged_at = payment.trace.sent_at.filter(|_| payment.reversals == 0);
+    let charged_at = payment.order.trace.sent_at.filter(|_| payment.reversals == 0);
     let charged_at = charged_at.or(payment.completed_at).unwrap_or(payment.created_at);
     let (phone, bank) = payer(payment);
     let charge = Entry {
@@ -209,7 +209,7 @@ fn of_payment(tenant_key: u64, payment: &Payment) -> Vec<Entry> {
     if payment.status == Status::Completed {
         return vec![charge];
     }
-    let reversed_at = payment.trace.sent_at.or(payment.reversed_at).unwrap_or(payment.created_at);
+    let reversed_at = payment.order.trace.sent_at.or(payment.reversed_at).unwrap_or(payment.created_at);
     let cents = charge.cents;
     reversed(charge, cents, shown(&payment.reversal_ref), reversed_at)
 }
@@ -231,7 +231,7 @@ fn of_cop_payment(tenant_key: u64, payment: &CopPayment) -> Vec<Entry> {
     if !matches!(payment.status, Status::Completed | Status::Reversed) {
         return Vec::new();
     }
-    let charged_at = payment.trace.sent_at.filter(|_| payment.refunds == 0);
+    let charged_at = payment.order.trace.sent_at.filter(|_| payment.refunds == 0);
     let charged_at = charged_at.or(payment.completed_at).unwrap_or(payment.created_at);
     let Some(amount) = cents(payment.amount.minor(), Currency::Cop) else { return Vec::new() };
     let charge = Entry {
@@ -251,7 +251,7 @@ fn of_cop_payment(tenant_key: u64, payment: &CopPayment) -> Vec<Entry> {
     let net = payment.net().unwrap_or(payment.amount);
     let refund = cents(net.minor(), Currency::Cop).filter(|_| payment.status == Status::Reversed);
     let Some(cents) = refund else { return vec![charge] };
-    let refunded_at = payment.trace.sent_at.or(payment.refunded_at).unwrap_or(payment.created_at);
+    let refunded_at = payment.order.trace.sent_at.or(payment.refunded_at).unwrap_or(payment.created_at);
     reversed(charge, cents, shown(&payment.refund_reference), refunded_at)
 }
 
@@ -259,7 +259,7 @@ fn of_payout(tenant_key: u64, payout: &Payout) -> Vec<Entry> {
     if payout.status != payout::Status::Completed {
         return Vec::new();
     }
-    let sent_at = payout.trace.sent_at.unwrap_or(payout.created_at);
+    let sent_at = payout.order.trace.sent_at.unwrap_or(payout.created_at);
     let (phone, bank) = receiver(payout);
     vec![Entry {
         kind: "payout",

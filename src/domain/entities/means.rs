@@ -36,9 +36,7 @@ named! {
 pub enum Offer {
     /// The method is offered through banks that have this service.
     ByBanks(Service),
-    /// The method is offered whatever the payer's bank is.
     Always,
-    /// The method is not for bolívares.
     Never,
 }
 
@@ -55,7 +53,6 @@ impl Method {
 }
 
 impl Method {
-    /// The service of the rails that it takes.
     pub const fn service(self) -> rail::Service {
         match self {
             Method::C2p => rail::Service::C2p,
@@ -70,7 +67,6 @@ impl Method {
 }
 
 stored! {
-    /// The payer, as their bank knows them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Debtor {
         0 pub bank: BankCode,
@@ -113,9 +109,7 @@ stored! {
         /// USDT that came to an address of a checkout session.
         4 Usdt {
             0 amount: Usdt,
-            /// The seller's share of it, for a marketplace sale.
             1 seller_net: Option<Usdt>,
-            /// The hash of the transfer that completed the payment.
             2 tx_hash: String,
         },
     }
@@ -142,12 +136,10 @@ impl Means {
         }
     }
 
-    /// The service of the rails that it takes.
     pub const fn service(&self) -> rail::Service {
         self.method().service()
     }
 
-    /// The name of the member that describes a payment by it.
     pub(crate) const fn description_field(&self) -> &'static str {
         match self {
             Means::Debit { .. } => "concepto",
@@ -166,7 +158,6 @@ impl Means {
         }
     }
 
-    /// Whether the payer's bank can charge it back.
     pub const fn can_be_charged_back(&self) -> bool {
         match self {
             Means::Card { .. } => true,
@@ -174,7 +165,6 @@ impl Means {
         }
     }
 
-    /// Whether the bank was asked to send the payer a code.
     pub const fn otp_requested(&self) -> bool {
         match self {
             Means::C2p { otp_requested, .. } => *otp_requested,
@@ -215,7 +205,6 @@ impl Means {
     }
 }
 
-/// The name under which a transfer can pay once.
 pub fn transfer_name(bank: BankCode, date: Date, reference: &str) -> String {
     format!("{bank} {} {reference}", date.days())
 }

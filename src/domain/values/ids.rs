@@ -117,34 +117,64 @@ impl fmt::Debug for Id {
     }
 }
 
-stored! {
-    /// The kinds of entities, each with a list, a file and actors of its own.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-    #[repr(u8)]
-    pub enum Kind {
-        0 Payment = 1 "payment",
-        1 Payout = 2 "payout",
-        2 Merchant = 3 "merchant",
-        3 Batch = 4 "batch",
-        4 Chargeback = 16 "chargeback",
-        5 Otp = 17 "otp",
-        /// The tenant's own payout account.
-        6 OwnAccount = 5 "own account",
-        7 Product = 12 "product",
-        8 Session = 14 "checkout session",
-        9 Conversion = 6 "conversion",
-        10 CryptoPayout = 7 "crypto payout",
-        /// The addresses at which a customer of the tenant pays in stablecoins.
-        11 DepositAddress = 8 "deposit address",
-        12 CopPayment = 9 "cop payment",
-        13 CopPayout = 10 "cop payout",
-        14 Webhook = 11 "webhook",
-        /// A notice of a bank about money that came; the platform's.
-        15 Notice = 18 "notice",
-        /// A call of an operator that waits for a second person; the platform's.
-        16 Approval = 19 "approval",
-    }
+/// The kinds of entities: the stored number, the name, the state, the byte in keys of the index, the name that people
+/// read in the log; and `Rules {}` of what waits for nothing, and has no rules but those for its commands. `$with` is a
+/// macro that takes them.
+macro_rules! each_kind {
+    ($with:ident) => {
+        $with! {
+            0 Payment payment::Payment = 1 "payment",
+            1 Payout payout::Payout = 2 "payout",
+            2 Merchant merchant::Merchant = 3 "merchant",
+            3 Batch batch::Batch = 4 "batch" Rules {},
+            4 Chargeback chargeback::Chargeback = 16 "chargeback" Rules {},
+            5 Otp otp::Otp = 17 "otp",
+            6 OwnAccount own_account::OwnAccount = 5 "own account",
+            7 Product product::Product = 12 "product" Rules {},
+            8 Session session::Session = 14 "checkout session" Rules {},
+            9 Conversion conversion::Conversion = 6 "conversion",
+            10 CryptoPayout crypto_payout::CryptoPayout = 7 "crypto payout",
+            11 DepositAddress deposit_address::DepositAddress = 8 "deposit address" Rules {},
+            12 CopPayment cop_payment::CopPayment = 9 "cop payment",
+            13 CopPayout cop_payout::CopPayout = 10 "cop payout" Rules {},
+            14 Webhook webhook::Webhook = 11 "webhook",
+            15 Notice notice::Notice = 18 "notice" Rules {},
+            16 Approval approval::Approval = 19 "approval" Rules {},
+        }
+    };
+}
 
+pub(crate) use each_kind;
+
+macro_rules! kinds {
+    ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?,)+) => {
+        stored! {
+            /// The kinds of entities, each with a list, a file and actors of its own.
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+            #[repr(u8)]
+            pub enum Kind {
+                $($number $Kind = $byte $name),+
+            }
+        }
+
+        impl EntityId {
+            $(pub const fn $file(id: Id) -> EntityId {
+                EntityId { kind: Kind::$Kind, id }
+            })+
+        }
+    };
+}
+
+each_kind!(kinds);
+
+impl Kind {
+    /// The kind that index entries name by this byte.
+    pub fn from_byte(byte: u8) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| *kind as u8 == byte)
+    }
+}
+
+stored! {
     /// The kind and id of an entity: its name within one tenant key.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub struct EntityId {
@@ -154,96 +184,9 @@ stored! {
     }
 }
 
-impl Kind {
-    /// The kind that index entries name by this byte.
-    pub fn from_byte(byte: u8) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| *kind as u8 == byte)
-    }
-}
-
 impl EntityId {
-    /// The payment `id`.
-    pub const fn payment(id: Id) -> Self {
-        EntityId { kind: Kind::Payment, id }
-    }
-
-    /// The payout `id`.
-    pub const fn payout(id: Id) -> Self {
-        EntityId { kind: Kind::Payout, id }
-    }
-
-    /// The merchant `id`.
-    pub const fn merchant(id: Id) -> Self {
-        EntityId { kind: Kind::Merchant, id }
-    }
-
     /// The tenant's own payout account: there is one per mode.
-    pub const OWN_ACCOUNT: EntityId = EntityId { kind: Kind::OwnAccount, id: Id::from_bytes([0; 16]) };
-
-    /// The batch `id`.
-    pub const fn batch(id: Id) -> Self {
-        EntityId { kind: Kind::Batch, id }
-    }
-
-    /// The chargeback `id`.
-    pub const fn chargeback(id: Id) -> Self {
-        EntityId { kind: Kind::Chargeback, id }
-    }
-
-    /// The request `id` for the code of a debit.
-    pub const fn otp(id: Id) -> Self {
-        EntityId { kind: Kind::Otp, id }
-    }
-
-    /// The product `id`.
-    pub const fn product(id: Id) -> Self {
-        EntityId { kind: Kind::Product, id }
-    }
-
-    /// The checkout session `id`.
-    pub const fn session(id: Id) -> Self {
-        EntityId { kind: Kind::Session, id }
-    }
-
-    /// The conversion `id`, which had the same id as a quote.
-    pub const fn conversion(id: Id) -> Self {
-        EntityId { kind: Kind::Conversion, id }
-    }
-
-    /// The USDT payout `id`.
-    pub const fn crypto_payout(id: Id) -> Self {
-        EntityId { kind: Kind::CryptoPayout, id }
-    }
-
-    /// The deposit address `id`.
-    pub const fn deposit_address(id: Id) -> Self {
-        EntityId { kind: Kind::DepositAddress, id }
-    }
-
-    /// The payment in pesos `id`.
-    pub const fn cop_payment(id: Id) -> Self {
-        EntityId { kind: Kind::CopPayment, id }
-    }
-
-    /// The payout in pesos `id`.
-    pub const fn cop_payout(id: Id) -> Self {
-        EntityId { kind: Kind::CopPayout, id }
-    }
-
-    /// The webhook endpoint `id`.
-    pub const fn webhook(id: Id) -> Self {
-        EntityId { kind: Kind::Webhook, id }
-    }
-
-    /// The notice `id`.
-    pub const fn notice(id: Id) -> Self {
-        EntityId { kind: Kind::Notice, id }
-    }
-
-    /// The approval `id`.
-    pub const fn approval(id: Id) -> Self {
-        EntityId { kind: Kind::Approval, id }
-    }
+    pub const OWN_ACCOUNT: EntityId = EntityId::own_account(Id::from_bytes([0; 16]));
 }
 
 impl fmt::Debug for EntityId {
