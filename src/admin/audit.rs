@@ -16,8 +16,7 @@ use api::query::Query;
 use api::value::Bad;
 use domain::index::{AuditList, audit, time_bytes};
 use domain::platform::audit::{AuditEntry, Who};
-use domain::values::ids::Id;
-use domain::values::mode::PLATFORM;
+use domain::values::ids::{Id, PLATFORM};
 use domain::values::time::Timestamp;
 
 const CHAPTER: &str = "Audit";

@@ -7,7 +7,7 @@ use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
 use crate::openapi::values::{attempt, four_decimals, instant, livemode, page, uuid, ves};
 use crate::sale;
-use domain::values::channel::Channel;
+use domain::values::colombia::Channel;
 use domain::values::ids::Id;
 
 const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];

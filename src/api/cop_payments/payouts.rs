@@ -17,7 +17,7 @@ use crate::writer::Object;
 use domain::entities::Entity;
 use domain::entities::cop_payout::{AccountType, CopPayout};
 use domain::entities::payout::Status;
-use domain::values::buyer::DocumentType;
+use domain::values::colombia::DocumentType;
 use domain::values::ids::{EntityId, Kind};
 
 /// GET /v1/cop/payouts

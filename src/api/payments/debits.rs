@@ -20,12 +20,10 @@ use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::resources::payments::otp;
 use domain::resources::payments::otp::NewOtp;
-use domain::values::bank::BankCode;
-use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
-use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
+use domain::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 
 /// Characters of the payer's name.
 const NAME_MAX: usize = 100;

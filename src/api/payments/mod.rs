@@ -25,9 +25,9 @@ use crate::openapi::{kinds, schema, values};
 use crate::value::{Bad, Value};
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{Price, USD_MAX};
-use domain::values::bank::BankCode;
 use domain::values::ids::Id;
 use domain::values::money::{Rate, Usd, Ves};
+use domain::values::venezuela::BankCode;
 use rust_decimal::Decimal;
 use uuid::Uuid;
 

@@ -17,9 +17,9 @@ use domain::entities::{Entity, chargeback};
 use domain::index::Space;
 use domain::trace::shown;
 use domain::values::card::Brand;
-use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usdt;
+use domain::values::text::ExternalRef;
 
 const BRANDS: [Brand; 9] = [
     Brand::Visa,

@@ -24,11 +24,10 @@ use domain::index::Space;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payouts::{self, NewPayout, PhoneHolder, Receiver};
 use domain::trace::shown;
-use domain::values::account::AccountNumber;
-use domain::values::bank::BankCode;
-use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
+use domain::values::text::ExternalRef;
+use domain::values::venezuela::{AccountNumber, BankCode};
 use std::borrow::Cow;
 
 /// Characters of a description.

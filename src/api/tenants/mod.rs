@@ -13,7 +13,7 @@ use crate::openapi::kinds;
 use crate::writer::{Object, text};
 use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::record::Record;
-use domain::values::mode::Mode;
+use domain::values::ids::Mode;
 use domain::values::time::Timestamp;
 
 /// The key in plain text, if it may be shown.

@@ -4,13 +4,10 @@ use crate::bank_names::without_zeros;
 use crate::codec::stored;
 use crate::entities::resource::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
-use crate::values::bank::BankCode;
-use crate::values::date::Date;
-use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
-use crate::values::phone::MobilePhone;
-use crate::values::time::{Timestamp, Zone};
+use crate::values::time::{Date, Timestamp, Zone};
+use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 use std::fmt;
 
 /// The facet of a notice that no payment has claimed.

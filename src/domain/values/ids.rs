@@ -111,12 +111,6 @@ impl fmt::Display for Id {
     }
 }
 
-impl fmt::Debug for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
 stored! {
     /// The kinds of entities, each with a list, a file and actors of its own.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -161,89 +155,25 @@ impl Kind {
     }
 }
 
+macro_rules! of_kinds {
+    ($($new:ident $kind:ident)+) => {
+        impl EntityId {
+            $(pub const fn $new(id: Id) -> Self {
+                EntityId { kind: Kind::$kind, id }
+            })+
+        }
+    };
+}
+
+of_kinds! {
+    payment Payment payout Payout merchant Merchant batch Batch chargeback Chargeback otp Otp product Product
+    session Session conversion Conversion crypto_payout CryptoPayout deposit_address DepositAddress
+    cop_payment CopPayment cop_payout CopPayout webhook Webhook notice Notice approval Approval
+}
+
 impl EntityId {
-    /// The payment `id`.
-    pub const fn payment(id: Id) -> Self {
-        EntityId { kind: Kind::Payment, id }
-    }
-
-    /// The payout `id`.
-    pub const fn payout(id: Id) -> Self {
-        EntityId { kind: Kind::Payout, id }
-    }
-
-    /// The merchant `id`.
-    pub const fn merchant(id: Id) -> Self {
-        EntityId { kind: Kind::Merchant, id }
-    }
-
     /// The tenant's own payout account: there is one per mode.
     pub const OWN_ACCOUNT: EntityId = EntityId { kind: Kind::OwnAccount, id: Id::from_bytes([0; 16]) };
-
-    /// The batch `id`.
-    pub const fn batch(id: Id) -> Self {
-        EntityId { kind: Kind::Batch, id }
-    }
-
-    /// The chargeback `id`.
-    pub const fn chargeback(id: Id) -> Self {
-        EntityId { kind: Kind::Chargeback, id }
-    }
-
-    /// The request `id` for the code of a debit.
-    pub const fn otp(id: Id) -> Self {
-        EntityId { kind: Kind::Otp, id }
-    }
-
-    /// The product `id`.
-    pub const fn product(id: Id) -> Self {
-        EntityId { kind: Kind::Product, id }
-    }
-
-    /// The checkout session `id`.
-    pub const fn session(id: Id) -> Self {
-        EntityId { kind: Kind::Session, id }
-    }
-
-    /// The conversion `id`, which had the same id as a quote.
-    pub const fn conversion(id: Id) -> Self {
-        EntityId { kind: Kind::Conversion, id }
-    }
-
-    /// The USDT payout `id`.
-    pub const fn crypto_payout(id: Id) -> Self {
-        EntityId { kind: Kind::CryptoPayout, id }
-    }
-
-    /// The deposit address `id`.
-    pub const fn deposit_address(id: Id) -> Self {
-        EntityId { kind: Kind::DepositAddress, id }
-    }
-
-    /// The payment in pesos `id`.
-    pub const fn cop_payment(id: Id) -> Self {
-        EntityId { kind: Kind::CopPayment, id }
-    }
-
-    /// The payout in pesos `id`.
-    pub const fn cop_payout(id: Id) -> Self {
-        EntityId { kind: Kind::CopPayout, id }
-    }
-
-    /// The webhook endpoint `id`.
-    pub const fn webhook(id: Id) -> Self {
-        EntityId { kind: Kind::Webhook, id }
-    }
-
-    /// The notice `id`.
-    pub const fn notice(id: Id) -> Self {
-        EntityId { kind: Kind::Notice, id }
-    }
-
-    /// The approval `id`.
-    pub const fn approval(id: Id) -> Self {
-        EntityId { kind: Kind::Approval, id }
-    }
 }
 
 impl fmt::Debug for EntityId {
@@ -251,6 +181,36 @@ impl fmt::Debug for EntityId {
         write!(f, "{} {}", self.kind.name(), self.id)
     }
 }
+
+/// The tenant key of the platform itself.
+pub const PLATFORM: u64 = 0;
+
+stored! {
+    /// The mode of a tenant, live or test: each has a book of its own, and neither sees the other.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Mode {
+        0 Live "live",
+        1 Test "test",
+    }
+}
+
+impl Mode {
+    pub fn of(tenant_key: u64) -> Mode {
+        if is_live(tenant_key) { Mode::Live } else { Mode::Test }
+    }
+}
+
+/// The tenant key of a tenant in a mode: its number twice, plus one for test.
+pub fn tenant_key(number: u32, mode: Mode) -> u64 {
+    u64::from(number) * 2 + u64::from(mode == Mode::Test)
+}
+
+/// Whether real money moves under a tenant key: even keys are live ones, and the platform's.
+pub const fn is_live(tenant: u64) -> bool {
+    tenant.is_multiple_of(2)
+}
+
+debug_as! { Id: it => it }
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ use crate::rails::secret::ApiSecret;
 use api::problem::Problem;
 use api::writer::Object;
 use domain::entities::notice::About;
-use domain::values::phone::MobilePhone;
+use domain::values::venezuela::MobilePhone;
 use hyper::header::AUTHORIZATION;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use crate::rails::Rail as _;
     use crate::rails::{Call, Order};
-    use domain::values::channel::Channel;
+    use domain::values::colombia::Channel;
     use domain::values::ids::Id;
     use domain::values::money::Cop;
     use domain::values::token::Token;

@@ -6,9 +6,9 @@ use domain::entities::cop_payment::EXPIRED;
 use domain::resources::cop_payments::collect::CANCELED;
 use domain::values::card::Card;
 use domain::values::money::{Cop, Ves};
-use domain::values::phone::MobilePhone;
 use domain::values::time::{MINUTE_MS, Timestamp};
 use domain::values::token::Token;
+use domain::values::venezuela::MobilePhone;
 use uuid::Uuid;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::openapi::{kinds, schema};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::platform::settings::{Receiver, Shop};
-use domain::values::bank::BankCode;
+use domain::values::venezuela::BankCode;
 use std::borrow::Cow;
 
 /// Characters of a shop's name.

@@ -12,8 +12,8 @@ mod edits;
 pub use edits::{BankBook, Edit, Listed};
 
 use crate::codec::{named, stored};
-use crate::values::bank::BankCode;
-use crate::values::free_text::misleads_in_address;
+use crate::values::text::misleads_in_address;
+use crate::values::venezuela::BankCode;
 use std::fmt;
 
 /// The length of a bank's name, in characters.

@@ -15,9 +15,9 @@ use crate::ledger::{Ledger, MovementKind, Posting, Row};
 use crate::rail::{Effect, How, RailAnswer, RailReply};
 use crate::resources::polling::{Looks, asked_on};
 use crate::trace::{ASKED_ON_MS, Said, Trace};
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::EntityId;
 use crate::values::money::Currency;
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 

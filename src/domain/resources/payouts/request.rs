@@ -10,13 +10,10 @@ use crate::ledger::MovementKind;
 use crate::ledger::book::{Book, Seller, SellerMethod};
 use crate::rail::{Effect, Service};
 use crate::refusal::{MerchantRefusal, PayoutRefusal, Refusal};
-use crate::values::account::AccountNumber;
-use crate::values::bank::BankCode;
-use crate::values::external_ref::ExternalRef;
-use crate::values::identity::IdentityDocument;
 use crate::values::ids::Id;
 use crate::values::money::{Currency, Ves};
-use crate::values::phone::MobilePhone;
+use crate::values::text::ExternalRef;
+use crate::values::venezuela::{AccountNumber, BankCode, IdentityDocument, MobilePhone};
 
 stored! {
     /// A person with a phone at a bank.
