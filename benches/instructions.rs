@@ -23,7 +23,6 @@ use domain::resources::adjustments::Adjustment;
 use domain::resources::banks::Catalogue;
 use domain::resources::merchants;
 use domain::resources::merchants::Registration;
-use domain::resources::payouts;
 use domain::resources::payouts::{NewPayout, Receiver};
 use domain::resources::verification::Start;
 use domain::trace::Said;
@@ -148,7 +147,7 @@ impl Bench {
     fn payout(&mut self, merchant: Id) {
         let new = self.new_payout(merchant);
         let id = new.id;
-        let created = self.turn(None, payouts::Command::Pay(Box::new(new)));
+        let created = self.turn(None, Box::new(new));
         let operation = match &*state(&created) {
             Entity::Payout(payout) => payout.operation().expect("sent"),
             _ => panic!("not {:?}", EntityId::payout(id)),
@@ -233,7 +232,7 @@ const BODY: &[u8] = br#"{"merchantId":"018bcfe5-6800-7000-8000-000000000001","mo
 fn decided() -> (Bench, Arc<Record>) {
     let (mut bench, merchant) = with_merchant();
     let new = bench.new_payout(merchant);
-    let record = bench.decide(None, payouts::Command::Pay(Box::new(new)));
+    let record = bench.decide(None, Box::new(new));
     (bench, record)
 }
 
@@ -262,7 +261,7 @@ fn parse(banks: Catalogue) -> (Catalogue, NewPayout) {
 #[library_benchmark]
 #[bench::of_a_payout(asked())]
 fn decide((mut bench, new): (Bench, NewPayout)) -> (Bench, Arc<Record>) {
-    let record = bench.decide(None, payouts::Command::Pay(Box::new(new)));
+    let record = bench.decide(None, Box::new(new));
     (bench, record)
 }
 

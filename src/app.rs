@@ -49,11 +49,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use stop_signals::StopSignals;
-use tokio::sync::oneshot;
 
 /// The parts that are made before anything is opened: what is wrong with them is the configuration's.
 pub struct Outside {
-    /// Traces are made with these, if they are.
     pub spans: Option<Arc<Spans>>,
     pub networks: Networks,
 }
@@ -89,7 +87,6 @@ pub async fn run(
     let (services, feeds) = loop {
         match parts::open(&config, take_over, set_aside, &outside, &disk, lead.take()).await {
             Ok(opened) => break opened,
-            // Ending would only lead to another start, so it tries again.
             Err(why) if room::is_lacking(&disk, &why) => {
                 tracing::error!(%why, "the disk is full: the log cannot be opened; trying again");
                 listeners.api_gate.explain("the disk is full: the log cannot be opened");
@@ -105,7 +102,7 @@ pub async fn run(
     };
     room::keep_some(&disk);
     let background = Background::start(&config, &services, disk)?;
-    let metrics = metrics(&config, &services, &listeners, &background);
+    let metrics = metrics(&config, &services, &listeners);
     let [public, of_operators] = surfaces::servers(&config, &services, metrics)?;
     listeners.api_gate.open(public);
     listeners.admin_gate.open(of_operators);
@@ -128,7 +125,6 @@ pub async fn run(
     Ok(())
 }
 
-/// Warns of an admin listener that is open to more than its operators.
 fn warn_of_weak_access(access: &AdminAccess) {
     match access {
         AdminAccess::Insecure => {
@@ -143,15 +139,9 @@ fn warn_of_weak_access(access: &AdminAccess) {
     }
 }
 
-fn metrics(
-    config: &Config,
-    services: &Arc<Services>,
-    listeners: &Listeners,
-    background: &Background,
-) -> Metrics {
+fn metrics(config: &Config, services: &Arc<Services>, listeners: &Listeners) -> Metrics {
     Metrics::new(
         Arc::clone(services),
-        Arc::clone(&background.selfcheck),
         listeners.traffic.clone(),
         listeners.certificates.clone(),
         damage::last_end(&config.storage.path),
@@ -182,7 +172,10 @@ async fn stand_by(
     signals: &mut StopSignals,
 ) -> Result<Option<(Cluster, Promoted)>, StartupError> {
     listeners.api_gate.start_node();
-    let (node, promoted) = start_node(config, access).await?;
+    let (own, access) = (config.clone(), access.clone());
+    let started = tokio::task::spawn_blocking(move || Cluster::start(&own, &access, &damage::watch)).await;
+    let panicked = |_| not_started("the node of the cluster")(io::Error::other("it panicked"));
+    let (node, promoted) = started.map_err(panicked)??;
     listen_to_peers(config, &node, disk, listeners).await?;
     // Operators ask a standby too.
     listeners.serve_operators();
@@ -203,7 +196,7 @@ async fn listen_to_peers(
     listeners: &mut Listeners,
 ) -> Result<(), StartupError> {
     let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
-    let client = peers::client(config).map_err(StartupError::Peers)?;
+    let client = peers::client(config, None).map_err(StartupError::Peers)?;
     let passing = Passing::new(client, key.clone());
     let front = |place| StandbyFront::new(node.clone(), place, passing.clone());
     let (api, admin) = (&listeners.api_gate, &listeners.admin_gate);
@@ -222,23 +215,11 @@ async fn listen_to_peers(
     listeners.serve_peers(config, peers).await
 }
 
-async fn start_node(
-    config: &Config,
-    access: &AdminAccess,
-) -> Result<(Cluster, oneshot::Receiver<Promoted>), StartupError> {
-    let (config, access) = (config.clone(), access.clone());
-    let started = tokio::task::spawn_blocking(move || Cluster::start(&config, &access, &damage::watch)).await;
-    let started =
-        started.map_err(|_| not_started("the node of the cluster")(io::Error::other("it panicked")));
-    Ok(started??)
-}
-
 /// The rule that keeps other sites' pages away from the operators' listener.
 fn guard(config: &Config) -> OriginCheck {
     OriginCheck::new(config.admin.hosts.clone(), config.admin.tls.is_some())
 }
 
-/// The same rule on the listener for other nodes, which is called under its own names too.
 fn peer_guard(config: &Config) -> OriginCheck {
     let mut hosts = config.admin.hosts.clone();
     hosts.extend(config.cluster.peer_hosts());

@@ -12,26 +12,21 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use wal::{Seq, StoreError};
 
-/// Characters of the longest path.
 const PATH_CHARACTERS_MAX: usize = 4096;
 
-/// A backup that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
     /// The directory, from the root.
     pub directory: String,
-    /// The last record in it.
     pub seq: Seq,
 }
 
 impl Made {
-    /// The answer.
     pub fn show(&self) -> Vec<u8> {
         Object::new().text("path", &self.directory).number("walSeq", self.seq).end()
     }
 }
 
-/// The directory that a body names.
 pub fn wanted(mut fields: Fields<'_>) -> Result<PathBuf, Invalid> {
     let directory = kind(
         |value: Value<'_>| value.text_as(read_path),
@@ -92,7 +87,6 @@ pub fn failed(why: String) -> Problem {
     Problem::refused(500, "backup_failed", "no usable copy was made; the server's log says why").because(why)
 }
 
-/// The path of a directory that could be made.
 fn read_path(text: &str) -> Result<PathBuf, Bad> {
     if text.is_empty() || text.chars().count() > PATH_CHARACTERS_MAX || text.contains('\0') {
         return Err(Bad::from("must be a path of 1 to 4096 characters"));

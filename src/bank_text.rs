@@ -36,9 +36,8 @@ pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 fn character(byte: u8) -> char {
-    byte.checked_sub(0x80)
-        .and_then(|at| WINDOWS_1252.get(usize::from(at)).copied())
-        .unwrap_or(char::from(byte))
+    let at = usize::from(byte).wrapping_sub(0x80);
+    WINDOWS_1252.get(at).copied().unwrap_or(char::from(byte))
 }
 
 /// The value that bytes are; `None` where they are no JSON, whoever wrote it.
@@ -76,9 +75,9 @@ impl Rest<'_> {
             b'[' => self.list(depth),
             b'"' => self.text().map(Value::String),
             b'-' | b'0'..=b'9' => Some(self.number()),
-            _ => [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)]
-                .into_iter()
-                .find_map(|(word, value)| self.comes(word).then_some(value)),
+            _ if self.comes("true") => Some(Value::Bool(true)),
+            _ if self.comes("false") => Some(Value::Bool(false)),
+            _ => self.comes("null").then_some(Value::Null),
         }
     }
 

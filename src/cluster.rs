@@ -17,7 +17,7 @@ pub mod founding;
 pub mod front;
 pub mod joining;
 mod leading;
-mod operators;
+pub mod operators;
 mod passing;
 pub mod peer_front;
 pub mod peers;
@@ -36,20 +36,20 @@ pub use step_down::stop;
 
 use crate::backups::{self, Made};
 use crate::config::{AdminAccess, Config};
+use crate::recovery::{Failed, at};
 use actors::Followed;
 use api::problem::Problem;
 use barrier::Barrier;
 use directory::Belongs;
 use domain::machine::Domain;
 use operators::Operators;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use view::{Role, View};
-use wal::cluster::{AgreedTip, Agreement, Following, Leader, Patience};
+use wal::cluster::{Agreement, Following, Leader};
 use wal::{Reader, Seq};
 
 /// The time over `failover_ms` that a request may hang for want of an answer from etcd.
@@ -70,7 +70,6 @@ pub struct Cluster {
     shared: Arc<Shared>,
 }
 
-/// The state that a node's threads share.
 struct Shared {
     settings: Settings,
     following: Following,
@@ -78,15 +77,12 @@ struct Shared {
     barrier: Barrier,
     operators: Operators,
     leader: OnceLock<Leader>,
-    /// The log, for reading: the follower's, then the engine's.
     reader: RwLock<Option<Reader>>,
-    /// Whether requests are answered here.
     is_open: AtomicBool,
     /// Whether etcd holds as much as it may while this node is the only one left.
     is_window_full: AtomicBool,
     /// The operators who wait for a standby's snapshots.
     snapshots: Mutex<Vec<oneshot::Sender<Seq>>>,
-    /// The turn to say something about this node.
     saying: Mutex<()>,
     is_handing_over: AtomicBool,
     /// Whether the process is about to stop.
@@ -94,7 +90,6 @@ struct Shared {
     takeovers: AtomicU64,
 }
 
-/// The settings of a node, from the configuration and the directory.
 struct Settings {
     partition: String,
     node: String,
@@ -112,23 +107,9 @@ struct Settings {
 /// The things that a node that leads from now on is given: the log that it followed, and the right
 /// to append.
 pub struct Promoted {
-    followed: Followed<Domain>,
-    reader: Reader,
-    leader: Leader,
-    tip: AgreedTip,
-    patience: Patience,
-}
-
-impl Promoted {
-    /// The log, for reading.
-    pub fn reader(&self) -> &Reader {
-        &self.reader
-    }
-
-    /// The log with its books, and the agreement that its writer needs.
-    pub fn into_parts(self) -> (Followed<Domain>, Box<dyn Agreement>) {
-        (self.followed, Box::new(self.leader.appender(self.tip, self.patience)))
-    }
+    pub followed: Followed<Domain>,
+    pub reader: Reader,
+    pub agreement: Box<dyn Agreement>,
 }
 
 impl Cluster {
@@ -148,7 +129,7 @@ impl Cluster {
         let data = config.storage.path.as_path();
         watch(&store, data);
         let swept = seed::sweep(data).and_then(|()| joining::sweep(data));
-        swept.map_err(|source| ClusterError::File { path: data.into(), source })?;
+        swept.map_err(at(data))?;
         let (promote, promoted) = oneshot::channel();
         let node = standing_by::StandingBy::new(config, Arc::clone(&shared), store, promote)?;
         drop(quorum);
@@ -157,7 +138,6 @@ impl Cluster {
         Ok((Cluster { shared }, promoted))
     }
 
-    /// The newest view.
     pub fn view(&self) -> Arc<View> {
         let mut view = self.shared.views.borrow().clone();
         // The sequence that a leader has synced is known at once.
@@ -184,12 +164,10 @@ impl Cluster {
         .await;
     }
 
-    /// The views to come.
     pub fn changes(&self) -> watch::Receiver<Arc<View>> {
         self.shared.views.subscribe()
     }
 
-    /// The silence after which a standby takes over.
     pub fn failover(&self) -> Duration {
         self.shared.settings.failover
     }
@@ -225,13 +203,11 @@ impl Cluster {
         self.shared.is_window_full.load(Ordering::Relaxed)
     }
 
-    /// Says that requests are answered here from now on.
     pub fn opened(&self, reader: Reader) {
         self.shared.read_by(reader);
         self.shared.is_open.store(true, Ordering::Release);
     }
 
-    /// The times that this process has taken over.
     pub fn takeovers(&self) -> u64 {
         self.shared.takeovers.load(Ordering::Relaxed)
     }
@@ -241,34 +217,33 @@ impl Cluster {
         self.shared.leader.get().is_some_and(|leader| leader.lost().is_some())
     }
 
-    /// Whether this node serves.
     pub fn leads(&self) -> bool {
         self.shared.is_open.load(Ordering::Acquire) && !self.is_deposed()
     }
 
     /// A copy of this node's data, for another one.
-    pub fn seed(&self) -> io::Result<seed::Seed> {
-        if let Some(why) = &self.shared.views.borrow().diverged {
-            return Err(io::Error::other(format!("the log here is not the agreed one: {why}")));
-        }
-        let reader = self.shared.reader().ok_or_else(|| io::Error::other("there is no log yet"))?;
-        seed::Seed::make(&self.shared.settings.data, &reader)
+    pub fn seed(&self) -> Result<seed::Seed, Failed> {
+        self.is_agreed().map_err(Failed::NotDone)?;
+        let no_log = || Failed::NotDone("there is no log yet".to_owned());
+        seed::Seed::make(&self.shared.settings.data, &self.shared.reader().ok_or_else(no_log)?)
     }
 
-    /// Copies this node's data into a new directory.
-    pub async fn back_up(&self, path: PathBuf) -> Result<Made, Problem> {
-        if let Some(why) = &self.view().diverged {
-            return Err(backups::failed(format!("the log here is not the agreed one: {why}")));
+    fn is_agreed(&self) -> Result<(), String> {
+        match &self.view().diverged {
+            None => Ok(()),
+            Some(why) => Err(format!("the log here is not the agreed one: {why}")),
         }
+    }
+
+    pub async fn back_up(&self, path: PathBuf) -> Result<Made, Problem> {
+        self.is_agreed().map_err(backups::failed)?;
         let reader = self.shared.reader().ok_or_else(|| Problem::overloaded(1))?;
         backups::make(self.shared.settings.data.clone(), path, move |to| reader.checkpoint(to)).await
     }
 
     /// Has the standby that this node is write its snapshots now; the last record in them.
     pub async fn snapshot(&self) -> Result<Seq, Problem> {
-        if let Some(why) = &self.view().diverged {
-            return Err(Problem::internal_error(format!("the log here is not the agreed one: {why}")));
-        }
+        self.is_agreed().map_err(Problem::internal_error)?;
         let (done, written) = oneshot::channel();
         self.shared.snapshots.lock().unwrap_or_else(PoisonError::into_inner).push(done);
         let mut views = self.changes();
@@ -279,25 +254,8 @@ impl Cluster {
         }
     }
 
-    /// Gives up: the process starts anew, as a standby.
     pub fn step_down(&self, why: &str) {
         step_down::step_down(&self.shared, why);
-    }
-
-    /// The tokens that are admitted while this node does not lead.
-    fn operators(&self) -> &Operators {
-        &self.shared.operators
-    }
-
-    /// Whether a node leads already, if it could be handed the log at all. Another one gives a sign of life
-    /// first.
-    pub async fn consider(&self, to: &str) -> Result<bool, HandOverRefused> {
-        leading::consider(&self.shared, to).await
-    }
-
-    /// Hands the log to another node, and returns when that serves. Waits on a thread of its own.
-    pub async fn hand_over(&self, to: &str) -> Result<HandedOver, HandOverRefused> {
-        leading::hand_over(&self.shared, to).await
     }
 
     /// Has another node serve before this one stops, if there is one that goes on.
@@ -315,10 +273,6 @@ impl Cluster {
 }
 
 impl Shared {
-    fn patience(&self) -> Patience {
-        Patience { total: INSIST.max(self.settings.failover), pause: PAUSE }
-    }
-
     fn read_by(&self, reader: Reader) {
         *self.reader.write().unwrap_or_else(PoisonError::into_inner) = Some(reader);
     }
@@ -334,12 +288,7 @@ impl Shared {
         say(standing_by::about(self, wal_seq))
     }
 
-    /// Changes the view that others have.
     fn see(&self, change: impl FnOnce(&mut View)) {
         self.views.send_modify(|view| change(Arc::make_mut(view)));
-    }
-
-    fn role(&self) -> Role {
-        if self.leader.get().is_some() { Role::Leader } else { Role::Standby }
     }
 }

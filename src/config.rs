@@ -50,7 +50,6 @@ use values::{origin, url};
 /// where the package installs it.
 pub const DEFAULT_FILES: [&str; 2] = ["config.toml", "/etc/pasarela/config.toml"];
 
-/// The whole configuration, section by section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     pub server: Server,
@@ -108,7 +107,6 @@ impl Config {
         Ok(Config { file_with_token: file.filter(|_| has_token(&text)).map(Path::to_owned), ..config })
     }
 
-    /// The configuration of a text and variables.
     pub fn parse(
         text: &str,
         environment: impl IntoIterator<Item = (String, String)>,
@@ -178,7 +176,6 @@ impl Config {
     }
 }
 
-/// True of a file with the operators' token in it.
 fn has_token(text: &str) -> bool {
     let table = text.parse::<toml::Table>().unwrap_or_default();
     table

@@ -85,12 +85,10 @@ impl Disk {
         self.is_short.load(Ordering::Relaxed)
     }
 
-    /// The bytes that were free at the last check.
     pub fn free_bytes(&self) -> u64 {
         self.free_bytes.load(Ordering::Relaxed)
     }
 
-    /// The free bytes below which writes are refused.
     pub fn reserve_bytes(&self) -> u64 {
         self.reserve_bytes
     }

@@ -12,7 +12,6 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// The `User-Agent` of our calls; some sources refuse calls without one.
 const USER_AGENT: &str = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
 
-/// The reason why a source gave no text. Address and headers are not part of it.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     #[error("no HTTP client: {}", causes(.0))]

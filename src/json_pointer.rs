@@ -6,7 +6,6 @@
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// The most values that an answer may have at a pointer.
 const FOUND_MAX: usize = 10_000;
 
 /// The fault of an answer in which nothing can be found, in words that go on after "the answer".
@@ -14,19 +13,16 @@ const FOUND_MAX: usize = 10_000;
 pub enum PointerError {
     #[error("is no JSON: {0}")]
     NotJson(#[from] serde_json::Error),
-    /// The pointer leads to more than `FOUND_MAX` values.
     #[error("has more than {FOUND_MAX} values there")]
     TooMany,
 }
 
-/// A way to one value, or to several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointer {
     tokens: Vec<String>,
 }
 
 impl Pointer {
-    /// Reads a pointer such as `/data/*/adv/price`.
     pub fn parse(text: &str) -> Result<Pointer, &'static str> {
         const EXPECTED: &str = "must be a JSON pointer such as /data/price or /data/*/price";
         let rest = text.strip_prefix('/').ok_or(EXPECTED)?;
@@ -56,7 +52,6 @@ impl Pointer {
     }
 }
 
-/// Adds the values that `token` leads to inside `text`.
 fn step<'a>(text: &'a str, token: &str, into: &mut Vec<&'a str>) -> Result<(), serde_json::Error> {
     match text.as_bytes().first() {
         Some(b'{') => {

@@ -5,7 +5,6 @@ use hyper::header::{ACCEPT_LANGUAGE, HeaderMap};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
-    /// The language of a page unless another is asked for.
     #[default]
     Spanish,
     /// `?lang=en`.
@@ -13,7 +12,6 @@ pub enum Language {
 }
 
 impl Language {
-    /// The code of the language, as the parameter `lang` has it.
     pub const fn code(self) -> &'static str {
         match self {
             Language::Spanish => "es",
@@ -21,7 +19,6 @@ impl Language {
         }
     }
 
-    /// The language that a query or a form asks for.
     pub fn from_code(code: Option<&str>) -> Language {
         if code == Some("en") { Language::English } else { Language::Spanish }
     }
@@ -43,7 +40,6 @@ impl Language {
         if weight("en") > weight("es") { Language::English } else { Language::Spanish }
     }
 
-    /// Whichever of two texts is in this language.
     pub const fn say<'a>(self, spanish: &'a str, english: &'a str) -> &'a str {
         match self {
             Language::Spanish => spanish,
@@ -64,7 +60,6 @@ impl Language {
     /// An amount with groups of three and the language's point: `1.234,50` or `1,234.50`.
     pub fn amount(self, minor: i64, decimals: u32) -> String {
         let mut plain = String::new();
-        // Writing to a text does not fail.
         let _ = write_minor(&mut plain, minor, decimals);
         self.figure(&plain)
     }

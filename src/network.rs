@@ -11,7 +11,6 @@ use std::str::FromStr;
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const EXPECTED: &str = "must be an address or a network such as 10.0.0.0/8";
 
-/// A network: an address and how many of its first bits count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
@@ -22,12 +21,14 @@ impl FromStr for Network {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Network, Self::Err> {
-        let (address, bits) =
-            text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
+        let (address, bits) = text.split_once('/').unwrap_or((text, ""));
         let address: IpAddr = address.trim().parse().map_err(|_| EXPECTED)?;
         let width = if address.is_ipv4() { 32 } else { 128 };
-        let bits = bits.map_or(Ok(width), |bits| bits.trim().parse::<u8>().map_err(|_| EXPECTED))?;
-        if bits > width { Err(EXPECTED) } else { Ok(Network { address, bits }) }
+        let bits = match text.contains('/') {
+            true => bits.trim().parse().ok().filter(|bits| *bits <= width).ok_or(EXPECTED)?,
+            false => width,
+        };
+        Ok(Network { address, bits })
     }
 }
 

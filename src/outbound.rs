@@ -17,7 +17,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// does not.
 pub type Leads = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
-/// The switch. Clones are the same one.
 #[derive(Clone)]
 pub struct Outbound {
     live: Arc<AtomicBool>,

@@ -56,7 +56,6 @@ pub struct Outbox {
     /// that has to make sure that it leads.
     under_way: Option<UnderWay>,
     last_read: LastRead,
-    /// The services, which know which transfers have paid; see [`Outbox::attach`].
     services: Arc<OnceLock<Weak<Services>>>,
 }
 
@@ -81,6 +80,10 @@ impl Outbox {
     }
 }
 
+fn ready(command: Command) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
+    Box::pin(std::future::ready(command.into()))
+}
+
 impl Outbox {
     /// The outcome of an effect in live mode. Without a rail, nothing is sent and nobody asked.
     fn live(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
@@ -92,12 +95,11 @@ impl Outbox {
             evm.hear(tenant, operation.into(), how == How::Ask);
             let answer = if how == How::Offer { RailAnswer::NotAsked } else { RailAnswer::Waiting };
             let reply = RailReply::plain(operation, how, answer);
-            return Box::pin(std::future::ready(Command::RailReply(reply).into()));
+            return ready(Command::RailReply(reply));
         }
         let Some(lane) = self.rails.lane(&effect.order).map(Arc::clone) else {
             let answer = if how == How::Ask { RailAnswer::NotAsked } else { RailAnswer::NotSent };
-            let reply = RailReply::plain(operation, how, answer);
-            return Box::pin(std::future::ready(Command::RailReply(reply).into()));
+            return ready(Command::RailReply(RailReply::plain(operation, how, answer)));
         };
         if how == How::Offer {
             let services = self.services.get().and_then(Weak::upgrade);
@@ -129,7 +131,7 @@ impl Effects<Domain> for Outbox {
             // Rates are the server's, whatever a tenant's clock says.
             let now = Timestamp::from_unix_ms(self.clock.wall_ms());
             let rate = self.market.rate(currency, Mode::of(tenant), now);
-            return Box::pin(std::future::ready(Command::Market(rate).into()));
+            return ready(Command::Market(rate));
         }
         if is_live(tenant) {
             if matches!(effect.order, Order::FindTransfer { .. }) {
@@ -149,7 +151,12 @@ impl Effects<Domain> for Outbox {
         let sending = self.under_way.as_ref().filter(|_| !is_question).map(|orders| orders.begin(operation));
         let sent = self.under_way.as_ref().filter(|_| is_question).map(|orders| orders.ended(operation));
         Box::pin(async move {
-            let looked_for = Transfer::looked_for(&order);
+            let looked_for = match &order {
+                Order::FindTransfer { bank, date, reference, .. } => {
+                    Some(Transfer { bank: *bank, date: *date, given: reference.clone() })
+                }
+                _ => None,
+            };
             let began = Instant::now();
             let call = Call { operation_id: operation.into(), at, tenant, order };
             let calling = async {
@@ -205,7 +212,6 @@ async fn find_notice(services: Option<Arc<Services>>, tenant: u64, effect: Effec
     }
 }
 
-/// A transfer that was looked for by the digits that its payer gave.
 struct Transfer {
     bank: BankCode,
     date: Date,
@@ -213,15 +219,6 @@ struct Transfer {
 }
 
 impl Transfer {
-    fn looked_for(order: &Order) -> Option<Transfer> {
-        match order {
-            Order::FindTransfer { bank, date, reference, .. } => {
-                Some(Transfer { bank: *bank, date: *date, given: reference.clone() })
-            }
-            _ => None,
-        }
-    }
-
     /// Takes the name of the transfer that was found, by the bank's reference, for this payment; or
     /// refuses it, if it has paid for something else (`docs/contract.md, 5.8`).
     ///
@@ -235,29 +232,23 @@ impl Transfer {
         how: How,
         answer: RailAnswer,
     ) -> Command {
-        let reply = |answer| RailReply::plain(operation, how, answer);
-        let RailAnswer::Done { reference: Some(reference) } = &answer else {
-            return Command::RailReply(reply(answer));
-        };
+        let reply = |answer| Command::RailReply(RailReply::plain(operation, how, answer));
+        let RailAnswer::Done { reference: Some(reference) } = &answer else { return reply(answer) };
         let full = without_zeros(reference);
         if full == self.given {
             // The transfer has its name from the beginning.
-            return Command::RailReply(reply(answer));
+            return reply(answer);
         }
         let name = transfer_name(self.bank, self.date, full);
-        let Some(services) = services.get().and_then(Weak::upgrade) else {
-            return Command::RailReply(reply(RailAnswer::Silent));
-        };
+        let Some(services) = services.get().and_then(Weak::upgrade) else { return reply(RailAnswer::Silent) };
         let held = services.names.reservations.hold_name(tenant, Space::Transfer, &name).await;
         match ask::named_by_now(&services, tenant, Space::Transfer, &name).await {
-            Ok(Some(other)) if other != payment => {
-                Command::RailReply(reply(RailAnswer::Refused { code: USED.to_owned() }))
-            }
-            Ok(_) => Command::Found(reply(answer), Box::new(held)),
+            Ok(Some(other)) if other != payment => reply(RailAnswer::Refused { code: USED.to_owned() }),
+            Ok(_) => Command::Found(RailReply::plain(operation, how, answer), Box::new(held)),
             Err(problem) => {
                 tracing::error!(%problem, error = problem.private_message(), %operation, "the index does not \
                     say whether a transfer has paid for something already");
-                Command::RailReply(reply(RailAnswer::Silent))
+                reply(RailAnswer::Silent)
             }
         }
     }

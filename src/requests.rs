@@ -37,11 +37,9 @@ const REFUSED_MAX: usize = 64;
 const KEPT_DAYS: i64 = 30;
 const FORMAT: u8 = 1;
 const CODE_LEN_MAX: usize = 64;
-/// The most requests with one id, of different tenants, that are found.
 const FOUND_MAX: usize = 50;
 /// Bytes of a file, unless the bound is small.
 const FILE_BYTES_MAX: u64 = 8 << 20;
-/// Bytes of files kept in memory.
 const CACHE_BYTES: usize = 4 << 20;
 
 pub struct Answered {
@@ -49,7 +47,6 @@ pub struct Answered {
     pub tenant: u64,
     pub key: Id,
     pub at: Timestamp,
-    /// The time that it took, in ms.
     pub ms: u64,
     pub method: &'static str,
     /// The path as the route table writes it, with `:names`.
@@ -80,20 +77,16 @@ pub struct Found {
     pub seq: Option<u64>,
 }
 
-/// The reason why the log of requests cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestsError {
-    /// The disk, or what is on it.
     #[error("the log of requests: {0}")]
     Disk(#[from] rocksdb::Error),
-    /// The thread that looked ended before it had an answer.
     #[error("the log of requests: {0}")]
     Ended(tokio::task::JoinError),
 }
 
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Requests that were written.
     pub written: AtomicU64,
     /// Requests that were not, because the disk could not keep up, failed or had no room.
     pub dropped: AtomicU64,
@@ -109,16 +102,13 @@ struct Shelf {
     db: DB,
     disk: Arc<Disk>,
     queue: ArrayQueue<Answered>,
-    /// The requests that were refused for want of capacity since the last write.
     refused: AtomicUsize,
-    /// Held by whoever takes the queue to the disk.
     turn: Mutex<()>,
     is_over: AtomicBool,
     counters: Counters,
 }
 
 impl RequestLog {
-    /// Opens the log in `directory`, or makes one there, of at most so many bytes.
     pub fn open(directory: &Path, bytes_max: u64, disk: &Arc<Disk>) -> Result<RequestLog, RequestsError> {
         let options = wal::fitting(directory, options(bytes_max))?;
         let db = DB::open(&options, directory).or_else(|error| {
@@ -172,14 +162,10 @@ impl RequestLog {
         now: Timestamp,
     ) -> Result<Option<Found>, RequestsError> {
         let key = key(request_id, tenant);
-        self.look(move |shelf| {
-            let value = shelf.db.get(key)?;
-            Ok(value.and_then(|value| read(tenant, &value, now)))
-        })
-        .await
+        let find = move |shelf: &Shelf| Ok(shelf.db.get(key)?.and_then(|value| read(tenant, &value, now)));
+        self.look(find).await
     }
 
-    /// The newest requests of all tenants with this id.
     pub async fn find_all(&self, request_id: &str, now: Timestamp) -> Result<Vec<Found>, RequestsError> {
         let prefix = key(request_id, 0);
         self.look(move |shelf| shelf.find_all(&prefix[..prefix.len() - 8], now)).await
@@ -225,7 +211,6 @@ impl Shelf {
         }
     }
 
-    /// The newest requests of all tenants whose keys begin so.
     fn find_all(&self, prefix: &[u8], now: Timestamp) -> Result<Vec<Found>, RequestsError> {
         let mut found = Vec::new();
         for entry in self.db.iterator(IteratorMode::From(prefix, Direction::Forward)).take(FOUND_MAX) {
@@ -249,7 +234,29 @@ impl Shelf {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut batch, mut count) = (WriteBatch::default(), 0);
         while let Some(answered) = self.queue.pop() {
-            batch.put(key(answered.request_id.as_str(), answered.tenant), value(&answered));
+            // As the metrics write it: `/v1/payments/{id}`.
+            let mut route = String::with_capacity(answered.route.len() + 2);
+            for (n, segment) in answered.route.split('/').enumerate() {
+                route.push_str(if n == 0 { "" } else { "/" });
+                match segment.strip_prefix(':') {
+                    Some(name) => route.extend(["{", name, "}"]),
+                    None => route.push_str(segment),
+                }
+            }
+            let code = answered.error.as_ref().map(|code| &*code.0);
+            let body = Object::with_capacity(256)
+                .text("requestId", answered.request_id.as_str())
+                .plain("at", answered.at)
+                .plain("method", answered.method)
+                .text("route", route)
+                .number("status", answered.status)
+                .maybe_text("error", code)
+                .plain("keyId", answered.key)
+                .number("ms", answered.ms)
+                .end();
+            let (at, seq) = (answered.at.unix_ms().to_be_bytes(), answered.seq.unwrap_or(0).to_be_bytes());
+            let value = [&[FORMAT][..], &at, &seq, &body].concat();
+            batch.put(key(answered.request_id.as_str(), answered.tenant), value);
             count += 1;
             if count == WAITING_MAX {
                 break;
@@ -271,43 +278,12 @@ fn key(request_id: &str, tenant: u64) -> Vec<u8> {
     [request_id.as_bytes(), &[0], &tenant.to_be_bytes()].concat()
 }
 
-fn value(answered: &Answered) -> Vec<u8> {
-    let body = Object::with_capacity(256)
-        .text("requestId", answered.request_id.as_str())
-        .plain("at", answered.at)
-        .plain("method", answered.method)
-        .text("route", template(answered.route))
-        .number("status", answered.status)
-        .maybe_text("error", answered.error.as_ref().map(|code| &*code.0))
-        .plain("keyId", answered.key)
-        .number("ms", answered.ms)
-        .end();
-    let mut value = vec![FORMAT];
-    value.extend_from_slice(&answered.at.unix_ms().to_be_bytes());
-    value.extend_from_slice(&answered.seq.unwrap_or(0).to_be_bytes());
-    value.extend_from_slice(&body);
-    value
-}
-
 fn read(tenant: u64, value: &[u8], now: Timestamp) -> Option<Found> {
     let (at, rest) = value.strip_prefix(&[FORMAT])?.split_first_chunk::<8>()?;
     let (seq, body) = rest.split_first_chunk::<8>()?;
     let is_kept = i64::from_be_bytes(*at) > now.unix_ms().saturating_sub(KEPT_DAYS * DAY_MS);
     let seq = Some(u64::from_be_bytes(*seq)).filter(|seq| *seq > 0);
     is_kept.then(|| Found { tenant, body: body.to_vec(), seq })
-}
-
-/// A path of the route table as the metrics write it: `/v1/payments/{id}`.
-fn template(route: &str) -> String {
-    let mut out = String::with_capacity(route.len() + 2);
-    for (n, segment) in route.split('/').enumerate() {
-        out.push_str(if n == 0 { "" } else { "/" });
-        match segment.strip_prefix(':') {
-            Some(name) => out.extend(["{", name, "}"]),
-            None => out.push_str(segment),
-        }
-    }
-    out
 }
 
 /// Files of which the oldest is dropped when they are too large together, or too old.

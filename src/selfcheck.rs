@@ -11,18 +11,16 @@
 use crate::recovery::Failed;
 use crate::recovery::recheck::{Rechecked, recheck};
 use crate::store::read_budget::STRETCH;
+use crate::thinning::{IdleThread, Rests};
 use actors::Engine;
 use domain::machine::Domain;
 use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wal::Seq;
 
-/// The time between two looks whether there are new snapshots.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// The rest after work, in multiples of the time worked: a twentieth of a core at most.
 const REST: u32 = 19;
@@ -31,10 +29,7 @@ const BOOKS_MAX: usize = 64;
 /// Records between two snapshots of a book that are applied again; further apart only totals are
 /// checked.
 const RECORDS_MAX: u64 = 1_000_000;
-/// The lowest priority that there is.
-const NICENESS: i32 = 19;
 
-/// The counts of checked books since the start.
 #[derive(Debug)]
 pub struct Counters {
     began: Instant,
@@ -42,7 +37,6 @@ pub struct Counters {
     pub books: AtomicU64,
     /// The checked books that were derived again from records.
     pub derived: AtomicU64,
-    /// Records that were applied again.
     pub records: AtomicU64,
     /// Books that were not right, each of which was halted.
     pub breaches: AtomicU64,
@@ -52,15 +46,8 @@ pub struct Counters {
 
 impl Default for Counters {
     fn default() -> Counters {
-        let zero = || AtomicU64::new(0);
-        Counters {
-            began: Instant::now(),
-            books: zero(),
-            derived: zero(),
-            records: zero(),
-            breaches: zero(),
-            last_ms: zero(),
-        }
+        let [books, derived, records, breaches, last_ms] = [0; 5].map(AtomicU64::new);
+        Counters { began: Instant::now(), books, derived, records, breaches, last_ms }
     }
 }
 
@@ -74,73 +61,30 @@ impl Counters {
         self.books.fetch_add(done.books, Ordering::Relaxed);
         self.derived.fetch_add(done.derived, Ordering::Relaxed);
         self.records.fetch_add(done.records, Ordering::Relaxed);
-        self.up_to_date();
-    }
-
-    fn up_to_date(&self) {
-        self.last_ms
-            .store(u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        let now_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last_ms.store(now_ms, Ordering::Relaxed);
     }
 }
 
-/// The thread that checks.
-pub struct SelfCheck {
-    counters: Arc<Counters>,
-    /// The sender whose end stops the thread.
-    thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
-}
-
-impl SelfCheck {
-    /// A thread that checks the books of an engine and counts them; the error is that of a thread that
-    /// does not start.
-    pub fn start(engine: Engine<Domain>, counters: Arc<Counters>) -> io::Result<SelfCheck> {
-        let (stop, stopped) = channel();
-        let checker = Checker {
-            engine,
-            counters: Arc::clone(&counters),
-            stopped,
-            checked: HashMap::new(),
-            last: 0,
-            seen: 0,
-        };
-        let thread = std::thread::Builder::new().name("selfcheck".to_owned()).spawn(move || checker.run())?;
-        Ok(SelfCheck { counters, thread: Mutex::new(Some((stop, thread))) })
-    }
-
-    /// The counts of checked books.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
-    }
-
-    /// Stops the thread, which lets go of the engine.
-    pub fn stop(&self) {
-        if let Some((stop, thread)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            drop(stop);
-            if thread.join().is_err() {
-                tracing::error!("the self-check panicked");
-            }
-        }
-    }
+pub fn start(engine: Engine<Domain>, counters: Arc<Counters>) -> io::Result<IdleThread> {
+    IdleThread::start("selfcheck", move |rests| {
+        Checker { engine, counters, rests, checked: HashMap::new(), last: 0, seen: 0 }.run();
+    })
 }
 
 struct Checker {
     engine: Engine<Domain>,
     counters: Arc<Counters>,
-    stopped: Receiver<()>,
-    /// The newest snapshot of each book in memory that was checked.
+    rests: Rests,
     checked: HashMap<u64, Seq>,
     /// The tenant key that was checked last: the next round begins behind it.
     last: u64,
-    /// The round of snapshots that was looked at last.
     seen: Seq,
 }
 
 impl Checker {
     fn run(mut self) {
-        // The priority of this thread alone; where it is not allowed, the rests alone keep the load
-        // small.
-        let _ = rustix::process::nice(NICENESS);
-        while self.rest(LOOK_EVERY) {
+        while self.rests.rest(LOOK_EVERY) {
             match self.round() {
                 Ok(()) => {}
                 Err(Failed::Damaged(damage)) => {
@@ -154,11 +98,6 @@ impl Checker {
                 Err(error) => tracing::warn!(%error, "a round of the self-check was not finished"),
             }
         }
-    }
-
-    /// Rests; false when the thread is to end.
-    fn rest(&self, time: Duration) -> bool {
-        matches!(self.stopped.recv_timeout(time), Err(RecvTimeoutError::Timeout))
     }
 
     fn round(&mut self) -> Result<(), Failed> {
@@ -177,12 +116,9 @@ impl Checker {
         let mut group: Vec<(u64, Seq)> = Vec::new();
         for tenant in tenants {
             // The key is all that is read here, not the state under it.
-            match reader.newest_snapshot(tenant)? {
-                Some(newest) if self.checked.get(&tenant).is_none_or(|checked| newest > *checked) => {
-                    group.push((tenant, newest))
-                }
-                _ => continue,
-            }
+            let newest = reader.newest_snapshot(tenant)?;
+            let is_new = |newest: &Seq| self.checked.get(&tenant).is_none_or(|checked| newest > checked);
+            group.extend(newest.filter(is_new).map(|newest| (tenant, newest)));
             if group.len() == BOOKS_MAX {
                 break;
             }
@@ -200,7 +136,7 @@ impl Checker {
             if worked.elapsed() < STRETCH {
                 return true;
             }
-            is_ending = !self.rest(worked.elapsed() * REST);
+            is_ending = !self.rests.rest(worked.elapsed() * REST);
             worked = Instant::now();
             !is_ending
         })?;
@@ -217,11 +153,7 @@ impl Checker {
         }
         self.last = tenants.last().copied().unwrap_or(self.last);
         self.checked.extend(group);
-        if tenants.is_empty() {
-            self.counters.up_to_date()
-        } else {
-            self.counters.add(&done)
-        }
+        self.counters.add(&done);
         Ok(())
     }
 }

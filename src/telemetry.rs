@@ -31,7 +31,6 @@ pub fn say_last(why: &dyn Display) {
     eprintln!("{}pasarela: {why}", Lines::to_stderr().mark(Level::ERROR));
 }
 
-/// Starts logging. Only the first call of a process counts.
 pub fn start(log: &Log) {
     let is_text = match log.format {
         LogFormat::Auto => std::io::stderr().is_terminal(),

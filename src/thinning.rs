@@ -17,15 +17,12 @@ use domain::values::ids::PLATFORM;
 use domain::values::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use std::collections::HashMap;
 use std::io;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+use tokio::sync::oneshot::{self, error::RecvError};
 use wal::{ReadError, Reader, Retention, Seq, SnapshotHead};
 
-/// The time between two looks whether there are new snapshots.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// The rest after work for a tenant, in multiples of the time worked.
 const REST: u32 = 4;
@@ -37,79 +34,80 @@ const PRUNED_EVERY_MS: i64 = DAY_MS;
 /// The time, in ms, after which an expired answer goes, so that no request still under way speaks
 /// of it.
 const PRUNED_AFTER_MS: i64 = KEPT_MS + HOUR_MS;
-/// Snapshots in one write.
 const SNAPSHOTS_MAX: usize = 64;
 /// Index entries in one write: each is looked up by the writer.
 const ENTRIES_MAX: usize = 128;
-/// The lowest priority that there is.
 const NICENESS: i32 = 19;
 
-/// The thread that thins.
-pub struct Thinning {
-    /// The sender whose end stops the thread.
-    thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+/// A thread of the lowest priority, which works a little and rests for longer.
+pub struct IdleThread {
+    name: &'static str,
+    thread: JoinHandle<()>,
+    /// Its end stops the thread.
+    stop: Sender<()>,
 }
 
-impl Thinning {
-    /// A thread that thins what an engine writes; the error is that of a thread that does not start.
-    pub fn start(engine: Engine<Domain>, retention: Retention) -> io::Result<Thinning> {
+pub struct Rests(Receiver<()>);
+
+impl Rests {
+    /// False when the thread is to end.
+    pub fn rest(&self, time: Duration) -> bool {
+        matches!(self.0.recv_timeout(time), Err(RecvTimeoutError::Timeout))
+    }
+}
+
+impl IdleThread {
+    pub fn start(name: &'static str, work: impl FnOnce(Rests) + Send + 'static) -> io::Result<IdleThread> {
         let (stop, stopped) = channel();
-        let thinner = Thinner {
-            engine,
-            retention,
-            stopped,
-            seen: None,
-            thinned: HashMap::new(),
-            pruned: HashMap::new(),
-        };
-        let thread = std::thread::Builder::new().name("thinning".to_owned()).spawn(move || thinner.run())?;
-        Ok(Thinning { thread: Mutex::new(Some((stop, thread))) })
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+            // The priority of this thread alone; where it is not allowed, the rests alone keep the load
+            // small.
+            let _ = rustix::process::nice(NICENESS);
+            work(Rests(stopped));
+        })?;
+        Ok(IdleThread { name, thread, stop })
     }
 
-    /// Stops the thread, which lets go of the engine.
-    pub fn stop(&self) {
-        if let Some((stop, thread)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            drop(stop);
-            if thread.join().is_err() {
-                tracing::error!("the thinning of snapshots panicked");
-            }
+    /// It lets go of the engine.
+    pub fn stop(self) {
+        drop(self.stop);
+        if self.thread.join().is_err() {
+            tracing::error!(thread = self.name, "a thread panicked");
         }
     }
 }
 
-/// The reason why a tenant's turn was not finished.
+pub fn start(engine: Engine<Domain>, retention: Retention) -> io::Result<IdleThread> {
+    IdleThread::start("thinning", move |rests| {
+        let (thinned, pruned) = (HashMap::new(), HashMap::new());
+        Thinner { engine, retention, rests, seen: None, thinned, pruned }.run();
+    })
+}
+
 #[derive(Debug, thiserror::Error)]
 enum Unfinished {
-    /// The log cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The engine did not write the removal.
     #[error("{0:?}")]
     Write(Failure),
-    /// The engine ended meanwhile.
     #[error("the log is closed")]
-    Closed,
+    Closed(#[from] RecvError),
 }
 
 struct Thinner {
     engine: Engine<Domain>,
     retention: Retention,
-    stopped: Receiver<()>,
+    rests: Rests,
     /// The round of snapshots that was looked at last; nothing before the first, which is of all
     /// tenants.
     seen: Option<Seq>,
-    /// The last thinning of each tenant's snapshots, on its own clock.
     thinned: HashMap<u64, i64>,
-    /// The last pruning of each tenant's kept answers, on its own clock.
     pruned: HashMap<u64, i64>,
 }
 
 impl Thinner {
     fn run(mut self) {
-        // The priority of this thread alone; where it is not allowed, the rests alone keep the load
-        // small.
-        let _ = rustix::process::nice(NICENESS);
-        while self.rest(LOOK_EVERY) {
+        while self.rests.rest(LOOK_EVERY) {
             // The sequence up to which the books that go on have saved: the log's floor stands
             // still while a book is halted.
             let snapshots = self.engine.saved_seq();
@@ -127,11 +125,6 @@ impl Thinner {
         }
     }
 
-    /// Rests; false when the thread is to end.
-    fn rest(&self, time: Duration) -> bool {
-        matches!(self.stopped.recv_timeout(time), Err(RecvTimeoutError::Timeout))
-    }
-
     /// Thins these tenants; false when the thread is to end.
     fn round(&mut self, reader: &Reader, tenants: &[u64]) -> bool {
         for tenant in tenants {
@@ -144,14 +137,13 @@ impl Thinner {
                     tracing::warn!(tenant, %error, "what is no longer needed of a tenant was not removed")
                 }
             }
-            if !self.rest(began.elapsed() * REST) {
+            if !self.rests.rest(began.elapsed() * REST) {
                 return false;
             }
         }
         true
     }
 
-    /// Whether there was anything to look through.
     fn thin(&mut self, reader: &Reader, tenant: u64) -> Result<bool, Unfinished> {
         let Some(newest) = reader.newest_snapshot_head(tenant)? else { return Ok(false) };
         let is_due = |done: &HashMap<u64, i64>, every_ms: i64| {
@@ -180,7 +172,6 @@ impl Thinner {
         Ok(true)
     }
 
-    /// Takes the expired answers of a tenant out of the index.
     fn prune(&self, reader: &Reader, tenant: u64, heads: &[SnapshotHead]) -> Result<(), Unfinished> {
         let Some(newest) = heads.last() else { return Ok(()) };
         let expired_ms = newest.time_ms.saturating_sub(PRUNED_AFTER_MS);
@@ -211,9 +202,5 @@ impl Thinner {
 }
 
 fn written(outcome: oneshot::Receiver<Result<Seq, Failure>>) -> Result<(), Unfinished> {
-    match outcome.blocking_recv() {
-        Ok(Ok(_)) => Ok(()),
-        Ok(Err(failure)) => Err(Unfinished::Write(failure)),
-        Err(_) => Err(Unfinished::Closed),
-    }
+    outcome.blocking_recv()?.map(drop).map_err(Unfinished::Write)
 }

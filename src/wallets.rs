@@ -50,9 +50,10 @@ pub struct Wallets {
 
 impl Wallets {
     pub fn start(services: &Arc<Services>) -> Wallets {
-        let worker = |evm: &Arc<Evm>| Worker::new(Arc::clone(services), Arc::clone(evm));
-        let search = |evm: &Arc<Evm>| Search::new(Arc::clone(services), Arc::clone(evm));
-        let start = |evm| [tokio::spawn(worker(evm).run()), tokio::spawn(search(evm).run())];
+        let start = |evm| {
+            let [one, other] = [(); 2].map(|()| Connection::new(services, evm));
+            [tokio::spawn(Worker::new(one).run()), tokio::spawn(Search::new(other).run())]
+        };
         Wallets { tasks: services.rails.networks().iter().flat_map(start).collect() }
     }
 
@@ -61,44 +62,27 @@ impl Wallets {
     }
 }
 
-struct Worker {
+/// What the worker and the search have of a network: whether it may be asked, and what was said of it last.
+struct Connection {
     services: Arc<Services>,
     evm: Arc<Evm>,
-    open: OpenPayouts,
     is_right_chain: bool,
     complained: Option<String>,
-    waits: Option<Waits>,
-    doubtful: BTreeSet<domain::values::ids::Id>,
 }
 
-impl Worker {
-    fn new(services: Arc<Services>, evm: Arc<Evm>) -> Worker {
-        let open = OpenPayouts::of(evm.network());
-        let (complained, waits, doubtful) = (None, None, BTreeSet::new());
-        Worker { services, evm, open, is_right_chain: false, complained, waits, doubtful }
+impl Connection {
+    fn new(services: &Arc<Services>, evm: &Arc<Evm>) -> Connection {
+        let (services, evm) = (Arc::clone(services), Arc::clone(evm));
+        Connection { services, evm, is_right_chain: false, complained: None }
     }
 
-    async fn run(mut self) {
-        loop {
-            // A restored copy speaks to nobody, and what cannot be recorded is not begun.
-            if self.services.site.outbound.is_open() && self.services.ready().is_ok() {
-                self.services.site.outbound.until_it_leads().await;
-                let turned = self.turn().await;
-                self.note_turn(turned);
-            }
-            let pause = if self.open.is_empty() { IDLE } else { BUSY };
-            tokio::time::sleep(REST).await;
-            let _ = tokio::time::timeout(pause, self.evm.due()).await;
+    /// A restored copy speaks to nobody, and what cannot be recorded is not begun.
+    async fn may_turn(&self) -> bool {
+        let may = self.services.site.outbound.is_open() && self.services.ready().is_ok();
+        if may {
+            self.services.site.outbound.until_it_leads().await;
         }
-    }
-
-    async fn turn(&mut self) -> Result<(), TurnError> {
-        self.check_chain().await?;
-        self.open.refresh(&self.services)?;
-        let facts = self.facts().await?;
-        self.follow_all(&facts).await?;
-        self.follow_asked(&facts).await?;
-        self.sign_next(&facts).await
+        may
     }
 
     async fn check_chain(&mut self) -> Result<(), TurnError> {
@@ -112,24 +96,60 @@ impl Worker {
         Ok(())
     }
 
-    fn note_turn(&mut self, turned: Result<(), TurnError>) {
+    fn note(&mut self, turned: Result<(), &TurnError>, what: &str) {
         let network = self.evm.network().name();
         match turned {
-            Ok(()) => {
-                if self.complained.take().is_some() {
-                    tracing::info!(network, "the network is served again");
-                }
+            Ok(()) if self.complained.take().is_some() => {
+                tracing::info!(network, "the network is {what} again")
             }
+            Ok(()) => {}
             Err(error) => {
                 self.is_right_chain = false;
-                let waits = if matches!(error, TurnError::Chain(_)) { Waits::Chain } else { Waits::Node };
-                self.evm.note(|figures| figures.waits = Some(waits));
                 let words = error.to_string();
                 if self.complained.as_ref() != Some(&words) {
-                    tracing::error!(network, error = words, "the network cannot be served now");
+                    tracing::error!(network, error = words, "the network cannot be {what} now");
                     self.complained = Some(words);
                 }
             }
         }
+    }
+}
+
+struct Worker {
+    connection: Connection,
+    open: OpenPayouts,
+    waits: Option<Waits>,
+    doubtful: BTreeSet<domain::values::ids::Id>,
+}
+
+impl Worker {
+    fn new(connection: Connection) -> Worker {
+        let open = OpenPayouts::of(connection.evm.network());
+        Worker { connection, open, waits: None, doubtful: BTreeSet::new() }
+    }
+
+    async fn run(mut self) {
+        loop {
+            if self.connection.may_turn().await {
+                let turned = self.turn().await;
+                if let Err(error) = &turned {
+                    let waits = if matches!(error, TurnError::Chain(_)) { Waits::Chain } else { Waits::Node };
+                    self.connection.evm.note(|figures| figures.waits = Some(waits));
+                }
+                self.connection.note(turned.as_ref().copied(), "served");
+            }
+            let pause = if self.open.is_empty() { IDLE } else { BUSY };
+            tokio::time::sleep(REST).await;
+            let _ = tokio::time::timeout(pause, self.connection.evm.due()).await;
+        }
+    }
+
+    async fn turn(&mut self) -> Result<(), TurnError> {
+        self.connection.check_chain().await?;
+        self.open.refresh(&self.connection.services)?;
+        let facts = self.facts().await?;
+        self.follow_all(&facts).await?;
+        self.follow_asked(&facts).await?;
+        self.sign_next(&facts).await
     }
 }

@@ -201,7 +201,7 @@ fn find_deposits(services: &Services, operation: Id) -> Result<Option<(u64, Enti
 fn has_operation(entity: &Entity, operation: Id, n: u16) -> bool {
     match entity {
         Entity::Payment(payment) if matches!(payment.method(), Method::PagoMovil | Method::Usdt) => false,
-        Entity::CryptoPayout(payout) => n == crypto_payout::SEND && payout.sends > 0,
+        Entity::CryptoPayout(payout) => n == crypto_payout::SEND && payout.order.sends > 0,
         entity => shown::show(operation, n, entity).is_some(),
     }
 }

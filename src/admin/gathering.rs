@@ -10,7 +10,6 @@ use crate::reconciliation::entries::{self, Entry, zone};
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use api::lists::made_at;
 use api::problem::Problem;
 use domain::entities::means::{Method, Offer};
 use domain::entities::payment::{Status, facet};
@@ -145,7 +144,7 @@ fn part(
         let id = <[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes);
         let id = id.map_err(|_| Unreadable("a list entry without an id".to_owned()))?;
         if let Some(entity) = history::entity(reader, key, EntityId { kind: listed.kind, id })? {
-            if !listed.is_late && made_at(&entity) < first {
+            if !listed.is_late && entity.created_at() < first {
                 break;
             }
             found.extend(

@@ -161,7 +161,7 @@ shown! {
         maybe_plain "phone" text().or_null().about("The payer's, masked.") => transfer.map(|transfer| transfer.phone.masked());
         maybe_plain "amountVes" text().or_null() => transfer.map(|transfer| transfer.amount);
         maybe_plain "paidAt" instant().or_null() => transfer.map(|transfer| transfer.paid_at);
-        plain "receivedAt" instant() => notice.received_at;
+        plain "receivedAt" instant() => notice.created_at;
         maybe_plain "paymentId" uuid().or_null().about("The payment that it verified.") => payment.map(|(_, payment)| payment);
         maybe_plain "tenantId" uuid().or_null().about("Whose payment that is.") => payment.and_then(|(of, _)| tenant(of));
         maybe_plain "givenTo" uuid().or_null().about("Whose the transfer is, as an operator said.") => notice.given_to.and_then(tenant);

@@ -112,7 +112,7 @@ async fn create(call: Call) -> CallResult {
         created_at: services.now().to_string(),
         ended_at: None,
         counts,
-        bad_lines: statement.bad.iter().take(BAD_LINES_SHOWN).map(shown_bad).collect(),
+        bad_lines: statement.bad.iter().take(BAD_LINES_SHOWN).cloned().collect(),
         percent: 0,
     };
     if let Some((known, summary)) = services.files.reconciliations.begin(id, summary).map_err(failed)? {
@@ -149,10 +149,6 @@ fn asked(mut query: Query<'_>) -> Result<(Asked, &'static str, Date, Date), Inva
         digest: String::new(),
     };
     Ok((asked, rail, from, to))
-}
-
-fn shown_bad(bad: &BadLine) -> shelf::BadLine {
-    shelf::BadLine { line: bad.number, message: bad.message.clone() }
 }
 
 fn described_account() -> Schema {
@@ -242,7 +238,7 @@ fn written(
         .map(of_line)
         .chain(
             bad.iter()
-                .map(|bad| (bad.number, RESULTS[5], Some(show_bad(bad)), None, Some(bad.message.as_str()))),
+                .map(|bad| (bad.line, RESULTS[5], Some(show_bad(bad)), None, Some(bad.message.as_str()))),
         )
         .collect();
     of_lines.sort_by_key(|(number, ..)| *number);
@@ -282,7 +278,7 @@ shown! {
 }
 
 fn show_bad(bad: &BadLine) -> Object {
-    let line = Object::new().number("number", bad.number);
+    let line = Object::new().number("number", bad.line);
     ["date", "reference", "amount", "kind", "phone", "bank"].into_iter().fold(line, Object::null)
 }
 
@@ -353,7 +349,7 @@ shown! {
     fn show(id: Id, summary: &Summary) as reconciliation_schema {
         let Summary { asked, counts, .. } = summary;
         let progress = if summary.status == Status::Done { 100 } else { summary.percent };
-        let bad = |bad: &shelf::BadLine| Object::new().number("line", bad.line).text("message", &bad.message).end();
+        let bad = |bad: &BadLine| Object::new().number("line", bad.line).text("message", &bad.message).end();
     } [
         plain "id" uuid() => id;
         plain "status" one_of(Status::ALL.map(Status::name)) => summary.status.name();

@@ -109,35 +109,13 @@ pub fn asked<G, F>(
 
 impl Span {
     pub fn includes(&self, entity: &Entity) -> bool {
-        let at = made_at(entity);
+        let at = entity.created_at();
         self.from.is_none_or(|from| at >= from) && self.to.is_none_or(|to| at < to)
     }
 
     /// Whether neither an entity nor any that follows it was made late enough.
     fn is_passed(&self, entity: &Entity) -> bool {
-        self.from.is_some_and(|from| made_at(entity).unix_ms() < from.unix_ms().saturating_sub(SKEW_MS))
-    }
-}
-
-pub fn made_at(entity: &Entity) -> Timestamp {
-    match entity {
-        Entity::Payment(payment) => payment.created_at,
-        Entity::Payout(payout) => payout.created_at,
-        Entity::Merchant(merchant) => merchant.created_at,
-        Entity::Batch(batch) => batch.created_at,
-        Entity::Chargeback(chargeback) => chargeback.created_at,
-        Entity::Otp(otp) => otp.created_at,
-        Entity::OwnAccount(account) => account.created_at,
-        Entity::Product(product) => product.created_at,
-        Entity::Session(session) => session.created_at,
-        Entity::Conversion(conversion) => conversion.created_at,
-        Entity::CryptoPayout(payout) => payout.created_at,
-        Entity::DepositAddress(address) => address.created_at,
-        Entity::CopPayment(payment) => payment.created_at,
-        Entity::CopPayout(payout) => payout.created_at,
-        Entity::Webhook(webhook) => webhook.created_at,
-        Entity::Notice(notice) => notice.received_at,
-        Entity::Approval(approval) => approval.created_at,
+        self.from.is_some_and(|from| entity.created_at().unix_ms() < from.unix_ms().saturating_sub(SKEW_MS))
     }
 }
 

@@ -5,8 +5,8 @@ use crate::admin;
 use crate::config::Config;
 use crate::disk::Disk;
 use crate::gateway::services::Services;
-use crate::selfcheck::SelfCheck;
-use crate::thinning::Thinning;
+use crate::selfcheck;
+use crate::thinning::{self, IdleThread};
 use crate::wallets::Wallets;
 use domain::values::time::{DAY_MS, HOUR_MS};
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use wal::Retention;
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 
 pub(super) struct Background {
-    pub(super) selfcheck: Arc<SelfCheck>,
-    thinning: Thinning,
+    selfcheck: IdleThread,
+    thinning: IdleThread,
     wallets: Wallets,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -38,11 +38,11 @@ impl Background {
             tokio::spawn(admin::due::keep_counted(Arc::clone(services))),
         ];
         let wallets = Wallets::start(services);
-        let selfcheck = SelfCheck::start(services.engine.clone(), Arc::clone(&services.observed.selfcheck));
+        let selfcheck = selfcheck::start(services.engine.clone(), Arc::clone(&services.observed.selfcheck));
         let selfcheck = selfcheck.map_err(not_started("the self-check"))?;
-        let thinning = Thinning::start(services.engine.clone(), retention(config))
+        let thinning = thinning::start(services.engine.clone(), retention(config))
             .map_err(not_started("the thinning of snapshots"))?;
-        Ok(Background { selfcheck: Arc::new(selfcheck), thinning, wallets, tasks })
+        Ok(Background { selfcheck, thinning, wallets, tasks })
     }
 
     pub(super) async fn stop(self, services: &Services) {

@@ -318,7 +318,7 @@ impl Origin {
     fn followed(&self) -> Option<Reader> {
         match self {
             Origin::Store(_) => None,
-            Origin::Followed(promoted) => Some(promoted.reader().clone()),
+            Origin::Followed(promoted) => Some(promoted.reader.clone()),
         }
     }
 }
@@ -346,7 +346,7 @@ async fn start_engine(
     let started = match log {
         Origin::Store(store) => Engine::start(machine, effects, store, bounds, engine).await,
         Origin::Followed(promoted) => {
-            let (followed, agreement) = promoted.into_parts();
+            let Promoted { followed, agreement, .. } = *promoted;
             Engine::lead(machine, effects, followed, agreement, engine).await
         }
     };

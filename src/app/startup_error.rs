@@ -14,7 +14,7 @@ use crate::http::tls::CertificateError;
 use crate::rails::simulator::BooksError;
 use crate::rates::{FeedError, RateStoreError};
 use crate::reconciliation::shelf::ShelfError;
-use crate::recovery::{Failed, Fault};
+use crate::recovery::Failed;
 use crate::requests::RequestsError;
 use crate::store::history::Unreadable;
 use crate::webhooks::WebhooksError;
@@ -120,10 +120,9 @@ impl StartupError {
                  from a backup"
             }
             StartupError::Requests(_) => "move this directory away, and only the log of requests is gone",
-            StartupError::Recovery(Failed::Refused {
-                fault: Fault::MarkKey { .. } | Fault::CardKey { .. },
-                ..
-            }) => "start nothing on this directory before that (docs/operating.md, Incidents)",
+            StartupError::Recovery(Failed::Key { .. }) => {
+                "start nothing on this directory before that (docs/operating.md, Incidents)"
+            }
             _ => ADVICE,
         }
     }

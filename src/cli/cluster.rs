@@ -125,7 +125,7 @@ fn asked(config: &Config) -> Result<String, Failure> {
         Ok(shown) => return Ok(shown),
         Err(unanswered) => unanswered,
     };
-    let client = peers::client(config).map_err(other)?;
+    let client = peers::client(config, None).map_err(other)?;
     let token = token(config)?;
     for peer in founding::peers(config).unwrap_or_default() {
         let asked = client.get(format!("{peer}/peer/cluster")).bearer_auth(&token).timeout(PATIENCE);
@@ -153,7 +153,7 @@ fn handed_over(config: &Config, node: &str) -> Result<String, Failure> {
         return Err(unanswered);
     }
     let key = PeerKey::derived(&directory::mark_key(data).map_err(other)?);
-    let client = peers::client(config).map_err(other)?;
+    let client = peers::client(config, None).map_err(other)?;
     let token = token(config)?;
     for peer in founding::peers(config).unwrap_or_default() {
         let asked = key.proving(client.post(format!("{peer}/peer/pass")), cluster::HAND_OVER);

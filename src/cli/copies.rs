@@ -9,7 +9,7 @@ use crate::recovery::backup::{newest, restore};
 use crate::recovery::books::Books;
 use crate::recovery::directory::LOG_DIRECTORY;
 use crate::recovery::restored_copy::RestoredCopy;
-use crate::recovery::{Failed, Fault, backup};
+use crate::recovery::{Failed, backup};
 use clap::Args;
 use domain::machine::AnyBook;
 use domain::values::ids::PLATFORM;
@@ -67,7 +67,8 @@ impl Backup {
                 let _ = watching.join();
                 made?;
                 let past = RestoredCopy::read(&directory)?.and_then(|past| past.tip);
-                past.ok_or_else(|| Failed::refused(&directory, Fault::NotHere))?
+                let why = "the server says that it made a copy, but here is none; is it on another machine?";
+                past.ok_or_else(|| Failed::refused(&directory, why))?
             }
         };
         println!("ok: {} is a copy {}", directory.display(), ends_with(tip));
@@ -171,7 +172,7 @@ impl Restore {
                     proved(reader, self.scratch.as_deref())?;
                     proving = Some(began.elapsed());
                 }
-                Ok::<(), Failure>(())
+                Ok(())
             })
         })?;
         let copying = copying.unwrap_or_default();

@@ -36,14 +36,12 @@ mod trigger;
 mod wal;
 
 use crate::app::{EXIT_DAMAGED, StartupError, privacy};
-use crate::cluster::founding::NotDone;
-use crate::cluster::joining::NotJoined;
+use crate::cluster::ClusterError;
 use crate::config::{Config, ConfigError};
 use crate::recovery::Failed;
-use crate::recovery::moving::NotMoved;
 use crate::telemetry;
 use crate::telemetry::spans::CollectorError;
-use crate::webhooks::post::{ExtraCaError, PosterError};
+use crate::webhooks::WebhooksError;
 use clap::{Args, CommandFactory, Parser};
 use clap_complete::Shell;
 use domain::values::ids::Id;
@@ -125,21 +123,15 @@ pub enum Failure {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    ExtraCa(#[from] ExtraCaError),
+    Webhooks(#[from] WebhooksError),
     #[error(transparent)]
     Collector(#[from] CollectorError),
     #[error(transparent)]
     Startup(#[from] StartupError),
     #[error(transparent)]
-    Poster(#[from] PosterError),
-    #[error(transparent)]
     Recovery(#[from] Failed),
     #[error(transparent)]
-    Cluster(#[from] NotDone),
-    #[error(transparent)]
-    NotJoined(#[from] NotJoined),
-    #[error(transparent)]
-    NotMoved(#[from] NotMoved),
+    Cluster(#[from] ClusterError),
     #[error("{0}")]
     Other(String),
 }
@@ -147,8 +139,7 @@ pub enum Failure {
 impl Failure {
     fn bad_sequence(&self) -> Option<u64> {
         match self {
-            Failure::Recovery(Failed::Damaged(damage))
-            | Failure::NotMoved(NotMoved::Failed(Failed::Damaged(damage))) => Some(damage.seq),
+            Failure::Recovery(Failed::Damaged(damage)) => Some(damage.seq),
             _ => None,
         }
     }
@@ -156,7 +147,7 @@ impl Failure {
     /// 2 for what an operator has to write in another way, 74 for a server that met damage, 1 for the rest.
     fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Config(_) | Failure::ExtraCa(_) => ExitCode::from(2),
+            Failure::Config(_) | Failure::Webhooks(WebhooksError::ExtraCa { .. }) => ExitCode::from(2),
             Failure::Startup(error) if error.is_of_the_configuration() => ExitCode::from(2),
             Failure::Startup(error) if error.is_damage() => ExitCode::from(EXIT_DAMAGED),
             Failure::Startup(StartupError::Cluster(error)) if error.is_refusal() => ExitCode::from(2),

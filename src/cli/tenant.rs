@@ -2,7 +2,7 @@
 //! (`docs/contract.md, 22`). What the commands do is in `src/recovery/moving/`.
 
 use super::progress::shown;
-use super::{Failure, Settings, at, id, must_be_ours, other};
+use super::{Failure, Settings, at, id, must_be_ours};
 use crate::cluster::directory::Belongs;
 use crate::config::Config;
 use crate::recovery::moving;
@@ -149,7 +149,7 @@ fn alone(settings: &Settings) -> Result<Config, Failure> {
 }
 
 fn is_in_cluster(config: &Config) -> Result<bool, Failure> {
-    let belongs = Belongs::read(&config.storage.path).map_err(other)?;
+    let belongs = Belongs::read(&config.storage.path)?;
     Ok(config.cluster.is_on() || belongs.is_some_and(|belongs| !belongs.barred))
 }
 

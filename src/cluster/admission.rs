@@ -3,12 +3,13 @@
 use super::directory::Belongs;
 use super::etcd::{Etcd, EtcdError};
 use super::operators::Operators;
-use super::view::{ABSENT_AFTER_MS, Member, Role, View, now_ms};
+use super::view::{Member, Role, View, now_ms};
 use super::{Settings, Shared, renewal};
 use crate::config::Config;
-use crate::recovery::Failed;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
 use crate::recovery::restored_copy::RestoredCopy;
+use crate::recovery::{Failed, at};
+use std::fmt::Display;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -25,52 +26,17 @@ const START: Duration = Duration::from_secs(3);
 /// A process that lives speaks again within this: some of its words.
 const SPEAKS: Duration = Duration::from_secs(1);
 
-/// Says since which start of the machine it runs.
+const OTHER_CLUSTER: &str = "this directory is of another cluster than the one in etcd";
+
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
+/// Why this is no node, or why a command for one was not carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    #[error("{}: there is no log here: pasarela cluster join --from URL brings it from a running \
-        node", path.0.display())]
-    Empty { path: Shown },
-    /// The directory is that of one machine.
-    #[error("{}: this directory is in no cluster: pasarela cluster init founds one with \
-        it", path.0.display())]
-    NotMember { path: Shown },
-    /// Its live banks and webhooks are shut, which other nodes' are not.
-    #[error("{}: this directory is a restored copy, which is no node: start it once as one machine, with \
-        cluster.etcd = [] and pasarela serve --take-over, stop it, and found a cluster with it by pasarela \
-        cluster init", path.0.display())]
-    RestoredCopy { path: Shown },
-    #[error("{}: this directory has left its cluster for good (--take-over): empty it and join \
-        anew", path.0.display())]
-    Barred { path: Shown },
-    #[error(
-        "{}: this directory belongs to a cluster, and cluster.etcd is empty: --take-over makes it one \
-         machine's for good",
-        path.0.display()
-    )]
-    NotAlone { path: Shown },
-    #[error("{}: this directory is of another cluster than the one in etcd", path.0.display())]
-    OtherCluster { path: Shown },
-    #[error("{}: mark.key is not the one that the cluster was founded with", path.0.display())]
-    OtherKey { path: Shown },
-    #[error("cluster.node: another node called {node} was seen within ten seconds")]
-    NameInUse { node: String },
-    #[error("{}: a node called {node} runs with another copy of this directory: stop one of the two; a new \
-        node joins with an empty directory", path.0.display())]
-    Copied { path: Shown, node: String },
-    #[error(
-        "etcd holds no cluster under the partition {partition}: if its data was lost, pasarela cluster \
-         reseed brings it back"
-    )]
-    NotFounded { partition: String },
-    /// The local log has what was never agreed on.
-    #[error("{}: {why}: records that were never agreed on are not served; keep the directory aside and join \
-        anew", path.0.display())]
-    NotAgreed { path: Shown, why: LookError },
-    #[error("{}: {source}", path.0.display())]
-    File { path: Shown, source: io::Error },
+    #[error("{0}")]
+    Refused(String),
+    #[error("{0}; the copy is kept, and the same command goes on from it")]
+    Kept(FoundingError),
     #[error(transparent)]
     Founding(#[from] FoundingError),
     #[error(transparent)]
@@ -90,13 +56,16 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
+    pub(super) fn of(directory: &Path, why: impl Display) -> ClusterError {
+        ClusterError::Refused(format!("{}: {why}", directory.display()))
+    }
+
     /// The node may not start as it is, however often it tries. The rest is what another start may
     /// mend, such as a directory that another process has open.
     pub fn is_refusal(&self) -> bool {
         !matches!(
             self,
-            ClusterError::File { .. }
-                | ClusterError::Directory(_)
+            ClusterError::Directory(_)
                 | ClusterError::Log(_)
                 | ClusterError::Books(_)
                 | ClusterError::Following(_)
@@ -105,44 +74,55 @@ impl ClusterError {
     }
 }
 
-#[derive(Clone, Debug)]
-pub struct Shown(std::path::PathBuf);
+/// Of a directory, for `serve` and for `cluster init` and `reseed`.
+pub(super) const NOT_MEMBER: &str =
+    "this directory is in no cluster: pasarela cluster init founds one with it";
 
-impl From<&Path> for Shown {
-    fn from(path: &Path) -> Shown {
-        Shown(path.to_owned())
+/// Nodes that join a restored copy would not keep live banks and webhooks shut, so that what the copied server sent
+/// would go out twice.
+pub(super) fn must_be_active(data: &Path) -> Result<(), ClusterError> {
+    match RestoredCopy::must_be_whole(data)? {
+        None => Ok(()),
+        Some(_) => Err(ClusterError::of(
+            data,
+            "this directory is a restored copy, which is no node: start it once as one machine, with \
+             cluster.etcd = [] and pasarela serve --take-over, stop it, and found a cluster with it by pasarela \
+             cluster init",
+        )),
     }
 }
 
 /// Before anything is made in it.
 pub fn check_directory(config: &Config) -> Result<Belongs, ClusterError> {
     let data = config.storage.path.as_path();
-    renewal::finish(data).map_err(|source| ClusterError::File { path: data.into(), source })?;
-    let has_log = data.join(LOG_DIRECTORY).join("CURRENT").is_file();
-    let belongs = Belongs::read(data).map_err(|source| ClusterError::File { path: data.into(), source })?;
-    match belongs {
-        _ if !has_log => Err(ClusterError::Empty { path: data.into() }),
-        _ if RestoredCopy::must_be_whole(data)?.is_some() => {
-            Err(ClusterError::RestoredCopy { path: data.into() })
-        }
-        None => Err(ClusterError::NotMember { path: data.into() }),
-        Some(belongs) if belongs.barred => Err(ClusterError::Barred { path: data.into() }),
-        Some(belongs) if belongs.partition != config.cluster.partition => {
-            Err(ClusterError::OtherCluster { path: data.into() })
-        }
-        Some(belongs) => Ok(belongs),
+    renewal::finish(data).map_err(at(data))?;
+    if !data.join(LOG_DIRECTORY).join("CURRENT").is_file() {
+        let why = "there is no log here: pasarela cluster join --from URL brings it from a running node";
+        return Err(ClusterError::of(data, why));
     }
+    must_be_active(data)?;
+    let why = match Belongs::read(data)? {
+        None => NOT_MEMBER,
+        Some(belongs) if belongs.barred => {
+            "this directory has left its cluster for good (--take-over): empty it and join anew"
+        }
+        Some(belongs) if belongs.partition != config.cluster.partition => OTHER_CLUSTER,
+        Some(belongs) => return Ok(belongs),
+    };
+    Err(ClusterError::of(data, why))
 }
 
 /// Takes a cluster's directory out of it, to be one machine's again, if that is asked for; it is
 /// barred from the cluster from then on.
 pub fn leave(data: &Path, take_over: bool) -> Result<(), ClusterError> {
-    let file = |source| ClusterError::File { path: data.into(), source };
-    match Belongs::read(data).map_err(file)? {
+    match Belongs::read(data)?.filter(|belongs| !belongs.barred) {
         None => Ok(()),
-        Some(belongs) if belongs.barred => Ok(()),
-        Some(belongs) if take_over => Belongs { barred: true, ..belongs }.write(data).map_err(file),
-        Some(_) => Err(ClusterError::NotAlone { path: data.into() }),
+        Some(belongs) if take_over => Ok(Belongs { barred: true, ..belongs }.write(data)?),
+        Some(_) => Err(ClusterError::of(
+            data,
+            "this directory belongs to a cluster, and cluster.etcd is empty: --take-over makes it one machine's \
+             for good",
+        )),
     }
 }
 
@@ -208,31 +188,52 @@ pub(super) fn prepare(
 
 /// For as long as a start waits. False if etcd does not answer.
 pub(super) fn admit(shared: &Shared, local: Tip) -> Result<bool, ClusterError> {
-    let quorum = shared.following.quorum();
+    let quorum = &**shared.following.quorum();
+    let is_unanswered = |why: &ClusterError| matches!(why, ClusterError::Founding(why) if is_unanswered(why));
+    match until_answered(quorum, (START, super::PAUSE), is_unanswered, || try_admit(shared, local)) {
+        Err(why) if is_unanswered(&why) => Ok(false),
+        decided => decided.map(|()| true),
+    }
+}
+
+pub(super) fn is_unanswered(why: &FoundingError) -> bool {
+    matches!(why, FoundingError::Unanswered(_))
+}
+
+/// Asks etcd until it answers or the time is over, with a pause between two attempts.
+pub(super) fn until_answered<T, E>(
+    quorum: &dyn Quorum,
+    (time, pause): (Duration, Duration),
+    is_unanswered: impl Fn(&E) -> bool,
+    mut ask: impl FnMut() -> Result<T, E>,
+) -> Result<T, E> {
     let began = quorum.now();
     loop {
-        match try_admit(shared, local) {
-            Err(ClusterError::Founding(FoundingError::Unanswered(_))) => {}
-            decided => return decided.map(|()| true),
+        match ask() {
+            Err(why) if is_unanswered(&why) && quorum.now().saturating_sub(began) < time => {
+                quorum.rest(pause)
+            }
+            answered => return answered,
         }
-        if quorum.now().saturating_sub(began) >= START {
-            return Ok(false);
-        }
-        quorum.rest(super::PAUSE);
     }
 }
 
 pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError> {
     let (settings, following) = (&shared.settings, &shared.following);
     let path = settings.data.as_path();
-    let Some(founded) = founded(&**following.quorum(), following.keys())? else {
-        return Err(ClusterError::NotFounded { partition: settings.partition.clone() });
+    let not_founded = || {
+        ClusterError::Refused(format!(
+            "etcd holds no cluster under the partition {}: if its data was lost, pasarela cluster reseed brings it \
+             back",
+            settings.partition
+        ))
     };
+    let founded = founded(&**following.quorum(), following.keys())?.ok_or_else(not_founded)?;
     if founded.fingerprint != settings.fingerprint {
-        return Err(ClusterError::OtherKey { path: path.into() });
+        return Err(ClusterError::of(path, "mark.key is not the one that the cluster was founded with"));
     }
     if founded.id != settings.belongs.cluster {
-        return Err(ClusterError::OtherCluster { path: path.into() });
+        return Err(ClusterError::of(path, OTHER_CLUSTER));
     }
     let seen = match following.look(local) {
         // The batches that are no longer in etcd are brought by a peer, whose log shows whether this one is a
@@ -242,10 +243,16 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
     };
     match seen {
         Err(why @ (LookError::Ahead { .. } | LookError::Diverged { .. } | LookError::Pruned { .. })) => {
-            Err(ClusterError::NotAgreed { path: path.into(), why })
+            Err(ClusterError::of(
+                path,
+                format_args!(
+                    "{why}: records that were never agreed on are not served; keep the directory aside and join \
+                     anew"
+                ),
+            ))
         }
         Err(LookError::Unanswered(why)) => Err(FoundingError::Unanswered(why).into()),
-        Err(LookError::NotFounded) => Err(ClusterError::NotFounded { partition: settings.partition.clone() }),
+        Err(LookError::NotFounded) => Err(not_founded()),
         Err(LookError::Damage(damage)) => Err(OpenError::Damage(damage).into()),
         Ok(seen) => is_name_free(shared, &seen),
     }
@@ -253,16 +260,19 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
 
 fn is_name_free(shared: &Shared, seen: &Seen) -> Result<(), ClusterError> {
     let settings = &shared.settings;
-    let node = settings.node.clone();
-    let is_present = |member: &Member| now_ms() - member.seen_at_ms < ABSENT_AFTER_MS;
-    match of_name(seen, &node).filter(is_present) {
+    let node = &settings.node;
+    match of_name(seen, node).filter(|member| member.is_present(now_ms())) {
         None => Ok(()),
-        Some(member) if member.id != settings.belongs.id => Err(ClusterError::NameInUse { node }),
+        Some(member) if member.id != settings.belongs.id => Err(ClusterError::Refused(format!(
+            "cluster.node: another node called {node} was seen within ten seconds"
+        ))),
         // The lock of the directory is this process's: the one that said so is dead.
         Some(member) if member.place == settings.place => Ok(()),
         // The directory was moved here, or copied: then the first goes on to speak.
         Some(member) if speaks(shared, &member) => {
-            Err(ClusterError::Copied { path: settings.data.as_path().into(), node })
+            let why = format!("a node called {node} runs with another copy of this directory");
+            let advice = "stop one of the two; a new node joins with an empty directory";
+            Err(ClusterError::of(&settings.data, format_args!("{why}: {advice}")))
         }
         Some(_) => Ok(()),
     }
@@ -289,9 +299,8 @@ fn speaks(shared: &Shared, before: &Member) -> bool {
 /// The machine since it was started, the disk, and the directory's number there. A restart in the
 /// same place knows it again; a copy is in another.
 fn place(data: &Path) -> Result<String, ClusterError> {
-    let found = std::fs::metadata(data).map_err(|source| ClusterError::File { path: data.into(), source })?;
-    let boot = std::fs::read_to_string(BOOT_ID)
-        .map_err(|source| ClusterError::File { path: Path::new(BOOT_ID).into(), source })?;
+    let found = std::fs::metadata(data).map_err(at(data))?;
+    let boot = std::fs::read_to_string(BOOT_ID).map_err(at(Path::new(BOOT_ID)))?;
     Ok(format!("{} {} {}", boot.trim(), found.dev(), found.ino()))
 }
 

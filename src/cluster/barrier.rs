@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use wal::cluster::{Leader, Standing};
 
-/// Between two attempts of which the first had no answer.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Nothing may be answered from memory.
@@ -59,14 +58,8 @@ impl Future for Confirming {
 
 type Waiting = oneshot::Sender<Result<(), NotConfirmed>>;
 
-/// Clones are the same one.
-#[derive(Clone, Default)]
-pub struct Barrier {
-    shared: Arc<Shared>,
-}
-
 #[derive(Default)]
-struct Shared {
+pub struct Barrier {
     state: Mutex<State>,
     came: Condvar,
 }
@@ -79,20 +72,18 @@ struct State {
 
 impl Barrier {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// At an instant after the call.
     fn ask(&self) -> oneshot::Receiver<Result<(), NotConfirmed>> {
         let (to, from) = oneshot::channel();
-        {
-            let mut state = self.lock();
-            // The sender of a closed barrier is dropped, which says no.
-            if !state.is_closed {
-                state.waiting.push((Instant::now(), to));
-            }
+        let mut state = self.lock();
+        // The sender of a closed barrier is dropped, which says no.
+        if !state.is_closed {
+            state.waiting.push((Instant::now(), to));
         }
-        self.shared.came.notify_one();
+        drop(state);
+        self.came.notify_one();
         from
     }
 
@@ -102,7 +93,7 @@ impl Barrier {
             let waiting = {
                 let mut state = self.lock();
                 while state.waiting.is_empty() && !state.is_closed {
-                    state = self.shared.came.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    state = self.came.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
                 if state.is_closed {
                     return;
@@ -128,12 +119,11 @@ impl Barrier {
         }
     }
 
-    /// Refuses everybody, from here on.
     pub fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;
         state.waiting.clear();
         drop(state);
-        self.shared.came.notify_one();
+        self.came.notify_one();
     }
 }

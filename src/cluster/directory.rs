@@ -1,10 +1,9 @@
 //! The file `CLUSTER` in a data directory: which cluster it belongs to, and under which name it is
 //! known there.
 
-use crate::recovery::directory::CLUSTER_FILE;
+use crate::recovery::directory::{self, CLUSTER_FILE};
+use crate::recovery::{Failed, at};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
-use std::io::{self, Write};
 use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,40 +19,31 @@ pub struct Belongs {
 }
 
 impl Belongs {
-    pub fn new(cluster: &str, partition: &str) -> io::Result<Belongs> {
-        Ok(Belongs {
-            cluster: cluster.to_owned(),
-            partition: partition.to_owned(),
-            id: random_name()?,
-            barred: false,
-        })
+    pub fn new(cluster: &str, partition: &str) -> Result<Belongs, Failed> {
+        let (cluster, partition) = (cluster.to_owned(), partition.to_owned());
+        Ok(Belongs { cluster, partition, id: random_name()?, barred: false })
     }
 
-    pub fn read(data: &Path) -> io::Result<Option<Belongs>> {
-        match fs::read(data.join(CLUSTER_FILE)) {
-            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(io::Error::other)?)),
-            // A path that is no directory belongs to no cluster; whoever opens it says what is
-            // wrong with it.
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                Ok(None)
-            }
-            Err(error) => Err(error),
+    pub fn read(data: &Path) -> Result<Option<Belongs>, Failed> {
+        // A path that is no directory belongs to no cluster; whoever opens it says what is wrong with it.
+        if !data.is_dir() {
+            return Ok(None);
         }
+        let path = data.join(CLUSTER_FILE);
+        let Some(bytes) = directory::read(&path)? else { return Ok(None) };
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| at(&path)(error.into()))
     }
 
-    pub fn write(&self, data: &Path) -> io::Result<()> {
-        let part = data.join(format!("{CLUSTER_FILE}.new"));
-        let mut file = File::create(&part)?;
-        file.write_all(&serde_json::to_vec(self).map_err(io::Error::other)?)?;
-        file.write_all(b"\n")?;
-        file.sync_all()?;
-        fs::rename(&part, data.join(CLUSTER_FILE))?;
-        File::open(data)?.sync_all()
+    pub fn write(&self, data: &Path) -> Result<(), Failed> {
+        let path = data.join(CLUSTER_FILE);
+        let mut bytes = serde_json::to_vec(self).map_err(|error| at(&path)(error.into()))?;
+        bytes.push(b'\n');
+        directory::write_whole(&path, &bytes)
     }
 }
 
-pub fn random_name() -> io::Result<String> {
+pub fn random_name() -> Result<String, Failed> {
     let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    getrandom::fill(&mut bytes).map_err(directory::no_randomness)?;
     Ok(hex::encode(bytes))
 }

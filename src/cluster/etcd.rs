@@ -46,7 +46,6 @@ pub struct Etcd {
 }
 
 impl Etcd {
-    /// Nothing is connected to yet.
     pub fn new(config: &config::Cluster) -> Result<Etcd, EtcdError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)

@@ -64,40 +64,29 @@ impl StandbyFront {
     }
 
     pub async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
-        let answered = match &self.place {
-            ListenerKind::Api => self.to_tenants(arrival, body).await,
-            ListenerKind::Admin { guard, is_open, room } => match guard.check(&arrival.head) {
-                Ok(()) => self.to_operators(*is_open, room, arrival, body).await,
-                Err(refused) => Err(refused),
-            },
-        };
+        let answered = self.answered(arrival, body).await;
         answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))
     }
 
-    async fn to_tenants(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    async fn answered(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let head = &arrival.head;
-        match head.uri.path() {
-            "/healthz" => read_only(&head.method, alive()),
-            "/readyz" => read_only(&head.method, ready(&self.cluster)),
-            _ => self.passing.pass(&self.cluster, Surface::Api, arrival, body).await,
+        if let ListenerKind::Admin { guard, .. } = &self.place {
+            guard.check(head)?;
         }
-    }
-
-    async fn to_operators(
-        &self,
-        is_open: bool,
-        room: &Room,
-        arrival: &Arrival,
-        body: &mut Inbound,
-    ) -> Result<Reply, Problem> {
-        let head = &arrival.head;
-        match head.uri.path() {
-            "/healthz" => read_only(&head.method, alive()),
-            "/readyz" => read_only(&head.method, ready(&self.cluster)),
-            SNAPSHOT | BACKUP => self.copy(room, arrival, body).await,
-            "/metrics" if !is_open && !self.is_operator(arrival) => Err(without_token(arrival)),
-            "/metrics" => Ok(Reply::new(200, TEXT, metrics(&self.cluster))),
-            _ => self.passing.pass(&self.cluster, Surface::Admin, arrival, body).await,
+        match (head.uri.path(), &self.place) {
+            ("/healthz", _) => read_only(&head.method, alive()),
+            ("/readyz", _) => read_only(&head.method, ready(&self.cluster)),
+            (SNAPSHOT | BACKUP, ListenerKind::Admin { room, .. }) => self.copy(room, arrival, body).await,
+            ("/metrics", ListenerKind::Admin { is_open, .. }) => {
+                match *is_open || self.is_operator(arrival) {
+                    true => Ok(Reply::new(200, TEXT, metrics(&self.cluster))),
+                    false => Err(without_token(arrival)),
+                }
+            }
+            (_, ListenerKind::Admin { .. }) => {
+                self.passing.pass(&self.cluster, Surface::Admin, arrival, body).await
+            }
+            (_, ListenerKind::Api) => self.passing.pass(&self.cluster, Surface::Api, arrival, body).await,
         }
     }
 
@@ -109,7 +98,7 @@ impl StandbyFront {
             return Err(Problem::method_not_allowed("POST".into()));
         }
         let (who, role) =
-            self.cluster.operators().who(&head.headers).ok_or_else(|| without_token(arrival))?;
+            self.cluster.shared.operators.who(&head.headers).ok_or_else(|| without_token(arrival))?;
         if role < Role::Admin {
             return Err(Problem::role_missing(Role::Admin.name()));
         }
@@ -139,7 +128,7 @@ impl StandbyFront {
     }
 
     fn is_operator(&self, arrival: &Arrival) -> bool {
-        self.cluster.operators().admit(&arrival.head.headers)
+        self.cluster.shared.operators.who(&arrival.head.headers).is_some()
     }
 
     fn show(&self, arrival: &Arrival) -> Result<Reply, Problem> {
@@ -177,7 +166,6 @@ pub fn ready(cluster: &Cluster) -> Reply {
     }
 }
 
-/// Not ready for a reason of its own.
 pub fn unready(cluster: &Cluster, why: &str) -> Reply {
     unavailable(why, &cluster.view())
 }
@@ -211,10 +199,9 @@ pub fn show(view: &View) -> Vec<u8> {
 }
 
 fn show_member(view: &View, member: &Member) -> Vec<u8> {
-    let behind = if view.leader.as_ref() == Some(&member.node) {
-        0
-    } else {
-        view.agreed_seq.saturating_sub(member.wal_seq)
+    let behind = match view.leader.as_ref() == Some(&member.node) {
+        true => 0,
+        false => view.agreed_seq.saturating_sub(member.wal_seq),
     };
     Object::new()
         .plain("node", &member.node)
@@ -229,18 +216,23 @@ fn show_member(view: &View, member: &Member) -> Vec<u8> {
 pub fn metrics(cluster: &Cluster) -> String {
     let view = cluster.view();
     let mut page = String::with_capacity(1024);
-    let mut row = |name: &str, kind: &str, help: &str, labels: &str, value: u64| {
-        // A String takes everything.
-        let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name}{labels} {value}\n");
-    };
     let role = format!("{{role=\"{}\"}}", view.role.name());
-    row("pasarela_cluster_role", "gauge", "1 for the part that this node has.", &role, 1);
-    row("pasarela_cluster_epoch", "gauge", "The newest epoch that was seen.", "", view.epoch);
-    let help = "Records that were agreed on and are not synced here.";
-    row("pasarela_cluster_behind_records", "gauge", help, "", view.behind());
-    row("pasarela_cluster_window_bytes", "gauge", "Bytes of batches in etcd.", "", view.window_bytes);
-    let help = "Times that this process has taken over.";
-    row("pasarela_cluster_takeovers_total", "counter", help, "", cluster.takeovers());
+    for (name, kind, help, labels, value) in [
+        ("role", "gauge", "1 for the part that this node has.", role.as_str(), 1),
+        ("epoch", "gauge", "The newest epoch that was seen.", "", view.epoch),
+        (
+            "behind_records",
+            "gauge",
+            "Records that were agreed on and are not synced here.",
+            "",
+            view.behind(),
+        ),
+        ("window_bytes", "gauge", "Bytes of batches in etcd.", "", view.window_bytes),
+        ("takeovers_total", "counter", "Times that this process has taken over.", "", cluster.takeovers()),
+    ] {
+        let name = format!("pasarela_cluster_{name}");
+        let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name}{labels} {value}\n");
+    }
     let (name, help) = ("pasarela_cluster_commit_seconds", "Time until etcd had agreed on a batch.");
     // A standby agrees on nothing.
     let _ = write!(

@@ -4,8 +4,8 @@
 use super::admission::members;
 use super::step_down::step_down;
 use super::view::now_ms;
-use super::view::{ABSENT_AFTER_MS, BEHIND_MAX, Member, Role, View};
-use super::{STOP, Shared};
+use super::view::{BEHIND_MAX, Member, Role, View};
+use super::{Cluster, STOP, Shared};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -17,11 +17,9 @@ const BEAT_EVERY: Duration = Duration::from_millis(250);
 const PRUNE_EVERY: u64 = 4;
 /// Signs of life between two compactions of etcd.
 const COMPACT_EVERY: u64 = 120;
-/// Pages of batches in one round.
 const PAGES_MAX: usize = 16;
 /// Writes are taken again after a refusal when this part of the bound is free.
 const RESUME_BELOW: u64 = 8;
-/// For the other node to serve.
 const HAND_OVER: Duration = Duration::from_secs(10);
 /// For a sign of life, and then for taking the log. Nobody leads from the one to the other.
 const SIGN: Duration = Duration::from_secs(1);
@@ -83,10 +81,8 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
         if let Some(why) = leader.lost() {
             return step_down(shared, why);
         }
-        match beaten.and_then(|_: Standing| {
-            let seen = shared.following.glance();
-            seen.map_err(|error| wal::cluster::Unanswered { why: error.to_string() })
-        }) {
+        let glance = |_: Standing| shared.following.glance().map_err(|error| error.to_string());
+        match beaten.map_err(|unanswered| unanswered.why).and_then(glance) {
             Ok(seen) => {
                 if let Some(since) = silent_since.take() {
                     let silent_ms = began.duration_since(since).as_millis();
@@ -100,12 +96,12 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
                     leader.compact();
                 }
             }
-            Err(unanswered) => {
+            Err(why) => {
                 if silent_since.is_none() {
-                    tracing::warn!(why = unanswered.why, "etcd did not take a sign of life");
+                    tracing::warn!(why, "etcd did not take a sign of life");
                     silent_since = Some(began);
                 }
-                without_answer(shared);
+                shared.see(|view| view.unanswered("etcd does not answer", shared.settings.failover));
             }
         }
         std::thread::sleep(BEAT_EVERY.saturating_sub(began.elapsed()));
@@ -122,16 +118,6 @@ fn show(shared: &Shared, seen: &Seen, wal_seq: Seq, is_open: bool) {
         view.read_at = Some(Instant::now());
         view.leader = is_open.then(|| view.node.clone());
         view.waits_for = "taking over";
-    });
-}
-
-fn without_answer(shared: &Shared) {
-    let failover = shared.settings.failover;
-    shared.see(|view| {
-        if view.read_at.is_none_or(|at| at.elapsed() > failover) {
-            view.leader = None;
-            view.waits_for = "etcd does not answer";
-        }
     });
 }
 
@@ -161,9 +147,8 @@ fn prune(shared: &Shared, leader: &Leader, seen: &Seen, wal_seq: Seq) {
 /// node that is held up could not go on from it.
 fn prunable(own: Seq, others: &[Member], is_full: bool, now_ms: i64) -> Seq {
     let all = others.iter().map(|member| member.wal_seq).min().map_or(own, |least| least.min(own));
-    let follows =
-        |member: &&Member| is_present(member, now_ms) && !member.diverged && member.held_up.is_none();
-    let second = others.iter().filter(follows).map(|member| member.wal_seq).max();
+    let following = others.iter().filter(|member| member.is_present(now_ms) && member.follows());
+    let second = following.map(|member| member.wal_seq).max();
     if is_full { second.map_or(all, |second| all.max(second.min(own))) } else { all }
 }
 
@@ -172,10 +157,6 @@ fn prunable(own: Seq, others: &[Member], is_full: bool, now_ms: i64) -> Seq {
 fn must_refuse((own, up_to): (Seq, Seq), left: u64, bound: u64, refused: bool) -> bool {
     let mark = if refused { bound - bound / RESUME_BELOW } else { bound };
     up_to < own && left >= mark
-}
-
-fn is_present(member: &Member, now_ms: i64) -> bool {
-    now_ms - member.seen_at_ms < ABSENT_AFTER_MS
 }
 
 /// Has most of the log and may lead.
@@ -216,24 +197,52 @@ fn able(view: &View, member: &Member) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// See [`super::Cluster::consider`].
-pub(super) async fn consider(shared: &Arc<Shared>, to: &str) -> Result<bool, HandOverRefused> {
-    if shared.leader.get().is_none_or(|leader| leader.lost().is_some()) {
-        return Err(HandOverRefused::NotLeader);
+impl Shared {
+    fn leads(&self) -> Result<&Leader, HandOverRefused> {
+        self.leader.get().filter(|leader| leader.lost().is_none()).ok_or(HandOverRefused::NotLeader)
     }
-    let before = candidate(shared, to).await?;
-    if to == shared.settings.node {
-        return Ok(true);
-    }
-    // The newest word may be a dead node's last.
-    let began = Instant::now();
-    while candidate(shared, to).await?.seen_at_ms == before.seen_at_ms {
-        if began.elapsed() >= SIGN {
-            return Err(HandOverRefused::NotCandidate("it gives no sign of life"));
+}
+
+impl Cluster {
+    /// Whether a node leads already, if it could be handed the log at all. Another one gives a sign of life
+    /// first.
+    pub async fn consider(&self, to: &str) -> Result<bool, HandOverRefused> {
+        let shared = &self.shared;
+        shared.leads()?;
+        let before = candidate(shared, to).await?;
+        if to == shared.settings.node {
+            return Ok(true);
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        // The newest word may be a dead node's last.
+        let began = Instant::now();
+        while candidate(shared, to).await?.seen_at_ms == before.seen_at_ms {
+            if began.elapsed() >= SIGN {
+                return Err(HandOverRefused::NotCandidate("it gives no sign of life"));
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(false)
     }
-    Ok(false)
+
+    /// Hands the log to another node, and returns when that serves. Waits on a thread of its own.
+    pub async fn hand_over(&self, to: &str) -> Result<HandedOver, HandOverRefused> {
+        let shared = &self.shared;
+        let leader = shared.leads()?.clone();
+        candidate(shared, to).await?;
+        if to == shared.settings.node {
+            return Ok(HandedOver { leader: to.to_owned(), epoch: leader.epoch().number });
+        }
+        if shared.is_handing_over.swap(true, Ordering::AcqRel) {
+            return Err(HandOverRefused::Unknown);
+        }
+        let (task, to) = (Arc::clone(shared), to.to_owned());
+        let handed = tokio::task::spawn_blocking(move || hand(&task, &leader, &to)).await;
+        shared.is_handing_over.store(false, Ordering::Release);
+        if shared.leader.get().is_some_and(|leader| leader.lost().is_some()) {
+            step_down(shared, "the log was handed over");
+        }
+        handed.unwrap_or(Err(HandOverRefused::Unknown))
+    }
 }
 
 /// If the node is this one or could lead.
@@ -246,29 +255,6 @@ async fn candidate(shared: &Arc<Shared>, to: &str) -> Result<Member, HandOverRef
         able(&view, member).map_err(HandOverRefused::NotCandidate)?;
     }
     Ok(member.clone())
-}
-
-/// See [`super::Cluster::hand_over`].
-pub(super) async fn hand_over(shared: &Arc<Shared>, to: &str) -> Result<HandedOver, HandOverRefused> {
-    let Some(leader) = shared.leader.get().cloned() else { return Err(HandOverRefused::NotLeader) };
-    if shared.leader.get().is_none_or(|leader| leader.lost().is_some()) {
-        return Err(HandOverRefused::NotLeader);
-    }
-    candidate(shared, to).await?;
-    if to == shared.settings.node {
-        return Ok(HandedOver { leader: to.to_owned(), epoch: leader.epoch().number });
-    }
-    if shared.is_handing_over.swap(true, Ordering::AcqRel) {
-        return Err(HandOverRefused::Unknown);
-    }
-    let (task, to) = (Arc::clone(shared), to.to_owned());
-    let handed = tokio::task::spawn_blocking(move || hand(&task, &leader, &to)).await;
-    shared.is_handing_over.store(false, Ordering::Release);
-    let handed = handed.unwrap_or(Err(HandOverRefused::Unknown));
-    if shared.leader.get().is_some_and(|leader| leader.lost().is_some()) {
-        step_down(shared, "the log was handed over");
-    }
-    handed
 }
 
 fn hand(shared: &Shared, leader: &Leader, to: &str) -> Result<HandedOver, HandOverRefused> {
@@ -314,6 +300,7 @@ fn outcome(seen: &Seen, before: u64, to: &str) -> Option<Result<HandedOver, Hand
 
 #[cfg(test)]
 mod tests {
+    use super::super::view::ABSENT_AFTER_MS;
     use super::*;
 
     fn member(node: &str, wal_seq: Seq, seen_at_ms: i64) -> Member {

@@ -10,10 +10,8 @@ use sha2::{Digest, Sha256};
 use std::sync::{Arc, PoisonError, RwLock};
 use subtle::ConstantTimeEq;
 
-/// Of every named operator's token.
 const STEM: &[u8] = b"op_";
 
-/// Clones are the same ones.
 #[derive(Clone)]
 pub struct Operators {
     /// The digest of the configuration's token; `None`: whoever reaches the listener is `root`.
@@ -50,28 +48,15 @@ impl Operators {
     }
 
     /// With that token, or one of an operator who is active.
-    pub fn admit(&self, headers: &HeaderMap) -> bool {
-        self.who(headers).is_some()
-    }
-
     pub fn who(&self, headers: &HeaderMap) -> Option<(Who, Role)> {
-        let named = bearer(headers).and_then(|sent| self.named(&digest(sent)));
-        let root = || (Who::root(), Role::Admin);
-        named.or_else(|| self.is_root(headers).then(root))
-    }
-
-    fn named(&self, sent: &[u8; 32]) -> Option<(Who, Role)> {
         let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
+        let sent = bearer(headers).map(digest);
         // All of them are compared, so that the time tells nothing.
         let active = named.iter().filter(|known| known.status == OperatorStatus::Active);
-        let found =
-            active.fold(
-                None,
-                |found, known| {
-                    if bool::from(known.token_hash.ct_eq(sent)) { Some(known) } else { found }
-                },
-            )?;
-        Some((Who { id: Some(found.id), name: found.name.clone() }, found.role))
+        match active.filter(|known| sent.is_some_and(|sent| known.token_hash.ct_eq(&sent).into())).last() {
+            Some(found) => Some((Who { id: Some(found.id), name: found.name.clone() }, found.role)),
+            None => self.is_root(headers).then(|| (Who::root(), Role::Admin)),
+        }
     }
 }
 
@@ -79,7 +64,7 @@ fn digest(token: &[u8]) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+pub fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let sent = headers.get(AUTHORIZATION)?.as_bytes();
     let (scheme, token) = sent.split_at_checked(7)?;
     scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
@@ -114,14 +99,18 @@ mod tests {
     #[test]
     fn root_and_active_operators_are_admitted_and_only_root_has_the_token() {
         let operators = Operators { root: Some(digest(b"t0ken")), named: Arc::default() };
-        assert!(operators.admit(&sent("Bearer t0ken")) && operators.has_token(&sent("bearer t0ken")));
-        assert!(!operators.admit(&sent("Bearer op_one")) && !operators.admit(&HeaderMap::new()));
+        assert!(operators.who(&sent("Bearer t0ken")).is_some() && operators.has_token(&sent("bearer t0ken")));
+        assert!(
+            !operators.who(&sent("Bearer op_one")).is_some() && !operators.who(&HeaderMap::new()).is_some()
+        );
         operators.learn([account("op_one", OperatorStatus::Active)].iter());
-        assert!(operators.admit(&sent("Bearer op_one")) && !operators.has_token(&sent("Bearer op_one")));
+        assert!(
+            operators.who(&sent("Bearer op_one")).is_some() && !operators.has_token(&sent("Bearer op_one"))
+        );
         operators.learn([account("op_one", OperatorStatus::Disabled)].iter());
-        assert!(!operators.admit(&sent("Bearer op_one")));
+        assert!(!operators.who(&sent("Bearer op_one")).is_some());
         let open = Operators { root: None, named: Arc::default() };
-        assert!(open.admit(&HeaderMap::new()) && !open.admit(&sent("Bearer op_one")));
+        assert!(open.who(&HeaderMap::new()).is_some() && !open.who(&sent("Bearer op_one")).is_some());
         assert!(operators.has_token(&sent("Bearer t0ken")) && !operators.has_token(&HeaderMap::new()));
         for anything in [HeaderMap::new(), sent("Bearer "), sent("Bearer t0ken")] {
             assert!(!open.has_token(&anything), "without a token nobody has it");

@@ -11,8 +11,8 @@ use crate::http::respond::{Reply, X_REQUEST_ID};
 use api::problem::Problem;
 use hyper::Method;
 use hyper::header::{
-    CONNECTION, CONTENT_LENGTH, DATE, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue,
-    STRICT_TRANSPORT_SECURITY, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    CONNECTION, CONTENT_LENGTH, DATE, EXPECT, HOST, HeaderName, HeaderValue, STRICT_TRANSPORT_SECURITY, TE,
+    TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use reqwest::{Client, Response};
 use std::time::Duration;
@@ -20,7 +20,6 @@ use std::time::Duration;
 /// Who answered in the place of the node that was asked.
 const SERVED_BY: HeaderName = HeaderName::from_static("pasarela-served-by");
 pub const HAND_OVER: &str = "/admin/cluster/hand-over";
-/// They concern one connection.
 const OF_CONNECTION: [HeaderName; 8] = [
     CONNECTION,
     CONTENT_LENGTH,
@@ -35,7 +34,6 @@ const OF_CONNECTION: [HeaderName; 8] = [
 const GRACE: Duration = Duration::from_millis(900);
 /// For the answer to a hand-over, which replaces the leader.
 const HAND_OVER_GRACE: Duration = Duration::from_secs(10);
-/// The largest answer that is passed back whole.
 const WHOLE_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone)]
@@ -64,7 +62,10 @@ impl Passing {
         let head = &arrival.head;
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let passed = Passed { method: &head.method, target, surface, peer: arrival.peer };
-        let mut headers = onward(&head.headers);
+        let mut headers = head.headers.clone();
+        for name in OF_CONNECTION {
+            headers.remove(name);
+        }
         if let Some(authority) = head.uri.authority()
             && let Ok(host) = HeaderValue::from_str(authority.as_str())
         {
@@ -115,14 +116,6 @@ async fn replaced(cluster: &Cluster, asked: &View, grace: Duration) {
             return;
         }
     }
-}
-
-fn onward(headers: &HeaderMap) -> HeaderMap {
-    let mut onward = headers.clone();
-    for name in OF_CONNECTION {
-        onward.remove(name);
-    }
-    onward
 }
 
 async fn back(answer: Response, leader: &str) -> Result<Reply, Problem> {

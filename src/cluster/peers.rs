@@ -16,7 +16,6 @@ use subtle::ConstantTimeEq;
 pub const PROOF: HeaderName = HeaderName::from_static("pasarela-peer");
 /// Of a request that is passed on.
 pub const TARGET: HeaderName = HeaderName::from_static("pasarela-peer-target");
-/// On both sides of now.
 const GOOD_MS: i64 = 60_000;
 const CONNECT: Duration = Duration::from_secs(1);
 
@@ -64,7 +63,6 @@ impl PeerKey {
         request.header(PROOF, self.prove(&passed, now_ms())).header(TARGET, target)
     }
 
-    /// If the proof is one.
     pub fn check(
         &self,
         method: &Method,
@@ -105,18 +103,10 @@ fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// Over TLS it trusts what the system trusts, and the certificates in the file of this server's own.
-pub fn client(config: &Config) -> Result<Client, reqwest::Error> {
-    builder(config)?.build()
-}
-
-/// Gives up a peer that sends nothing for so long: one that was stopped in the middle of a stream
-/// keeps its connection.
-pub fn copying_client(config: &Config, silence_max: Duration) -> Result<Client, reqwest::Error> {
-    builder(config)?.read_timeout(silence_max).build()
-}
-
-fn builder(config: &Config) -> Result<ClientBuilder, reqwest::Error> {
+/// Over TLS it trusts what the system trusts, and the certificates in the file of this server's own. For a copy, a
+/// peer that sends nothing for so long is given up: one that was stopped in the middle of a stream keeps its
+/// connection.
+pub fn client(config: &Config, silence_max: Option<Duration>) -> Result<Client, reqwest::Error> {
     // Fails when somebody installed it before, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut client = Client::builder()
@@ -130,7 +120,10 @@ fn builder(config: &Config) -> Result<ClientBuilder, reqwest::Error> {
         let trusted = Certificate::from_pem_bundle(&pem)?;
         client = trusted.into_iter().fold(client, ClientBuilder::add_root_certificate);
     }
-    Ok(client)
+    if let Some(silence_max) = silence_max {
+        client = client.read_timeout(silence_max);
+    }
+    client.build()
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@
 use super::peers::{self, PROOF, Passed, PeerKey, Surface};
 use super::seed;
 use super::view::now_ms;
-use super::view::{ABSENT_AFTER_MS, Member, Role, View};
+use super::view::{Member, Role, View};
 use crate::config::Config;
 use crate::recovery::directory::{LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
+use crate::recovery::{Failed, at};
 use hyper::Method;
 use reqwest::Client;
 use std::fs::{self, File};
@@ -18,28 +19,20 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use wal::{OpenError, ReadError, Reader, RocksStore, Seq, Tip};
+use wal::{OpenError, Reader, RocksStore, Seq, Tip};
 
 const FOLDER: &str = "renewal";
-/// Everything is there.
 const WHOLE: &str = "WHOLE";
 /// Proved when a node asks for a copy: no request could have this target.
 pub const TARGET: &str = "peer checkpoint";
-/// Between two attempts.
 const AGAIN: Duration = Duration::from_secs(5);
 
 #[derive(Debug, thiserror::Error)]
 enum NotRenewed {
-    #[error("{0}")]
-    Stream(#[from] io::Error),
-    #[error("{0}")]
-    Log(#[from] OpenError),
-    #[error("{0}")]
-    Unreadable(#[from] ReadError),
-    #[error("the copy ends at record {copy}, this log at {ours}")]
-    Shorter { copy: Seq, ours: Seq },
-    #[error("record {seq} is another one than in the log of the other nodes")]
-    Branched { seq: Seq },
+    #[error(transparent)]
+    Failed(#[from] Failed),
+    #[error("record {0} is another one than in the log of the other nodes")]
+    Branched(Seq),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,23 +55,21 @@ pub(super) struct Renewal {
 
 impl Renewal {
     pub fn new(config: &Config, key: PeerKey) -> Result<Renewal, reqwest::Error> {
-        let client = peers::copying_client(config, seed::SILENCE_MAX)?;
+        let client = peers::client(config, Some(seed::SILENCE_MAX))?;
         let data = config.storage.path.clone();
         Ok(Renewal { client, key, data, under_way: None, tried_at: None, tries: 0 })
     }
 
-    /// `local` is the end of the log here.
     pub fn turn(&mut self, view: &View, local: Tip) -> Renewed {
         if let Some(thread) = self.under_way.take_if(|thread| thread.is_finished()) {
             match thread.join() {
                 Ok(Ok(())) => return Renewed::Whole,
-                Ok(Err(why @ NotRenewed::Branched { .. })) => return Renewed::Branched(why.to_string()),
+                Ok(Err(why @ NotRenewed::Branched(_))) => return Renewed::Branched(why.to_string()),
                 Ok(Err(why)) => tracing::warn!(%why, "no copy of the log was taken: it is tried again"),
                 Err(_) => tracing::error!("the thread that takes a copy of the log panicked"),
             }
         }
-        let is_due = self.tried_at.is_none_or(|at| at.elapsed() >= AGAIN);
-        if self.under_way.is_none() && is_due {
+        if self.under_way.is_none() && self.tried_at.is_none_or(|at| at.elapsed() >= AGAIN) {
             self.begin(view, local);
         }
         Renewed::NotYet
@@ -110,12 +101,8 @@ impl Renewal {
 
 /// Standbys first, because they have less to do.
 fn sources(view: &View) -> Vec<&Member> {
-    let is_there = |member: &&Member| {
-        member.node != view.node
-            && !member.diverged
-            && member.held_up.is_none()
-            && now_ms() - member.seen_at_ms < ABSENT_AFTER_MS
-    };
+    let is_there =
+        |member: &&Member| member.node != view.node && member.follows() && member.is_present(now_ms());
     let mut sources: Vec<&Member> = view.members.iter().filter(is_there).collect();
     sources.sort_by_key(|member| (member.role == Role::Leader, std::cmp::Reverse(member.wal_seq)));
     sources
@@ -123,26 +110,32 @@ fn sources(view: &View) -> Vec<&Member> {
 
 fn take(asked: reqwest::RequestBuilder, data: &Path, local: Tip) -> Result<(), NotRenewed> {
     let into = data.join(FOLDER);
-    if into.exists() {
-        fs::remove_dir_all(&into)?;
-    }
-    fs::create_dir(&into)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let answer = asked.send().await.map_err(io::Error::other)?;
-        let mut answer = answer.error_for_status().map_err(io::Error::other)?;
-        seed::fill(&into, &mut answer).await
-    })?;
+    let fetched = || {
+        if into.exists() {
+            fs::remove_dir_all(&into)?;
+        }
+        fs::create_dir(&into)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let answer = asked.send().await.map_err(io::Error::other)?;
+            let mut answer = answer.error_for_status().map_err(io::Error::other)?;
+            seed::fill(&into, &mut answer).await
+        })
+    };
+    fetched().map_err(|error| Failed::NotDone(error.to_string()))?;
     let checked = check(&into.join(LOG_DIRECTORY), local);
-    if let Err(NotRenewed::Branched { .. }) = checked {
+    if let Err(NotRenewed::Branched(_)) = checked {
         // The copy is never asked for again, and may be as large as the log here.
-        fs::remove_dir_all(&into)?;
+        fs::remove_dir_all(&into).map_err(at(&into))?;
     }
     checked?;
-    sync_folders(&into)?;
-    File::create(into.join(WHOLE))?.sync_all()?;
-    File::open(&into)?.sync_all()?;
-    Ok(File::open(data)?.sync_all()?)
+    let marked = || {
+        sync_folders(&into)?;
+        File::create(into.join(WHOLE))?.sync_all()?;
+        File::open(&into)?.sync_all()?;
+        File::open(data)?.sync_all()
+    };
+    Ok(marked().map_err(at(&into))?)
 }
 
 /// The copy's log must go on from the end of ours.
@@ -150,11 +143,14 @@ fn check(log: &Path, local: Tip) -> Result<(), NotRenewed> {
     if local.seq == 0 {
         return Ok(());
     }
-    let reader = Reader::open_read_only(log)?;
-    match reader.records(local.seq, Some(local.seq)).next().transpose()? {
+    let reader = Reader::open_read_only(log).map_err(Failed::from)?;
+    match reader.records(local.seq, Some(local.seq)).next().transpose().map_err(Failed::from)? {
         Some(same) if same.hash == local.hash => Ok(()),
-        Some(_) => Err(NotRenewed::Branched { seq: local.seq }),
-        None => Err(NotRenewed::Shorter { copy: reader.tip().seq, ours: local.seq }),
+        Some(_) => Err(NotRenewed::Branched(local.seq)),
+        None => {
+            let (copy, ours) = (reader.tip().seq, local.seq);
+            Err(Failed::NotDone(format!("the copy ends at record {copy}, this log at {ours}")).into())
+        }
     }
 }
 

@@ -13,9 +13,9 @@
 
 use crate::config::Config;
 use crate::http::respond::{Broken, Rest};
-use crate::recovery::backup;
 use crate::recovery::directory::{CARD_KEY_FILE, MARK_CHECK_FILE, MARK_KEY_FILE};
 use crate::recovery::restored_copy::MARKER;
+use crate::recovery::{Failed, backup};
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -30,29 +30,34 @@ const PIECE_BYTES: usize = 256 << 10;
 pub(super) const SILENCE_MAX: Duration = Duration::from_secs(30);
 const COPY: &str = "seed-";
 
-/// Removed with this.
 pub struct Seed {
     copy: PathBuf,
-    /// As files are called and where they are.
     files: VecDeque<(String, PathBuf)>,
     open: Option<File>,
     is_over: bool,
 }
 
 impl Seed {
-    pub fn make(data: &Path, reader: &Reader) -> io::Result<Seed> {
+    pub fn make(data: &Path, reader: &Reader) -> Result<Seed, Failed> {
         let copy = data.join(format!("{COPY}{}", super::directory::random_name()?));
         let made = backup::copy(data, &copy, |to| reader.checkpoint(to), &mut |_, _, _| {});
         let mut seed = Seed { copy, files: VecDeque::new(), open: None, is_over: false };
-        made.map_err(|error| io::Error::other(error.to_string()))?;
+        made?;
         for secret in [MARK_KEY_FILE, MARK_CHECK_FILE, CARD_KEY_FILE] {
             let file = data.join(secret);
             if file.is_file() {
                 seed.files.push_back((secret.to_owned(), file));
             }
         }
-        let copy = seed.copy.clone();
-        list(&copy, Path::new(""), &mut seed.files)?;
+        let mut files = Vec::new();
+        backup::list(&seed.copy, Path::new(""), &mut files)?;
+        for (name, _) in files {
+            if let Some(text) = name.to_str()
+                && ![MARKER, MARK_KEY_FILE, MARK_CHECK_FILE].contains(&text)
+            {
+                seed.files.push_back((text.to_owned(), seed.copy.join(&name)));
+            }
+        }
         Ok(seed)
     }
 
@@ -115,21 +120,6 @@ pub(super) fn sweep(data: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn list(root: &Path, inside: &Path, files: &mut VecDeque<(String, PathBuf)>) -> io::Result<()> {
-    for entry in fs::read_dir(root.join(inside))? {
-        let entry = entry?;
-        let name = inside.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            list(root, &name, files)?;
-        } else if let Some(text) = name.to_str()
-            && ![MARKER, MARK_KEY_FILE, MARK_CHECK_FILE].contains(&text)
-        {
-            files.push_back((text.to_owned(), entry.path()));
-        }
-    }
-    Ok(())
-}
-
 pub struct Filling {
     into: PathBuf,
     kept: Vec<u8>,
@@ -138,7 +128,6 @@ pub struct Filling {
 }
 
 impl Filling {
-    /// The directory is there and empty.
     pub fn new(into: &Path) -> Filling {
         Filling { into: into.to_owned(), kept: Vec::new(), open: None, is_whole: false }
     }
@@ -188,19 +177,14 @@ impl Filling {
     }
 }
 
-/// `peer` is the address of a peer listener and the operators' token. One that sends nothing for
-/// half a minute is given up.
-pub(super) async fn fetch(config: &Config, peer: (&str, &str), into: &Path) -> io::Result<()> {
-    fetch_within(config, peer, into, SILENCE_MAX).await
-}
-
-async fn fetch_within(
+/// From a peer listener, with the operators' token. One that sends nothing for so long is given up.
+pub(super) async fn fetch(
     config: &Config,
     (from, token): (&str, &str),
     into: &Path,
     silence_max: Duration,
 ) -> io::Result<()> {
-    let client = super::peers::copying_client(config, silence_max).map_err(io::Error::other)?;
+    let client = super::peers::client(config, Some(silence_max)).map_err(io::Error::other)?;
     let url = format!("{}/peer/checkpoint", from.trim_end_matches('/'));
     let asked = client.get(url).bearer_auth(token).send().await;
     let mut answer = asked.map_err(|error| of_peer(from, io::Error::other(error), silence_max))?;
@@ -286,7 +270,7 @@ mod tests {
             let into = tempfile::tempdir().expect("a directory");
             let config = Config::parse("", []).expect("it needs nothing");
             let from = silent_after(sent);
-            let fetching = fetch_within(&config, (&from, "token"), into.path(), Duration::from_millis(200));
+            let fetching = fetch(&config, (&from, "token"), into.path(), Duration::from_millis(200));
             let fetched = tokio::time::timeout(Duration::from_secs(20), fetching).await;
             let why = fetched.expect("it does not wait for ever").expect_err("nothing whole came");
             assert_eq!(why.to_string(), format!("{from}: it sent nothing for 200ms"));

@@ -6,7 +6,7 @@ use super::peers::PeerKey;
 use super::renewal::{Renewal, Renewed};
 use super::view::now_ms;
 use super::view::{ABSENT_AFTER_MS, Member, Role};
-use super::{Promoted, Shared, directory, leading, step_down};
+use super::{INSIST, PAUSE, Promoted, Shared, directory, leading, step_down};
 use crate::config::Config;
 use crate::recovery::books;
 use crate::recovery::directory::{ENDED_BADLY_FILE, mark_key};
@@ -20,23 +20,21 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
-use wal::cluster::{AgreedBatch, Leader, LookError, Seen, Silence};
+use wal::cluster::{AgreedBatch, Leader, LookError, Patience, Seen, Silence};
 use wal::{Retention, Store};
 
-/// While nothing happens.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Agreed batches gather once all that there were are here: each poll costs etcd a question to its
 /// majority, and each one with batches costs this node a sync.
 const GATHER: Duration = Duration::from_millis(10);
-/// Between two words about itself.
 const NOTE_EVERY: Duration = Duration::from_millis(250);
 const COPYING: &str = "what follows this log is no longer in etcd: taking another node's copy";
+const NOT_FOUNDED: &str = "etcd holds no cluster: its data was lost";
 const OUTDATED: &str = "the log has records of a later version: upgrade this node";
 /// `EX_SOFTWARE`: the local log failed.
 const EXIT_FATAL: i32 = 70;
 /// Another start may find what this one did not.
 const EXIT_FAILED: i32 = 1;
-/// This node may not be one.
 const EXIT_REFUSED: i32 = 2;
 
 pub(super) struct StandingBy {
@@ -110,35 +108,19 @@ impl StandingBy {
         if !self.is_admitted {
             match admission::try_admit(&self.shared, self.follower.tip()) {
                 Ok(()) => self.is_admitted = true,
-                Err(ClusterError::Founding(_)) => {
-                    self.unanswered("etcd does not answer");
-                    return Round::Idle;
-                }
+                Err(ClusterError::Founding(_)) => return self.unanswered("etcd does not answer"),
                 Err(error) => refuse(&error),
             }
         }
         if self.shared.views.borrow().diverged.is_some() {
-            self.stay_behind(None);
-            return Round::Idle;
+            return self.stay_behind(None);
         }
         match self.shared.following.look(self.follower.tip()) {
             Ok(seen) => self.seen(&seen),
-            Err(LookError::Unanswered(_)) => {
-                self.unanswered("etcd does not answer");
-                Round::Idle
-            }
-            Err(LookError::NotFounded) => {
-                self.unanswered("etcd holds no cluster: its data was lost");
-                Round::Idle
-            }
-            Err(LookError::Pruned { .. }) => {
-                self.renew();
-                Round::Idle
-            }
-            Err(error) => {
-                self.diverged(&error.to_string());
-                Round::Idle
-            }
+            Err(LookError::Unanswered(_)) => self.unanswered("etcd does not answer"),
+            Err(LookError::NotFounded) => self.unanswered(NOT_FOUNDED),
+            Err(LookError::Pruned { .. }) => self.renew(),
+            Err(error) => self.diverged(&error.to_string()),
         }
     }
 
@@ -147,15 +129,15 @@ impl StandingBy {
         let known = seen.batches.iter().take_while(|batch| is_known(batch)).count();
         match self.apply(&seen.batches[..known]) {
             Ok(()) => {}
-            Err(FollowError::Diverged(why)) => {
-                self.diverged(&why);
-                return Round::Idle;
-            }
+            Err(FollowError::Diverged(why)) => return self.diverged(&why),
             Err(FollowError::Storage(why)) => self.end_badly(&why),
         }
         if known < seen.batches.len() {
-            self.wait_for_upgrade();
-            return Round::Idle;
+            // A later version leads, and has written what this one cannot read.
+            if self.shared.views.borrow().held_up != Some(OUTDATED) {
+                tracing::error!("{OUTDATED}");
+            }
+            return self.stay_behind(Some(OUTDATED));
         }
         self.show(seen, is_silent, None);
         self.note();
@@ -218,33 +200,19 @@ impl StandingBy {
         });
     }
 
-    /// After a while nobody is known to lead.
-    fn unanswered(&mut self, why: &'static str) {
+    fn unanswered(&mut self, why: &'static str) -> Round {
         self.silence.failed();
         self.beat = None;
-        let failover = self.shared.settings.failover;
-        self.shared.see(|view| {
-            if view.read_at.is_none_or(|at| at.elapsed() > failover) {
-                view.leader = None;
-                view.waits_for = why;
-            }
-        });
-    }
-
-    /// A later version leads, and has written what this one cannot read.
-    fn wait_for_upgrade(&mut self) {
-        if self.shared.views.borrow().held_up != Some(OUTDATED) {
-            tracing::error!("{OUTDATED}");
-        }
-        self.stay_behind(Some(OUTDATED));
+        self.shared.see(|view| view.unanswered(why, self.shared.settings.failover));
+        Round::Idle
     }
 
     /// The records after the local log are no longer in etcd: another node has them.
-    fn renew(&mut self) {
+    fn renew(&mut self) -> Round {
         self.stay_behind(Some(COPYING));
         let view = self.shared.views.borrow().clone();
         match self.renewal.turn(&view, self.follower.tip()) {
-            Renewed::NotYet => {}
+            Renewed::NotYet => Round::Idle,
             Renewed::Whole => {
                 tracing::info!("a copy of another node's data is there: starting anew from it");
                 step_down::start_anew();
@@ -255,26 +223,27 @@ impl StandingBy {
 
     /// Follows no further, but shows what there is, and no leader that is silent: whoever asked
     /// that one through this node would wait for ever.
-    fn stay_behind(&mut self, held_up: Option<&'static str>) {
+    fn stay_behind(&mut self, held_up: Option<&'static str>) -> Round {
         match self.shared.following.glance() {
             Ok(seen) => {
                 let is_silent = self.hears_silence(&seen);
                 self.show(&seen, is_silent, held_up);
                 self.note();
+                Round::Idle
             }
-            Err(LookError::NotFounded) => self.unanswered("etcd holds no cluster: its data was lost"),
+            Err(LookError::NotFounded) => self.unanswered(NOT_FOUNDED),
             Err(_) => self.unanswered("etcd does not answer"),
         }
     }
 
     /// The local log is not the agreed one: this node is no candidate any more.
-    fn diverged(&mut self, why: &str) {
+    fn diverged(&mut self, why: &str) -> Round {
         if self.shared.views.borrow().diverged.is_none() {
             tracing::error!(why, "the log here is not the agreed one: this node stands by and never leads");
             self.leave_word(why);
             self.shared.see(|view| view.diverged = Some(why.to_owned()));
         }
-        self.stay_behind(None);
+        self.stay_behind(None)
     }
 
     fn leave_word(&self, why: &str) {
@@ -290,7 +259,6 @@ impl StandingBy {
         std::process::exit(EXIT_FATAL);
     }
 
-    /// A few times a second.
     fn note(&mut self) {
         if self.noted_at.is_some_and(|at| at.elapsed() < NOTE_EVERY) {
             return;
@@ -349,19 +317,14 @@ impl StandingBy {
             let seen = match self.shared.following.look(self.follower.tip()) {
                 Ok(seen) => seen,
                 Err(LookError::Unanswered(_)) => continue,
-                Err(error @ LookError::Pruned { .. }) => {
-                    step_down::step_down(&self.shared, &error.to_string());
-                    return Round::Idle;
-                }
+                Err(error @ LookError::Pruned { .. }) => return self.step_down(&error.to_string()),
                 Err(error) => {
                     self.diverged(&error.to_string());
-                    step_down::step_down(&self.shared, "the log here is not the agreed one");
-                    return Round::Idle;
+                    return self.step_down("the log here is not the agreed one");
                 }
             };
             if !seen.batches.iter().all(is_known) {
-                step_down::step_down(&self.shared, OUTDATED);
-                return Round::Idle;
+                return self.step_down(OUTDATED);
             }
             if let Err(error) = self.apply(&seen.batches) {
                 self.end_badly(&error.to_string());
@@ -374,11 +337,17 @@ impl StandingBy {
         }
     }
 
+    fn step_down(&self, why: &str) -> Round {
+        step_down::step_down(&self.shared, why);
+        Round::Idle
+    }
+
     fn lead(self, (leader, tip): (Leader, wal::cluster::AgreedTip)) {
         self.shared.takeovers.fetch_add(1, Ordering::Relaxed);
-        let patience = self.shared.patience();
+        let patience = Patience { total: INSIST.max(self.shared.settings.failover), pause: PAUSE };
         let reader = self.follower.reader().clone();
-        let promoted = Promoted { followed: self.follower.finish(), reader, leader, tip, patience };
+        let agreement = Box::new(leader.appender(tip, patience));
+        let promoted = Promoted { followed: self.follower.finish(), reader, agreement };
         if self.promote.send(promoted).is_err() {
             tracing::error!("nobody waits to lead: the server is stopping");
         }
@@ -394,7 +363,6 @@ enum Round {
     Leads(Box<(Leader, wal::cluster::AgreedTip)>),
 }
 
-/// Whether this version reads all of a batch.
 fn is_known(batch: &AgreedBatch) -> bool {
     batch.records.iter().all(|record| codec::is_known(&record.payload))
 }
@@ -418,7 +386,7 @@ pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
         node: settings.node.clone(),
         id: settings.belongs.id.clone(),
         place: settings.place.clone(),
-        role: shared.role(),
+        role: if shared.leader.get().is_some() { Role::Leader } else { Role::Standby },
         wal_seq,
         seen_at_ms: if is_leaving { now_ms() - ABSENT_AFTER_MS } else { now_ms() },
         version: env!("CARGO_PKG_VERSION").to_owned(),

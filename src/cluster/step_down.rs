@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// For answers to leave.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 /// For a hand-over under way, so that its caller hears of it.
 const HAND_OVER: Duration = Duration::from_secs(11);
@@ -20,7 +19,6 @@ const EXIT_FATAL: i32 = 70;
 /// The process is about to end as it was asked to, also that of a leader that was deposed.
 static STOPS: AtomicBool = AtomicBool::new(false);
 
-/// From here on the process ends by itself.
 pub fn stop() {
     STOPS.store(true, Ordering::Release);
 }

@@ -1,18 +1,14 @@
 //! What a node knows about its cluster: the newest look at etcd, and what members say about themselves.
 
+pub use crate::recovery::now_ms;
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use wal::Seq;
 
 /// A standby may be behind by so many records and still be called ready.
 pub const BEHIND_MAX: u64 = 10_000;
 /// A member that has said nothing for so long is no longer there.
 pub const ABSENT_AFTER_MS: i64 = 10_000;
-
-pub fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -35,7 +31,6 @@ impl Role {
 #[serde(rename_all = "camelCase")]
 pub struct Member {
     pub node: String,
-    /// Of its directory.
     pub id: String,
     /// Empty in the words of an earlier version.
     #[serde(default)]
@@ -58,6 +53,17 @@ pub struct Member {
     pub held_up: Option<String>,
 }
 
+impl Member {
+    pub fn is_present(&self, now_ms: i64) -> bool {
+        now_ms - self.seen_at_ms < ABSENT_AFTER_MS
+    }
+
+    /// Another node can go on from its log.
+    pub fn follows(&self) -> bool {
+        !self.diverged && self.held_up.is_none()
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct View {
     pub partition: String,
@@ -66,16 +72,13 @@ pub struct View {
     /// `None` if nobody serves, or etcd could not be read for long.
     pub leader: Option<String>,
     pub epoch: u64,
-    /// Synced here.
     pub wal_seq: Seq,
     pub agreed_seq: Seq,
     pub window_bytes: u64,
     pub members: Vec<Member>,
-    /// When etcd was read last.
     pub read_at: Option<Instant>,
     /// Why this node's log cannot go on.
     pub diverged: Option<String>,
-    /// Why this node does not follow for now.
     pub held_up: Option<&'static str>,
     /// For an operator, while nobody serves.
     pub waits_for: &'static str,
@@ -89,6 +92,14 @@ impl View {
     /// Agreed on and not synced here.
     pub fn behind(&self) -> u64 {
         self.agreed_seq.saturating_sub(self.wal_seq)
+    }
+
+    /// Etcd did not answer: after a while nobody is known to lead.
+    pub fn unanswered(&mut self, why: &'static str, failover: Duration) {
+        if self.read_at.is_none_or(|at| at.elapsed() > failover) {
+            self.leader = None;
+            self.waits_for = why;
+        }
     }
 
     /// The error says why this node is not ready.

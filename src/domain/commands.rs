@@ -2,8 +2,8 @@
 //! that they are about, and the rule, which the command is handed to with the entity's state.
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Rules, Ruling, Turn};
-use crate::entities::{Entity, approval, chargeback, cop_payout, deposit_address, notice, product, session};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entities::Entity;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::platform::PlatformBook;
@@ -16,7 +16,7 @@ use crate::resources::begin_anew::{self, BeginAnew};
 use crate::resources::operations::{self, Resolution};
 use crate::resources::payments::otp;
 use crate::resources::payouts::batch;
-use crate::resources::polling::Mark;
+use crate::resources::polling::marked;
 use crate::resources::tenants;
 use crate::resources::tenants::PlatformAsk;
 use crate::resources::verification::booked::{self, Booking, BookingOutcome};
@@ -57,10 +57,30 @@ macro_rules! commands {
             }
         })+
 
-        fn decide(book: &Book, entity: Option<&Entity>, command: Command, turn: &Turn<'_>) -> Ruling {
-            match command {
-                $(Command::$Resource(command) => $decide(book, state!($Kind, entity), command, turn),)+
-                command => decide_besides(book, entity, command, turn),
+        impl Command {
+            /// The rule's ruling, in a tenant's book. One that moved away decides nothing more, and what has
+            /// happened changes nothing: whoever has the tenant now asks the bank.
+            pub fn decide(self, book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
+                let is_moved = book.tenant_settings.moved_to.is_some();
+                match (self, entity) {
+                    (command, _) if is_moved && !matches!(command, Command::TenantSettings(_)) => {
+                        match command.is_refusable() {
+                            true => Ruling::refuse(Refusal::TenantMoved),
+                            false => Ruling::unchanged(),
+                        }
+                    }
+                    // Payments in pesos have ids of the same form, and some commands say so.
+                    (Command::Payments(command), Some(Entity::CopPayment(_))) => {
+                        cop_payments::refuse_payments_command(&command)
+                    }
+                    (Command::Chargebacks(command), Some(Entity::CopPayment(_))) => {
+                        cop_payments::refuse_chargeback(&command)
+                    }
+                    $((Command::$Resource(command), _) => {
+                        $decide(book, state!($Kind, entity), command, turn)
+                    })+
+                    (command, _) => decide_besides(book, entity, command, turn),
+                }
             }
         }
     };
@@ -70,10 +90,11 @@ commands! {
     {
     Payments(payments::Command) of Payment by payments::decide;
     /// To a request for the code of a debit.
-    Otps(otp::Command) of Otp by otp::decide;
+    Otps(Box<otp::NewOtp>) of Otp by otp::decide;
     /// To a chargeback, which its payment decides.
     Chargebacks(chargebacks::Command) of Payment by chargebacks::decide;
-    Payouts(payouts::Command) of Payout by payouts::decide;
+    /// A request for a payout; the entity is the payout with its reference, if there is one.
+    Payouts(Box<payouts::NewPayout>) of Payout by payouts::decide;
     Batches(batch::Command) of Batch by batch::decide;
     Merchants(merchants::Command) of Merchant by merchants::decide;
     OwnAccount(own_account::Command) of OwnAccount by own_account::decide;
@@ -87,13 +108,10 @@ commands! {
     Webhooks(webhooks::Command) of Webhook by webhooks::decide;
     }
     besides {
-        /// To a notice, which is the platform's.
         Notices(notices::Command),
-        /// To an approval, which is the platform's.
         Approvals(approvals::Command),
         /// Test money, or a correction by the operator, to the book.
         Adjust(Box<Adjustment>),
-        /// A new version of the tenant's settings, to the book.
         TenantSettings(TenantSettings),
         /// The test clock has moved to the instant of the turn.
         MoveClock,
@@ -101,9 +119,7 @@ commands! {
         /// The answer, as status and body, to a request that other records or none were written for, to be
         /// kept for its Idempotency-Key.
         KeepAnswer(u16, Vec<u8>),
-        /// To the platform's book.
         Platform(Box<PlatformAsk>),
-        /// A bank's reply about an operation of the entity.
         RailReply(RailReply),
         /// A bank's reply about a transfer that was found, with the reservation of the transfer's name,
         /// which nobody else may take until this command is decided.
@@ -116,7 +132,6 @@ commands! {
         BookDeposits(Box<Booking>),
         /// The market price of a USDT, if any source knows it, to a conversion that waits for it.
         Market(Option<Rate>),
-        /// A deadline of the entity has come.
         Deadline,
         /// The bank may have an answer about the entity before the next look: it is asked now.
         Look,
@@ -153,26 +168,6 @@ impl Command {
         )
     }
 
-    /// The rule's ruling, in a tenant's book. One that moved away decides nothing more, and what has happened
-    /// changes nothing: whoever has the tenant now asks the bank.
-    pub fn decide(self, book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
-        let is_moved = book.tenant_settings.moved_to.is_some();
-        match (&self, entity) {
-            (Command::TenantSettings(_), _) => {}
-            _ if is_moved && self.is_refusable() => return Ruling::refuse(Refusal::TenantMoved),
-            _ if is_moved => return Ruling::unchanged(),
-            // Payments in pesos have ids of the same form, and some commands say so.
-            (Command::Payments(command), Some(Entity::CopPayment(_))) => {
-                return cop_payments::refuse_payments_command(command);
-            }
-            (Command::Chargebacks(command), Some(Entity::CopPayment(_))) => {
-                return cop_payments::refuse_chargeback(command);
-            }
-            _ => {}
-        }
-        decide(book, entity, self, turn)
-    }
-
     /// The ruling in the platform's book, whose entities are notices and approvals.
     pub fn decide_platform(self, book: &PlatformBook, entity: Option<&Entity>, now: Timestamp) -> Ruling {
         match self {
@@ -184,7 +179,6 @@ impl Command {
     }
 }
 
-/// The ruling on a command of no resource.
 fn decide_besides(book: &Book, entity: Option<&Entity>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, entity) {
         (Command::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
@@ -199,8 +193,9 @@ fn decide_besides(book: &Book, entity: Option<&Entity>, command: Command, turn: 
         }
         // The next request for the name of a found transfer waits for this record (`outbox.rs`).
         (Command::RailReply(reply) | Command::Found(reply, _), Some(entity)) => {
-            let mark = Mark::bank(&reply);
-            mark.on(entity.rules().on_rail_reply(book, reply, turn), entity, turn)
+            let nobody = matches!(reply.answer, RailAnswer::NotAsked | RailAnswer::Unaskable);
+            let (operation, is_asked) = (reply.operation, reply.how == How::Ask && !nobody);
+            marked(entity.rules().on_rail_reply(book, reply, turn), operation, is_asked, entity, turn)
         }
         (Command::Resolve(resolution), Some(entity)) => resolve(book, entity, *resolution, turn),
         (Command::BookDeposits(booking), Some(entity)) => book_deposits(book, entity, &booking, turn),
@@ -235,7 +230,7 @@ fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>
     };
     let operation = resolution.operation;
     let ruling = entity.rules().on_rail_reply(book, RailReply::plain(operation, How::Ask, answer), turn);
-    operations::resolved(Mark::operator(operation).on(ruling, entity, turn), operation, turn)
+    operations::resolved(marked(ruling, operation, false, entity, turn), operation, turn)
 }
 
 /// Lines of a statement that show micro-deposits: the operation is done when both are booked.
@@ -261,12 +256,10 @@ pub struct KeyedCommand {
 }
 
 impl KeyedCommand {
-    /// The command with an answer to keep.
     pub fn keeping(self, keep: Option<KeepRef>) -> KeyedCommand {
         KeyedCommand { keep, ..self }
     }
 
-    /// The command as an operator's.
     pub fn audited(self, audit: Option<Box<AuditEntry>>) -> KeyedCommand {
         KeyedCommand { audit, ..self }
     }
@@ -277,13 +270,3 @@ impl<C: Into<Command>> From<C> for KeyedCommand {
         KeyedCommand { command: command.into(), keep: None, audit: None }
     }
 }
-
-// These wait for nothing: they have no rules but those for their commands.
-impl Rules for crate::entities::batch::Batch {}
-impl Rules for chargeback::Chargeback {}
-impl Rules for product::Product {}
-impl Rules for session::Session {}
-impl Rules for deposit_address::DepositAddress {}
-impl Rules for cop_payout::CopPayout {}
-impl Rules for notice::Notice {}
-impl Rules for approval::Approval {}

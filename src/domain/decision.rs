@@ -2,8 +2,8 @@
 //! a kind of entity has besides those for its commands.
 
 use crate::cause::Cause;
+use crate::entities::Entity;
 use crate::entities::resource::{IndexedState, Resource};
-use crate::entities::{Entity, each_kind};
 use crate::events::{Event, EventKind, Extra};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
@@ -13,21 +13,17 @@ use crate::rail::{BankCall, Effect, Operation, Order, RailReply, Rails, Service,
 use crate::record::{Record, Written};
 use crate::refusal::Refusal;
 use crate::trace::Trace;
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::{EntityId, Id, each_kind};
 use crate::values::time::{Date, Timestamp};
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// The turn of a command: the inputs of a rule besides the state.
 pub struct Turn<'a> {
-    /// The tenant's clock.
     pub now: Timestamp,
-    /// Random bits from which ids are derived.
     pub seed: u64,
     /// Whether real money moves: true in live mode.
     pub livemode: bool,
     pub rails: &'a dyn Rails,
-    /// Days on which banks are closed.
     pub holidays: &'a [Date],
     /// The use of an Idempotency-Key that the answer is kept for.
     pub keep: Option<Arc<KeepRef>>,
@@ -44,7 +40,6 @@ impl Turn<'_> {
         self.rails.terms(self.livemode, service, call.into())
     }
 
-    /// The instant of the first look at an order that is sent now.
     pub fn first_look(&self) -> Timestamp {
         self.now.plus_ms(self.rails.polling(self.livemode).first_ms())
     }
@@ -59,7 +54,6 @@ impl Turn<'_> {
 /// A record in the making, without what the machine fills in, and what its kept answer is to be.
 pub struct Draft {
     pub record: Record,
-    /// The answer that is kept, when it is not rendered from the record.
     pub answer: Option<(u16, Vec<u8>)>,
     /// Entities that the answer shows besides those written; the record does not write them.
     pub related: Vec<Arc<Entity>>,
@@ -68,20 +62,6 @@ pub struct Draft {
     /// The refusal that the replaced answer shows, where what is decided on is not refused: an operator's
     /// word that a bank refused.
     pub refuses_kept: Option<Refusal>,
-}
-
-impl Deref for Draft {
-    type Target = Record;
-
-    fn deref(&self) -> &Record {
-        &self.record
-    }
-}
-
-impl DerefMut for Draft {
-    fn deref_mut(&mut self) -> &mut Record {
-        &mut self.record
-    }
 }
 
 impl Draft {
@@ -94,63 +74,60 @@ impl Draft {
     /// no movement of 0.00).
     pub fn post(&mut self, posting: Posting) {
         if posting.minor != 0 {
-            self.postings.push(posting);
+            self.record.postings.push(posting);
         }
     }
 
     /// Changes a hold; a change of zero is left out.
     pub fn hold(&mut self, change: HoldChange) {
         if change.minor != 0 {
-            self.holds.push(change);
+            self.record.holds.push(change);
         }
     }
 
-    pub fn create(&mut self, entity: Entity) {
-        self.entities.push(Written { state: Arc::new(entity), indexed: None });
+    pub fn created(cause: Cause, entity: impl Into<Entity>) -> Draft {
+        let mut draft = Draft::new(cause);
+        draft.record.entities.push(Written { state: Arc::new(entity.into()), indexed: None });
+        draft
     }
 
-    /// Writes a new entity before those that came with it: the first is the one that the command
-    /// was for.
-    pub fn create_first(&mut self, entity: Entity) {
-        self.entities.insert(0, Written { state: Arc::new(entity), indexed: None });
+    pub fn changed(cause: Cause, before: impl Into<IndexedState>, after: impl Into<Entity>) -> Draft {
+        let mut draft = Draft::new(cause);
+        let indexed = Some(before.into());
+        draft.record.entities.push(Written { state: Arc::new(after.into()), indexed });
+        draft
     }
 
-    /// Writes a new state of an entity that is indexed as `indexed`.
-    pub fn change(&mut self, indexed: impl Into<IndexedState>, entity: Entity) {
-        self.entities.push(Written { state: Arc::new(entity), indexed: Some(indexed.into()) });
+    pub fn create(&mut self, entity: impl Into<Entity>) {
+        self.record.entities.push(Written { state: Arc::new(entity.into()), indexed: None });
     }
 
-    /// Removes an entity that is indexed as `indexed`.
+    pub fn change(&mut self, indexed: impl Into<IndexedState>, entity: impl Into<Entity>) {
+        self.record.entities.push(Written { state: Arc::new(entity.into()), indexed: Some(indexed.into()) });
+    }
+
     pub fn remove(&mut self, id: EntityId, indexed: impl Into<IndexedState>) {
-        self.removed.push((id, indexed.into()));
+        self.record.removed.push((id, indexed.into()));
     }
 
     pub fn event(&mut self, kind: EventKind, subject: EntityId) {
-        self.events.push(Event { kind, subject: Some(subject), extra: Extra::None });
+        self.record.events.push(Event { kind, subject: Some(subject), extra: Extra::None });
     }
 
-    /// Adds an event with data that the subject's state does not have.
     pub fn event_with(&mut self, kind: EventKind, subject: Option<EntityId>, extra: Extra) {
-        self.events.push(Event { kind, subject, extra });
-    }
-
-    /// Lets this record's answer replace the one kept for the request that began the operation.
-    pub fn replace_kept(&mut self, kept: Option<Arc<KeepRef>>) {
-        self.replaces_kept = kept;
+        self.record.events.push(Event { kind, subject, extra });
     }
 }
 
 /// What a rule says. The machine completes its draft, and it goes on to whoever asked.
 pub type Ruling = actors::Decision<Draft, Refusal, Effect>;
 
-/// The ruling that changes the platform's book.
 pub fn write_platform(change: PlatformChange) -> Ruling {
     let mut draft = Draft::new(Cause::PlatformChanged);
-    draft.platform = Some(Box::new(change));
+    draft.record.platform = Some(Box::new(change));
     Ruling::write(draft)
 }
 
-/// The names of the fields in which a repeat differs.
 pub fn differing(fields: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
     fields.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
 }
@@ -166,7 +143,6 @@ pub fn repeated(existing: Id, differs: Vec<&'static str>) -> Ruling {
 
 /// The rules of a kind of entity besides those for its commands. A kind has those that concern it.
 pub trait Rules: Resource {
-    /// A bank's words about one of its operations.
     fn on_rail_reply(&self, _book: &Book, _reply: RailReply, _turn: &Turn<'_>) -> Ruling {
         Ruling::unchanged()
     }
@@ -205,7 +181,6 @@ pub trait Rules: Resource {
         None
     }
 
-    /// The trace of an operation, by its number.
     fn trace_mut(&mut self, _operation: u16) -> Option<&mut Trace> {
         None
     }
@@ -218,7 +193,9 @@ pub trait Rules: Resource {
 }
 
 macro_rules! rules {
-    ($($number:literal $Kind:ident $file:ident::$State:ident,)+) => {
+    ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?,)+) => {
+        $($(impl Rules for crate::entities::$file::$State $rules)?)+
+
         impl Entity {
             pub fn rules(&self) -> &dyn Rules {
                 match self {

@@ -17,7 +17,6 @@ stored! {
         4 PayoutCompleted "payout.completed",
         5 PayoutFailed "payout.failed",
         6 MerchantVerified "merchant.verified",
-        /// The bank says that a payout method is not the merchant's.
         7 MerchantRejected "merchant.rejected",
         /// A PATCH set a merchant's `isActive` to false.
         8 MerchantDeactivated "merchant.deactivated",
@@ -25,7 +24,6 @@ stored! {
         9 MerchantReactivated "merchant.reactivated",
         /// A seller's sale was credited, was released or was reversed.
         10 MerchantBalanceUpdated "merchant.balance.updated",
-        /// The operator changed the live status of the tenant.
         11 TenantLiveStatusChanged "tenant.live_status_changed",
         12 PaymentChargeback "payment.chargeback",
         13 PaymentChargebackClosed "payment.chargeback_closed",
@@ -48,12 +46,10 @@ stored! {
         /// The payout method that the event is about, and the reason why it was rejected.
         1 Method { 0 id: Id, 1 failure_code: Option<String> },
         2 LiveStatus { 0 status: String, 1 previous: String, 2 reason: Option<String> },
-        /// The chargeback of the payment that the event is about.
         3 Chargeback(Id),
         4 SellerBalance {
             0 external_ref: String,
             1 pending: Ves,
-            /// The bolívares that may be paid out.
             2 available: Ves,
             /// Pesos, held and available, of a seller who has had any.
             3 pesos: Option<(Cop, Cop)>,
@@ -64,7 +60,6 @@ stored! {
         5 Deposit(Deposit),
     }
 
-    /// The reason for a change of a seller's balance.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum BalanceReason {
         0 Sale "sale",
@@ -76,9 +71,7 @@ stored! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Event {
         0 pub kind: EventKind,
-        /// The entity that the event is about; its state is in the same record.
         1 pub subject: Option<EntityId>,
-        /// Data that the subject's state does not have.
         2 pub extra: Extra,
     }
 }

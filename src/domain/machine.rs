@@ -26,7 +26,6 @@ use actors::{Decision, Rules, Schedule, Storage};
 use std::sync::Arc;
 use wal::IndexOps;
 
-/// The domain's rules, with the configuration that they need.
 pub struct Domain {
     pub rails: Arc<dyn Rails>,
     pub holidays: Vec<Date>,
@@ -36,7 +35,6 @@ pub struct Domain {
     pub changes: fn(&Decided<'_>) -> Changes,
 }
 
-/// The state of one tenant key.
 #[derive(Clone)]
 pub enum AnyBook {
     Platform(PlatformBook),
@@ -89,7 +87,10 @@ impl Rules for Domain {
         let now = Timestamp::from_unix_ms(turn.now_ms);
         let livemode = is_live(turn.tenant);
         let KeyedCommand { command, keep, audit } = command;
-        let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
+        let keep = match keep {
+            Some(keep) => Some(Arc::new(KeepRef { first_seen: now, ..keep })),
+            None => None,
+        };
         let (rails, holidays) = (&*self.rails, &self.holidays);
         let rules = Turn { now, seed: turn.seed, livemode, rails, holidays, keep };
         match book {
@@ -101,11 +102,12 @@ impl Rules for Domain {
                 let is_refusable = command.is_refusable();
                 let mut ruling = command.decide(tenant, entity, &rules);
                 // Some ledger would come beyond the bound that protects it from an overflow.
-                for posting in ruling.record.as_ref().map_or(&[][..], |draft| &draft.postings) {
-                    if is_refusable && !tenant.fits(posting.ledger, posting.currency, posting.minor) {
-                        ruling = Ruling::refuse(Refusal::AmountOverflow);
-                        break;
-                    }
+                let mut postings = match &ruling.record {
+                    Some(draft) if is_refusable => draft.record.postings.iter(),
+                    _ => [].iter(),
+                };
+                if !postings.all(|posting| tenant.fits(posting.ledger, posting.currency, posting.minor)) {
+                    ruling = Ruling::refuse(Refusal::AmountOverflow);
                 }
                 self.complete(book, entity, ruling, audit, &rules, turn.ahead_ms)
             }

@@ -3,7 +3,7 @@
 
 use crate::codec::named;
 use crate::refusal::Refusal;
-use crate::trace::{BankWord, POLL_MS, Polling, RailId, Said};
+use crate::trace::{BankWord, POLL_MS, Polling, RailId, Said, Trace};
 use crate::values::address::Network;
 use crate::values::card::Card;
 use crate::values::colombia::{Buyer, Channel};
@@ -14,10 +14,8 @@ use crate::values::token::{StepToken, Token};
 use crate::values::venezuela::{AccountNumber, BankCode, IdentityDocument, MobilePhone};
 use std::sync::Arc;
 
-/// The name by which the processor of pesos knows a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collection {
-    /// The operation id of the order to collect.
     pub original: Id,
     pub amount: Cop,
     /// The instant up to which the buyer can pay, on the tenant's clock.
@@ -48,7 +46,6 @@ pub enum Order {
         /// The customer's key; gone after a crash, and not needed for a question.
         token: Option<Token>,
     },
-    /// The reversal of a whole C2P charge.
     ReverseC2p {
         original: Id,
         bank: BankCode,
@@ -56,7 +53,6 @@ pub enum Order {
         reference: String,
         amount: Ves,
     },
-    /// A request that the bank send its customer a key or code.
     RequestOtp {
         bank: BankCode,
         debtor: IdentityDocument,
@@ -79,7 +75,6 @@ pub enum Order {
     Credit {
         bank: BankCode,
         phone: MobilePhone,
-        /// The receiver; some banks check it.
         identity: Option<IdentityDocument>,
         amount: Ves,
         concept: String,
@@ -131,7 +126,6 @@ pub enum Order {
         channel: Channel,
         amount: Cop,
         transfer_key: String,
-        /// The buyer's details, as far as the channel needs them.
         buyer: Option<Box<Buyer>>,
         /// Whether it was paid, so that the question is about that payment alone: another under the same
         /// name says nothing of it.
@@ -140,14 +134,12 @@ pub enum Order {
     /// An instruction about a collection; may be sent again.
     TellCop {
         collection: Collection,
-        /// The processor's own id of it, if that is known.
         rail_id: Option<RailId>,
         /// The token that it takes, where the processor gave one with its last answer.
         token: Option<StepToken>,
         instruction: Instruction,
     },
     RefundCop {
-        /// The operation id of the order to collect.
         original: Id,
         reference: String,
         amount: Cop,
@@ -156,63 +148,41 @@ pub enum Order {
 }
 
 impl Order {
-    /// The name of the order's kind, for the logs.
-    pub const fn kind(&self) -> &'static str {
+    /// The name of its kind, for the logs; the service of the rails that it takes, if any rail is asked; and the
+    /// bank of the other side.
+    const fn facts(&self) -> (&'static str, Option<Service>, Option<BankCode>) {
         match self {
-            Order::ChargeC2p { .. } => "charge_c2p",
-            Order::ReverseC2p { .. } => "reverse_c2p",
-            Order::RequestOtp { .. } => "request_otp",
-            Order::Debit { .. } => "debit",
-            Order::Credit { .. } => "credit",
-            Order::CreditAccount { .. } => "credit_account",
-            Order::MicroDeposit { .. } => "micro_deposit",
-            Order::ChargeCard { .. } => "charge_card",
-            Order::FindTransfer { .. } => "find_transfer",
-            Order::SendUsdt { .. } => "send_usdt",
-            Order::PriceUsdt { .. } => "price_usdt",
-            Order::CollectCop { .. } => BankCall::COLLECT_COP.kind,
-            Order::TellCop { .. } => "tell_cop",
-            Order::RefundCop { .. } => "refund_cop",
+            Order::ChargeC2p { bank, .. } => ("charge_c2p", Some(Service::C2p), Some(*bank)),
+            Order::ReverseC2p { bank, .. } => ("reverse_c2p", Some(Service::C2p), Some(*bank)),
+            // Whoever debits has the codes sent.
+            Order::RequestOtp { bank, .. } => ("request_otp", Some(Service::Debit), Some(*bank)),
+            Order::Debit { bank, .. } => ("debit", Some(Service::Debit), Some(*bank)),
+            Order::Credit { bank, .. } => ("credit", Some(Service::Payouts), Some(*bank)),
+            Order::CreditAccount { account, .. } => {
+                ("credit_account", Some(Service::Payouts), Some(account.bank()))
+            }
+            Order::MicroDeposit { bank, .. } => ("micro_deposit", Some(Service::MicroDeposits), Some(*bank)),
+            Order::ChargeCard { .. } => ("charge_card", Some(Service::Card), None),
+            Order::FindTransfer { bank, .. } => ("find_transfer", Some(Service::PagoMovil), Some(*bank)),
+            Order::SendUsdt { network, .. } => ("send_usdt", Some(Service::Usdt(*network)), None),
+            Order::PriceUsdt { .. } => ("price_usdt", None, None),
+            Order::CollectCop { .. } => (BankCall::COLLECT_COP.kind, Some(Service::Cop), None),
+            Order::TellCop { .. } => ("tell_cop", Some(Service::Cop), None),
+            Order::RefundCop { .. } => ("refund_cop", Some(Service::Cop), None),
         }
     }
-}
 
-impl Order {
-    /// The call that it is, and the bank of the other side.
-    pub fn bank_call(&self) -> BankCall {
-        let bank = match self {
-            Order::ChargeC2p { bank, .. }
-            | Order::ReverseC2p { bank, .. }
-            | Order::RequestOtp { bank, .. }
-            | Order::Debit { bank, .. }
-            | Order::Credit { bank, .. }
-            | Order::MicroDeposit { bank, .. }
-            | Order::FindTransfer { bank, .. } => Some(*bank),
-            Order::CreditAccount { account, .. } => Some(account.bank()),
-            Order::ChargeCard { .. }
-            | Order::SendUsdt { .. }
-            | Order::PriceUsdt { .. }
-            | Order::CollectCop { .. }
-            | Order::TellCop { .. }
-            | Order::RefundCop { .. } => None,
-        };
-        BankCall { kind: self.kind(), bank }
+    pub const fn kind(&self) -> &'static str {
+        self.facts().0
     }
 
-    /// The service of the rails that it takes; `None` of what no rail is asked.
     pub const fn service(&self) -> Option<Service> {
-        Some(match self {
-            Order::ChargeC2p { .. } | Order::ReverseC2p { .. } => Service::C2p,
-            // Whoever debits has the codes sent.
-            Order::RequestOtp { .. } | Order::Debit { .. } => Service::Debit,
-            Order::Credit { .. } | Order::CreditAccount { .. } => Service::Payouts,
-            Order::MicroDeposit { .. } => Service::MicroDeposits,
-            Order::ChargeCard { .. } => Service::Card,
-            Order::FindTransfer { .. } => Service::PagoMovil,
-            Order::SendUsdt { network, .. } => Service::Usdt(*network),
-            Order::CollectCop { .. } | Order::TellCop { .. } | Order::RefundCop { .. } => Service::Cop,
-            Order::PriceUsdt { .. } => return None,
-        })
+        self.facts().1
+    }
+
+    pub const fn bank_call(&self) -> BankCall {
+        let (kind, _, bank) = self.facts();
+        BankCall { kind, bank }
     }
 }
 
@@ -228,7 +198,6 @@ impl std::fmt::Debug for Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BankCall {
     pub kind: &'static str,
-    /// The bank of the payer or payee, where there is one.
     pub bank: Option<BankCode>,
 }
 
@@ -281,7 +250,6 @@ impl RailAnswer {
     }
 }
 
-/// The way in which an effect is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// The order is sent, under an operation id that the rail has not seen, or says that it never
@@ -306,7 +274,6 @@ pub struct Effect {
     pub order: Order,
 }
 
-/// A rail reply: the outcome of an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailReply {
     pub operation: Id,
@@ -325,7 +292,6 @@ impl RailReply {
 /// An order that found no connection is worth another try after so long.
 pub const UNSENT_RETRY_SECONDS: u32 = 5;
 
-/// The services that tenants have done by rails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// Charges with a key of the payer's bank, and their reversal.
@@ -378,16 +344,13 @@ pub enum Subject {
     Payment(Id),
     Payout(Id),
     PayoutMethod(Id),
-    /// The tenant's own payout account, of which there is one.
     PayoutAccount,
     CryptoPayout(Id),
 }
 
 impl Subject {
-    /// The names of all types in the API.
     pub const TYPES: [&str; 4] = ["payment", "payout", "payout_method", "crypto_payout"];
 
-    /// The name of its type in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Subject::Payment(_) => "payment",
@@ -416,14 +379,11 @@ pub struct Operation {
     pub kind: OperationKind,
     pub service: Service,
     pub subject: Subject,
-    /// The amount, in minor units.
     pub minor: i64,
     pub currency: Currency,
     /// The instant at which it was sent, or at which it began to wait for its turn.
     pub sent_at: Timestamp,
-    /// The instant at which the bank was asked about it last.
     pub asked_at: Option<Timestamp>,
-    /// The number of times that the bank was asked.
     pub asks: u32,
     /// Whether it waits for its turn: nothing of it has left this machine.
     pub is_queued: bool,
@@ -436,7 +396,32 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// The amount, with the decimals of its currency.
+    /// An operation that this is the trace of; without one it began at `since`.
+    pub fn of(
+        id: Id,
+        (kind, service, subject): (OperationKind, Service, Subject),
+        (minor, currency): (i64, Currency),
+        trace: Option<&Trace>,
+        since: Timestamp,
+    ) -> Operation {
+        Operation {
+            id,
+            kind,
+            service,
+            subject,
+            minor,
+            currency,
+            sent_at: trace.and_then(|trace| trace.sent_at).unwrap_or(since),
+            asked_at: trace.and_then(|trace| trace.asked_at),
+            asks: trace.map_or(0, |trace| trace.asks),
+            is_queued: false,
+            is_operators: trace.is_some_and(Trace::is_ambiguous),
+            code: None,
+            word: trace.and_then(|trace| trace.word.as_deref().cloned()),
+            reference: None,
+        }
+    }
+
     pub fn amount(&self) -> String {
         let mut amount = String::new();
         // Writing into text does not fail.
@@ -445,16 +430,13 @@ impl Operation {
     }
 }
 
-/// The availability of a service now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
     Served,
     /// There is a rail for it that must not be called now; it is worth trying again after so long.
     Unavailable {
-        /// For `Retry-After`.
         retry_after_seconds: u32,
     },
-    /// No rail serves it.
     NotConfigured,
 }
 
@@ -462,7 +444,6 @@ pub enum Availability {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     pub availability: Availability,
-    /// The largest amount in bolívares that it takes.
     pub amount_max: Option<Ves>,
 }
 
@@ -502,7 +483,6 @@ pub trait Rails: Send + Sync + std::fmt::Debug {
     /// The terms of a service now, in this mode, by a call to a bank or whichever.
     fn terms(&self, livemode: bool, service: Service, call: Option<BankCall>) -> Terms;
 
-    /// The times of a mode's looks.
     fn polling(&self, livemode: bool) -> Polling;
 }
 

@@ -17,11 +17,9 @@ use crate::values::time::Timestamp;
 use std::sync::Arc;
 
 stored! {
-    /// A new state of an entity.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Written {
         0 pub state: Arc<Entity>,
-        /// The indexed state before; `None` for a new entity.
         1 pub indexed: Option<IndexedState>,
     }
 
@@ -31,20 +29,16 @@ stored! {
         0 pub cause: Cause,
         /// The random bits from which the ids of its rows and events are derived.
         1 pub seed: u64,
-        /// The double entry; postings sum to zero per currency.
         2 pub postings: Vec<Posting>,
         3 pub holds: Vec<HoldChange>,
         /// New states; the first is of the entity that the command was for.
         4 pub entities: Vec<Written>,
-        /// Entities that are gone.
         5 pub removed: Vec<(EntityId, IndexedState)>,
         /// Names that are free again, of the space that the cause names ([`Cause::freed_space`]).
         6 pub freed: Vec<String>,
         7 pub first_event: u64,
         8 pub events: Vec<Event>,
-        /// A new version of what the book knows of its tenant.
         9 pub tenant_settings: Option<TenantSettings>,
-        /// The milliseconds by which the test clock moved.
         10 pub clock_advance_ms: i64,
         11 pub platform: Option<Box<PlatformChange>>,
         12 pub kept: Option<Kept>,
@@ -59,7 +53,6 @@ stored! {
 }
 
 impl Record {
-    /// A record without content.
     pub fn new(cause: Cause) -> Record {
         Record {
             cause,
@@ -81,12 +74,10 @@ impl Record {
         }
     }
 
-    /// The id of the record's `n`-th posting as a movement.
     pub fn movement_id(&self, time: Timestamp, n: usize) -> Id {
         Id::derived(time.unix_ms(), self.seed, u16::try_from(n).unwrap_or(u16::MAX))
     }
 
-    /// The number of the record's `n`-th event.
     pub fn event_number(&self, n: usize) -> u64 {
         self.first_event + n as u64
     }
@@ -143,9 +134,13 @@ impl Record {
         self.events.extend(next.events);
     }
 
-    /// The state that the record gives to an entity.
     pub fn entity(&self, id: EntityId) -> Option<&Arc<Entity>> {
-        self.entities.iter().map(|written| &written.state).find(|state| state.id() == id)
+        for Written { state, .. } in &self.entities {
+            if state.id() == id {
+                return Some(state);
+            }
+        }
+        None
     }
 }
 

@@ -19,11 +19,9 @@ stored! {
         4 RailNotConfigured,
         /// The rail must not be called now, or could not be reached; nothing was sent.
         5 RailUnavailable {
-            /// For `Retry-After`.
             0 retry_after_seconds: u32,
         },
         6 RateUnavailable,
-        /// The balance does not suffice.
         7 InsufficientBalance { 0 available: Ves },
         /// The reference was used with another payload.
         8 ExternalRefConflict { 0 existing: Id, 1 differs: Vec<&'static str> },
@@ -32,18 +30,14 @@ stored! {
         11 Merchants(MerchantRefusal),
         12 Verification(VerificationRefusal),
         13 Chargebacks(ChargebackRefusal),
-        /// A refusal of a product or a payment link.
         14 Products(ProductRefusal),
         15 Checkout(CheckoutRefusal),
         16 Conversions(ConversionRefusal),
-        /// A refusal of a deposit or a payout in USDT.
         17 Crypto(CryptoRefusal),
-        /// A refusal of an operator's word on an operation.
         18 Operations(OperationRefusal),
         19 CopPayments(CopPaymentRefusal),
         20 CopPayouts(CopPayoutRefusal),
         21 Webhooks(WebhookRefusal),
-        /// A refusal of a command to the platform's book.
         22 Platform(PlatformRefusal),
         23 Approvals(ApprovalRefusal),
         /// A notice that has paid, or is of no transfer, is given to nobody.
@@ -67,56 +61,41 @@ impl Refusal {
     /// Whether an Idempotency-Key keeps this refusal: those that are answered with 409, 410 or 422
     /// (`docs/contract.md, 1.13`).
     pub const fn is_kept(&self) -> bool {
-        match self {
+        !matches!(
+            self,
             Refusal::NotFound
-            | Refusal::Invalid { .. }
-            | Refusal::TenantMoved
-            | Refusal::ChangedMeanwhile
-            | Refusal::AmountOverflow
-            | Refusal::RailNotConfigured
-            | Refusal::RailUnavailable { .. }
-            | Refusal::RateUnavailable => false,
-            Refusal::ExternalRefConflict { .. }
-            | Refusal::InsufficientBalance { .. }
-            | Refusal::NoticeClaimed
-            | Refusal::Merchants(_)
-            | Refusal::Chargebacks(_)
-            | Refusal::Products(_)
-            | Refusal::Checkout(_)
-            | Refusal::Operations(_)
-            | Refusal::CopPayouts(_)
-            | Refusal::Approvals(_) => true,
-            // The caller is told to ask again, under the same key too.
-            Refusal::Payments(refusal) => !matches!(refusal, PaymentRefusal::PaymentInProgress { .. }),
-            Refusal::Payouts(refusal) => !matches!(refusal, PayoutRefusal::MethodNotVerified),
-            Refusal::Verification(refusal) => !matches!(
-                refusal,
-                VerificationRefusal::AmountsMismatch { .. }
-                    | VerificationRefusal::TooManyStarts { .. }
-                    | VerificationRefusal::PhoneChanged
-            ),
-            Refusal::Conversions(refusal) => !matches!(
-                refusal,
-                ConversionRefusal::NotEnabled
-                    | ConversionRefusal::MarketRateUnavailable
-                    | ConversionRefusal::InvalidAmount
-            ),
-            Refusal::Crypto(refusal) => {
-                !matches!(refusal, CryptoRefusal::NotEnabled | CryptoRefusal::NetworkNotConfigured)
-            }
-            Refusal::CopPayments(refusal) => !matches!(
-                refusal,
-                CopPaymentRefusal::NotEnabled
-                    | CopPaymentRefusal::InvalidOtp
-                    | CopPaymentRefusal::ProcessorUnavailable
-            ),
-            Refusal::Webhooks(refusal) => !matches!(refusal, WebhookRefusal::ResendsWaiting),
-            Refusal::Platform(refusal) => !matches!(refusal, PlatformRefusal::TooManyRotations { .. }),
-        }
+                | Refusal::Invalid { .. }
+                | Refusal::TenantMoved
+                | Refusal::ChangedMeanwhile
+                | Refusal::AmountOverflow
+                | Refusal::RailNotConfigured
+                | Refusal::RailUnavailable { .. }
+                | Refusal::RateUnavailable
+                // The caller is told to ask again, under the same key too.
+                | Refusal::Payments(PaymentRefusal::PaymentInProgress { .. })
+                | Refusal::Payouts(PayoutRefusal::MethodNotVerified)
+                | Refusal::Verification(
+                    VerificationRefusal::AmountsMismatch { .. }
+                        | VerificationRefusal::TooManyStarts { .. }
+                        | VerificationRefusal::PhoneChanged
+                )
+                | Refusal::Conversions(
+                    ConversionRefusal::NotEnabled
+                        | ConversionRefusal::MarketRateUnavailable
+                        | ConversionRefusal::InvalidAmount
+                )
+                | Refusal::Crypto(CryptoRefusal::NotEnabled | CryptoRefusal::NetworkNotConfigured)
+                | Refusal::CopPayments(
+                    CopPaymentRefusal::NotEnabled
+                        | CopPaymentRefusal::InvalidOtp
+                        | CopPaymentRefusal::ProcessorUnavailable
+                )
+                | Refusal::Webhooks(WebhookRefusal::ResendsWaiting)
+                | Refusal::Platform(PlatformRefusal::TooManyRotations { .. })
+        )
     }
 }
 
-/// Implements the conversion of each resource's refusals into the envelope.
 macro_rules! envelope {
     ($($Room:ident: $refusal:ty),+ $(,)?) => {
         $(impl From<$refusal> for Refusal {
@@ -152,14 +131,12 @@ stored! {
         0 ChargeInProgress,
         /// The newest payment on the reference is at its bank, and this is another.
         1 PaymentInProgress { 0 existing: Id },
-        /// The details are not those of the request.
         2 IntentMismatch,
         3 IntentCanceled,
         4 IntentFailed,
         /// The intent was paid with another code.
         5 IntentCompleted,
         6 NotReversible,
-        /// The payment is not completed.
         7 NotCompleted,
         /// The 24 hours for a reversal have passed.
         8 ReversalWindowExpired,
@@ -172,15 +149,12 @@ stored! {
 
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum PayoutRefusal {
-        /// The merchant has no verified payout method.
         0 MethodNotVerified,
-        /// The tenant has no account of its own, or it is not verified.
         1 AccountNotVerified,
     }
 
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum MerchantRefusal {
-        /// The merchant is not active.
         0 Inactive,
         1 HasPayouts { 0 count: u64 },
         2 HasBalance,
@@ -193,9 +167,7 @@ stored! {
         1 NotStarted,
         /// Three tries were wrong: there are no others, and for 24 hours no other start.
         2 Locked,
-        /// Too many verifications were started in 24 hours.
         3 TooManyStarts {
-            /// For `Retry-After`.
             0 retry_after_seconds: u32,
         },
         /// The account was changed while its verification was being started.
@@ -213,13 +185,11 @@ stored! {
         /// The amount is more than is left of the payment.
         1 ExceedsPayment,
         2 Closed,
-        /// The payment has as many chargebacks as it may have.
         3 TooMany,
     }
 
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum ProductRefusal {
-        /// The slug belongs to another link.
         0 SlugTaken,
         1 TooManyLinks,
         /// Something of the product or through the link was sold.
@@ -243,7 +213,6 @@ stored! {
             /// The limit per local day, in minor units.
             1 limit: i64,
         },
-        /// The balance does not suffice for the conversion.
         5 InsufficientBalance {
             0 currency: Currency,
             /// The amount that could be paid out, in minor units.
@@ -254,18 +223,14 @@ stored! {
         6 QuoteUsed,
         /// The quote expired: 60 seconds have passed.
         7 QuoteExpired,
-        /// The conversion is not pending, so it cannot be canceled.
         8 NotCancelable,
-        /// The conversion is not pending, so it can be neither fulfilled nor refused.
         9 NotPending,
     }
 
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum CryptoRefusal {
         0 NotEnabled,
-        /// The balance in USDT does not suffice.
         1 InsufficientBalance { 0 available: Usdt },
-        /// The USDT payout is not under review.
         2 NotPendingReview,
         3 NetworkNotConfigured,
     }
@@ -287,7 +252,6 @@ stored! {
         /// The 96 hours for a refund have passed.
         5 RefundWindowExpired,
         6 RefundInProgress,
-        /// The balance does not suffice for a refund.
         7 RefundNotCovered {
             0 available: Cop,
             /// The amount that could be paid out, together with the holds.
@@ -299,14 +263,12 @@ stored! {
 
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum CopPayoutRefusal {
-        /// The balance in pesos does not suffice.
         0 InsufficientBalance { 0 available: Cop },
         1 NotPending,
     }
 
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum WebhookRefusal {
-        /// The tenant has as many webhook endpoints as it may have.
         0 TooMany,
         /// An endpoint was changed too often while its deliveries wait.
         1 Busy,
@@ -318,14 +280,11 @@ stored! {
     pub enum PlatformRefusal {
         /// The settings were changed since the version that the request was made from.
         0 StaleSettings,
-        /// Another operator has the e-mail address.
         1 OperatorExists,
-        /// The account has as many keys of the mode as it may.
         2 TooManyKeys,
         3 KeyRetiring,
         /// The account replaced as many keys of the mode within a day as it may.
         4 TooManyRotations {
-            /// The seconds until it may replace another.
             0 retry_after_seconds: u32,
         },
     }

@@ -1,16 +1,11 @@
-//! The trace of an order at its rail: how far it got, when it was sent and asked about, what the rail
-//! calls it and what it last said; and when the next look is (`docs/contract.md, 5.11, 18.1`).
-//!
-//! Pure rules without any resource in them: payments, payouts and pesos all look in this way. It must
-//! not know what an order is about.
+//! The state of an order at its rail: how far it got, when it was sent and asked about, what the rail
+//! calls it and what it last said; and when the next look is (`docs/contract.md, 5.11, 18.1`). It must not
+//! know what an order is about.
 
-use crate::codec::{Layout, stored};
+use crate::codec::stored;
 use crate::values::text::is_bidi_control;
 use crate::values::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
 use crate::values::token::StepToken;
-use bincode::de::Decoder;
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
 
 /// In test mode the first look at a bank that stayed silent comes so long after the call
 /// (`docs/contract.md, 5.11`).
@@ -27,9 +22,7 @@ pub const NEVER: Timestamp = Timestamp::CLOCKS_END;
 
 /// Orders before the newest that are remembered.
 const EARLIER_MAX: usize = 16;
-/// Characters of a bank's own text that are kept.
 const TEXT_CHARACTERS_MAX: usize = 200;
-/// Characters of a bank's own code that are kept.
 const CODE_CHARACTERS_MAX: usize = 32;
 /// Characters of a reference or id: a longer one is none.
 const ID_CHARACTERS_MAX: usize = 64;
@@ -45,7 +38,6 @@ impl RailId {
         visible(text).map(|text| RailId(Box::from(text)))
     }
 
-    /// The text as the rail wrote it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -87,7 +79,6 @@ pub fn folded(text: &str) -> Option<String> {
     Some(shown).filter(|shown| !shown.is_empty())
 }
 
-/// The first characters of a text, on one line.
 fn cut(text: &str, characters_max: usize) -> String {
     let is_shown = |character: &char| !is_bidi_control(*character);
     let plain = text.chars().map(|character| if character.is_control() { ' ' } else { character });
@@ -115,135 +106,53 @@ stored! {
         3 Ambiguous,
     }
 
-    /// The memory of the newest order of an entity at its rail.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Trace {
         0 pub reach: Reach,
         /// The instant of the record after which it was sent.
         1 pub sent_at: Option<Timestamp>,
-        /// The instant at which the rail was asked about it last.
         2 pub asked_at: Option<Timestamp>,
-        /// The number of times that the rail was asked about it; `None` of an order of an earlier version,
-        /// of which only the looks were counted.
-        3 pub asks: Option<u32>,
+        3 pub asks: u32,
         /// The instant of the newest word that settled it, or contradicted what had.
         4 pub decided_at: Option<Timestamp>,
         5 pub id: Option<RailId>,
-        /// The rail's newest word about it.
         6 pub word: Option<Box<BankWord>>,
+    }
+
+    /// An order after which its entity sent another.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct EarlierOrder {
+        0 pub operation: u16,
+        1 pub trace: Trace,
+    }
+
+    /// The newest order of an entity at its rail; none was sent while `sends` is 0. The rules are in
+    /// `resources/polling.rs`.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct OrderState {
+        0 pub operation: u16,
+        /// The number of times that it was sent: two at most, the second after the rail said that it never
+        /// received the first.
+        1 pub sends: u32,
+        /// The number of questions by which the pause before the next is counted.
+        2 pub looks: u32,
+        /// The instant of the next question: about the outcome, or whether the rail agrees with an operator.
+        3 pub next_look: Option<Timestamp>,
+        /// An operator has settled it; until then the rail is asked whether it agrees.
+        4 pub asked_on_until: Option<Timestamp>,
+        5 pub trace: Trace,
         /// The orders of the entity before it: the first, and the newest of the rest.
-        7 pub earlier: Vec<EarlierOrder>,
-    }
-}
-
-/// The memory of an order after which its entity sent another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EarlierOrder {
-    pub operation: u16,
-    /// The trace, without earlier ones of its own.
-    pub trace: Trace,
-}
-
-/// The number, then the trace but for what was before it: there is none.
-impl Layout for EarlierOrder {
-    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<EarlierOrder, DecodeError> {
-        let operation = u16::read(from)?;
-        let trace = Trace {
-            reach: Layout::read(from)?,
-            sent_at: Layout::read(from)?,
-            asked_at: Layout::read(from)?,
-            asks: Layout::read(from)?,
-            decided_at: Layout::read(from)?,
-            id: Layout::read(from)?,
-            word: Layout::read(from)?,
-            earlier: Vec::new(),
-        };
-        Ok(EarlierOrder { operation, trace })
-    }
-
-    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-        let Trace { reach, sent_at, asked_at, asks, decided_at, id, word, earlier: _ } = &self.trace;
-        self.operation.write(to)?;
-        reach.write(to)?;
-        sent_at.write(to)?;
-        asked_at.write(to)?;
-        asks.write(to)?;
-        decided_at.write(to)?;
-        id.write(to)?;
-        word.write(to)
-    }
-}
-
-#[cfg(test)]
-impl crate::codec::tests::Sampled for EarlierOrder {
-    fn sample(full: bool, number: &mut u64) -> EarlierOrder {
-        let operation = u16::sample(full, number);
-        let trace = Trace {
-            reach: Reach::sample(full, number),
-            sent_at: <Option<Timestamp>>::sample(full, number),
-            asked_at: <Option<Timestamp>>::sample(full, number),
-            asks: <Option<u32>>::sample(full, number),
-            decided_at: <Option<Timestamp>>::sample(full, number),
-            id: <Option<RailId>>::sample(full, number),
-            word: <Option<Box<BankWord>>>::sample(full, number),
-            earlier: Vec::new(),
-        };
-        EarlierOrder { operation, trace }
+        6 pub earlier: Vec<EarlierOrder>,
     }
 }
 
 impl Trace {
-    /// The trace of an order that is sent now.
     pub fn sent(now: Timestamp) -> Trace {
-        Trace { sent_at: Some(now), asks: Some(0), ..Trace::default() }
+        Trace { sent_at: Some(now), ..Trace::default() }
     }
 
-    /// The trace of the order after `operation`, whose trace is `before`.
-    pub fn after(self, operation: u16, before: &Trace) -> Trace {
-        let mut earlier = before.earlier.clone();
-        if earlier.len() >= EARLIER_MAX {
-            // The first is the one that took the money, about which a bank may speak longest.
-            earlier.remove(1);
-        }
-        let trace = Trace { earlier: Vec::new(), ..before.clone() };
-        earlier.push(EarlierOrder { operation, trace });
-        Trace { earlier, ..self }
-    }
-
-    /// The trace of an operation, where `newest` is the one that this is the trace of.
-    pub fn of(&self, operation: u16, newest: u16) -> Option<&Trace> {
-        if operation == newest {
-            return Some(self);
-        }
-        self.earlier.iter().find(|order| order.operation == operation).map(|order| &order.trace)
-    }
-
-    /// The trace of an operation, to be changed.
-    pub fn of_mut(&mut self, operation: u16, newest: u16) -> Option<&mut Trace> {
-        if operation == newest {
-            return Some(self);
-        }
-        let found = self.earlier.iter_mut().find(|order| order.operation == operation);
-        found.map(|order| &mut order.trace)
-    }
-
-    /// The trace with what a rail said of this operation besides its answer.
-    pub fn noting_of(&self, operation: u16, newest: u16, said: &Said) -> Trace {
-        let mut noted = self.clone();
-        if let Some(of_it) = noted.of_mut(operation, newest) {
-            *of_it = of_it.noting(said);
-        }
-        noted
-    }
-
-    /// The trace of an order that waits for its turn.
     pub fn queued() -> Trace {
-        Trace { reach: Reach::Queued, asks: Some(0), ..Trace::default() }
-    }
-
-    /// The rail's newest word about it.
-    pub fn said(&self) -> Option<BankWord> {
-        self.word.as_deref().cloned()
+        Trace { reach: Reach::Queued, ..Trace::default() }
     }
 
     /// Whether nothing of the order has left this machine.
@@ -261,13 +170,52 @@ impl Trace {
         self.reach == Reach::Ambiguous
     }
 
-    /// With what a rail said besides its answer.
-    pub fn noting(&self, said: &Said) -> Trace {
-        Trace {
-            id: said.id.clone().or_else(|| self.id.clone()),
-            word: said.word.clone().or_else(|| self.word.clone()),
-            ..self.clone()
+    /// Keeps what a rail said besides its answer.
+    pub fn note(&mut self, said: &Said) {
+        self.id = said.id.clone().or(self.id.take());
+        self.word = said.word.clone().or(self.word.take());
+    }
+}
+
+impl OrderState {
+    /// `next`, which the entity sends after this one.
+    pub fn followed_by(&self, next: OrderState) -> OrderState {
+        let mut earlier = self.earlier.clone();
+        if earlier.len() >= EARLIER_MAX {
+            // The first is the one that took the money, about which a bank may speak longest.
+            earlier.remove(1);
         }
+        earlier.push(EarlierOrder { operation: self.operation, trace: self.trace.clone() });
+        OrderState { earlier, ..next }
+    }
+
+    /// The trace of an operation, this one's or an earlier one's.
+    pub fn of(&self, operation: u16) -> Option<&Trace> {
+        if operation == self.operation {
+            return Some(&self.trace);
+        }
+        self.earlier.iter().find(|order| order.operation == operation).map(|order| &order.trace)
+    }
+
+    pub fn of_mut(&mut self, operation: u16) -> Option<&mut Trace> {
+        if operation == self.operation {
+            return Some(&mut self.trace);
+        }
+        let found = self.earlier.iter_mut().find(|order| order.operation == operation);
+        found.map(|order| &mut order.trace)
+    }
+
+    /// With what a rail said of an operation besides its answer.
+    pub fn noting(&self, operation: u16, said: &Said) -> OrderState {
+        let mut noted = self.clone();
+        if let Some(trace) = noted.of_mut(operation) {
+            trace.note(said);
+        }
+        noted
+    }
+
+    pub fn stop(&mut self) {
+        (self.next_look, self.asked_on_until) = (None, None);
     }
 }
 
@@ -285,9 +233,7 @@ pub enum Progress {
 /// The words of a rail besides its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// The rail's own id of the order.
     pub id: Option<RailId>,
-    /// In its own words.
     pub word: Option<Box<BankWord>>,
     /// The address or the picture of the QR code that the buyer scans.
     pub qr_image: Option<Box<str>>,
@@ -301,13 +247,11 @@ pub struct Said {
 }
 
 impl Said {
-    /// Whether there is nothing to keep.
     pub fn is_empty(&self) -> bool {
         *self == Said::default()
     }
 }
 
-/// The times of a mode's looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polling {
     /// Pauses that double, from a minute to an hour.
@@ -317,7 +261,6 @@ pub enum Polling {
 }
 
 impl Polling {
-    /// Between an order and its first look.
     pub const fn first_ms(self) -> i64 {
         match self {
             Polling::Test => POLL_MS,
@@ -328,7 +271,7 @@ impl Polling {
     /// Between the look that was the `looks`-th, at an order of this age, and the next.
     pub fn pause_ms(self, looks: u32, age_ms: i64) -> i64 {
         match self {
-            Polling::Test => pause_ms(looks),
+            Polling::Test => (POLL_MS << looks.min(6)).min(POLL_MS_MAX),
             Polling::Live(poll_ms) => {
                 let grown = age_ms.saturating_sub(HOUR_MS).max(0) / 4;
                 grown.clamp(poll_ms, LIVE_POLL_MS_MAX.max(poll_ms))
@@ -337,42 +280,12 @@ impl Polling {
     }
 }
 
-fn pause_ms(looks: u32) -> i64 {
-    (POLL_MS << looks.min(6)).min(POLL_MS_MAX)
-}
-
-/// The instant of an order that was looked at so often by the pauses of test mode, and is looked at next
-/// then. A look that was late, because no server ran, makes it seem as much younger.
-pub fn sent_at(next_look: Timestamp, looks: u32) -> Timestamp {
-    // The pauses are all the same from the seventh look on.
-    let (first, rest) = (looks.min(6), looks.saturating_sub(6));
-    let at = (0..=first).fold(next_look, |at, look| at.minus_ms(pause_ms(look)));
-    at.minus_ms(i64::from(rest) * POLL_MS_MAX)
-}
-
-/// The instant of the newest look by the pauses of test mode, if there was one.
-pub fn asked_at(next_look: Timestamp, looks: u32) -> Option<Timestamp> {
-    (looks > 0).then(|| next_look.minus_ms(pause_ms(looks)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
-        #[test]
-        fn the_looks_at_an_order_tell_when_it_was_sent(sent in 0_i64..4_000_000_000_000, looks in 0_u32..200) {
-            let sent = Timestamp::from_unix_ms(sent);
-            let (mut at, mut next) = (sent, sent.plus_ms(POLL_MS));
-            for look in 1..=looks {
-                at = next;
-                next = at.plus_ms(Polling::Test.pause_ms(look, 0));
-            }
-            prop_assert_eq!(sent_at(next, looks), sent);
-            prop_assert_eq!(asked_at(next, looks), (looks > 0).then_some(at));
-        }
-
         #[test]
         fn live_looks_keep_their_pause_for_an_hour_and_never_pass_a_quarter(
             poll_ms in 1_000_i64..=HOUR_MS, age_ms in 0_i64..30 * DAY_MS, looks in 0_u32..200,

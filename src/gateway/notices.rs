@@ -41,7 +41,7 @@ const AWAITING_MAX: usize = 100;
 /// Keeps a notice, unless the same was kept before; and has the payments that wait for it looked at.
 pub async fn receive(services: &Arc<Services>, about: About) -> Result<(), Problem> {
     let id = services.fresh_id(PLATFORM);
-    let notice = Notice { id, about, received_at: services.now(), claim: None, given_to: None };
+    let notice = Notice { id, about, created_at: services.now(), claim: None, given_to: None };
     let (name, traits) = (notice.name(), traits(&notice.about));
     let held = services.names.reservations.hold_name(PLATFORM, Space::Notice, &name).await;
     let engine = &services.engine;
@@ -141,7 +141,7 @@ impl Sought {
         engine.continue_view(self.tenant, Query::Clock).await.map_err(failure)?;
         let found = history::entity(engine.reader(), self.tenant, EntityId::payment(self.payment))?;
         let Some(Entity::Payment(payment)) = found.as_deref() else { return Ok((RailAnswer::Silent, None)) };
-        let (Phase::Charging { .. }, Means::Transfer { reference, .. }, Some(traits)) =
+        let (Phase::Charging, Means::Transfer { reference, .. }, Some(traits)) =
             (&payment.phase, &payment.means, payment.notice_traits())
         else {
             return Ok((RailAnswer::Silent, None));

@@ -2,13 +2,14 @@
 //! (`docs/contract.md, 20.1`). The platform's book owns operators; the directory repeats what that book
 //! says, once it is durable.
 
+use crate::cluster::operators::bearer;
 use api::problem::Problem;
 use domain::entities::approval::Approvable;
 use domain::platform::audit::Who;
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
-use hyper::header::{AUTHORIZATION, HeaderMap};
+use hyper::header::HeaderMap;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -168,17 +169,11 @@ impl Operators {
     }
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
-    let sent = headers.get(AUTHORIZATION)?.as_bytes();
-    let (scheme, token) = sent.split_at_checked(7)?;
-    scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use domain::platform::operators::Maker;
-    use hyper::header::HeaderValue;
+    use hyper::header::{AUTHORIZATION, HeaderValue};
 
     fn account(token: &str, status: OperatorStatus) -> Arc<OperatorAccount> {
         Arc::new(OperatorAccount {

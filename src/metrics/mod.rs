@@ -12,7 +12,6 @@ use crate::gateway::services::Services;
 use crate::http::listen::Traffic;
 use crate::http::respond::Reply;
 use crate::http::tls::Certificates;
-use crate::selfcheck::SelfCheck;
 use api::problem::Problem;
 use hyper::Method;
 use hyper::header::{CACHE_CONTROL, HeaderValue};
@@ -24,7 +23,6 @@ const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub struct Metrics {
     services: Arc<Services>,
-    selfcheck: Arc<SelfCheck>,
     traffic: [(&'static str, Arc<Traffic>); 2],
     certificates: Vec<Arc<Certificates>>,
     ended_badly: Option<SystemTime>,
@@ -37,21 +35,12 @@ impl Metrics {
     /// asked for a token.
     pub fn new(
         services: Arc<Services>,
-        selfcheck: Arc<SelfCheck>,
         traffic: [(&'static str, Arc<Traffic>); 2],
         certificates: Vec<Arc<Certificates>>,
         ended_badly: Option<SystemTime>,
         is_open: bool,
     ) -> Metrics {
-        Metrics {
-            services,
-            selfcheck,
-            traffic,
-            certificates,
-            ended_badly,
-            is_open,
-            started: SystemTime::now(),
-        }
+        Metrics { services, traffic, certificates, ended_badly, is_open, started: SystemTime::now() }
     }
 
     pub fn is_open(&self) -> bool {

@@ -194,7 +194,7 @@ fn shares(page: &mut Page, services: &Services, status: &actors::Status) {
 }
 
 fn selfcheck(page: &mut Page, metrics: &Metrics) {
-    let counters = metrics.selfcheck.counters();
+    let counters = &metrics.services.observed.selfcheck;
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     figures! { page
         counter "pasarela_selfcheck_books_total" "Books whose totals the self-check added up again." => read(&counters.books);

@@ -122,7 +122,9 @@ fn waiting(
     debits: &mut Entities<'_>,
 ) -> Result<Option<Queued>, Unreadable> {
     match states.find(id)?.as_deref() {
-        Some(Entity::Payout(payout)) if payout.status == Status::Pending && payout.trace.is_queued() => {
+        Some(Entity::Payout(payout))
+            if payout.status == Status::Pending && payout.order.trace.is_queued() =>
+        {
             let accepted = accepted(reader, tenant, payout, debits)?;
             let (operation, call) = (payout.id.operation(CREDIT), payout.instruction().bank_call());
             Ok(Some(Queued { accepted, operation, tenant, entity: id, call }))

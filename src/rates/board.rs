@@ -107,13 +107,8 @@ impl RateBoard {
         // A price of before all that are known is as far from the next one as from the one before it.
         let real_ones = of_line.iter().filter(|other| !other.test_only);
         let next = || real_ones.copied().min_by_key(|other| other.freshness());
-        let known: Vec<Arc<Sample>> = real
-            .or_else(next)
-            .or_else(|| before(true))
-            .into_iter()
-            .chain(pin.map(|pin| &pin.sample))
-            .cloned()
-            .collect();
+        let known = real.or_else(next).or_else(|| before(true)).into_iter();
+        let known: Vec<Arc<Sample>> = known.chain(pin.map(|pin| &pin.sample)).cloned().collect();
         let suspect = judge.suspects(&sample, &known, received_at);
         let sample = Arc::new(Sample { suspect, ..sample });
         judge.note(&sample);
@@ -205,15 +200,11 @@ impl RateBoard {
         }
         // A rate of the BCV that another one has replaced will never be in force again: time only
         // goes forward.
-        if let Some(in_force) = next
-            .samples
-            .iter()
-            .filter(|other| of_series(other) && other.has_begun(sample.fetched_at))
-            .filter_map(|other| other.value_date)
-            .max()
-        {
-            next.samples
-                .retain(|other| !of_series(other) || other.value_date.is_none_or(|date| date >= in_force));
+        let begun =
+            next.samples.iter().filter(|other| of_series(other) && other.has_begun(sample.fetched_at));
+        if let Some(in_force) = begun.filter_map(|other| other.value_date).max() {
+            let is_past = |other: &Sample| other.value_date.is_some_and(|date| date < in_force);
+            next.samples.retain(|other| !of_series(other) || !is_past(other));
         }
         *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
     }

@@ -2,28 +2,7 @@
 //! secrets, and anything.
 
 use crate::fetch::FetchError;
-use crate::json_pointer::PointerError;
 use domain::resources::rates::samples::Series;
-
-#[derive(Debug, thiserror::Error)]
-pub enum AnswerError {
-    #[error(transparent)]
-    Pointer(#[from] PointerError),
-    #[error("has nothing there")]
-    NoPrice,
-    #[error("has something there that is no number")]
-    NotNumber,
-    #[error("has a price there that is below 0.00005, or too large")]
-    NotPrice,
-    #[error("has no time there")]
-    NoTime,
-    #[error("has a time there that is neither a text nor a number")]
-    TimeOfOtherType,
-    #[error("has a time there that cannot be read")]
-    UnreadableTime,
-    #[error("has a time there that lies ahead")]
-    TimeAhead,
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
@@ -32,7 +11,7 @@ pub enum SourceError {
     #[error("headers: {name} is no header, or its value has characters that a header cannot have")]
     Header { name: String },
     #[error("the answer {0}")]
-    Answer(#[from] AnswerError),
+    Answer(String),
     /// The bank has published no rate of the last days, or does not answer.
     #[error("the bank says no rate")]
     NoRate,

@@ -81,45 +81,45 @@ pub fn start(
     board: &Arc<RateBoard>,
     now: impl Fn() -> Timestamp + Clone + Send + Sync + 'static,
 ) -> Result<Feeds, FeedError> {
-    let mut looks = Vec::new();
+    let mut sources = Vec::new();
     for spec in specs.into_iter().filter(|spec| !matches!(spec.kind, FeedKind::Manual)) {
         let failed = |source| FeedError { series: spec.series.clone(), source };
-        let look = match spec.kind.clone() {
-            FeedKind::Http(call) => Look::Fetched(Fetched::Http(HttpSource::new(call).map_err(failed)?)),
-            FeedKind::Asked(source) => Look::Fetched(Fetched::Asked(source)),
-            _ => match Source::of(spec.clone()) {
-                Some(source) => Look::Made(source),
-                None => continue,
-            },
+        let fetched = match spec.kind.clone() {
+            FeedKind::Http(call) => Some(Fetched::Http(HttpSource::new(call).map_err(failed)?)),
+            FeedKind::Asked(source) => Some(Fetched::Asked(source)),
+            FeedKind::Manual | FeedKind::Fixed { .. } | FeedKind::Simulated { .. } => None,
         };
-        looks.push((spec, look));
+        sources.push((spec, fetched));
     }
-    let health = |spec: &FeedSpec| FeedHealth::new(spec.series.clone(), spec.every, spec.kind.is_made_up());
-    let health: Arc<[FeedHealth]> = looks.iter().map(|(spec, _)| health(spec)).collect();
+    let health = |(spec, _): &(FeedSpec, _)| FeedHealth {
+        series: spec.series.clone(),
+        every: spec.every,
+        is_made_up: spec.kind.is_made_up(),
+        state: Mutex::default(),
+    };
+    let health: Arc<[FeedHealth]> = sources.iter().map(health).collect();
     let mut tasks = Vec::new();
-    for (n, (spec, look)) in looks.into_iter().enumerate() {
+    for (n, (spec, fetched)) in sources.into_iter().enumerate() {
         let (board, clock, now, health) = (Arc::clone(board), now.clone(), now.clone(), Arc::clone(&health));
-        match look {
-            Look::Made(mut source) => {
-                let mut made = move || {
-                    let at = now();
-                    board.record(source.look(at));
-                    health[n].succeeded(at);
-                };
-                made();
-                tasks.push(tokio::spawn(repeat(spec.every, made)));
-            }
-            Look::Fetched(source) => {
-                let note = move |looked| match looked {
-                    Ok(sample) => {
-                        board.record(sample);
-                        health[n].succeeded(now());
-                        0
-                    }
-                    Err(error) => health[n].failed(now(), &error),
-                };
-                tasks.push(tokio::spawn(keep_fetching(spec, source, clock.clone(), note)));
-            }
+        let every = spec.every;
+        if let Some(source) = fetched {
+            let note = move |looked| match looked {
+                Ok(sample) => {
+                    board.record(sample);
+                    health[n].succeeded(now());
+                    0
+                }
+                Err(error) => health[n].failed(now(), &error),
+            };
+            tasks.push(tokio::spawn(keep_fetching(spec, source, clock, note)));
+        } else if let Some(mut source) = Source::of(spec) {
+            let mut made = move || {
+                let at = now();
+                board.record(source.look(at));
+                health[n].succeeded(at);
+            };
+            made();
+            tasks.push(tokio::spawn(repeat(every, made)));
         }
     }
     Ok(Feeds { tasks, health })
@@ -156,11 +156,6 @@ fn rest(every: Duration, failures: u32) -> Duration {
     doubled.min(every.max(REST_MAX))
 }
 
-enum Look {
-    Made(Source),
-    Fetched(Fetched),
-}
-
 enum Fetched {
     Http(HttpSource),
     Asked(Arc<dyn Quoting>),
@@ -170,7 +165,10 @@ impl Fetched {
     async fn look(&self, series: &Series, now: Timestamp) -> Result<Sample, SourceError> {
         match self {
             Fetched::Http(source) => source.look(series, now).await,
-            Fetched::Asked(source) => ask_bank(source, series, now).await,
+            Fetched::Asked(source) => {
+                let (rate, value_date) = source.newest().await.ok_or(SourceError::NoRate)?;
+                Ok(Sample::new(series.clone(), rate, value_date.start_in(Zone::Caracas), now))
+            }
         }
     }
 
@@ -278,11 +276,6 @@ pub trait Quoting: Send + Sync + fmt::Debug {
     fn newest(&self) -> Answering<'_>;
 }
 
-async fn ask_bank(source: &Arc<dyn Quoting>, series: &Series, now: Timestamp) -> Result<Sample, SourceError> {
-    let (rate, value_date) = source.newest().await.ok_or(SourceError::NoRate)?;
-    Ok(Sample::new(series.clone(), rate, value_date.start_in(Zone::Caracas), now))
-}
-
 /// As plain numbers, for metrics and for operators.
 pub struct FeedHealth {
     pub series: Series,
@@ -315,10 +308,6 @@ impl FeedState {
 }
 
 impl FeedHealth {
-    fn new(series: Series, every: Duration, is_made_up: bool) -> FeedHealth {
-        FeedHealth { series, every, is_made_up, state: Mutex::default() }
-    }
-
     pub fn state(&self) -> FeedState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

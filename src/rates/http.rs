@@ -53,31 +53,25 @@ impl HttpSource {
     }
 
     pub async fn look(&self, series: &Series, now: Timestamp) -> Result<Sample, SourceError> {
-        let text = self.ask(now).await?;
+        let method = if self.call.is_post { Method::POST } else { Method::GET };
+        let (url, body) = (dated(&self.call.url, now), dated(&self.call.body, now));
+        let text = self.fetcher.ask(method, &url, self.headers(now)?, body).await?;
         // As whoever asks it can read it: a raw line end somewhere is no reason to have no price.
         let text = bank_text::json(text.as_bytes()).map_or(text, |value| value.to_string());
-        let price = reading::median_price(&text, &self.call.price)?;
+        let price = reading::median_price(&text, &self.call.price).map_err(SourceError::Answer)?;
         let as_of = match &self.call.as_of {
-            Some(pointer) => reading::as_of(&text, pointer, series.has_value_dates(), now)?,
+            Some(pointer) => {
+                reading::as_of(&text, pointer, series.has_value_dates(), now).map_err(SourceError::Answer)?
+            }
             None => now,
         };
         Ok(Sample::new(series.clone(), price, as_of, now))
     }
 
-    async fn ask(&self, now: Timestamp) -> Result<String, SourceError> {
-        let method = if self.call.is_post { Method::POST } else { Method::GET };
-        let (url, body) = (dated(&self.call.url, now), dated(&self.call.body, now));
-        Ok(self.fetcher.ask(method, &url, self.headers(now)?, body).await?)
-    }
-
     fn headers(&self, now: Timestamp) -> Result<HeaderMap, SourceError> {
         let mut headers = HeaderMap::new();
-        let signature = self
-            .call
-            .signature
-            .as_ref()
-            .map(|(key, message)| sign(key, &dated(message, now)))
-            .unwrap_or_default();
+        let signature = self.call.signature.as_ref().map(|(key, message)| sign(key, &dated(message, now)));
+        let signature = signature.unwrap_or_default();
         for (name, value) in &self.call.headers {
             // The value is not quoted: it may be a secret.
             let bad = || SourceError::Header { name: name.clone() };
@@ -91,11 +85,7 @@ impl HttpSource {
 }
 
 fn dated(text: &str, now: Timestamp) -> String {
-    if text.contains(DATE) {
-        text.replace(DATE, &now.date_in(Zone::Caracas).to_string())
-    } else {
-        text.to_owned()
-    }
+    text.replace(DATE, &now.date_in(Zone::Caracas).to_string())
 }
 
 fn sign(key: &str, message: &str) -> String {

@@ -1,6 +1,5 @@
 //! From an answer's text to a price and its time. Nothing here waits or asks what time it is.
 
-use super::error::AnswerError;
 use crate::json_pointer::Pointer;
 use domain::resources::rates::buckets::{price as price_of, ticks};
 use domain::resources::rates::samples::{AHEAD_MS_MAX, PRICE_DECIMALS, price};
@@ -13,15 +12,16 @@ const VALUE_DATE_AHEAD_MS_MAX: i64 = 30 * DAY_MS;
 
 /// The median of the prices at `pointer`; of an even number the average of the two in the middle,
 /// half up to 8 decimals.
-pub fn median_price(json: &str, pointer: &Pointer) -> Result<Rate, AnswerError> {
+pub fn median_price(json: &str, pointer: &Pointer) -> Result<Rate, String> {
     let mut found = Vec::new();
-    for text in pointer.find(json)? {
-        let exact = decimal(text).ok_or(AnswerError::NotNumber)?;
-        found.push(ticks(price(exact).map_err(|_| AnswerError::NotPrice)?));
+    for text in pointer.find(json).map_err(|why| why.to_string())? {
+        let exact = decimal(text).ok_or("has something there that is no number")?;
+        let price = price(exact).map_err(|_| "has a price there that is below 0.00005, or too large")?;
+        found.push(ticks(price));
     }
     found.sort_unstable();
     let (low, high) = (found.get(found.len().saturating_sub(1) / 2), found.get(found.len() / 2));
-    let (Some(low), Some(high)) = (low, high) else { return Err(AnswerError::NoPrice) };
+    let (Some(low), Some(high)) = (low, high) else { return Err("has nothing there".to_owned()) };
     Ok(price_of((low + high + 1) / 2))
 }
 
@@ -31,14 +31,17 @@ pub fn as_of(
     pointer: &Pointer,
     has_value_dates: bool,
     now: Timestamp,
-) -> Result<Timestamp, AnswerError> {
-    let found = pointer.find(json)?;
-    let text = found.first().ok_or(AnswerError::NoTime)?;
-    let at =
-        instant(&unquoted(text).ok_or(AnswerError::TimeOfOtherType)?).ok_or(AnswerError::UnreadableTime)?;
+) -> Result<Timestamp, String> {
+    let found = pointer.find(json).map_err(|why| why.to_string())?;
+    let text = unquoted(found.first().ok_or("has no time there")?);
+    let text = text.ok_or("has a time there that is neither a text nor a number")?;
+    let at = instant(&text).ok_or("has a time there that cannot be read")?;
     let ahead_max = if has_value_dates { VALUE_DATE_AHEAD_MS_MAX } else { AHEAD_MS_MAX };
     // A price from the future would stay the newest until then.
-    if at.since_ms(now) > ahead_max { Err(AnswerError::TimeAhead) } else { Ok(at) }
+    match at.since_ms(now) > ahead_max {
+        true => Err("has a time there that lies ahead".to_owned()),
+        false => Ok(at),
+    }
 }
 
 /// Rounded half up to the decimals of a price.
@@ -64,9 +67,8 @@ fn instant(text: &str) -> Option<Timestamp> {
     const SECONDS_MAX: u64 = 100_000_000_000;
     if let Ok(number) = text.parse::<i64>() {
         let ms = if number.unsigned_abs() < SECONDS_MAX { number.checked_mul(1_000)? } else { number };
-        return (Timestamp::MIN.unix_ms()..=Timestamp::MAX.unix_ms())
-            .contains(&ms)
-            .then(|| Timestamp::from_unix_ms(ms));
+        let is_instant = (Timestamp::MIN.unix_ms()..=Timestamp::MAX.unix_ms()).contains(&ms);
+        return is_instant.then(|| Timestamp::from_unix_ms(ms));
     }
     if let Ok(at) = Timestamp::parse(text) {
         return Some(at);
@@ -83,7 +85,7 @@ fn instant(text: &str) -> Option<Timestamp> {
 mod tests {
     use super::*;
 
-    fn median(json: &str) -> Result<String, AnswerError> {
+    fn median(json: &str) -> Result<String, String> {
         median_price(json, &Pointer::parse("/data/*/price").expect("a pointer"))
             .map(|price| price.0.to_string())
     }

@@ -151,13 +151,10 @@ fn other_side(entity: &Entity) -> OtherSide {
 }
 
 fn proved(entity: &Entity) -> Box<dyn Iterator<Item = (&MethodStatus, OtherSide)> + '_> {
-    let side = |bank: BankCode, phone: MobilePhone| {
-        (phone_digits(&phone.clear().to_string()), bank_digits(&bank.to_string()))
-    };
     match entity {
-        Entity::Merchant(merchant) => Box::new(
-            merchant.methods.iter().map(move |method| (&method.status, side(method.bank, method.phone))),
-        ),
+        Entity::Merchant(merchant) => {
+            Box::new(merchant.methods.iter().map(|method| (&method.status, side(method.bank, method.phone))))
+        }
         Entity::OwnAccount(account) => {
             Box::new(iter::once((&account.status, side(account.held.bank, account.held.phone))))
         }
@@ -165,17 +162,20 @@ fn proved(entity: &Entity) -> Box<dyn Iterator<Item = (&MethodStatus, OtherSide)
     }
 }
 
+fn side(bank: BankCode, phone: MobilePhone) -> OtherSide {
+    (phone_digits(&phone.clear().to_string()), bank_digits(&bank.to_string()))
+}
+
 fn payer(payment: &Payment) -> OtherSide {
-    let Some(debtor) = payment.debtor() else { return (None, None) };
-    (phone_digits(&debtor.phone.clear().to_string()), bank_digits(&debtor.bank.to_string()))
+    payment.debtor().map_or((None, None), |debtor| side(debtor.bank, debtor.phone))
 }
 
 fn receiver(payout: &Payout) -> OtherSide {
-    let phone = match &payout.destination {
-        Destination::Phone { phone, .. } => phone_digits(&phone.clear().to_string()),
-        Destination::Account { .. } => None,
-    };
-    (phone, bank_digits(&payout.destination.bank().to_string()))
+    let bank = payout.destination.bank();
+    match &payout.destination {
+        Destination::Phone { phone, .. } => side(bank, *phone),
+        Destination::Account { .. } => (None, bank_digits(&bank.to_string())),
+    }
 }
 
 fn of_payment(tenant_key: u64, payment: &Payment) -> Vec<Entry> {
@@ -183,7 +183,7 @@ fn of_payment(tenant_key: u64, payment: &Payment) -> Vec<Entry> {
     if !is_done || matches!(payment.means, Means::Usdt { .. }) {
         return Vec::new();
     }
-    let charged_at = payment.trace.sent_at.filter(|_| payment.reversals == 0);
+    let charged_at = payment.order.trace.sent_at.filter(|_| payment.reversals == 0);
     let charged_at = charged_at.or(payment.completed_at).unwrap_or(payment.created_at);
     let (phone, bank) = payer(payment);
     let charge = Entry {
@@ -207,13 +207,19 @@ fn of_payment(tenant_key: u64, payment: &Payment) -> Vec<Entry> {
     if payment.status == Status::Completed {
         return vec![charge];
     }
-    let reversed_at = payment.trace.sent_at.or(payment.reversed_at).unwrap_or(payment.created_at);
+    let reversed_at = payment.order.trace.sent_at.or(payment.reversed_at).unwrap_or(payment.created_at);
+    let cents = charge.cents;
+    reversed(charge, cents, shown(&payment.reversal_ref), reversed_at)
+}
+
+fn reversed(charge: Entry, cents: i64, reference: Option<&str>, at: Timestamp) -> Vec<Entry> {
     let reversal = Entry {
         kind: "reversal",
+        cents,
         side: Side::Debit,
-        reference: shown(&payment.reversal_ref).map(str::to_owned),
-        day: reversed_at.date_in(zone(Currency::Ves)),
-        created_at: reversed_at,
+        reference: reference.map(str::to_owned),
+        day: at.date_in(zone(charge.currency)),
+        created_at: at,
         ..charge.clone()
     };
     vec![charge, reversal]
@@ -223,7 +229,7 @@ fn of_cop_payment(tenant_key: u64, payment: &CopPayment) -> Vec<Entry> {
     if !matches!(payment.status, Status::Completed | Status::Reversed) {
         return Vec::new();
     }
-    let charged_at = payment.trace.sent_at.filter(|_| payment.refunds == 0);
+    let charged_at = payment.order.trace.sent_at.filter(|_| payment.refunds == 0);
     let charged_at = charged_at.or(payment.completed_at).unwrap_or(payment.created_at);
     let Some(amount) = cents(payment.amount.minor(), Currency::Cop) else { return Vec::new() };
     let charge = Entry {
@@ -243,24 +249,15 @@ fn of_cop_payment(tenant_key: u64, payment: &CopPayment) -> Vec<Entry> {
     let net = payment.net().unwrap_or(payment.amount);
     let refund = cents(net.minor(), Currency::Cop).filter(|_| payment.status == Status::Reversed);
     let Some(cents) = refund else { return vec![charge] };
-    let refunded_at = payment.trace.sent_at.or(payment.refunded_at).unwrap_or(payment.created_at);
-    let refund = Entry {
-        kind: "reversal",
-        cents,
-        side: Side::Debit,
-        reference: shown(&payment.refund_reference).map(str::to_owned),
-        day: refunded_at.date_in(zone(Currency::Cop)),
-        created_at: refunded_at,
-        ..charge.clone()
-    };
-    vec![charge, refund]
+    let refunded_at = payment.order.trace.sent_at.or(payment.refunded_at).unwrap_or(payment.created_at);
+    reversed(charge, cents, shown(&payment.refund_reference), refunded_at)
 }
 
 fn of_payout(tenant_key: u64, payout: &Payout) -> Vec<Entry> {
     if payout.status != payout::Status::Completed {
         return Vec::new();
     }
-    let sent_at = payout.trace.sent_at.unwrap_or(payout.created_at);
+    let sent_at = payout.order.trace.sent_at.unwrap_or(payout.created_at);
     let (phone, bank) = receiver(payout);
     vec![Entry {
         kind: "payout",
@@ -301,9 +298,6 @@ fn of_deposits(tenant_key: u64, status: &MethodStatus, (phone, bank): OtherSide)
     }
     let Booked { first, second } = &word.booked;
     let shown = [(word.amounts.0, first), (word.amounts.1, second)];
-    shown
-        .into_iter()
-        .filter(|(_, reference)| reference.is_some())
-        .map(|(amount, reference)| entry(amount, reference.as_deref()))
-        .collect()
+    let shown = shown.into_iter().filter(|(_, reference)| reference.is_some());
+    shown.map(|(amount, reference)| entry(amount, reference.as_deref())).collect()
 }

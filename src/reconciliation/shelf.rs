@@ -5,6 +5,7 @@
 //! in memory, items are read from the disk. A file that would take the disk's reserve is not
 //! written.
 
+use super::statement::BadLine;
 use crate::disk::Disk;
 use domain::values::ids::Id;
 use serde::{Deserialize, Serialize};
@@ -50,12 +51,6 @@ pub struct Counts {
     pub amount_differs: u64,
     pub proposals: u64,
     pub bad: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BadLine {
-    pub line: u32,
-    pub message: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ use api::csv::file::{BadColumn, File, NoFile, Row, RowFault};
 use api::problem::{BadField, Problem};
 use domain::values::text::{is_blank, is_invisible};
 use domain::values::time::Date;
+use serde::{Deserialize, Serialize};
 
 pub const LINES_MAX: usize = 100_000;
 
@@ -28,9 +29,9 @@ pub struct Line {
     pub bank: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadLine {
-    pub number: u32,
+    pub line: u32,
     pub message: String,
 }
 
@@ -51,14 +52,11 @@ pub fn read(bytes: &[u8]) -> Result<Statement, Problem> {
             NoFile::OpenQuote(line) => format!("must close the quote that line {line} opens"),
         })
     })?;
-    let bad: Vec<BadField> = file
-        .bad_columns(&REQUIRED)
-        .into_iter()
-        .map(|bad| match bad {
-            BadColumn::Missing(name) => BadField::new(name, "is a required column"),
-            BadColumn::Double(name) => BadField::new(name, "must be one column only"),
-        })
-        .collect();
+    let bad = file.bad_columns(&REQUIRED).into_iter().map(|bad| match bad {
+        BadColumn::Missing(name) => BadField::new(name, "is a required column"),
+        BadColumn::Double(name) => BadField::new(name, "must be one column only"),
+    });
+    let bad: Vec<BadField> = bad.collect();
     if !bad.is_empty() {
         return Err(Problem::invalid_data(bad));
     }
@@ -71,7 +69,7 @@ pub fn read(bytes: &[u8]) -> Result<Statement, Problem> {
         let number = u32::try_from(row.number).unwrap_or(u32::MAX);
         match line(number, &row, &file) {
             Ok(line) => statement.lines.push(line),
-            Err(message) => statement.bad.push(BadLine { number, message }),
+            Err(message) => statement.bad.push(BadLine { line: number, message }),
         }
     }
     Ok(statement)
@@ -178,7 +176,7 @@ mod tests {
             2026-11-21,1,1.00\n\n2026-11-21,,1.00,debit\n2026-11-21,1,1.00,debit\n\
             2026-11-21,1,1.00,debit\r2026-11-21,2,1.00,debit\n2026-11-21,3,1.00,\"debit\"x\n";
         let read = read(file.as_bytes()).expect("a statement");
-        let bad: Vec<u32> = read.bad.iter().map(|bad| bad.number).collect();
+        let bad: Vec<u32> = read.bad.iter().map(|bad| bad.line).collect();
         assert_eq!(bad, [2, 3, 4, 5, 6, 7, 8, 10, 14]);
         // A lone CR ends a line for editors, and for the reader.
         assert_eq!(read.lines.iter().map(|line| line.number).collect::<Vec<_>>(), [11, 12, 13]);

@@ -15,14 +15,12 @@
 //!        END      u64 last sequence, [16] its hash, u64 number of entries
 //! ```
 
-use super::blocks::{BODY_BYTES, Block, Blocks, FileKey, Form, Parts};
+use super::blocks::{self, BODY_BYTES, Block, Blocks, FileKey, Form, Parts};
 use super::directory::{self, LOG_DIRECTORY, StoreCopy};
 use super::rebuild::Rebuild;
 use super::restored_copy::RestoredCopy;
-use super::{BlockFault, Failed, Fault, Progress, at};
-use std::fs::File;
+use super::{Failed, Progress, at};
 use std::io::{self, BufWriter};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use wal::{Reader, Tip};
 
@@ -51,42 +49,26 @@ pub fn export(
     let reader = Reader::open_read_only(from.join(LOG_DIRECTORY))?;
     let key = FileKey::read(from, card_key)?;
     let tip = reader.tip();
-    // The file is readable for its owner only: it holds the secret of keyed hashes, and personal
-    // data.
-    let opened = File::options().write(true).create_new(true).mode(0o600).open(file);
-    let opened = opened.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Failed::refused(file, Fault::Exists),
+    let opened = blocks::create(file).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Failed::refused(file, blocks::EXISTS),
         _ => at(file)(error),
     })?;
     let mut blocks = Blocks::begin(BufWriter::new(opened), FORM, key).map_err(at(file))?;
     if let Some(key) = directory::read_mark_key(from)? {
         blocks.put(KEY, 0, &key).map_err(at(file))?;
     }
-    let (mut body, mut first) = (Vec::with_capacity(BODY_BYTES + 4096), 1);
-    super::books::each_record(&reader, 1, tip.seq, |stored| {
-        stored.encode_into(&mut body);
-        if body.len() >= BODY_BYTES {
-            blocks.put(RECORDS, first, &body).map_err(at(file))?;
-            body.clear();
-            first = stored.seq + 1;
-            progress("export", stored.seq, tip.seq);
-        }
-        Ok(())
-    })?;
-    if !body.is_empty() {
-        blocks.put(RECORDS, first, &body).map_err(at(file))?;
-    }
+    blocks.put_records((RECORDS, file), (&reader, tip.seq), |_| true, progress)?;
     progress("export", tip.seq, tip.seq);
     let mut entries = 0_u64;
     for store in directory::stores(from)? {
         let mut head = Vec::new();
         name_into(&mut head, &store);
-        body.clone_from(&head);
+        let mut body = head.clone();
         directory::each_entry(&from.join(&store), &mut |family, key, value| {
             name_into(&mut body, family);
             for part in [key, value] {
-                let length =
-                    u32::try_from(part.len()).map_err(|_| Failed::LargeEntry { store: store.clone() })?;
+                let length = u32::try_from(part.len())
+                    .map_err(|_| Failed::NotDone(format!("{store}: an entry is larger than 4 GiB")))?;
                 body.extend_from_slice(&length.to_le_bytes());
                 body.extend_from_slice(part);
             }
@@ -102,9 +84,7 @@ pub fn export(
     }
     let end = [&tip.seq.to_le_bytes()[..], &tip.hash, &entries.to_le_bytes()].concat();
     blocks.put(END, 0, &end).map_err(at(file))?;
-    let Blocks { out, bytes, .. } = blocks;
-    let opened = out.into_inner().map_err(|error| at(file)(error.into_error()))?;
-    opened.sync_all().map_err(at(file))?;
+    let (_, bytes) = blocks.finish().map_err(at(file))?;
     directory::sync_parent(file)?;
     Ok(Archived { tip, entries, bytes })
 }
@@ -117,7 +97,6 @@ fn name_into(body: &mut Vec<u8>, name: &str) {
     body.extend_from_slice(&name.as_bytes()[..usize::from(length)]);
 }
 
-/// The archive must have been written under this key.
 pub fn import(
     file: &Path,
     into: &Path,
@@ -150,7 +129,7 @@ pub fn import(
                 let (tip, entries) = import.finish()?;
                 return Ok(Archived { tip, entries, bytes: length });
             }
-            _ => return Err(block.place.bad(BlockFault::Kind)),
+            _ => return Err(block.bad(blocks::KIND)),
         }
     }
 }
@@ -169,17 +148,17 @@ impl Import<'_> {
         // With a secret of another length the directory would be marked as whole, but no server
         // would start on it.
         if block.body.len() != directory::MARK_KEY_BYTES {
-            return Err(block.place.bad(BlockFault::SecretLength));
+            return Err(block.bad("has a secret of another length"));
         }
         directory::write_mark_key(self.into, &block.body)?;
-        self.rebuild.know(Some(&block.body));
+        self.rebuild.know(&block.body);
         Ok(())
     }
 
     fn records(&mut self, block: &Block) -> Result<(), Failed> {
         let mut rest = &block.body[..];
         if block.first != self.rebuild.tip().seq + 1 {
-            return Err(block.place.bad(BlockFault::Records));
+            return Err(block.bad(blocks::OTHER_RECORDS));
         }
         while !rest.is_empty() {
             let (record, following) = wal::Record::split_off(rest, self.rebuild.tip().seq + 1)?;
@@ -191,9 +170,8 @@ impl Import<'_> {
 
     fn entries(&mut self, block: &Block) -> Result<(), Failed> {
         let mut rest = &block.body[..];
-        let name = word(&mut rest)
-            .filter(|name| is_plain(name))
-            .ok_or_else(|| block.place.bad(BlockFault::Store))?;
+        let name = word(&mut rest).filter(|name| is_plain(name));
+        let name = name.ok_or_else(|| block.bad("names no store that may be made"))?;
         if self.store.as_ref().is_none_or(|(known, _)| *known != name) {
             let next = StoreCopy::new(&self.into.join(&name))?;
             if let Some((_, done)) = self.store.replace((name, next)) {
@@ -204,7 +182,7 @@ impl Import<'_> {
         while !rest.is_empty() {
             let entry = (word(&mut rest), bytes(&mut rest), bytes(&mut rest));
             let (Some(family), Some(key), Some(value)) = entry else {
-                return Err(block.place.bad(BlockFault::Entry));
+                return Err(block.bad("has an entry that is cut off"));
             };
             copy.put(&family, key, value)?;
             self.entries += 1;
@@ -212,11 +190,13 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// The last block names what came before it.
     fn compare_end(&self, block: &Block) -> Result<(), Failed> {
         let tip = self.rebuild.tip();
         let expected = [&tip.seq.to_le_bytes()[..], &tip.hash, &self.entries.to_le_bytes()].concat();
-        if block.body == expected { Ok(()) } else { Err(block.place.bad(BlockFault::End)) }
+        match block.body == expected {
+            true => Ok(()),
+            false => Err(block.bad("says of the end something else than what came before it")),
+        }
     }
 
     fn finish(self) -> Result<(Tip, u64), Failed> {
@@ -231,9 +211,8 @@ impl Import<'_> {
 
 /// Stays inside the directory.
 fn is_plain(name: &str) -> bool {
-    name != LOG_DIRECTORY
-        && !name.is_empty()
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    name != LOG_DIRECTORY && !name.is_empty() && name.bytes().all(is_plain)
 }
 
 fn word(rest: &mut &[u8]) -> Option<String> {

@@ -10,7 +10,7 @@ use super::directory::{
     copy_beside_log,
 };
 use super::restored_copy::{MARKER, RestoredCopy};
-use super::{Failed, Fault, Progress, at};
+use super::{Failed, Progress, at};
 use crate::config::TOKEN_FILE;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -19,7 +19,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use wal::{Config, Log, OWNER_FILE, OpenError, Reader, ReportTo, RocksStore, StoreError, Tip};
 
-/// In the marker of a copy.
 const BACKUP: &str = "backup";
 const COPY_BYTES: usize = 1 << 20;
 
@@ -36,20 +35,25 @@ pub fn copy(
     let log = into.join(LOG_DIRECTORY);
     progress("log", 0, 0);
     checkpoint(&log).map_err(|source| Failed::Checkpoint { path: log.clone(), source })?;
-    copy_beside_log(from, into, progress)?;
+    copy_beside_log(from, into, false, progress)?;
     // The copy is opened once, to prove that it opens.
     let tip = Reader::open_read_only(&log)?.tip();
     past.whole_up_to(tip).write(into)?;
     Ok(tip)
 }
 
+pub(super) fn must_have_log(path: &Path) -> Result<(), Failed> {
+    match path.join("CURRENT").is_file() {
+        true => Ok(()),
+        false => Err(OpenError::NotFound { path: path.to_owned() }.into()),
+    }
+}
+
 /// `None` if a server uses the directory.
 pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Option<Tip>, Failed> {
     RestoredCopy::must_be_whole(from)?;
     let path = from.join(LOG_DIRECTORY);
-    if !path.join("CURRENT").is_file() {
-        return Err(OpenError::NotFound { path }.into());
-    }
+    must_have_log(&path)?;
     let store = match RocksStore::open(&path) {
         Ok(store) => store,
         Err(OpenError::InUse { .. }) => return Ok(None),
@@ -63,35 +67,20 @@ pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Resu
 
 /// File by file, so that neither depends on the other's disk. It ends where the copy says that it
 /// ends, and is refused by every start until `prove` has read it.
-pub fn restore<E: From<Failed>>(
+pub fn restore(
     from: &Path,
     into: &Path,
     progress: Progress<'_>,
-    prove: impl FnOnce(&Reader) -> Result<(), E>,
-) -> Result<Tip, E> {
-    let (past, reader) = copied_file_by_file(from, into, progress)?;
-    directory::prove_beside_log(into)?;
-    prove(&reader)?;
-    let tip = reader.tip();
-    drop(reader);
-    past.whole_up_to(tip).write(into)?;
-    Ok(tip)
-}
-
-fn copied_file_by_file(
-    from: &Path,
-    into: &Path,
-    progress: Progress<'_>,
-) -> Result<(RestoredCopy, Reader), Failed> {
+    prove: impl FnOnce(&Reader) -> Result<(), Failed>,
+) -> Result<Tip, Failed> {
     let copied = RestoredCopy::must_be_whole(from)?;
-    if !from.join(LOG_DIRECTORY).join("CURRENT").is_file() {
-        return Err(OpenError::NotFound { path: from.join(LOG_DIRECTORY) }.into());
-    }
+    must_have_log(&from.join(LOG_DIRECTORY))?;
     directory::make_empty(into)?;
     let past = RestoredCopy::begun("restore");
     past.write(into)?;
     let mut files = Vec::new();
     list(from, Path::new(""), &mut files)?;
+    files.retain(|(file, _)| !OWN.into_iter().any(|own| file.ends_with(own)));
     let all: u64 = files.iter().map(|(_, bytes)| bytes).sum();
     let mut done = 0;
     for (file, bytes) in &files {
@@ -109,9 +98,14 @@ fn copied_file_by_file(
     if let Some(expected) = copied.and_then(|past| past.tip)
         && expected != tip
     {
-        return Err(Failed::refused(from, Fault::EndsElsewhere { last: tip.seq, marked: expected.seq }));
+        let why = format!("ends with record {}, but its marker says {}", tip.seq, expected.seq);
+        return Err(Failed::refused(from, why));
     }
-    Ok((past, reader))
+    directory::prove_beside_log(into)?;
+    prove(&reader)?;
+    drop(reader);
+    past.whole_up_to(tip).write(into)?;
+    Ok(tip)
 }
 
 /// They belong to one server alone: a copy that kept `CLUSTER` would be taken for the node that it
@@ -129,17 +123,16 @@ const OWN: [&str; 10] = [
     "LOCK",
 ];
 
-/// Without the marker and without what belongs to a process.
-fn list(root: &Path, inside: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<(), Failed> {
+/// The files in `root` and their lengths, by their paths in it.
+pub fn list(root: &Path, inside: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<(), Failed> {
     let directory = root.join(inside);
     for entry in fs::read_dir(&directory).map_err(at(&directory))? {
         let entry = entry.map_err(at(&directory))?;
-        let (name, kind) = (entry.file_name(), entry.file_type().map_err(at(&directory))?);
-        let own = OWN.into_iter().any(|own| name == own);
+        let (path, kind) = (inside.join(entry.file_name()), entry.file_type().map_err(at(&directory))?);
         if kind.is_dir() {
-            list(root, &inside.join(&name), files)?;
-        } else if kind.is_file() && !own {
-            files.push((inside.join(&name), entry.metadata().map_err(at(&directory))?.len()));
+            list(root, &path, files)?;
+        } else if kind.is_file() {
+            files.push((path, entry.metadata().map_err(at(&directory))?.len()));
         }
     }
     Ok(())
@@ -175,5 +168,6 @@ pub fn newest(directory: &Path) -> Result<PathBuf, Failed> {
             found.push((made_at, path));
         }
     }
-    found.into_iter().max().map(|(_, path)| path).ok_or_else(|| Failed::refused(directory, Fault::NoBackup))
+    let newest = found.into_iter().max().map(|(_, path)| path);
+    newest.ok_or_else(|| Failed::refused(directory, "is no finished backup, nor is there one in it"))
 }

@@ -20,18 +20,23 @@
 //!        33  ..    body, compressed by zstd
 //! ```
 
-use super::{BlockFault, Failed, Fault, at, directory};
+use super::books::each_record;
+use super::{Failed, Progress, at, directory};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use wal::Seq;
+use wal::{Reader, Seq};
 
 /// A block is written at this size; one record may be larger.
 pub const BODY_BYTES: usize = 1 << 20;
 /// A record has at most 16 MiB, an entry of another store is small.
 const BODY_BYTES_MAX: usize = 64 << 20;
+pub const EXISTS: &str = "exists already; name a new file";
+pub const KIND: &str = "is of a kind that does not belong there";
+pub const OTHER_RECORDS: &str = "has other records than those that should follow";
 const HEADER_BYTES: usize = 17;
 const PROOF_BYTES: usize = 16;
 /// A higher level takes twice the time for a tenth of the size.
@@ -65,22 +70,24 @@ impl FileKey {
 
     pub fn read(data: &Path, card_key: Option<&Path>) -> Result<FileKey, Failed> {
         let key = directory::read_card_key(data, card_key)?;
-        let missing = || Failed::refused(&directory::card_key_path(data, card_key), Fault::NoFileKey);
+        let missing = || {
+            let path = directory::card_key_path(data, card_key);
+            Failed::refused(
+                &path,
+                "is not here: a file of pasarela is proved by the card.key of the deployment that wrote it; \
+                 bring a copy of it by another way than the file, or name it with --card-key",
+            )
+        };
         key.map(|key| FileKey::of(&key)).ok_or_else(missing)
     }
 
     /// Covers the proof of the block before.
     pub fn proof(&self, before: &[u8], header: &[u8], body: &[u8]) -> [u8; PROOF_BYTES] {
-        let mac = self.0.clone().chain_update(before).chain_update(header).chain_update(body);
-        let mut proof = [0; PROOF_BYTES];
-        proof.copy_from_slice(&mac.finalize().into_bytes()[..PROOF_BYTES]);
-        proof
+        self.over(before, header, body).finalize().into_bytes()[..PROOF_BYTES].try_into().unwrap_or_default()
     }
 
-    /// Takes as long whatever the proof.
-    fn proves(&self, proof: &[u8], before: &[u8], header: &[u8], body: &[u8]) -> bool {
-        let mac = self.0.clone().chain_update(before).chain_update(header).chain_update(body);
-        mac.verify_truncated_left(proof).is_ok()
+    fn over(&self, before: &[u8], header: &[u8], body: &[u8]) -> Hmac<Sha256> {
+        self.0.clone().chain_update(before).chain_update(header).chain_update(body)
     }
 }
 
@@ -89,6 +96,11 @@ fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
     let mut filled = [0; 64];
     filled[..32].copy_from_slice(key);
     Hmac::new(&filled.into())
+}
+
+/// A new file, readable for its owner alone: secrets and personal data are in it.
+pub fn create(file: &Path) -> io::Result<File> {
+    File::options().write(true).create_new(true).mode(0o600).open(file)
 }
 
 pub struct Blocks<W> {
@@ -126,42 +138,73 @@ impl<W: Write> Blocks<W> {
         Ok(())
     }
 
-    /// The proof of the last block, which covers all before it.
-    pub fn digest(&self) -> String {
-        hex::encode(&self.before)
+    /// Those up to `last` that are meant, in the log's own bytes; returns how many.
+    pub fn put_records(
+        &mut self,
+        (kind, file): (u8, &Path),
+        (reader, last): (&Reader, Seq),
+        is_meant: impl Fn(&wal::Record) -> bool,
+        progress: Progress<'_>,
+    ) -> Result<u64, Failed> {
+        let (mut body, mut first, mut records) = (Vec::with_capacity(BODY_BYTES + 4096), 0, 0);
+        each_record(reader, 1, last, |stored| {
+            if stored.seq.is_multiple_of(1 << 14) {
+                progress("export", stored.seq, last);
+            }
+            if !is_meant(&stored) {
+                return Ok(());
+            }
+            if body.is_empty() {
+                first = stored.seq;
+            }
+            stored.encode_into(&mut body);
+            records += 1;
+            if body.len() >= BODY_BYTES {
+                self.put(kind, first, &body).map_err(at(file))?;
+                body.clear();
+            }
+            Ok(())
+        })?;
+        if !body.is_empty() {
+            self.put(kind, first, &body).map_err(at(file))?;
+        }
+        Ok(records)
+    }
+}
+
+impl Blocks<BufWriter<File>> {
+    /// On the disk when this returns; its proof and its length.
+    pub fn finish(self) -> io::Result<(String, u64)> {
+        let (digest, bytes) = (hex::encode(&self.before), self.bytes);
+        self.out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        Ok((digest, bytes))
     }
 }
 
 pub struct Block {
     pub kind: u8,
-    /// If the block has records.
     pub first: Seq,
     pub body: Vec<u8>,
-    pub place: BlockPlace,
+    place: String,
 }
 
-pub struct BlockPlace {
-    file: String,
-    block: u64,
-    at: u64,
-    last: Seq,
-}
-
-impl BlockPlace {
-    pub fn bad(&self, fault: BlockFault) -> Failed {
-        let BlockPlace { file, block, at, last } = self;
-        Failed::Block { file: file.clone(), block: *block, at: *at, last: *last, fault }
+impl Block {
+    pub fn bad(&self, why: &str) -> Failed {
+        bad(&self.place, why)
     }
 }
 
-/// Checks each block.
+fn bad(place: &str, why: &str) -> Failed {
+    Failed::NotDone(format!("{place}, {why}"))
+}
+
 pub struct Parts<'a> {
     input: BufReader<File>,
     file: &'a Path,
     pub length: u64,
     /// Read up to here.
     pub at: u64,
-    block: u64,
+    pub block: u64,
     key: FileKey,
     before: Vec<u8>,
     pub last: Seq,
@@ -184,28 +227,34 @@ impl<'a> Parts<'a> {
 
     fn opening(&mut self, form: Form) -> Result<(), Failed> {
         let mut bytes = [0; 12];
-        let bad = |fault| Failed::refused(self.file, fault);
-        self.input.read_exact(&mut bytes).map_err(|_| bad(Fault::ShortExport))?;
+        let bad = |why: &str| Failed::refused(self.file, why);
+        let short = |_| bad("is too short for an export of pasarela");
+        self.input.read_exact(&mut bytes).map_err(short)?;
         if &bytes[..8] != form.magic {
-            return Err(bad(Fault::NoExport));
+            return Err(bad("is no export of pasarela: its first bytes are others"));
         }
         if bytes != form.opening() {
-            return Err(bad(Fault::ExportVersion { known: form.version }));
+            let known = form.version;
+            return Err(bad(&format!(
+                "is an export of another version than {known}, which this program knows"
+            )));
         }
         (self.before, self.at) = (bytes.to_vec(), 12);
         Ok(())
     }
 
-    fn place(&self) -> BlockPlace {
-        BlockPlace { file: self.file.display().to_string(), block: self.block, at: self.at, last: self.last }
+    fn place(&self) -> String {
+        let Parts { file, block, at, last, .. } = self;
+        format!("{}: block {block} at byte {at}, after record {last}", file.display())
     }
 
     /// Only a block that is proved.
     pub fn next_block(&mut self) -> Result<Block, Failed> {
         let packed = self.next_packed()?;
         let Packed { header, proof, body, place } = &packed;
-        if !self.key.proves(proof, &self.before, header, body) {
-            return Err(place.bad(BlockFault::Unproved));
+        // Takes as long whatever the proof.
+        if self.key.over(&self.before, header, body).verify_truncated_left(proof).is_err() {
+            return Err(Failed::Unproved(place.clone()));
         }
         self.before = proof.to_vec();
         packed.unpacked()
@@ -220,8 +269,8 @@ impl<'a> Parts<'a> {
         self.block += 1;
         let place = self.place();
         let cut = |error: io::Error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => place.bad(BlockFault::CutOff),
-            _ => place.bad(BlockFault::Unreadable(error)),
+            io::ErrorKind::UnexpectedEof => bad(&place, "is cut off: the file ends there"),
+            _ => bad(&place, &format!("cannot be read: {error}")),
         };
         let (mut header, mut proof) = ([0; HEADER_BYTES], [0; PROOF_BYTES]);
         self.input.read_exact(&mut header).map_err(cut)?;
@@ -230,7 +279,7 @@ impl<'a> Parts<'a> {
         // The lengths are checked first, so that a flipped one neither fills the memory nor waits
         // for bytes that are not there.
         if packed > BODY_BYTES_MAX || unpacked > BODY_BYTES_MAX {
-            return Err(place.bad(BlockFault::Length));
+            return Err(bad(&place, "has an impossible length"));
         }
         let mut body = vec![0; packed];
         self.input.read_exact(&mut body).map_err(cut)?;
@@ -239,7 +288,10 @@ impl<'a> Parts<'a> {
     }
 
     pub fn nothing_follows(&mut self) -> Result<(), Failed> {
-        if self.at == self.length { Ok(()) } else { Err(self.place().bad(BlockFault::NotLast)) }
+        match self.at == self.length {
+            true => Ok(()),
+            false => Err(bad(&self.place(), "is the last one, and yet the file goes on")),
+        }
     }
 }
 
@@ -247,7 +299,7 @@ struct Packed {
     header: [u8; HEADER_BYTES],
     proof: [u8; PROOF_BYTES],
     body: Vec<u8>,
-    place: BlockPlace,
+    place: String,
 }
 
 impl Packed {
@@ -256,7 +308,7 @@ impl Packed {
         let first = header.last_chunk::<8>().map_or(0, |first| Seq::from_le_bytes(*first));
         let length = number(&header, 5);
         let body = zstd::bulk::decompress(&body, length).ok().filter(|body| body.len() == length);
-        let body = body.ok_or_else(|| place.bad(BlockFault::Compression))?;
+        let body = body.ok_or_else(|| bad(&place, "cannot be decompressed"))?;
         Ok(Block { kind: header[0], first, body, place })
     }
 }

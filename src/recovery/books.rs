@@ -1,12 +1,11 @@
 //! Books derived from records: the fold that a start makes, with every check that can be made on
 //! the way. Memory holds the books, not the history.
 
-use super::Failed;
+use super::{Failed, Progress};
 use actors::{LONG_AGO_MS, Rules, Schedule, Storage};
 use api::operators::changes;
 use domain::cause::Cause;
 use domain::index::PersonMarks;
-use domain::ledger::Account;
 use domain::machine::{AnyBook, Domain};
 use domain::record::Record;
 use domain::values::time::Timestamp;
@@ -17,6 +16,7 @@ use wal::{Damage, ReadError, Reader, Seq, StoredSnapshot};
 /// Handed at once from the thread that reads and checks to the one that applies.
 const GROUP_RECORDS: usize = 256;
 const GROUPS_WAITING: usize = 8;
+const PROGRESS_RECORDS: u64 = 16_384;
 
 /// Nothing is decided, only applied, so the configuration of the rules does not matter.
 pub fn machine() -> Domain {
@@ -37,7 +37,7 @@ pub fn machine_of(directory: &Path) -> Result<Domain, Failed> {
 
 pub struct Books {
     pub machine: Domain,
-    books: HashMap<u64, AnyBook>,
+    pub books: HashMap<u64, AnyBook>,
 }
 
 impl Default for Books {
@@ -76,39 +76,33 @@ impl Books {
     pub fn apply(&mut self, stored: &wal::Record) -> Result<Record, Damage> {
         let seq = stored.seq;
         let damage = |detail: String| Damage { seq, detail };
-        let record: Record = self
-            .machine
-            .decode(&stored.payload)
-            .map_err(|error| damage(format!("record {seq} cannot be decoded: {error}")))?;
         let machine = &self.machine;
+        let record = machine.decode(&stored.payload);
+        let record: Record =
+            record.map_err(|error| damage(format!("record {seq} cannot be decoded: {error}")))?;
         let book = self.books.entry(stored.tenant).or_insert_with(|| machine.empty(stored.tenant));
         // A book that begins anew does so at the server's clock, which its own may be ahead of.
         let begins = record.cause == Cause::TestReset;
         if !begins && stored.time_ms < machine.now_ms(book, LONG_AGO_MS) {
             return Err(damage(format!("record {seq} is older than the record of its tenant before it")));
         }
-        if let AnyBook::Tenant(book) = book
-            && record.first_event != book.events + 1
-        {
-            return Err(damage(format!(
-                "record {seq} numbers its events from {}, not from {}",
-                record.first_event,
-                book.events + 1
-            )));
-        }
-        if let (AnyBook::Tenant(book), Some(closed)) = (&*book, &record.closed)
-            && *closed != book.days_closed_by(&record.postings, Timestamp::from_unix_ms(stored.time_ms))
-        {
-            return Err(damage(format!("record {seq} says other days than its tenant's records lead to")));
+        if let AnyBook::Tenant(book) = &*book {
+            let (first, next) = (record.first_event, book.events + 1);
+            if first != next {
+                return Err(damage(format!("record {seq} numbers its events from {first}, not from {next}")));
+            }
+            let time = Timestamp::from_unix_ms(stored.time_ms);
+            if record.closed.as_ref().is_some_and(|days| *days != book.days_closed_by(&record.postings, time))
+            {
+                return Err(damage(format!(
+                    "record {seq} says other days than its tenant's records lead to"
+                )));
+            }
         }
         machine.settle(book, stored.time_ms);
         machine.evolve(book, &record, stored.time_ms);
         machine.check(book, &record).map_err(|breach| damage(format!("record {seq}: {breach}")))?;
         Ok(record)
-    }
-
-    pub fn put(&mut self, tenant: u64, book: AnyBook) {
-        self.books.insert(tenant, book);
     }
 
     pub fn get(&self, tenant: u64) -> Option<&AnyBook> {
@@ -117,10 +111,7 @@ impl Books {
 
     /// Settled at `time_ms` of its tenant's clock; the empty book for a tenant key without records.
     pub fn at(&self, tenant: u64, time_ms: i64) -> AnyBook {
-        let mut book = match self.books.get(&tenant) {
-            Some(book) => book.clone(),
-            None => self.machine.empty(tenant),
-        };
+        let mut book = self.get(tenant).cloned().unwrap_or_else(|| self.machine.empty(tenant));
         self.machine.settle(&mut book, time_ms);
         book
     }
@@ -128,22 +119,16 @@ impl Books {
     pub fn iter(&self) -> impl Iterator<Item = (u64, &AnyBook)> {
         self.books.iter().map(|(tenant, book)| (*tenant, book))
     }
-
-    pub fn len(&self) -> usize {
-        self.books.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.books.is_empty()
-    }
 }
 
 /// Settled at the snapshot's time. An earlier version saved books as their last record left them,
 /// which may have restored a hold that had ended.
 pub fn restored(machine: &Domain, stored: &StoredSnapshot) -> Result<AnyBook, Damage> {
-    let mut book = machine
-        .restore(stored.tenant, &stored.state)
-        .map_err(|error| unreadable(stored.tenant, stored.seq, &error.to_string()))?;
+    let (tenant, seq) = (stored.tenant, stored.seq);
+    let mut book = machine.restore(tenant, &stored.state).map_err(|error| Damage {
+        seq,
+        detail: format!("the snapshot of book {tenant} at {seq} cannot be decoded: {error}"),
+    })?;
     machine.settle(&mut book, stored.time_ms);
     Ok(book)
 }
@@ -157,52 +142,42 @@ pub fn same(saved: &AnyBook, replayed: &AnyBook) -> bool {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Imbalance {
-    /// The held total of an account differs from the sum of its holds.
-    #[error("what is held is not the sum of its holds")]
-    Held,
-    /// Debits and credits of a currency differ.
-    #[error("the ledger does not sum to zero: {sum} {currency} too much")]
-    Sum {
-        /// In minor units.
-        sum: i128,
-        currency: &'static str,
-    },
-}
-
 /// Totals must be the sums of their parts.
-pub fn balances(book: &AnyBook) -> Result<(), Imbalance> {
+pub fn balances(book: &AnyBook) -> Result<(), String> {
     let AnyBook::Tenant(book) = book else { return Ok(()) };
-    let holds = |account: &Account| {
-        account.holds.values().copied().map(i128::from).sum::<i128>() == i128::from(account.held)
-            && account.holds.values().all(|held| *held >= 0)
-    };
-    if !book
-        .accounts
-        .values()
-        .chain(book.sellers.values().flat_map(|seller| seller.accounts.values()))
-        .all(holds)
-    {
-        return Err(Imbalance::Held);
-    }
     let mut sums: HashMap<_, i128> = HashMap::new();
     for (currency, account) in
         book.accounts.iter().chain(book.sellers.values().flat_map(|seller| &seller.accounts))
     {
+        let held = account.holds.values().copied().map(i128::from).sum::<i128>();
+        if held != i128::from(account.held) || account.holds.values().any(|held| *held < 0) {
+            return Err("what is held is not the sum of its holds".to_owned());
+        }
         *sums.entry(*currency).or_default() += i128::from(account.net);
     }
     for ((_, currency), net) in &book.counter {
         *sums.entry(*currency).or_default() += i128::from(*net);
     }
     match sums.into_iter().find(|(_, sum)| *sum != 0) {
-        Some((currency, sum)) => Err(Imbalance::Sum { sum, currency: currency.code() }),
+        Some((currency, sum)) => {
+            Err(format!("the ledger does not sum to zero: {sum} {} too much", currency.code()))
+        }
         None => Ok(()),
     }
 }
 
-fn unreadable(tenant: u64, seq: Seq, error: &str) -> Damage {
-    Damage { seq, detail: format!("the snapshot of book {tenant} at {seq} cannot be decoded: {error}") }
+pub fn replay_records(
+    reader: &Reader,
+    last: Seq,
+    (part, progress): (&'static str, Progress<'_>),
+    mut each: impl FnMut(wal::Record) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    each_record(reader, 1, last, |stored| {
+        if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
+            progress(part, stored.seq, last);
+        }
+        each(stored)
+    })
 }
 
 /// From `from` to `to`, both included. Reading and checking go ahead a little in a thread of their
@@ -227,7 +202,9 @@ pub fn each_record(
         }
         // The reading thread ends when it finds that nobody takes its groups any more.
         drop(take);
-        let read = reading.join().unwrap_or(Err(Failed::ReaderPanicked));
+        let read = reading
+            .join()
+            .unwrap_or_else(|_| Err(Failed::NotDone("a panic while records were read".to_owned())));
         applied.and(read)
     })
 }

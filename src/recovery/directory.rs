@@ -4,7 +4,7 @@
 
 pub mod halted;
 
-use super::{Failed, Fault, KeyFault, Progress, at};
+use super::{Failed, Progress, at};
 use rocksdb::{DB, IteratorMode, Options, WriteBatch, WriteOptions};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
@@ -22,7 +22,6 @@ pub const RATES_DIRECTORY: &str = "rates";
 pub const REQUESTS_DIRECTORY: &str = "requests";
 /// Derived, so no copy has it.
 pub const RECONCILIATIONS_DIRECTORY: &str = "reconciliations";
-/// The secret of keyed hashes.
 pub const MARK_KEY_FILE: &str = "mark.key";
 /// The secret's fingerprint: without it a damaged secret, or another directory's, would be accepted.
 pub const MARK_CHECK_FILE: &str = "mark.check";
@@ -45,36 +44,29 @@ const GROUP_BYTES: usize = 1 << 20;
 const OPEN_ATTEMPTS: u32 = 16;
 const OPEN_PAUSE: Duration = Duration::from_millis(20);
 
-/// An existing directory must be empty.
 pub fn make_empty(directory: &Path) -> Result<(), Failed> {
     wal::make_directory(directory).map_err(at(directory))?;
     match fs::read_dir(directory).map_err(at(directory))?.next() {
         None => Ok(()),
-        Some(_) => Err(Failed::refused(directory, Fault::NotEmpty)),
+        Some(_) => Err(Failed::refused(directory, "is not empty; name a new directory")),
     }
 }
 
 /// The log is copied before: so the simulated bank's books are never older than the log's orders,
-/// and the bank knows every order that it was sent.
-pub fn copy_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result<(), Failed> {
-    if let Some(key) = read_mark_key(from)? {
-        write_mark_key(to, &key)?;
-    }
-    for store in stores(from)? {
-        copy_store(from, to, &store, progress)?;
-    }
-    Ok(())
-}
-
-/// Copies what can be read beside the log; returns why a damaged store is left out.
-pub fn copy_whole_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result<Vec<Failed>, Failed> {
+/// and the bank knows every order that it was sent. Returns why each damaged store was left out, if one may be.
+pub fn copy_beside_log(
+    from: &Path,
+    to: &Path,
+    leave_out: bool,
+    progress: Progress<'_>,
+) -> Result<Vec<Failed>, Failed> {
     if let Some(key) = read_mark_key(from)? {
         write_mark_key(to, &key)?;
     }
     let mut left_out = Vec::new();
     for store in stores(from)? {
         match copy_store(from, to, &store, progress) {
-            Err(failed) if failed.is_damage() => {
+            Err(failed) if leave_out && failed.is_damage() => {
                 fs::remove_dir_all(to.join(&store)).map_err(at(to))?;
                 left_out.push(failed);
             }
@@ -108,25 +100,21 @@ fn copy_store(from: &Path, to: &Path, store: &str, progress: Progress<'_>) -> Re
 /// secrets, checkout links and deposit addresses would differ, and no repeated request would be
 /// recognised.
 pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
-    let path = directory.join(MARK_KEY_FILE);
-    let has_log = has_log(directory);
-    match read_mark_key(directory)? {
-        Some(key) => {
-            // The directory is older than fingerprints. On a full disk the fingerprint waits for the next start.
-            if !directory.join(MARK_CHECK_FILE).exists()
-                && let Err(why) = write_mark_check(directory, &key)
-            {
-                tracing::warn!(%why, "a damaged {MARK_KEY_FILE} would not be noticed");
-            }
-            key.try_into().map_err(|_| bad_mark_key(directory, KeyFault::Length { bytes: MARK_KEY_BYTES }))
+    let Some(key) = read_mark_key(directory)? else {
+        if has_log(directory) {
+            return Err(bad_mark_key(directory, "is missing beside a log that was written with it"));
         }
-        None if has_log => Err(bad_mark_key(directory, KeyFault::Missing)),
-        None => {
-            let key = make_key(&path)?;
-            write_mark_check(directory, &key)?;
-            Ok(key)
-        }
+        let key = make_key(&directory.join(MARK_KEY_FILE))?;
+        write_mark_check(directory, &key)?;
+        return Ok(key);
+    };
+    // The directory is older than fingerprints. On a full disk the fingerprint waits for the next start.
+    if !directory.join(MARK_CHECK_FILE).exists()
+        && let Err(why) = write_mark_check(directory, &key)
+    {
+        tracing::warn!(%why, "a damaged {MARK_KEY_FILE} would not be noticed");
     }
+    Ok(key)
 }
 
 /// Made where there is none, even beside a log: then the repeat of an earlier card payment reads as
@@ -144,44 +132,48 @@ pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_B
     Ok(key)
 }
 
-/// It may be kept outside the directory.
 pub fn card_key_path(directory: &Path, file: Option<&Path>) -> PathBuf {
     file.map_or_else(|| directory.join(CARD_KEY_FILE), Path::to_path_buf)
 }
 
 pub fn read_card_key(directory: &Path, file: Option<&Path>) -> Result<Option<[u8; MARK_KEY_BYTES]>, Failed> {
     let path = card_key_path(directory, file);
-    let sized = |key: Vec<u8>| {
-        key.try_into().map_err(|_| Failed::refused(&path, Fault::CardKey { bytes: MARK_KEY_BYTES }))
-    };
-    read(&path)?.map(sized).transpose()
+    let Some(key) = read(&path)? else { return Ok(None) };
+    let why = || format!("is not {MARK_KEY_BYTES} bytes long; remove it or bring the right one");
+    key.try_into().map(Some).map_err(|_| Failed::Key { path, why: why() })
 }
 
 fn make_key(path: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let mut key = [0; MARK_KEY_BYTES];
-    getrandom::fill(&mut key).map_err(Failed::Randomness)?;
+    getrandom::fill(&mut key).map_err(no_randomness)?;
     write_whole(path, &key)?;
     Ok(key)
 }
 
-/// Refuses a secret that is not what its fingerprint says: a copy would have a fingerprint of its own, by which a
-/// wrong secret would look right.
-pub fn read_mark_key(directory: &Path) -> Result<Option<Vec<u8>>, Failed> {
-    let Some(key) = read(&directory.join(MARK_KEY_FILE))? else { return Ok(None) };
-    if key.len() != MARK_KEY_BYTES {
-        return Err(bad_mark_key(directory, KeyFault::Length { bytes: MARK_KEY_BYTES }));
-    }
-    match read(&directory.join(MARK_CHECK_FILE))? {
-        Some(check) if check != mark_check(&key) => {
-            Err(bad_mark_key(directory, KeyFault::Other { check: MARK_CHECK_FILE }))
-        }
-        _ => Ok(Some(key)),
-    }
+pub fn no_randomness(why: getrandom::Error) -> Failed {
+    Failed::NotDone(format!("no randomness: {why}"))
 }
 
-fn bad_mark_key(directory: &Path, fault: KeyFault) -> Failed {
-    let fault = Fault::MarkKey { fault, has_log: has_log(directory) };
-    Failed::refused(&directory.join(MARK_KEY_FILE), fault)
+/// Refuses a secret that is not what its fingerprint says: a copy would have a fingerprint of its own, by which a
+/// wrong secret would look right.
+pub fn read_mark_key(directory: &Path) -> Result<Option<[u8; MARK_KEY_BYTES]>, Failed> {
+    let Some(key) = read(&directory.join(MARK_KEY_FILE))? else { return Ok(None) };
+    let Ok(key) = <[u8; MARK_KEY_BYTES]>::try_from(key) else {
+        return Err(bad_mark_key(directory, &format!("is not {MARK_KEY_BYTES} bytes long")));
+    };
+    if read(&directory.join(MARK_CHECK_FILE))?.is_some_and(|check| check != mark_check(&key)) {
+        let why = format!("is not the one that this log was written with, or {MARK_CHECK_FILE} is damaged");
+        return Err(bad_mark_key(directory, &why));
+    }
+    Ok(Some(key))
+}
+
+fn bad_mark_key(directory: &Path, why: &str) -> Failed {
+    let advice = match has_log(directory) {
+        true => "bring the one that belongs to this log from a backup",
+        false => "there is no log yet: remove it and start again",
+    };
+    Failed::Key { path: directory.join(MARK_KEY_FILE), why: format!("{why}; {advice}") }
 }
 
 /// Whether there is a log, also one whose list of files is gone.
@@ -192,7 +184,7 @@ fn has_log(directory: &Path) -> bool {
         .any(|path| path.ends_with("CURRENT") || path.extension().is_some_and(|ending| ending == "sst"))
 }
 
-fn read(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -200,7 +192,6 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
     }
 }
 
-/// And its fingerprint.
 pub fn write_mark_key(directory: &Path, key: &[u8]) -> Result<(), Failed> {
     write_whole(&directory.join(MARK_KEY_FILE), key)?;
     write_mark_check(directory, key)
@@ -221,7 +212,7 @@ fn mark_check(key: &[u8]) -> Vec<u8> {
 }
 
 /// Readable for its owner alone, and whole from its first moment: half a key would stop every later start.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failed> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failed> {
     let mut part = path.as_os_str().to_owned();
     part.push(".new");
     let part = PathBuf::from(part);

@@ -16,8 +16,15 @@ pub mod restored_copy;
 pub mod verify;
 pub mod writing;
 
+pub use failed::Failed;
 pub(crate) use failed::at;
-pub use failed::{BlockFault, Failed, Fault, KeyFault};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The step, the amount done, and the total (0 if unknown).
 pub type Progress<'a> = &'a mut dyn FnMut(&'static str, u64, u64);
+
+/// On the machine's clock.
+pub fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

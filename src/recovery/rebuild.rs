@@ -2,7 +2,7 @@
 //! they write, snapshots of the books that they lead to. A wrong record is refused before it is
 //! written; an unfinished directory is marked as such from its first moment.
 
-use super::books::Books;
+use super::books::{Books, replay_records};
 use super::directory::{self, LOG_DIRECTORY};
 use super::restored_copy::RestoredCopy;
 use super::writing::Writing;
@@ -13,8 +13,6 @@ use domain::values::ids::PLATFORM;
 use domain::values::time::Timestamp;
 use std::path::{Path, PathBuf};
 use wal::{Reader, Seq, Tip};
-
-const PROGRESS_RECORDS: u64 = 4096;
 
 pub struct Rebuild {
     directory: PathBuf,
@@ -35,10 +33,8 @@ impl Rebuild {
     }
 
     /// Under it the index knows documents and phones.
-    pub fn know(&mut self, key: Option<&[u8]>) {
-        if let Some(key) = key {
-            self.log.books.machine.person_marks = PersonMarks::under(key);
-        }
+    pub fn know(&mut self, key: &[u8]) {
+        self.log.books.machine.person_marks = PersonMarks::under(key);
     }
 
     pub fn tip(&self) -> Tip {
@@ -54,7 +50,6 @@ impl Rebuild {
         Ok(())
     }
 
-    /// As the engine does.
     fn snapshot(&mut self) -> Result<(), Failed> {
         self.log.snapshot()?;
         self.log.raise_floor()
@@ -99,46 +94,36 @@ pub fn salvage(
     snapshot_records: u64,
     progress: Progress<'_>,
 ) -> Result<Salvaged, Failed> {
-    let key = directory::read_mark_key(from)?;
+    directory::read_mark_key(from)?;
     let scratch = Scratch::beside(into);
-    let wal::Salvage { reader, damage, acknowledged } =
-        wal::salvage(&from.join(LOG_DIRECTORY), &scratch.0, until, &mut |seq, of| {
-            progress("check", seq, of)
-        })?;
+    let wal::Salvage { reader, damage, acknowledged } = scratch.salvage(from, until, progress)?;
     let last = reader.last_seq();
-    if last == 0 {
-        return Err(damage.map_or(Failed::LogEnds { last: 0, wanted: 1 }, Failed::Damaged));
-    }
-    let mut rebuild = Rebuild::begin(into, "salvage", snapshot_records)?;
-    rebuild.know(key.as_deref());
-    let mut time = None;
-    super::books::each_record(&reader, 1, last, |stored| {
-        if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
-            progress("salvage", stored.seq, last);
-        }
-        time = Some(Timestamp::from_unix_ms(stored.time_ms));
-        rebuild.add(stored)
-    })?;
-    let (tip, left_out) = rebuild.finish(|into| directory::copy_whole_beside_log(from, into, progress))?;
+    let Some(newest) = reader.record(last)? else {
+        return Err(damage.map_or_else(|| log_ends(0, 1), Failed::Damaged));
+    };
+    let time = Some(Timestamp::from_unix_ms(newest.time_ms));
+    let (tip, left_out) = rebuilt(from, into, "salvage", (&reader, last), snapshot_records, progress)?;
     Ok(Salvaged { tip, time, damage, acknowledged, left_out })
 }
 
-/// What lies behind `until` may be damaged.
-fn open_up_to(
+fn log_ends(last: Seq, wanted: Seq) -> Failed {
+    Failed::NotDone(format!("the log ends at sequence {last}, before {wanted}"))
+}
+
+/// The stores beside the log are copied as they are now, but for the damaged ones, which are returned.
+fn rebuilt(
     from: &Path,
-    until: Until,
-    scratch: &Scratch,
+    into: &Path,
+    made_by: &'static str,
+    (reader, last): (&Reader, Seq),
+    snapshot_records: u64,
     progress: Progress<'_>,
-) -> Result<Reader, Failed> {
-    match (Reader::open_read_only(from.join(LOG_DIRECTORY)), until) {
-        (Err(error), Until::Seq(seq)) => {
-            let salvage = wal::salvage(&from.join(LOG_DIRECTORY), &scratch.0, Some(seq), &mut |seq, of| {
-                progress("check", seq, of)
-            })?;
-            if salvage.reader.last_seq() < seq { Err(error.into()) } else { Ok(salvage.reader) }
-        }
-        (opened, _) => Ok(opened?),
-    }
+) -> Result<(Tip, Vec<Failed>), Failed> {
+    let key = directory::read_mark_key(from)?;
+    let mut rebuild = Rebuild::begin(into, made_by, snapshot_records)?;
+    key.iter().for_each(|key| rebuild.know(key));
+    replay_records(reader, last, (made_by, progress), |stored| rebuild.add(stored))?;
+    rebuild.finish(|into| directory::copy_beside_log(from, into, true, progress))
 }
 
 /// Beside a directory in the making, for what is needed meanwhile and removed at the end.
@@ -150,6 +135,16 @@ impl Scratch {
         name.push(format!(".scratch-{}", std::process::id()));
         Scratch(PathBuf::from(name))
     }
+
+    fn salvage(
+        &self,
+        from: &Path,
+        until: Option<Seq>,
+        progress: Progress<'_>,
+    ) -> Result<wal::Salvage, Failed> {
+        let mut check = |seq, of| progress("check", seq, of);
+        Ok(wal::salvage(&from.join(LOG_DIRECTORY), &self.0, until, &mut check)?)
+    }
 }
 
 impl Drop for Scratch {
@@ -158,7 +153,6 @@ impl Drop for Scratch {
     }
 }
 
-/// The stores beside the log are copied as they are now, but for the damaged ones, which are returned.
 pub fn replay(
     from: &Path,
     into: &Path,
@@ -168,24 +162,24 @@ pub fn replay(
 ) -> Result<(Tip, Vec<Failed>), Failed> {
     RestoredCopy::must_be_whole(from)?;
     let scratch = Scratch::beside(into);
-    let reader = open_up_to(from, until, &scratch, progress)?;
+    let reader = match (Reader::open_read_only(from.join(LOG_DIRECTORY)), until) {
+        // What lies behind it may be damaged.
+        (Err(error), Until::Seq(seq)) => {
+            let reader = scratch.salvage(from, Some(seq), progress)?.reader;
+            if reader.last_seq() < seq {
+                return Err(error.into());
+            }
+            reader
+        }
+        (opened, _) => opened?,
+    };
     let last = match until {
         Until::End => reader.last_seq(),
-        Until::Seq(seq) if seq > reader.last_seq() => {
-            return Err(Failed::LogEnds { last: reader.last_seq(), wanted: seq });
-        }
+        Until::Seq(seq) if seq > reader.last_seq() => return Err(log_ends(reader.last_seq(), seq)),
         Until::Seq(seq) => seq,
         Until::Time(time) => last_until(&reader, time, progress)?,
     };
-    let mut rebuild = Rebuild::begin(into, "replay", snapshot_records)?;
-    rebuild.know(directory::read_mark_key(from)?.as_deref());
-    super::books::each_record(&reader, 1, last, |stored| {
-        if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
-            progress("replay", stored.seq, last);
-        }
-        rebuild.add(stored)
-    })?;
-    let made = rebuild.finish(|into| directory::copy_whole_beside_log(from, into, progress))?;
+    let made = rebuilt(from, into, "replay", (&reader, last), snapshot_records, progress)?;
     progress("replay", last, last);
     Ok(made)
 }
@@ -196,9 +190,9 @@ pub fn replay(
 /// time is never too early. Only a tenant that came from elsewhere has records that are older than
 /// their place: they are no older than the platform's record before them, by which it came.
 fn last_until(reader: &Reader, time: Timestamp, progress: Progress<'_>) -> Result<Seq, Failed> {
-    let (mut books, mut found, last) = (Books::default(), 0, reader.last_seq());
+    let (mut books, mut found) = (Books::default(), 0);
     let mut platform_ms = i64::MIN;
-    super::books::each_record(reader, 1, last, |stored| {
+    replay_records(reader, reader.last_seq(), ("looking for the moment", progress), |stored| {
         books.apply(&stored)?;
         if stored.tenant == PLATFORM {
             platform_ms = platform_ms.max(stored.time_ms);
@@ -207,10 +201,10 @@ fn last_until(reader: &Reader, time: Timestamp, progress: Progress<'_>) -> Resul
         if book.is_some_and(|wall_ms| wall_ms.max(platform_ms) <= time.unix_ms()) {
             found = stored.seq;
         }
-        if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
-            progress("looking for the moment", stored.seq, last);
-        }
         Ok(())
     })?;
-    if found == 0 { Err(Failed::NothingAsEarly { time }) } else { Ok(found) }
+    match found {
+        0 => Err(Failed::NotDone(format!("the log has no record as early as {time}"))),
+        found => Ok(found),
+    }
 }

@@ -29,110 +29,77 @@ pub fn recheck(
     records_max: u64,
     pace: &mut dyn FnMut() -> bool,
 ) -> Result<Rechecked, Failed> {
-    let mut recheck =
-        Recheck { reader, done: Rechecked::default(), books: Books::default(), newest: HashMap::new() };
-    let _ = recheck.totals(tenants, records_max, pace)? && recheck.replay(pace)? && recheck.compare(pace);
-    Ok(recheck.done)
-}
-
-/// Each step says whether the next one is wanted.
-struct Recheck<'a> {
-    reader: &'a Reader,
-    done: Rechecked,
-    /// Before the records that are applied.
-    books: Books,
-    /// With the sequence after which the book is derived.
-    newest: HashMap<u64, (Seq, StoredSnapshot)>,
-}
-
-impl Recheck<'_> {
-    fn totals(
-        &mut self,
-        tenants: &[u64],
-        records_max: u64,
-        pace: &mut dyn FnMut() -> bool,
-    ) -> Result<bool, Failed> {
-        for tenant in tenants {
-            let Some(stored) = self.reader.snapshot(*tenant, None)? else { continue };
-            if !pace() {
-                return Ok(false);
+    let (mut done, mut books) = (Rechecked::default(), Books::default());
+    // With the sequence after which the book is derived.
+    let mut newest: HashMap<u64, (Seq, StoredSnapshot)> = HashMap::new();
+    for tenant in tenants {
+        let Some(stored) = reader.snapshot(*tenant, None)? else { continue };
+        if !pace() {
+            return Ok(done);
+        }
+        // The decoded book is dropped here, so that a large one is not in memory beside the one
+        // before it.
+        let added_up = restored(&books.machine, &stored)
+            .and_then(|saved| balances(&saved).map_err(|breach| damage(&stored, &breach)));
+        if let Err(breach) = added_up {
+            done.breaches.push((*tenant, breach));
+            continue;
+        }
+        done.books += 1;
+        if !pace() {
+            return Ok(done);
+        }
+        let before = stored.seq.checked_sub(1).map(|seq| reader.snapshot(*tenant, Some(seq)));
+        let before = before.transpose()?.flatten();
+        let from = before.as_ref().map_or(0, |before| before.seq);
+        if stored.seq - from > records_max {
+            continue;
+        }
+        if let Some(before) = before {
+            match restored(&books.machine, &before) {
+                Ok(book) => drop(books.books.insert(*tenant, book)),
+                Err(breach) => {
+                    done.breaches.push((*tenant, breach));
+                    continue;
+                }
             }
-            // The decoded book is dropped here, so that a large one is not in memory beside the one
-            // before it.
-            let added_up = restored(&self.books.machine, &stored)
-                .and_then(|saved| balances(&saved).map_err(|breach| damage(&stored, &breach.to_string())));
-            if let Err(breach) = added_up {
-                self.done.breaches.push((*tenant, breach));
-                continue;
-            }
-            self.done.books += 1;
-            if !pace() {
-                return Ok(false);
-            }
-            let before = match stored.seq {
-                0 => None,
-                seq => self.reader.snapshot(*tenant, Some(seq - 1))?,
-            };
-            let from = before.as_ref().map_or(0, |before| before.seq);
-            if stored.seq - from > records_max {
-                continue;
-            }
-            if let Some(before) = before {
-                match restored(&self.books.machine, &before) {
-                    Ok(book) => self.books.put(*tenant, book),
+        }
+        newest.insert(*tenant, (from, stored));
+        if !pace() {
+            return Ok(done);
+        }
+    }
+    for (after, to) in joined(newest.values().map(|(from, stored)| (*from, stored.seq)).collect()) {
+        for record in reader.records(after + 1, Some(to)) {
+            let record = record?;
+            let is_between =
+                |(from, stored): &(Seq, StoredSnapshot)| record.seq > *from && record.seq <= stored.seq;
+            if newest.get(&record.tenant).is_some_and(is_between) {
+                match books.apply(&record) {
+                    Ok(_) => done.records += 1,
                     Err(breach) => {
-                        self.done.breaches.push((*tenant, breach));
-                        continue;
+                        newest.remove(&record.tenant);
+                        done.breaches.push((record.tenant, breach));
                     }
                 }
             }
-            self.newest.insert(*tenant, (from, stored));
             if !pace() {
-                return Ok(false);
+                return Ok(done);
             }
         }
-        Ok(true)
     }
-
-    fn replay(&mut self, pace: &mut dyn FnMut() -> bool) -> Result<bool, Failed> {
-        let Recheck { reader, done, books, newest } = self;
-        for (after, to) in joined(newest.values().map(|(from, stored)| (*from, stored.seq)).collect()) {
-            for record in reader.records(after + 1, Some(to)) {
-                let record = record?;
-                let is_between =
-                    |(from, stored): &(Seq, StoredSnapshot)| record.seq > *from && record.seq <= stored.seq;
-                if newest.get(&record.tenant).is_some_and(is_between) {
-                    match books.apply(&record) {
-                        Ok(_) => done.records += 1,
-                        Err(breach) => {
-                            newest.remove(&record.tenant);
-                            done.breaches.push((record.tenant, breach));
-                        }
-                    }
-                }
-                if !pace() {
-                    return Ok(false);
-                }
-            }
+    for (tenant, (_, stored)) in newest {
+        let derived = books.at(tenant, stored.time_ms);
+        match restored(&books.machine, &stored) {
+            Ok(saved) if same(&saved, &derived) => done.derived += 1,
+            Ok(_) => done.breaches.push((tenant, damage(&stored, "it is not what the records lead to"))),
+            Err(breach) => done.breaches.push((tenant, breach)),
         }
-        Ok(true)
-    }
-
-    fn compare(&mut self, pace: &mut dyn FnMut() -> bool) -> bool {
-        for (tenant, (_, stored)) in self.newest.drain() {
-            let derived = self.books.at(tenant, stored.time_ms);
-            let breaches = &mut self.done.breaches;
-            match restored(&self.books.machine, &stored) {
-                Ok(saved) if same(&saved, &derived) => self.done.derived += 1,
-                Ok(_) => breaches.push((tenant, damage(&stored, "it is not what the records lead to"))),
-                Err(breach) => breaches.push((tenant, breach)),
-            }
-            if !pace() {
-                return false;
-            }
+        if !pace() {
+            break;
         }
-        true
     }
+    Ok(done)
 }
 
 /// Ranges (after, to] that meet are joined: nothing is read twice, nor anything between two of

@@ -2,12 +2,10 @@
 //! `pasarela serve` keeps live banks and webhooks shut in it until it is told to take over, and
 //! does not start at all on one that was not finished.
 
-use super::{Failed, Fault, at};
+use super::{Failed, at, directory, now_ms};
 use domain::values::time::Timestamp;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 use wal::Tip;
 
 pub const MARKER: &str = "PAST";
@@ -15,7 +13,6 @@ const UNDER_CONSTRUCTION: &str = "PAST.new";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestoredCopy {
-    /// The command that made the directory.
     pub made_by: String,
     /// On the machine's clock.
     pub made_at: Timestamp,
@@ -25,17 +22,14 @@ pub struct RestoredCopy {
 
 impl RestoredCopy {
     pub fn begun(made_by: &str) -> RestoredCopy {
-        RestoredCopy { made_by: made_by.to_owned(), made_at: now(), tip: None }
+        RestoredCopy { made_by: made_by.to_owned(), made_at: Timestamp::from_unix_ms(now_ms()), tip: None }
     }
 
     pub fn read(directory: &Path) -> Result<Option<RestoredCopy>, Failed> {
         let path = directory.join(MARKER);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(at(&path)(error)),
-        };
-        RestoredCopy::parse(&text).map(Some).ok_or_else(|| Failed::refused(&path, Fault::Marker))
+        let Some(bytes) = directory::read(&path)? else { return Ok(None) };
+        let past = String::from_utf8(bytes).ok().and_then(|text| RestoredCopy::parse(&text));
+        past.map(Some).ok_or(Failed::Marker(path))
     }
 
     /// A copy of a directory whose making broke off would look whole. That of the active server has
@@ -43,12 +37,13 @@ impl RestoredCopy {
     pub fn must_be_whole(directory: &Path) -> Result<Option<RestoredCopy>, Failed> {
         match RestoredCopy::read(directory)? {
             Some(RestoredCopy { made_by, tip: None, .. }) => {
-                Err(Failed::refused(directory, Fault::BrokenOff { made_by }))
+                let advice = "broke off before this directory was finished; remove it and make it again";
+                Err(Failed::refused(directory, format!("{made_by} {advice}")))
             }
             // The marker is the first file of a directory: without it there was nothing else yet.
             None if directory.join(UNDER_CONSTRUCTION).exists() => {
-                let fault = Fault::UnderConstruction { file: UNDER_CONSTRUCTION };
-                Err(Failed::refused(directory, fault))
+                let advice = "what began to make this directory broke off; remove it and make it again";
+                Err(Failed::refused(directory, format!("{UNDER_CONSTRUCTION}: {advice}")))
             }
             past => Ok(past),
         }
@@ -84,32 +79,18 @@ impl RestoredCopy {
             Some(tip) => text.push_str(&format!("seq = {}\nhead = \"{}\"\n", tip.seq, hex::encode(tip.hash))),
             None => text.push_str("# It is not finished: without `seq` and `head` nobody may use it.\n"),
         }
-        let (new, path) = (directory.join(UNDER_CONSTRUCTION), directory.join(MARKER));
-        let mut file = File::create(&new).map_err(at(&new))?;
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(at(&new))?;
-        fs::rename(&new, &path).map_err(at(&path))?;
-        sync(directory)
+        directory::write_whole(&directory.join(MARKER), text.as_bytes())
     }
 
     pub fn whole_up_to(self, tip: Tip) -> RestoredCopy {
         RestoredCopy { tip: Some(tip), ..self }
     }
 
-    /// The directory becomes that of the active server.
     pub fn remove(directory: &Path) -> Result<(), Failed> {
         let path = directory.join(MARKER);
         fs::remove_file(&path).map_err(at(&path))?;
-        sync(directory)
+        directory::sync_parent(&path)
     }
-}
-
-fn sync(directory: &Path) -> Result<(), Failed> {
-    File::open(directory).and_then(|opened| opened.sync_all()).map_err(at(directory))
-}
-
-fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_unix_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! records go through files that are sorted in a scratch directory, and are then compared in one
 //! walk with the stored ones.
 
-use super::books::{Books, balances, each_record, restored, same};
+use super::books::{Books, balances, replay_records, restored, same};
 use super::{Failed, Progress};
 use actors::{Schedule, wake_key};
 use domain::codec;
@@ -22,11 +22,10 @@ use wal::{Damage, ExternalSort, Hash, IndexOps, Reader, Seq, Sorted};
 
 const PROGRESS_RECORDS: u64 = 16_384;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     pub records: u64,
     pub bytes: u64,
-    /// That the records lead to.
     pub books: u64,
     /// Each equal to what the records before it lead to.
     pub snapshots: u64,
@@ -42,20 +41,12 @@ pub struct Verified {
 pub fn verify(reader: &Reader, scratch: &Path, progress: Progress<'_>) -> Result<Verified, Failed> {
     let tip = reader.tip();
     let mut replay = Replay::new(reader, scratch)?;
-    each_record(reader, 1, tip.seq, |stored| {
-        if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
-            progress("replay", stored.seq, tip.seq);
-        }
-        replay.take(&stored)
-    })?;
+    replay_records(reader, tip.seq, ("replay", progress), |stored| replay.take(&stored))?;
     progress("replay", tip.seq, tip.seq);
     replay.snapshots_before(Seq::MAX)?;
     if replay.verified.head != tip.hash {
-        return Err(Damage {
-            seq: tip.seq,
-            detail: format!("record {} is not the one that the tip names", tip.seq),
-        }
-        .into());
+        let detail = format!("record {} is not the one that the tip names", tip.seq);
+        return Err(Damage { seq: tip.seq, detail }.into());
     }
     for (tenant, book) in replay.books.iter() {
         balances(book)
@@ -63,7 +54,7 @@ pub fn verify(reader: &Reader, scratch: &Path, progress: Progress<'_>) -> Result
     }
     replay.floor()?;
     replay.compare_index(tip.seq, progress)?;
-    replay.verified.books = replay.books.len() as u64;
+    replay.verified.books = replay.books.books.len() as u64;
     Ok(replay.verified)
 }
 
@@ -98,7 +89,6 @@ fn is_removed(removed: &Ranges, key: &[u8], seq: Seq) -> bool {
     before.is_some_and(|(_, (to, last))| key < to.as_slice() && seq < *last)
 }
 
-/// In the sort: entries that the index should have come first, then changes of entities.
 const INDEX: u8 = 0;
 const STATES: u8 = 1;
 
@@ -111,15 +101,6 @@ impl<'a> Replay<'a> {
                 ahead.push(Reverse((first.seq, tenant)));
             }
         }
-        let verified = Verified {
-            records: 0,
-            bytes: 0,
-            books: 0,
-            snapshots: 0,
-            index_entries: 0,
-            states: 0,
-            head: Hash::default(),
-        };
         Ok(Replay {
             reader,
             books: Books::default(),
@@ -129,7 +110,7 @@ impl<'a> Replay<'a> {
             floor: reader.floor(),
             latest_ms: HashMap::new(),
             removed: Ranges::new(),
-            verified,
+            verified: Verified::default(),
         })
     }
 
@@ -174,28 +155,19 @@ impl<'a> Replay<'a> {
     fn states(&mut self, stored: &wal::Record, record: &Record) -> Result<(), Failed> {
         let written = record.entities.iter().map(|written| {
             let state = &written.state;
-            (
-                state.id(),
-                written.indexed,
-                Some(IndexedState { facet: state.facet(), deadline: state.deadline() }),
-            )
+            let is = IndexedState { facet: state.facet(), deadline: state.deadline() };
+            (state.id(), written.indexed, Some(is))
         });
         let removed = record.removed.iter().map(|(id, was)| (*id, Some(*was), None));
         for (n, (id, was, is)) in (0_u32..).zip(written.chain(removed)) {
-            let key = [
-                &[STATES],
-                index::entity(stored.tenant, id).as_slice(),
-                &stored.seq.to_be_bytes(),
-                &n.to_be_bytes(),
-            ]
-            .concat();
+            let (entity, seq) = (index::entity(stored.tenant, id), stored.seq.to_be_bytes());
+            let key = [&[STATES], entity.as_slice(), &seq, &n.to_be_bytes()].concat();
             self.sort.put(&key, &codec::encode(&(was, is)))?;
             self.verified.states += 1;
         }
         Ok(())
     }
 
-    /// Those that were taken before record `seq`.
     fn snapshots_before(&mut self, seq: Seq) -> Result<(), Failed> {
         while let Some(Reverse((at, tenant))) =
             self.ahead.peek().copied().filter(|Reverse((at, _))| *at < seq)
@@ -215,15 +187,13 @@ impl<'a> Replay<'a> {
     fn compare_snapshot(&mut self, tenant: u64, seq: Seq) -> Result<(), Failed> {
         let damage = |detail: String| Damage { seq, detail };
         let stored = self.reader.snapshot(tenant, Some(seq))?.filter(|stored| stored.seq == seq);
-        let stored =
-            stored.ok_or_else(|| damage(format!("the snapshot of book {tenant} at {seq} is gone")))?;
+        let gone = || damage(format!("the snapshot of book {tenant} at {seq} is gone"));
+        let stored = stored.ok_or_else(gone)?;
         let saved = restored(&self.books.machine, &stored)?;
         let replayed = self.books.at(tenant, stored.time_ms);
         if !same(&saved, &replayed) {
-            return Err(damage(format!(
-                "the snapshot of book {tenant} at {seq} is not what the records lead to"
-            ))
-            .into());
+            let why = format!("the snapshot of book {tenant} at {seq} is not what the records lead to");
+            return Err(damage(why).into());
         }
         let wakes = self.books.machine.next_due(&saved, &|_| false).is_some();
         self.lived(tenant, stored.time_ms);
@@ -232,45 +202,31 @@ impl<'a> Replay<'a> {
 
     /// Snapshots must have all records up to the floor, which replay leaves out.
     fn floor(&self) -> Result<(), Damage> {
-        let lost = self
-            .ends
-            .iter()
-            .filter(|(_, ends)| ends.record > ends.snapshot)
-            .min_by_key(|(_, ends)| ends.record);
-        match lost {
-            None => Ok(()),
-            Some((tenant, ends)) => {
-                let detail = format!(
-                    "a start replays from sequence {} on, but record {} of book {tenant} is in no snapshot",
-                    self.floor + 1,
-                    ends.record
-                );
-                Err(Damage { seq: ends.record, detail })
-            }
-        }
+        let lost = self.ends.iter().filter(|(_, ends)| ends.record > ends.snapshot);
+        let Some((tenant, ends)) = lost.min_by_key(|(_, ends)| ends.record) else { return Ok(()) };
+        let (from, seq) = (self.floor + 1, ends.record);
+        let detail = format!(
+            "a start replays from sequence {from} on, but record {seq} of book {tenant} is in no snapshot"
+        );
+        Err(Damage { seq, detail })
     }
 
     /// Side by side, to the end of both; of all faults the first by sequence is reported.
     fn compare_index(&mut self, last: Seq, progress: Progress<'_>) -> Result<(), Failed> {
         let Replay { reader, sort, latest_ms, removed, verified, .. } = self;
-        let mut first = FirstDamage::default();
+        let mut first = None;
         let mut sorted = sort.sorted()?;
         compare_entries(&mut sorted, reader, (latest_ms, removed), (last, progress), verified, &mut first)?;
         compare_states(&mut sorted, last, &mut first)?;
         progress("index", verified.index_entries, verified.index_entries);
-        first.0.map_or(Ok(()), |damage| Err(damage.into()))
+        first.map_or(Ok(()), |damage: Damage| Err(damage.into()))
     }
 }
 
-/// The lowest sequence so far.
-#[derive(Default)]
-struct FirstDamage(Option<Damage>);
-
-impl FirstDamage {
-    fn blame(&mut self, seq: Seq, detail: String) {
-        if self.0.as_ref().is_none_or(|first| seq < first.seq) {
-            self.0 = Some(Damage { seq, detail });
-        }
+/// The lowest sequence counts.
+fn blame(first: &mut Option<Damage>, seq: Seq, detail: String) {
+    if first.as_ref().is_none_or(|first| seq < first.seq) {
+        *first = Some(Damage { seq, detail });
     }
 }
 
@@ -280,16 +236,14 @@ fn compare_entries(
     (latest_ms, removed): (&HashMap<u64, i64>, &Ranges),
     (last, progress): (Seq, Progress<'_>),
     verified: &mut Verified,
-    first: &mut FirstDamage,
+    first: &mut Option<Damage>,
 ) -> Result<(), Failed> {
     let mut stored = reader.index_entries();
     loop {
         let expected = sorted.peek()?.and_then(of_index);
-        if let Some((_, Noted { value: None, .. })) = expected {
-            sorted.advance();
-            continue;
-        }
-        if expected.as_ref().is_some_and(|(key, noted)| is_removed(removed, key, noted.seq)) {
+        let is_gone =
+            |(key, noted): &(&[u8], Noted<'_>)| noted.value.is_none() || is_removed(removed, key, noted.seq);
+        if expected.as_ref().is_some_and(is_gone) {
             sorted.advance();
             continue;
         }
@@ -297,19 +251,25 @@ fn compare_entries(
             Ok(found) => found,
             Err(error) => {
                 let seq = expected.map_or(last, |(_, noted)| noted.seq);
-                let fault =
-                    format!("the index cannot be read where an entry of record {seq} should be: {error}");
-                first.blame(seq, fault);
+                let fault = "the index cannot be read where an entry of record";
+                blame(first, seq, format!("{fault} {seq} should be: {error}"));
                 return Ok(());
             }
         };
-        let order = order(expected.as_ref().map(|(key, _)| *key), found.as_ref().map(|(key, _)| *key));
+        // The end of a list comes after every key.
+        let order = match (&expected, &found) {
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (expected, found) => {
+                expected.as_ref().map(|(key, _)| *key).cmp(&found.as_ref().map(|(key, _)| *key))
+            }
+        };
         match (order, expected, found) {
             (Ordering::Less, Some((key, Noted { seq, time_ms, .. })), _) => {
                 // An older version may have written the record.
                 if !has_expired(latest_ms, key, time_ms) && !index::may_be_missing(key) {
-                    first
-                        .blame(seq, format!("an index entry of record {seq} is missing: {}", described(key)));
+                    let fault = format!("an index entry of record {seq} is missing: {}", described(key));
+                    blame(first, seq, fault);
                 }
                 sorted.advance();
             }
@@ -317,7 +277,7 @@ fn compare_entries(
                 // A proof has no secret, so it cannot tell which of these belong there.
                 if !index::is_personal(key) {
                     let fault = format!("the index has an entry that no record wrote: {}", described(key));
-                    first.blame(suspect(key, value, last), fault);
+                    blame(first, suspect(key, value, last), fault);
                 }
                 stored.advance();
             }
@@ -325,7 +285,7 @@ fn compare_entries(
                 if value != Some(found) {
                     let fault =
                         format!("an index entry of record {seq} says something else: {}", described(key));
-                    first.blame(seq, fault);
+                    blame(first, seq, fault);
                 }
                 verified.index_entries += 1;
                 if verified.index_entries.is_multiple_of(PROGRESS_RECORDS) {
@@ -343,15 +303,6 @@ fn of_index<'a>((key, noted): (&'a [u8], &'a [u8])) -> Option<(&'a [u8], Noted<'
     key.strip_prefix(&[INDEX]).map(|key| (key, Noted::read(noted)))
 }
 
-/// The end of a list comes after every key.
-fn order(expected: Option<&[u8]>, found: Option<&[u8]>) -> Ordering {
-    match (expected, found) {
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (expected, found) => expected.cmp(&found),
-    }
-}
-
 /// A kept answer is so old that it may have been removed from the index.
 fn has_expired(latest_ms: &HashMap<u64, i64>, key: &[u8], time_ms: i64) -> bool {
     let latest_ms = index::keeper(key).and_then(|tenant| latest_ms.get(&tenant));
@@ -359,7 +310,7 @@ fn has_expired(latest_ms: &HashMap<u64, i64>, key: &[u8], time_ms: i64) -> bool 
 }
 
 /// A record must begin with the state that the record before it left.
-fn compare_states(sorted: &mut Sorted<'_>, last: Seq, first: &mut FirstDamage) -> Result<(), Failed> {
+fn compare_states(sorted: &mut Sorted<'_>, last: Seq, first: &mut Option<Damage>) -> Result<(), Failed> {
     let mut before: Option<(Vec<u8>, Option<IndexedState>)> = None;
     while let Some((key, noted)) = sorted.peek()? {
         let Some((entity, place)) = key.strip_prefix(&[STATES]).and_then(|key| key.split_last_chunk::<12>())
@@ -369,13 +320,13 @@ fn compare_states(sorted: &mut Sorted<'_>, last: Seq, first: &mut FirstDamage) -
         };
         let seq = place.first_chunk::<8>().map_or(last, |seq| Seq::from_be_bytes(*seq));
         let (was, is): (Option<IndexedState>, Option<IndexedState>) = codec::decode(noted)?;
-        let stood = before.take().and_then(|(known, stood)| if known == entity { stood } else { None });
+        let stood = before.take().filter(|(known, _)| known == entity).and_then(|(_, stood)| stood);
         if was != stood {
             let entity = described(entity);
             let fault = format!(
                 "record {seq} says of {entity} that it stood otherwise than the record before it left it"
             );
-            first.blame(seq, fault);
+            blame(first, seq, fault);
         }
         before = Some((entity.to_vec(), is));
         sorted.advance();
@@ -392,39 +343,26 @@ struct Noted<'a> {
 
 impl Noted<'_> {
     fn read(noted: &[u8]) -> Noted<'_> {
-        let (seq, rest) =
-            noted.split_first_chunk::<8>().map_or((0, noted), |(seq, rest)| (Seq::from_be_bytes(*seq), rest));
-        let (time_ms, rest) =
-            rest.split_first_chunk::<8>().map_or((0, rest), |(time, rest)| (i64::from_be_bytes(*time), rest));
-        Noted {
-            seq,
-            time_ms,
-            value: rest.split_first().and_then(|(put, value)| (*put == 1).then_some(value)),
-        }
+        let (seq, rest) = noted.split_first_chunk().unwrap_or((&[0; 8], noted));
+        let (time_ms, rest) = rest.split_first_chunk().unwrap_or((&[0; 8], rest));
+        let value = rest.split_first().and_then(|(put, value)| (*put == 1).then_some(value));
+        Noted { seq: Seq::from_be_bytes(*seq), time_ms: i64::from_be_bytes(*time_ms), value }
     }
 }
 
 /// Of an entry which no record wrote: a sequence is its value, or the end of its key.
 fn suspect(key: &[u8], value: &[u8], last: Seq) -> Seq {
     let candidates = [<[u8; 8]>::try_from(value).ok(), key.last_chunk::<8>().copied()];
-    candidates
-        .into_iter()
-        .flatten()
-        .map(Seq::from_be_bytes)
-        .find(|seq| (1..=last).contains(seq))
-        .unwrap_or(last)
+    let mut seqs = candidates.into_iter().flatten().map(Seq::from_be_bytes);
+    seqs.find(|seq| (1..=last).contains(seq)).unwrap_or(last)
 }
 
 /// Tenant key, family, and the rest in hexadecimal.
 fn described(key: &[u8]) -> String {
     match key {
         [a, b, c, d, letter, rest @ ..] if letter.is_ascii_lowercase() => {
-            format!(
-                "tenant key {}, {}, {}",
-                u32::from_be_bytes([*a, *b, *c, *d]),
-                char::from(*letter),
-                hex::encode(rest)
-            )
+            let tenant = u32::from_be_bytes([*a, *b, *c, *d]);
+            format!("tenant key {tenant}, {}, {}", char::from(*letter), hex::encode(rest))
         }
         _ => hex::encode(key),
     }

@@ -2,8 +2,8 @@
 //! that they write and snapshots of the books that they lead to. A wrong record is refused before
 //! it is written.
 
+use super::Failed;
 use super::books::Books;
-use super::{Failed, Fault};
 use actors::{Rules, Schedule, Storage, wake_key};
 use domain::commands::KeyedCommand;
 use domain::indexing;
@@ -64,11 +64,8 @@ impl Writing {
     pub fn add(&mut self, stored: wal::Record) -> Result<(), Failed> {
         let seq = self.tip.seq + 1;
         if stored.seq != seq || stored.prev != self.tip.hash {
-            return Err(Damage {
-                seq,
-                detail: format!("record {} does not follow record {}", stored.seq, self.tip.seq),
-            }
-            .into());
+            let detail = format!("record {} does not follow record {}", stored.seq, self.tip.seq);
+            return Err(Damage { seq, detail }.into());
         }
         let record = self.books.apply(&stored)?;
         let ops = self.entries(&stored, &record);
@@ -109,13 +106,10 @@ impl Writing {
         wall_ms: i64,
     ) -> Result<Result<(), Refusal>, Failed> {
         let machine = &self.books.machine;
-        let now_ms = match self.books.get(tenant) {
-            Some(book) => machine.now_ms(book, wall_ms),
-            None => wall_ms,
-        };
+        let now_ms = self.books.get(tenant).map_or(wall_ms, |book| machine.now_ms(book, wall_ms));
         let book = self.books.at(tenant, now_ms);
         let mut seed = [0; 8];
-        getrandom::fill(&mut seed).map_err(Failed::Randomness)?;
+        getrandom::fill(&mut seed).map_err(super::directory::no_randomness)?;
         let turn = actors::Turn { tenant, now_ms, seed: u64::from_le_bytes(seed), ahead_ms: 0 };
         let decision = machine.decide(&book, None, command, turn);
         if let Some(refusal) = decision.refusal {
@@ -145,11 +139,12 @@ impl Writing {
     }
 
     fn acknowledged(&self, from: &Receiver<Result<Durable, Poisoned>>) -> Result<(), Failed> {
-        match from.recv() {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(poisoned)) => Err(Failed::refused(&self.directory, Fault::Poisoned(poisoned))),
-            Err(_) => Err(Failed::refused(&self.directory, Fault::WriterEnded)),
-        }
+        let why = match from.recv() {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(poisoned)) => poisoned.to_string(),
+            Err(_) => "the log's writer ended".to_owned(),
+        };
+        Err(Failed::refused(&self.directory, why))
     }
 
     pub fn sync(&mut self) -> Result<(), Failed> {
@@ -160,7 +155,12 @@ impl Writing {
 
     pub fn snapshot(&mut self) -> Result<(), Failed> {
         for tenant in std::mem::take(&mut self.changed) {
-            let Some(last_ms) = self.books.get(tenant).map(last_ms) else { continue };
+            let last = match self.books.get(tenant) {
+                Some(AnyBook::Platform(book)) => book.last,
+                Some(AnyBook::Tenant(book)) => book.last,
+                None => continue,
+            };
+            let last_ms = last.unix_ms();
             // The book is settled at its last record, as when the engine saves it.
             let book = &self.books.at(tenant, last_ms);
             let machine = &self.books.machine;
@@ -190,19 +190,9 @@ impl Writing {
         self.log.close();
         let (written, tip) = (self.log.reader().tip(), self.tip);
         if written != tip {
-            return Err(Damage {
-                seq: tip.seq,
-                detail: format!("record {} came out as another one; the copy is useless", tip.seq),
-            }
-            .into());
+            let detail = format!("record {} came out as another one; the copy is useless", tip.seq);
+            return Err(Damage { seq: tip.seq, detail }.into());
         }
         Ok(tip)
-    }
-}
-
-fn last_ms(book: &AnyBook) -> i64 {
-    match book {
-        AnyBook::Platform(book) => book.last.unix_ms(),
-        AnyBook::Tenant(book) => book.last.unix_ms(),
     }
 }

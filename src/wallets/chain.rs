@@ -29,9 +29,10 @@ pub struct Facts {
 
 impl Worker {
     pub(super) async fn facts(&self) -> Result<Facts, TurnError> {
-        let (node, settings) = (&self.evm.node, &self.evm.settings);
+        let (node, settings) = (&self.connection.evm.node, &self.connection.evm.settings);
         let wallet = settings.wallet.account();
-        let head::Head { newest: head, last } = head::head(&self.evm, self.services.now()).await?;
+        let head::Head { newest: head, last } =
+            head::head(&self.connection.evm, self.connection.services.now()).await?;
         let count = node.count(&wallet).await?;
         if let Some(last) = last {
             match node.count_at(&wallet, last.number).await {
@@ -50,7 +51,7 @@ impl Worker {
             Err(RpcError::Refused { .. }) => TIP,
             tip => tip?,
         };
-        self.evm.note(|figures| {
+        self.connection.evm.note(|figures| {
             figures.head = Some(head.number);
             figures.head_at = Some(head.timestamp);
             figures.gas = Some(gas);
@@ -67,7 +68,7 @@ impl Worker {
         transfer: &Transfer,
         facts: &Facts,
     ) -> Result<Standing, TurnError> {
-        if transfer.chain_id != self.evm.settings.chain_id {
+        if transfer.chain_id != self.connection.evm.settings.chain_id {
             return Ok(Standing::Doubtful);
         }
         let mut taken = Vec::new();
@@ -84,7 +85,7 @@ impl Worker {
             None
         };
         let seen = Seen { head: facts.head.number, taken, other };
-        Ok(seen.standing(transfer, self.evm.settings.confirmations))
+        Ok(seen.standing(transfer, self.connection.evm.settings.confirmations))
     }
 
     async fn taken(
@@ -93,7 +94,7 @@ impl Worker {
         transfer: &Transfer,
         hash: [u8; 32],
     ) -> Result<Option<Taken>, TurnError> {
-        let (node, settings) = (&self.evm.node, &self.evm.settings);
+        let (node, settings) = (&self.connection.evm.node, &self.connection.evm.settings);
         let Some(receipt) = node.receipt(&hash, &settings.contract).await? else { return Ok(None) };
         let block = node.block(receipt.block).await?;
         if block.is_none_or(|block| block.hash != receipt.block_hash) {
@@ -111,8 +112,8 @@ impl Worker {
     }
 
     async fn other(&self, transfer: &Transfer, facts: &Facts) -> Result<Option<([u8; 32], u64)>, RpcError> {
-        let (node, wallet) = (&self.evm.node, &transfer.wallet);
-        let last = final_block(facts.head.number, self.evm.settings.confirmations);
+        let (node, wallet) = (&self.connection.evm.node, &transfer.wallet);
+        let last = final_block(facts.head.number, self.connection.evm.settings.confirmations);
         let Some(last) = last.filter(|last| *last > transfer.since_block) else { return Ok(None) };
         if node.count_at(wallet, last).await? <= transfer.nonce {
             return Ok(None);

@@ -23,8 +23,8 @@ pub struct Head {
 pub async fn head(evm: &Evm, now: Timestamp) -> Result<Head, TurnError> {
     let newest = evm.node.head().await?;
     let known = match evm.known() {
-        Some(known) => Some(known),
         None => first_block(evm).await?,
+        known => known,
     };
     let implausible = |why: String| Err(TurnError::Head { block: newest.number, why });
     let now = u64::try_from(now.unix_ms() / SECOND_MS).unwrap_or(0);

@@ -34,13 +34,14 @@ impl OpenPayouts {
         let listed = listed(reader)?;
         self.known.retain(|id, _| listed.contains(id));
         for id in listed {
-            if let std::collections::btree_map::Entry::Vacant(place) = self.known.entry(id) {
-                let found = find(reader, id)?;
-                place.insert(found.filter(|open| {
+            if !self.known.contains_key(&id) {
+                let is_meant = |open: &OpenPayout| {
+                    let payout = &open.payout;
                     is_live(open.tenant_key)
-                        && open.payout.network == self.network
-                        && open.payout.status == Status::Processing
-                }));
+                        && payout.network == self.network
+                        && payout.status == Status::Processing
+                };
+                self.known.insert(id, find(reader, id)?.filter(is_meant));
             }
         }
         Ok(())

@@ -58,7 +58,7 @@ impl Worker {
             Standing::Open => self.push(open, transfer, facts).await?,
             Standing::Doubtful => {
                 if self.doubtful.insert(open.payout.id) {
-                    let (network, payout) = (self.evm.network().name(), open.payout.id);
+                    let (network, payout) = (self.connection.evm.network().name(), open.payout.id);
                     tracing::error!(network, %payout, nonce = transfer.nonce, "what the node says of a \
                         payout's transactions does not fit together: an operator has to look");
                 }
@@ -68,7 +68,7 @@ impl Worker {
     }
 
     async fn push(&mut self, open: &OpenPayout, transfer: &Transfer, facts: &Facts) -> Result<(), TurnError> {
-        let settings = &self.evm.settings;
+        let settings = &self.connection.evm.settings;
         let market = Market {
             count: facts.count,
             offered: facts.offered,
@@ -77,17 +77,17 @@ impl Worker {
         };
         // Another wallet's transaction can be broadcast and not be signed.
         let is_ours = transfer.wallet == settings.wallet.account();
-        match next_move(transfer, market, self.services.now()) {
+        match next_move(transfer, market, self.connection.services.now()) {
             Move::Replace(fees) if is_ours => {
                 if self.sign(open, transfer.nonce, fees, facts).await? {
-                    self.evm.note(|figures| figures.replaced += 1);
-                    tracing::warn!(network = self.evm.network().name(), payout = %open.payout.id, nonce = transfer.nonce, max_fee = fees.max, "a stuck transaction was replaced by one that pays more");
+                    self.connection.evm.note(|figures| figures.replaced += 1);
+                    tracing::warn!(network = self.connection.evm.network().name(), payout = %open.payout.id, nonce = transfer.nonce, max_fee = fees.max, "a stuck transaction was replaced by one that pays more");
                 }
             }
             Move::Replace(_) | Move::Broadcast => {
                 let newest = transfer.newest().map(|newest| newest.hash);
                 if let Some(hash) = newest
-                    && !self.evm.node.knows(&hash).await?
+                    && !self.connection.evm.node.knows(&hash).await?
                 {
                     self.broadcast(open.payout.id, &transfer.raw).await;
                 }
@@ -97,9 +97,9 @@ impl Worker {
     }
 
     pub(super) async fn follow_asked(&mut self, facts: &Facts) -> Result<(), TurnError> {
-        for (tenant_key, operation) in self.evm.take_asked() {
+        for (tenant_key, operation) in self.connection.evm.take_asked() {
             let (id, _) = Id::from(operation).entity_and_operation();
-            let found = open::read(self.services.engine.reader(), tenant_key, id)?;
+            let found = open::read(self.connection.services.engine.reader(), tenant_key, id)?;
             let Some(open) = found.filter(|open| open.payout.status != Status::Processing) else { continue };
             let Some(transfer) = open.payout.transfer.clone() else { continue };
             match self.standing(&open, &transfer, facts).await? {
@@ -115,7 +115,7 @@ impl Worker {
         let operation = open.payout.id.operation(crypto_payout::SEND);
         let command = Command::RailReply(RailReply::plain(operation, How::Ask, answer)).into();
         let id = EntityId::crypto_payout(open.payout.id);
-        let engine = &self.services.engine;
+        let engine = &self.connection.services.engine;
         let asked = engine.continue_entity(open.tenant_key, id, command).await;
         if let Err(failure) = asked {
             tracing::warn!(payout = %open.payout.id, ?failure, "the network's word on a payout was not \
@@ -133,10 +133,10 @@ impl Worker {
         let mut waits = None;
         for open in unsigned.iter().take(room) {
             // While the clock is in doubt no live money is decided on.
-            if self.services.may_decide(open.tenant_key).is_err() {
+            if self.connection.services.may_decide(open.tenant_key).is_err() {
                 break;
             }
-            let units = self.evm.settings.units.of(open.payout.amount).unwrap_or(u128::MAX);
+            let units = self.connection.evm.settings.units.of(open.payout.amount).unwrap_or(u128::MAX);
             let fees = match affordable(facts, &reserved, units) {
                 Ok(fees) => fees,
                 Err(why) => {
@@ -151,7 +151,7 @@ impl Worker {
                 reserved.usdt = reserved.usdt.saturating_add(units);
             }
         }
-        self.evm.note(|figures| {
+        self.connection.evm.note(|figures| {
             figures.waiting = unsigned.len() - begun;
             figures.in_flight = signed.len() + begun;
             figures.doubtful = self.doubtful.len();
@@ -166,7 +166,7 @@ impl Worker {
         for open in signed {
             let transfer = open.payout.transfer.as_deref().filter(|transfer| transfer.nonce >= facts.count);
             if let Some(newest) = transfer.and_then(Transfer::newest) {
-                let units = self.evm.settings.units.of(open.payout.amount).unwrap_or(u128::MAX);
+                let units = self.connection.evm.settings.units.of(open.payout.amount).unwrap_or(u128::MAX);
                 reserved.gas = reserved.gas.saturating_add(gas_of(newest.fees));
                 reserved.usdt = reserved.usdt.saturating_add(units);
             }
@@ -179,7 +179,7 @@ impl Worker {
             return;
         }
         self.waits = waits;
-        let network = self.evm.network().name();
+        let network = self.connection.evm.network().name();
         match waits {
             Some(why) => {
                 tracing::warn!(network, waiting, why = why.name(), "USDT payouts wait for the wallet");
@@ -190,7 +190,7 @@ impl Worker {
 
     /// From the network's own on, that no record has taken.
     fn free_nonce(&self, from: u64) -> Result<u64, TurnError> {
-        let (settings, reader) = (&self.evm.settings, self.services.engine.reader());
+        let (settings, reader) = (&self.connection.evm.settings, self.connection.services.engine.reader());
         let wallet = settings.wallet.account();
         let mut nonce = from;
         loop {
@@ -211,7 +211,7 @@ impl Worker {
         fees: Fees,
         facts: &Facts,
     ) -> Result<bool, TurnError> {
-        let settings = &self.evm.settings;
+        let settings = &self.connection.evm.settings;
         let to = read_hex(&open.payout.address.to_ascii_lowercase());
         let Some((to, units)) = to.zip(settings.units.of(open.payout.amount)) else {
             tracing::error!(payout = %open.payout.id, "a payout cannot be written as a transaction: an \
@@ -239,7 +239,7 @@ impl Worker {
         };
         let command = Command::from(rules::Command::Sign(Box::new(signing))).into();
         let id = EntityId::crypto_payout(open.payout.id);
-        let engine = &self.services.engine;
+        let engine = &self.connection.services.engine;
         let asked = engine.continue_entity(open.tenant_key, id, command).await;
         let recorded = match asked {
             Ok(settled) if settled.record.is_some() => settled.entity,
@@ -262,8 +262,8 @@ impl Worker {
 
     /// What the node says is a hint for people: blocks alone tell what became of the transaction.
     async fn broadcast(&self, payout: Id, raw: &[u8]) {
-        if let Err(error) = self.evm.node.broadcast(raw).await {
-            tracing::warn!(network = self.evm.network().name(), %payout, %error, "a transaction was not \
+        if let Err(error) = self.connection.evm.node.broadcast(raw).await {
+            tracing::warn!(network = self.connection.evm.network().name(), %payout, %error, "a transaction was not \
                 taken: it is broadcast again");
         }
     }

@@ -55,15 +55,8 @@ const TERMS_KEPT: usize = 8;
 /// yet waits in the log.
 const PROBE_EVERY: Duration = Duration::from_secs(60);
 
-enum Due {
-    Event(Happened),
-    Resend(Resend),
-}
-
-struct EndedDelivery {
-    delivered: Delivered,
-    first: Option<u64>,
-}
+/// With the event's number, if it was delivered for the first time.
+type Ended = (Delivered, Option<u64>);
 
 type PermitFuture = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
 
@@ -80,7 +73,7 @@ pub(super) struct DeliveryWorker {
     pending: VecDeque<Happened>,
     read_to: u64,
     at_end: bool,
-    posting: JoinSet<EndedDelivery>,
+    posting: JoinSet<Ended>,
     /// Until then only the delivery that was started last may be on its way to arrive.
     next_start: Instant,
     open: BTreeSet<u64>,
@@ -102,7 +95,7 @@ impl DeliveryWorker {
         position: u64,
     ) -> Result<Option<DeliveryWorker>, Unreadable> {
         // Changes from before are part of the state that is read next.
-        queue.take_changed();
+        queue.changed.store(false, Ordering::SeqCst);
         let (Some(webhook), Some(mode)) = (load(&*tenants, &queue)?, tenants.mode_of(queue.tenant)) else {
             return Ok(None);
         };
@@ -111,7 +104,7 @@ impl DeliveryWorker {
             again.extend(backlog::numbered(tenants.engine().reader(), queue.tenant, *number)?);
         }
         let position = position.max(webhook.reached);
-        queue.reach(position);
+        queue.position.store(position, Ordering::Relaxed);
         Ok(Some(DeliveryWorker {
             signing: tenants.signing(queue.tenant, &webhook),
             open: webhook.open.iter().copied().collect(),
@@ -185,7 +178,7 @@ impl DeliveryWorker {
                 () = sleep_until(self.next_start), if self.has_work() && self.holds_back() => {}
                 () = sleep_until(self.next_first), if self.holds_first_back() => {}
                 () = sleep(ROOM_PAUSE), if self.waits_for_room() => {}
-                () = self.queue.woken() => {}
+                () = self.queue.wake_up.notified() => {}
                 // A page at a time: others want to read too.
                 () = yield_now(), if self.is_reading() => {}
             }
@@ -198,7 +191,7 @@ impl DeliveryWorker {
 
     /// Reads what changed, and reads on in the log. Breaks when the endpoint is gone.
     fn look(&mut self) -> Result<ControlFlow<()>, Unreadable> {
-        if self.queue.take_changed() {
+        if self.queue.changed.swap(false, Ordering::SeqCst) {
             if !self.reload()? {
                 return Ok(ControlFlow::Break(()));
             }
@@ -210,13 +203,13 @@ impl DeliveryWorker {
         if self.at_end
             && self.pending.is_empty()
             && self.posting.len() < self.window()
-            && self.queue.take_woken()
+            && self.queue.woken.swap(false, Ordering::SeqCst)
         {
             self.at_end = false;
         }
         if self.pending.is_empty() {
             self.position = self.read_to;
-            self.queue.reach(self.position);
+            self.queue.position.store(self.position, Ordering::Relaxed);
         }
         if self.is_reading() {
             let page = backlog::after(self.tenants.engine().reader(), self.queue.tenant, self.read_to, PAGE)?;
@@ -285,21 +278,17 @@ impl DeliveryWorker {
         self.webhook.resends.iter().find(|resend| !self.resent.contains(&resend.delivery)).copied()
     }
 
-    fn is_flooded(&self) -> bool {
-        self.webhook.is_flooded(self.failing)
-    }
-
     fn holds_first_back(&self) -> bool {
         self.has_first() && self.may_send() && self.is_early()
     }
 
     fn is_early(&self) -> bool {
-        self.is_flooded() && Instant::now() < self.next_first
+        self.webhook.is_flooded(self.failing) && Instant::now() < self.next_first
     }
 
     fn window(&self) -> usize {
         match self.known {
-            _ if self.is_flooded() => 1,
+            _ if self.webhook.is_flooded(self.failing) => 1,
             true => WINDOW,
             false => WINDOW_UNKNOWN,
         }
@@ -331,7 +320,7 @@ impl DeliveryWorker {
         }
         // While deliveries must wait, nothing matters until the endpoint changes.
         let term = if self.has_due() {
-            self.queue.take_woken();
+            self.queue.woken.store(false, Ordering::SeqCst);
             None
         } else {
             self.webhook.term().cloned()
@@ -345,23 +334,19 @@ impl DeliveryWorker {
 
     fn start(&mut self, permit: OwnedSemaphorePermit) {
         // A change since the last look is dealt with by the next one.
-        if self.queue.is_changed() || !self.wants() {
+        if self.queue.changed.load(Ordering::SeqCst) || !self.wants() {
             return;
         }
-        let first = match self.is_early() {
-            true => None,
-            false => self.again.pop_front(),
-        };
-        let due = match (first, self.resend()) {
-            (Some(happened), _) => Due::Event(happened),
-            (None, Some(resend)) => Due::Resend(resend),
-            (None, None) => match self.pending.pop_front() {
-                Some(happened) => Due::Event(happened),
-                None => return,
-            },
-        };
-        let (id, created_at, event, attempt, happened, first) = match due {
-            Due::Event(happened) => {
+        let again = if self.is_early() { None } else { self.again.pop_front() };
+        let resend = self.resend().filter(|_| again.is_none());
+        let (id, created_at, event, attempt, happened, first) = match resend {
+            Some(Resend { delivery, event, created_at, attempt }) => {
+                self.resent.insert(delivery);
+                let (reader, tenant) = (self.tenants.engine().reader(), self.queue.tenant);
+                (delivery, created_at, event, attempt, backlog::numbered(reader, tenant, event.number), None)
+            }
+            None => {
+                let Some(happened) = again.or_else(|| self.pending.pop_front()) else { return };
                 let number = happened.number();
                 self.open.insert(number);
                 self.position = self.position.max(number);
@@ -369,23 +354,9 @@ impl DeliveryWorker {
                 let id = self.webhook.delivery_id(number, time);
                 (id, time, happened.event(), 1, Ok(Some(happened)), Some(number))
             }
-            Due::Resend(Resend { delivery, event, created_at, attempt }) => {
-                self.resent.insert(delivery);
-                let (reader, tenant) = (self.tenants.engine().reader(), self.queue.tenant);
-                (delivery, created_at, event, attempt, backlog::numbered(reader, tenant, event.number), None)
-            }
         };
-        let delivered = move |sent: Sent| EndedDelivery {
-            delivered: Delivered {
-                id,
-                event,
-                created_at,
-                http_status: sent.http_status,
-                latency_ms: sent.latency_ms,
-                error: sent.error,
-                attempt,
-            },
-            first,
+        let delivered = move |Sent { http_status, latency_ms, error }: Sent| {
+            (Delivered { id, event, created_at, http_status, latency_ms, error, attempt }, first)
         };
         let body = happened
             .ok()
@@ -415,13 +386,9 @@ impl DeliveryWorker {
         });
     }
 
-    fn note(&mut self, outcome: Result<EndedDelivery, JoinError>) {
-        let EndedDelivery { delivered, first } = match outcome {
-            Ok(outcome) => outcome,
-            // A delivery that broke off has no outcome: a delivery worker that begins again sends
-            // it again.
-            Err(error) => panic!("a delivery broke off: {error}"),
-        };
+    fn note(&mut self, outcome: Result<Ended, JoinError>) {
+        // A delivery that broke off has no outcome: a delivery worker that begins again sends it again.
+        let (delivered, first) = outcome.unwrap_or_else(|error| panic!("a delivery broke off: {error}"));
         let counter = if delivered.error.is_none() {
             &self.webhooks.counters.delivered
         } else {
@@ -451,18 +418,9 @@ impl DeliveryWorker {
             };
             let command = webhooks::Command::Progress(Box::new(progress));
             let counted = Counted::new(&self.webhooks, |webhooks| &webhooks.writing);
-            let outcome = self
-                .tenants
-                .engine()
-                .ask_entity(
-                    self.queue.tenant,
-                    EntityId::webhook(self.queue.id),
-                    false,
-                    command.into(),
-                    None,
-                    None,
-                )
-                .await;
+            let (tenant, id) = (self.queue.tenant, EntityId::webhook(self.queue.id));
+            let engine = self.tenants.engine();
+            let outcome = engine.ask_entity(tenant, id, false, command.into(), None, None).await;
             drop(counted);
             match outcome {
                 Ok(settled) => {

@@ -17,16 +17,16 @@ pub const WRITE_EVERY: u64 = 10_000;
 pub struct EndpointQueue {
     pub tenant: u64,
     pub id: Id,
-    woken: AtomicBool,
+    pub woken: AtomicBool,
     /// No delivery worker is at work, or one is about to end; then `rest` says more. Otherwise the
     /// writer of the log touches no lock here: delivery workers have a low priority, and one that
     /// is interrupted with a lock in hand would keep everybody waiting.
     resting: AtomicBool,
     rest: Mutex<Option<Rest>>,
-    changed: AtomicBool,
-    wake_up: Notify,
+    pub changed: AtomicBool,
+    pub wake_up: Notify,
     newest: AtomicU64,
-    position: AtomicU64,
+    pub position: AtomicU64,
 }
 
 pub struct Rest {
@@ -56,11 +56,10 @@ impl EndpointQueue {
         // The notification is sent also if it was woken before and has not looked yet: the change
         // is not to wait until a delivery ends.
         self.wake_up.notify_one();
-        if self.wake() {
-            let mut rest = self.resting();
-            if let Some(rest) = rest.take() {
-                self.begin(webhooks, &rest);
-            }
+        if self.wake()
+            && let Some(rest) = self.resting().take()
+        {
+            self.begin(webhooks, &rest);
         }
     }
 
@@ -102,49 +101,21 @@ impl EndpointQueue {
         webhooks.begin(Arc::clone(self), rest.position);
     }
 
-    pub fn look_up(&self) {
-        self.wake_up.notify_one();
-    }
-
-    pub async fn woken(&self) {
-        self.wake_up.notified().await;
-    }
-
-    pub fn take_woken(&self) -> bool {
-        self.woken.swap(false, Ordering::SeqCst)
-    }
-
-    pub fn is_changed(&self) -> bool {
-        self.changed.load(Ordering::SeqCst)
-    }
-
-    pub fn take_changed(&self) -> bool {
-        self.changed.swap(false, Ordering::SeqCst)
-    }
-
     pub fn rest(&self, rest: Rest) -> bool {
         let mut resting = self.resting();
         self.resting.store(true, Ordering::SeqCst);
-        if self.woken.load(Ordering::SeqCst) || self.is_changed() {
+        if self.woken.load(Ordering::SeqCst) || self.changed.load(Ordering::SeqCst) {
             self.resting.store(false, Ordering::SeqCst);
             return false;
         }
-        self.reach(rest.position);
+        self.position.store(rest.position, Ordering::Relaxed);
         *resting = Some(rest);
         true
-    }
-
-    pub fn reach(&self, position: u64) {
-        self.position.store(position, Ordering::Relaxed);
     }
 
     /// Nothing waits up to this event; 0 while a delivery worker is at work.
     pub fn quiet_up_to(&self) -> u64 {
         self.resting().as_ref().map_or(0, |rest| rest.position)
-    }
-
-    pub fn position(&self) -> u64 {
-        self.position.load(Ordering::Relaxed)
     }
 
     pub fn behind(&self) -> u64 {

@@ -35,14 +35,14 @@ use domain::record::Record;
 use domain::values::ids::{Id, Kind, is_live};
 use endpoint_queue::EndpointQueue;
 use names::Lookups;
-use post::{HeaderNames, Poster, PosterError, Sent};
-use std::io;
+pub use post::WebhooksError;
+use post::{HeaderNames, Poster, Sent};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 use tokio::runtime::{Handle, Runtime};
-use tokio::sync::{AcquireError, Semaphore};
+use tokio::sync::Semaphore;
 use url::{Host, Url};
 
 const QUICK_MAX: usize = 512;
@@ -69,14 +69,6 @@ pub struct Options {
     /// Keeps a restored copy from sending live events before it has taken over.
     pub outbound: Outbound,
     pub clock: Clock,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum WebhooksError {
-    #[error("the threads of webhooks did not start: {0}")]
-    Threads(io::Error),
-    #[error(transparent)]
-    Poster(#[from] PosterError),
 }
 
 pub trait Tenants: Send + Sync {
@@ -169,8 +161,7 @@ impl Webhooks {
     pub fn attach(self: &Arc<Self>, tenants: Arc<dyn Tenants>) -> Result<(), Unreadable> {
         let _ = self.tenants.set(Arc::downgrade(&tenants));
         let from = index::webhooks();
-        let mut to = from.clone();
-        to.extend_from_slice(&[0xFF; 25]);
+        let to = [from.as_slice(), &[0xFF; 25]].concat();
         for entry in tenants.engine().reader().index_scan(&from, &to, false) {
             let (key, _) = entry?;
             let name = key.get(from.len()..).and_then(|rest| rest.split_first_chunk::<8>());
@@ -191,7 +182,7 @@ impl Webhooks {
     /// the next start.
     pub async fn stop(&self, patience: Duration) {
         self.stopping.store(true, Ordering::SeqCst);
-        self.queues.iter().for_each(|queues| queues.iter().for_each(|queue| queue.look_up()));
+        self.queues.iter().for_each(|queues| queues.iter().for_each(|queue| queue.wake_up.notify_one()));
         let all_stopped = async {
             while self.delivery_workers.load(Ordering::SeqCst) > 0 {
                 tokio::time::sleep(STOP_EVERY).await;
@@ -244,17 +235,16 @@ impl Webhooks {
         let live = self.queues.iter().filter(|queues| is_live(*queues.key()));
         live.flat_map(|queues| {
             let behind = queues.iter().filter(|queue| queue.behind() > 0);
-            behind.map(|queue| (queue.tenant, queue.position())).collect::<Vec<_>>()
+            behind.map(|queue| (queue.tenant, queue.position.load(Ordering::Relaxed))).collect::<Vec<_>>()
         })
         .take(most)
         .collect()
     }
 
     pub fn quiet_up_to(&self, tenant: u64, id: Id) -> u64 {
-        self.queues
-            .get(&tenant)
-            .and_then(|queues| queues.iter().find(|queue| queue.id == id).map(|queue| queue.quiet_up_to()))
-            .unwrap_or(0)
+        let mut quiet = 0;
+        self.queue(tenant, id, |queue| quiet = queue.quiet_up_to());
+        quiet
     }
 
     pub fn allows_private_targets(&self) -> bool {
@@ -294,19 +284,14 @@ impl Webhooks {
         let own = Arc::clone(
             &self.tries_of.entry(tenant).or_insert_with(|| Arc::new(Semaphore::new(TRIES_PER_TENANT_MAX))),
         );
-        let placing = async {
-            Ok::<_, AcquireError>((
-                own.acquire_owned().await?,
-                Arc::clone(&self.tries).acquire_owned().await?,
-            ))
-        };
-        let Ok(Ok(place)) = tokio::time::timeout(TRY_PATIENCE, placing).await else {
+        let placing = async { (own.acquire_owned().await, Arc::clone(&self.tries).acquire_owned().await) };
+        let Ok((Ok(of_tenant), Ok(of_all))) = tokio::time::timeout(TRY_PATIENCE, placing).await else {
             return Sent::failed("too many tests are under way; try again later");
         };
         let this = Arc::clone(self);
         let posting = self.spawner.spawn(async move {
             // Spawned, so that it goes on when nobody waits for it any more.
-            let _place = place;
+            let _places = (of_tenant, of_all);
             this.post(message).await
         });
         posting.await.unwrap_or_else(|_| Sent::failed("the server is stopping"))

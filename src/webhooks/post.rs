@@ -17,7 +17,7 @@ use hyper::{Method, Request, Response, Uri, Version};
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::pem::PemObject;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -82,21 +82,13 @@ impl Sent {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum ExtraCaError {
-    #[error("webhooks.extra_ca_file: {}: {source}", path.display())]
-    Unreadable { path: PathBuf, source: io::Error },
-    #[error("webhooks.extra_ca_file: {}: {source}", path.display())]
-    NotPem { path: PathBuf, source: pem::Error },
-    #[error("webhooks.extra_ca_file: {}: holds no certificate", path.display())]
-    Empty { path: PathBuf },
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum PosterError {
-    #[error(transparent)]
-    ExtraCa(#[from] ExtraCaError),
+pub enum WebhooksError {
+    #[error("webhooks.extra_ca_file: {}: {why}", path.display())]
+    ExtraCa { path: PathBuf, why: String },
     #[error("webhooks: the client did not start: {0}")]
     Client(#[from] rustls::Error),
+    #[error("the threads of webhooks did not start: {0}")]
+    Threads(io::Error),
 }
 
 pub struct Poster {
@@ -115,7 +107,7 @@ impl Poster {
         names: HeaderNames,
         lookups: &Arc<Lookups>,
         clock: Clock,
-    ) -> Result<Poster, PosterError> {
+    ) -> Result<Poster, WebhooksError> {
         let extra = extra_ca_file.map(certificates).transpose()?.unwrap_or_default();
         let checked = CheckedNames { allow_private, lookups: Arc::clone(lookups) };
         let connector = Connector::new(checked, extra)?;
@@ -159,25 +151,21 @@ impl Poster {
             Err(_) => (None, Some(format!("no answer within {} seconds", PATIENCE.as_secs()))),
             Ok(Err(error)) => (None, Some(why(&error))),
             Ok(Ok(answer)) => {
-                let status = answer.status();
+                let (status, code) = (answer.status(), answer.status().as_u16());
                 let _ = tokio::time::timeout(ANSWER_PATIENCE, read_some(answer)).await;
-                (
-                    Some(status.as_u16()),
-                    (!status.is_success()).then(|| format!("it answered {}", status.as_u16())),
-                )
+                (Some(code), (!status.is_success()).then(|| format!("it answered {code}")))
             }
         };
         Sent { http_status, latency_ms, error }
     }
 }
 
-pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ExtraCaError> {
-    let file = || path.to_owned();
-    let pem = std::fs::read(path).map_err(|source| ExtraCaError::Unreadable { path: file(), source })?;
-    let certificates = CertificateDer::pem_slice_iter(&pem)
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|source| ExtraCaError::NotPem { path: file(), source })?;
-    if certificates.is_empty() { Err(ExtraCaError::Empty { path: file() }) } else { Ok(certificates) }
+pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, WebhooksError> {
+    let bad = |why: String| WebhooksError::ExtraCa { path: path.to_owned(), why };
+    let pem = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
+    let certificates = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
+    let certificates = certificates.map_err(|error| bad(error.to_string()))?;
+    if certificates.is_empty() { Err(bad("holds no certificate".to_owned())) } else { Ok(certificates) }
 }
 
 fn headers(message: &Message, names: &HeaderNames, now_ms: i64) -> Option<HeaderMap> {
@@ -204,8 +192,8 @@ fn headers(message: &Message, names: &HeaderNames, now_ms: i64) -> Option<Header
 }
 
 async fn read_some(mut answer: Response<Incoming>) {
-    if let Some(history) =
-        answer.extensions().get::<History>().filter(|_| answer.version() == Version::HTTP_2)
+    if answer.version() == Version::HTTP_2
+        && let Some(history) = answer.extensions().get::<History>()
     {
         history.answered();
     }
@@ -233,31 +221,28 @@ fn why(error: &ClientError) -> String {
         }
         if let Some(io) = found.downcast_ref::<io::Error>() {
             // An error of TLS comes inside one of input and output, or two of them.
-            if let Some(inner) =
-                io.get_ref().filter(|inner| inner.is::<rustls::Error>() || inner.is::<io::Error>())
-            {
+            let inner = io.get_ref().filter(|inner| inner.is::<rustls::Error>() || inner.is::<io::Error>());
+            if let Some(inner) = inner {
                 cause = Some(inner);
                 continue;
             }
-            match io.kind() {
-                ErrorKind::ConnectionRefused => return "the connection was refused".to_owned(),
+            let why = match io.kind() {
+                ErrorKind::ConnectionRefused => "the connection was refused",
                 ErrorKind::ConnectionReset
                 | ErrorKind::ConnectionAborted
                 | ErrorKind::BrokenPipe
-                | ErrorKind::UnexpectedEof => {
-                    return "the connection broke".to_owned();
-                }
-                ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
-                    return "it cannot be reached".to_owned();
-                }
-                _ => {}
+                | ErrorKind::UnexpectedEof => "the connection broke",
+                ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "it cannot be reached",
+                _ => "",
+            };
+            if !why.is_empty() {
+                return why.to_owned();
             }
         }
         cause = found.source();
     }
-    if error.is_connect() {
-        "no connection came about".to_owned()
-    } else {
-        "the connection broke before an answer".to_owned()
+    match error.is_connect() {
+        true => "no connection came about".to_owned(),
+        false => "the connection broke before an answer".to_owned(),
     }
 }

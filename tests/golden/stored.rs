@@ -75,7 +75,7 @@ fn goldens() -> Vec<Golden> {
             ledger::totals { Day Totals };
         cop_payments:
             values::channel { Channel }
-            entities::cop_payment { Failure Telling Phase Marketplace ForSession Live CopPayment }
+            entities::cop_payment { Failure Telling Waiting Phase Marketplace ForSession Live CopPayment }
             entities::cop_payment { Part Taken Aside EarlierRefund }
             values::token { StepToken };
         cop_payouts:
@@ -134,7 +134,7 @@ fn goldens() -> Vec<Golden> {
             platform::settings { Fee Fees ConversionSettings LiveStatus Settings TenantSettings Shop Receiver }
             platform::settings { Deployment };
         trace:
-            trace { Reach RailId BankWord EarlierOrder Trace };
+            trace { Reach RailId BankWord EarlierOrder Trace OrderState };
         values:
             values::account { AccountNumber }
             values::buyer { ColombianPhone DocumentType DocumentNumber Buyer }

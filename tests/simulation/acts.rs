@@ -28,9 +28,7 @@ use domain::resources::own_account;
 use domain::resources::payments;
 use domain::resources::payments::c2p::{Execute, NewIntent};
 use domain::resources::payments::charge::{NewCharge, Price};
-use domain::resources::payments::otp;
 use domain::resources::payments::otp::NewOtp;
-use domain::resources::payouts;
 use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::{NewBatch, NewItem};
 use domain::resources::verification::Start;
@@ -165,7 +163,7 @@ impl Life {
                 self.bank.follow(id.id, bank);
                 let new =
                     NewOtp { id: id.id, debtor: debtor(), amount: Ves::from_minor(cents), answer: None };
-                self.ask(tenant, id, true, otp::Command::Request(Box::new(new))).await;
+                self.ask(tenant, id, true, Box::new(new)).await;
             }
             Act::Repeat { n, other } => self.repeat(tenant, n, other).await?,
             Act::Look { n } => {
@@ -209,7 +207,7 @@ impl Life {
                 let id = self.fresh(tenant, Kind::Payout, What::Payout { to, shop, cents });
                 self.bank.follow(id.id, bank);
                 let new = payout(id.id, cents, receiver(to, shop), named(id.id));
-                self.ask(tenant, id, true, payouts::Command::Pay(Box::new(new))).await;
+                self.ask(tenant, id, true, Box::new(new)).await;
             }
             Act::Batch { to, bank } => self.batch(tenant, &to, bank).await,
             Act::Register { shell } => {
@@ -462,7 +460,7 @@ impl Life {
             }
             What::Payout { to, shop, cents } => {
                 let again = payout(id.id, cents + more, receiver(to, shop), named(id.id));
-                payouts::Command::Pay(Box::new(again)).into()
+                Box::new(again).into()
             }
             What::Intent { .. } | What::Other => return None,
         };

@@ -23,7 +23,6 @@ use domain::resources::merchants;
 use domain::resources::own_account;
 use domain::resources::payments;
 use domain::resources::payments::charge::{NewCharge, Price};
-use domain::resources::payouts;
 use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::NewItem;
 use domain::resources::payouts::{NewPayout, Receiver};
@@ -234,7 +233,7 @@ impl Asked {
             Command::Chargebacks(chargebacks::Command::Close(id, verdict)) => {
                 Asked::Close { id: *id, won: *verdict == Decided::Won }
             }
-            Command::Payouts(payouts::Command::Pay(new)) => Asked::Pay(Wanted::of(new)),
+            Command::Payouts(new) => Asked::Pay(Wanted::of(new)),
             Command::Batches(batch::Command::Pay(new)) => {
                 let sound = |item: &NewItem| match item {
                     NewItem::Sound(new) => Some(Wanted::of(new)),

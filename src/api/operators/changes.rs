@@ -111,17 +111,7 @@ fn show(entity: &Entity) -> Option<Vec<u8>> {
         Entity::CopPayout(payout) => cop_payments::payouts::show(payout),
         Entity::Merchant(merchant) => merchants::show(merchant),
         Entity::OwnAccount(account) => own_account::show(account),
-        // Operators change nothing of these.
-        Entity::Batch(_)
-        | Entity::Chargeback(_)
-        | Entity::Otp(_)
-        | Entity::Product(_)
-        | Entity::Session(_)
-        | Entity::Conversion(_)
-        | Entity::DepositAddress(_)
-        | Entity::Webhook(_)
-        | Entity::Notice(_)
-        // Whoever decided, and how, the entry itself says.
-        | Entity::Approval(_) => return None,
+        // Operators change nothing of the others; of an approval the entry itself says who decided, and how.
+        _ => return None,
     })
 }

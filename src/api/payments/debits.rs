@@ -18,7 +18,6 @@ use domain::entities::means::{Debtor, Means};
 use domain::entities::otp::{Otp, Status};
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
-use domain::resources::payments::otp;
 use domain::resources::payments::otp::NewOtp;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
@@ -86,7 +85,7 @@ async fn request_otp(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     if cx.caller.livemode() {
         cx.server()?.send_debit_code(&mut new).await?;
     }
-    cx.make(EntityId::otp(id), otp::Command::Request(Box::new(new))).await
+    cx.make(EntityId::otp(id), Box::new(new)).await
 }
 
 /// Reads the body of a request for a code: the payer, and how much is to be paid.

@@ -71,22 +71,10 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
         Entity::Payment(payment) => (of_payment(payment, n)?, Some(payment.id), None, payment.created_at),
         Entity::Payout(payout) => (of_payout(payout, n)?, None, Some(payout.id), payout.created_at),
         Entity::Otp(otp) => (of_otp(otp, n)?, None, None, otp.created_at),
-        Entity::Merchant(_)
-        | Entity::Batch(_)
-        | Entity::OwnAccount(_)
-        | Entity::Chargeback(_)
-        | Entity::Conversion(_)
-        | Entity::CryptoPayout(_)
-        | Entity::DepositAddress(_)
-        | Entity::Product(_)
-        | Entity::Session(_)
-        | Entity::CopPayout(_)
-        | Entity::Webhook(_)
-        | Entity::Notice(_)
-        | Entity::Approval(_) => return None,
         Entity::CopPayment(payment) => {
             (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at)
         }
+        _ => return None,
     };
     Some(show_operation(id, &operation, payment, payout, created_at))
 }
@@ -120,7 +108,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 code: payment.failure_code.as_deref(),
                 reference: shown(&payment.bank_reference),
                 contradicted: payment.contradicted() == Some(payment::CHARGE),
-                updated_at: updated(payment.order(n), payment.completed_at, payment.created_at),
+                updated_at: updated(payment.order.of(n), payment.completed_at, payment.created_at),
             })
         }
         // A payment that was charged back whole may have had none.
@@ -135,7 +123,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
             reference: shown(&payment.reversal_ref),
             contradicted: payment.contradicted() == Some(n),
             updated_at: updated(
-                payment.order(n),
+                payment.order.of(n),
                 payment.reversed_at,
                 payment.completed_at.unwrap_or(payment.created_at),
             ),
@@ -149,7 +137,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 code: None,
                 reference: made.map(|made| made.reference.as_str()).filter(|reference| !reference.is_empty()),
                 contradicted: made.is_some(),
-                updated_at: updated(payment.order(n), payment.completed_at, payment.created_at),
+                updated_at: updated(payment.order.of(n), payment.completed_at, payment.created_at),
             }
         }),
     }
@@ -195,7 +183,7 @@ fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
         code: payout.failure_code.as_deref(),
         reference: shown(&payout.reference),
         contradicted: payout.is_contradicted(),
-        updated_at: updated(Some(&payout.trace), payout.settled_at, payout.created_at),
+        updated_at: updated(Some(&payout.order.trace), payout.settled_at, payout.created_at),
     })
 }
 
@@ -212,7 +200,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             code: payment.failure_code(),
             reference: shown(&payment.processor_reference),
             contradicted: payment.contradicted() == Some(n),
-            updated_at: updated(payment.order(n), payment.completed_at, payment.created_at),
+            updated_at: updated(payment.order.of(n), payment.completed_at, payment.created_at),
         });
     }
     // An earlier refund was refused before another was tried; the processor may have made it after all.
@@ -224,7 +212,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             code: None,
             reference: reference.filter(|reference| !reference.is_empty()),
             contradicted: reference.is_some(),
-            updated_at: updated(payment.order(n), payment.completed_at, payment.created_at),
+            updated_at: updated(payment.order.of(n), payment.completed_at, payment.created_at),
         });
     }
     let refunding = matches!(payment.phase, cop_payment::Phase::Refunding { .. });
@@ -239,7 +227,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
         reference: payment.reference_of_refund(n).filter(|reference| !reference.is_empty()),
         contradicted: payment.contradicted() == Some(n),
         updated_at: updated(
-            payment.order(n),
+            payment.order.of(n),
             payment.refunded_at,
             payment.completed_at.unwrap_or(payment.created_at),
         ),

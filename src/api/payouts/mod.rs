@@ -22,7 +22,7 @@ use crate::value::{Bad, Value};
 use domain::entities::payout::{Destination, Payout, PayoutKind, Status};
 use domain::index::Space;
 use domain::resources::banks::{Catalogue, Service};
-use domain::resources::payouts::{self, NewPayout, PhoneHolder, Receiver};
+use domain::resources::payouts::{NewPayout, PhoneHolder, Receiver};
 use domain::trace::shown;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
@@ -172,7 +172,7 @@ async fn pay(cx: &mut Context<'_>, form: Form) -> Result<Reply, Problem> {
         cx.find(|records| Ok(records.entity(EntityId::payment(payment))?.ok_or_else(Problem::not_found)?))?;
     }
     let id = EntityId::payout(new.id);
-    cx.create(Space::Payout, &name, id, payouts::Command::Pay(Box::new(new))).await
+    cx.create(Space::Payout, &name, id, Box::new(new)).await
 }
 
 /// A new payout in each of its outcomes.

@@ -1,7 +1,6 @@
 //! The hits of a search, and how they are shown: the kind, the state and the amount of anything.
 
 use crate::checkout::sessions;
-use crate::lists::made_at;
 use crate::records::{Records, Stopped};
 use crate::writer::Object;
 use domain::entities::Entity;
@@ -93,7 +92,7 @@ impl Subject {
                 Entity::DepositAddress(_) => "deposit_address",
                 Entity::Webhook(_) => "webhook",
                 // Entities of the platform: no tenant's request makes them.
-                Entity::Notice(_) | Entity::Approval(_) => "other",
+                _ => "other",
             },
             Subject::Link(..) => "payment_link",
             Subject::Event { .. } => "event",
@@ -113,9 +112,9 @@ impl Subject {
 
     pub fn made_at(&self) -> Timestamp {
         match self {
-            Subject::Entity(entity) => made_at(entity),
+            Subject::Entity(entity) => entity.created_at(),
             Subject::Link(product, id) => {
-                link(product, *id).map_or_else(|| made_at(product), |link| link.created_at)
+                link(product, *id).map_or_else(|| product.created_at(), |link| link.created_at)
             }
             Subject::Event { at, .. } => *at,
             Subject::Deposit(found) => found.at,

@@ -33,15 +33,7 @@ pub fn has(entity: &Entity, by: Trait, text: &str) -> bool {
         }
         Entity::Session(session) => by == Trait::Reference && is(session.reference.as_deref()),
         Entity::Conversion(conversion) => by == Trait::Reference && is(conversion.reference.as_deref()),
-        Entity::Batch(_)
-        | Entity::Chargeback(_)
-        | Entity::Otp(_)
-        | Entity::OwnAccount(_)
-        | Entity::Product(_)
-        | Entity::DepositAddress(_)
-        | Entity::Webhook(_)
-        | Entity::Notice(_)
-        | Entity::Approval(_) => false,
+        _ => false,
     }
 }
 

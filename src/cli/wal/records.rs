@@ -273,7 +273,7 @@ impl Explain {
                 _ => None,
             };
             let line = self.line(RecordPlace::from(&stored), &record, &postings(money), wrong_code);
-            open = open && print(&mut out, &line).map_err(|_| Failed::Stdout)?;
+            open = open && print(&mut out, &line).map_err(unwritten)?;
             Ok(())
         })?;
         drop(progress);
@@ -414,7 +414,7 @@ impl Diff {
             }
             *records.entry(stored.tenant).or_default() += 1;
             let line = shown(self.json, RecordPlace::from(&stored), &record, &postings(&record.postings));
-            open = open && print(&mut out, &line).map_err(|_| Failed::Stdout)?;
+            open = open && print(&mut out, &line).map_err(unwritten)?;
             Ok(())
         })?;
         let after = balances(&books);
@@ -468,6 +468,10 @@ impl Diff {
             shown.join("  ")
         )
     }
+}
+
+fn unwritten(_: Failure) -> Failed {
+    Failed::NotDone("stdout cannot be written".to_owned())
 }
 
 fn balances(books: &Books) -> Balances {

@@ -63,7 +63,7 @@ fn peer(stream: Vec<u8>, sent: usize) -> (String, Arc<AtomicUsize>) {
 
 fn client(silence_max: Duration) -> Client {
     let config = Config::parse("", []).expect("it needs nothing");
-    peers::copying_client(&config, silence_max).expect("a client")
+    peers::client(&config, Some(silence_max)).expect("a client")
 }
 
 #[test]
@@ -121,7 +121,8 @@ fn a_copy_goes_on_from_the_end_of_the_log_or_is_too_short() {
     log_with(&shorter, &["one"]);
     let ours = log_with(&folder.path().join("ours"), &["one", "two"]);
     assert!(check(&copy, ours).is_ok() && check(&copy, Tip::default()).is_ok());
-    assert!(matches!(check(&shorter, ours), Err(NotRenewed::Shorter { copy: 1, ours: 2 })));
+    let why = check(&shorter, ours).expect_err("it is too short");
+    assert_eq!(why.to_string(), "the copy ends at record 1, this log at 2");
 }
 
 /// The view of a node that knows one other, which leads.

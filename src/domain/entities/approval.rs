@@ -1,7 +1,7 @@
 //! Calls of operators that wait for a second person.
 
 use crate::codec::{named, stored};
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::index::Entries;
 use crate::platform::audit::Who;
 use crate::values::ids::{EntityId, Id};
@@ -104,18 +104,6 @@ impl Resource for Approval {
             Some(decision) if decision.approved => Status::Approved.facet(),
             Some(_) => Status::Rejected.facet(),
         }
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, _: Change, _: &mut Entries<'_>) {}

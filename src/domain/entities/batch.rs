@@ -1,7 +1,7 @@
 //! Batches of payouts.
 
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
@@ -9,7 +9,6 @@ use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 
 stored! {
-    /// The result of an item of a batch.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum ItemEnd {
         /// The item is this payout, which may be older than the batch.
@@ -41,7 +40,6 @@ stored! {
         1 pub external_ref: ExternalRef,
         /// A keyed hash of the request, by which a repeat is recognised.
         2 pub mark: [u8; 16],
-        /// The results of the items, in their order.
         3 pub items: Vec<ItemEnd>,
         /// Whether real money moves; a test batch moves none.
         4 pub livemode: bool,
@@ -54,20 +52,8 @@ impl Resource for Batch {
         EntityId::batch(self.id)
     }
 
-    fn facet(&self) -> u8 {
-        0
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
     fn external_ref(&self) -> Option<&str> {
         Some(&self.external_ref)
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

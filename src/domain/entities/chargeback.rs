@@ -1,7 +1,7 @@
 //! Chargebacks.
 
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
@@ -65,18 +65,6 @@ impl Resource for Chargeback {
 
     fn facet(&self) -> u8 {
         self.status as u8
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

@@ -151,10 +151,6 @@ impl Resource for Conversion {
         if let Stage::Waiting(waiting) = &self.stage { Some(waiting.next_try) } else { None }
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
     fn listing(&self, facet: u8) -> Listing {
         if facet == UNLISTED {
             return Listing::Nowhere;
@@ -196,7 +192,6 @@ stored! {
         /// The instant at which the hold would have ended.
         0 pub release_at: Timestamp,
         1 pub hold: Id,
-        /// The amount, in minor units.
         2 pub minor: i64,
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::codec::stored;
 use crate::entities::payment::Status;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::entities::sale::Sale;
 use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::platform::audit::AuditEntry;
-use crate::trace::{Said, Trace, shown};
+use crate::trace::{OrderState, Said, shown};
 use crate::values::colombia::{Buyer, Channel, DocumentNumber};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Rate, Usd};
@@ -44,86 +44,33 @@ impl Telling {
 }
 
 stored! {
-    /// The phase of a payment: the processor's work on it.
+    /// A collection that waits for the buyer.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Waiting {
+        0 pub telling: Option<Telling>,
+        /// The number of codes that were sent to a simulated processor, one under way included.
+        1 pub codes: u8,
+    }
+
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum Phase {
-        /// The processor does not work on it.
         0 Idle,
-        1 Collecting {
-            /// The number of times that the processor was asked.
-            0 looks: u32,
-            1 next_look: Timestamp,
-            2 telling: Option<Telling>,
-        },
+        1 Collecting(Waiting),
         /// The processor is asked to refund; the money is set aside.
-        2 Refunding {
-            /// The number of times that the processor was asked.
-            0 looks: u32,
-            1 next_look: Timestamp,
-            2 aside: Aside,
-        },
-        /// The processor waits for the buyer, for whom SMS codes were tried.
-        3 Tried {
-            /// The number of times that the processor was asked.
-            0 looks: u32,
-            1 next_look: Timestamp,
-            2 telling: Option<Telling>,
-            /// The number of codes that were sent to it, one under way included.
-            3 codes: u8,
-        },
-        /// An operator has settled this operation; the processor is still asked whether it agrees.
-        4 AskedOn {
-            0 operation: u16,
-            /// The number of times that the processor was asked since.
-            1 looks: u32,
-            2 next_look: Timestamp,
-            /// The instant from which it is not asked any more.
-            3 until: Timestamp,
-        },
+        2 Refunding { 0 aside: Aside },
     }
-}
-
-/// A collection that waits for the buyer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    /// The number of times that the processor was asked.
-    pub looks: u32,
-    pub next_look: Timestamp,
-    pub telling: Option<Telling>,
-    /// The number of codes that were sent to it.
-    pub codes: u8,
 }
 
 impl Phase {
-    /// The collection that waits for the buyer, if the phase is one.
     pub const fn waiting(&self) -> Option<Waiting> {
-        match *self {
-            Phase::Collecting { looks, next_look, telling } => {
-                Some(Waiting { looks, next_look, telling, codes: 0 })
-            }
-            Phase::Tried { looks, next_look, telling, codes } => {
-                Some(Waiting { looks, next_look, telling, codes })
-            }
-            Phase::Idle | Phase::Refunding { .. } | Phase::AskedOn { .. } => None,
-        }
+        if let Phase::Collecting(waiting) = self { Some(*waiting) } else { None }
     }
 
-    /// Whether the processor is to decide about money.
     pub const fn is_deciding(&self) -> bool {
-        matches!(self, Phase::Collecting { .. } | Phase::Tried { .. } | Phase::Refunding { .. })
+        !matches!(self, Phase::Idle)
     }
 }
 
-impl From<Waiting> for Phase {
-    fn from(Waiting { looks, next_look, telling, codes }: Waiting) -> Phase {
-        match codes {
-            0 => Phase::Collecting { looks, next_look, telling },
-            _ => Phase::Tried { looks, next_look, telling, codes },
-        }
-    }
-}
-
-/// The seller's side of a marketplace sale in pesos.
 pub type Marketplace = crate::entities::sale::Marketplace<Cop>;
 
 stored! {
@@ -133,7 +80,6 @@ stored! {
     pub struct ForSession {
         0 pub sale: Sale,
         1 pub usd: Usd,
-        /// The price of a dollar for the buyer, in pesos.
         2 pub rate: Rate,
         3 pub market_rate: Rate,
         /// The operator's share of a sale through a payment link; set on completion.
@@ -151,7 +97,6 @@ stored! {
         5 pub fee: Option<Cop>,
         /// The tenant's reference, which need not be unique.
         6 pub reference: Option<String>,
-        /// The text of a JSON object of the tenant's.
         7 pub metadata: Option<String>,
         8 pub buyer: Option<Box<Buyer>>,
         9 pub marketplace: Option<Box<Marketplace>>,
@@ -178,8 +123,7 @@ stored! {
         /// Refunds before the newest that the processor made after it had refused them, in the order in
         /// which it said so.
         22 pub earlier_refunds: Vec<EarlierRefund>,
-        /// The trace of the newest order at the processor.
-        23 pub trace: Trace,
+        23 pub order: OrderState,
         /// The address or the picture of the QR code that the processor shows the buyer.
         24 pub qr_image: Option<Box<str>>,
         /// The state of a collection at a live processor.
@@ -212,18 +156,12 @@ impl CopPayment {
         self.fee.and_then(|fee| self.amount.minus(fee))
     }
 
-    /// The operator's share, which the tenant does not get.
     pub fn platform_fee(&self) -> Cop {
         self.checkout.as_ref().and_then(|checkout| checkout.platform_fee).unwrap_or_default()
     }
 
-    /// The operation that the processor is working on, if any.
     pub fn operation(&self) -> Option<Id> {
-        match self.phase {
-            Phase::Idle | Phase::AskedOn { .. } => None,
-            Phase::Collecting { .. } | Phase::Tried { .. } => Some(self.id.operation(COLLECT)),
-            Phase::Refunding { .. } => Some(self.refund_operation()),
-        }
+        self.phase.is_deciding().then(|| self.id.operation(self.order.operation))
     }
 
     pub fn refund_operation(&self) -> Id {
@@ -236,9 +174,7 @@ impl CopPayment {
         match (self.status, &self.phase) {
             (Status::Pending, _) => None,
             (Status::Failed | Status::Canceled, _) => self.processor_reference.is_some().then_some(COLLECT),
-            (Status::Completed, Phase::Idle | Phase::AskedOn { .. }) if self.refund_reference.is_some() => {
-                Some(newest_refund)
-            }
+            (Status::Completed, Phase::Idle) if self.refund_reference.is_some() => Some(newest_refund),
             (Status::Reversed, _) if self.failure == Some(Failure::RefundRefused) => Some(newest_refund),
             (Status::Completed | Status::Reversed, _) => match self.earlier_refunds.last() {
                 Some(earlier) => Some(earlier.operation),
@@ -259,23 +195,12 @@ impl CopPayment {
 
     /// Whether the processor knows its collection by this id.
     pub fn is_transaction(&self, id: &str) -> bool {
-        let named = self.order(COLLECT).and_then(|trace| trace.id.as_ref());
+        let named = self.order.of(COLLECT).and_then(|trace| trace.id.as_ref());
         named.is_some_and(|known| known.as_str() == id) || self.processor_reference.as_deref() == Some(id)
     }
 
-    /// The code of the failure, as callers see it.
     pub fn failure_code(&self) -> Option<&str> {
         self.failure.map(|failure| self.own_code.as_deref().unwrap_or(failure.name()))
-    }
-
-    /// The number of the newest operation that was ordered, whose trace it has.
-    pub const fn newest_order(&self) -> u16 {
-        if self.refunds > 0 { REFUND.saturating_add(self.refunds) } else { COLLECT }
-    }
-
-    /// The trace of its `n`-th operation.
-    pub fn order(&self, n: u16) -> Option<&Trace> {
-        self.trace.of(n, self.newest_order())
     }
 
     /// With what the processor said besides its answer, about its `n`-th operation.
@@ -285,8 +210,8 @@ impl CopPayment {
         }
         let qr_image = said.qr_image.clone().or_else(|| self.qr_image.clone());
         let code_token = said.token.clone().or_else(|| self.code_token.clone());
-        let trace = self.trace.noting_of(n, self.newest_order(), said);
-        Cow::Owned(CopPayment { trace, qr_image, code_token, ..self.clone() })
+        let order = self.order.noting(n, said);
+        Cow::Owned(CopPayment { order, qr_image, code_token, ..self.clone() })
     }
 
     /// Whether the payment's `n`-th operation is the newest refund that was tried.
@@ -324,21 +249,7 @@ impl Resource for CopPayment {
     }
 
     fn deadline(&self) -> Option<Timestamp> {
-        match self.phase {
-            Phase::Idle => None,
-            Phase::Collecting { next_look, .. }
-            | Phase::Tried { next_look, .. }
-            | Phase::Refunding { next_look, .. }
-            | Phase::AskedOn { next_look, .. } => Some(next_look),
-        }
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
+        self.order.next_look
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
@@ -365,7 +276,6 @@ impl Resource for CopPayment {
 }
 
 stored! {
-    /// The reason why a payment failed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Failure {
         /// The buyer did not pay in time.

@@ -2,7 +2,7 @@
 
 use crate::codec::stored;
 use crate::entities::payout::Status;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space, Trait};
 use crate::values::colombia::{DocumentNumber, DocumentType};
 use crate::values::ids::{EntityId, Id};
@@ -12,7 +12,6 @@ use crate::values::time::Timestamp;
 use std::fmt;
 
 stored! {
-    /// The type of the account that is paid.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum AccountType {
         0 Savings "savings",
@@ -48,7 +47,6 @@ impl ColombianAccount {
     }
 }
 
-/// The masked account.
 impl fmt::Debug for ColombianAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.masked(), f)
@@ -78,7 +76,6 @@ stored! {
         /// Whether real money moves; a test payout moves none.
         7 pub livemode: bool,
         8 pub created_at: Timestamp,
-        /// The instant at which the operator reported the outcome.
         9 pub settled_at: Option<Timestamp>,
     }
 }
@@ -99,16 +96,8 @@ impl Resource for CopPayout {
         self.status as u8
     }
 
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
     fn external_ref(&self) -> Option<&str> {
         Some(&self.external_ref)
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

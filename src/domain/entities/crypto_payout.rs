@@ -6,7 +6,7 @@ use crate::entities::resource::{Change, IndexedState, Listing, Resource};
 use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
 use crate::rail::{Operation, OperationKind, Service, Subject};
-use crate::trace::Trace;
+use crate::trace::OrderState;
 use crate::values::address::Network;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Usdt};
@@ -14,11 +14,9 @@ use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The number of the operation that sends the money.
 pub const SEND: u16 = 1;
 
 stored! {
-    /// The status of a payout. The number is its list facet.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
     pub enum Status {
@@ -52,54 +50,35 @@ stored! {
         4 pub fee: Usdt,
         5 pub network: Network,
         6 pub address: String,
-        /// The hash of the transfer on the network.
         7 pub tx_hash: Option<String>,
         8 pub failure_code: Option<String>,
-        /// The number of times that it was sent: two at most, the second after the network said that it
-        /// never received it.
-        9 pub sends: u32,
-        /// The number of times that the network was asked about it.
-        10 pub looks: u32,
-        /// The instant of the next question to the network: about the outcome, or whether the network
-        /// agrees with an operator who settled the payout.
-        11 pub next_look: Option<Timestamp>,
         /// The kept answer that the outcome replaces.
-        12 pub kept: Option<Arc<KeepRef>>,
+        9 pub kept: Option<Arc<KeepRef>>,
         /// Whether real money moves; a test payout moves none.
-        13 pub livemode: bool,
-        14 pub created_at: Timestamp,
-        /// The instant at which it arrived, failed or was rejected.
-        15 pub settled_at: Option<Timestamp>,
-        /// The trace of its order at the network.
-        16 pub trace: Trace,
+        10 pub livemode: bool,
+        11 pub created_at: Timestamp,
+        12 pub settled_at: Option<Timestamp>,
+        13 pub order: OrderState,
         /// The transactions, where the gateway itself makes them: in live mode, once one is signed.
-        17 pub transfer: Option<Box<Transfer>>,
+        14 pub transfer: Option<Box<Transfer>>,
     }
 }
 
 impl CryptoPayout {
-    /// Its operation with the network, as operators see it.
     pub(crate) fn as_operation(&self) -> Operation {
+        let subject = Subject::CryptoPayout(self.id);
+        let what = (OperationKind::CryptoPayout, Service::Usdt(self.network), subject);
+        let (sum, trace) = ((self.amount.minor(), Currency::Usdt), &self.order.trace);
         Operation {
-            id: self.id.operation(SEND),
-            kind: OperationKind::CryptoPayout,
-            service: Service::Usdt(self.network),
-            subject: Subject::CryptoPayout(self.id),
-            minor: self.amount.minor(),
-            currency: Currency::Usdt,
-            // The payout may have waited for an operator first.
-            sent_at: self.trace.sent_at.unwrap_or(self.created_at),
-            asked_at: self.trace.asked_at,
-            asks: self.trace.asks.unwrap_or(self.looks),
-            is_queued: self.status == Status::Processing && self.trace.is_queued(),
+            is_queued: self.status == Status::Processing && trace.is_queued(),
             is_operators: false,
-            word: self.trace.said(),
             code: self.failure_code.clone(),
             reference: self.tx_hash.clone(),
+            // It may have waited for an operator first.
+            ..Operation::of(self.id.operation(SEND), what, sum, Some(trace), self.created_at)
         }
     }
 
-    /// The sum that leaves the balance: amount and fee.
     pub fn total(&self) -> Usdt {
         self.amount.plus(self.fee).unwrap_or(self.amount)
     }
@@ -129,7 +108,7 @@ impl Resource for CryptoPayout {
     }
 
     fn deadline(&self) -> Option<Timestamp> {
-        self.next_look
+        self.order.next_look
     }
 
     fn external_ref(&self) -> Option<&str> {
@@ -157,7 +136,6 @@ impl Resource for CryptoPayout {
     }
 }
 
-/// A hash: of a transaction or a block.
 pub type Hash = [u8; 32];
 
 stored! {
@@ -177,13 +155,10 @@ stored! {
     /// The price that one transaction pays for a unit of gas, in wei.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Fees {
-        /// The most that a block's maker gets.
         0 pub tip: u64,
-        /// The most that is paid altogether.
         1 pub max: u64,
     }
 
-    /// A signed transaction.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Attempt {
         0 pub hash: Hash,
@@ -193,7 +168,6 @@ stored! {
 }
 
 impl Transfer {
-    /// The name under which a nonce of a wallet is taken.
     pub fn nonce_name(chain_id: u64, wallet: &[u8; 20], nonce: u64) -> String {
         format!("{chain_id} {} {nonce}", hex::encode(wallet))
     }

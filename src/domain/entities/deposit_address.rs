@@ -40,7 +40,6 @@ impl DepositAddress {
         format!("{} {} {customer_ref}", network.name(), asset.name())
     }
 
-    /// All addresses of the entity, each with its network and asset.
     pub fn places(&self) -> impl Iterator<Item = (Network, Asset, &str)> {
         let more = self
             .till
@@ -58,18 +57,6 @@ impl DepositAddress {
 impl Resource for DepositAddress {
     fn entity_id(&self) -> EntityId {
         EntityId::deposit_address(self.id)
-    }
-
-    fn facet(&self) -> u8 {
-        0
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
     }
 
     fn listing(&self, _facet: u8) -> Listing {
@@ -103,7 +90,6 @@ stored! {
         0 pub sale: Sale,
         /// The price; a USDT counts as a dollar.
         1 pub amount: Usd,
-        /// The seller, and the percentage that the tenant keeps.
         2 pub marketplace: Option<(Id, Rate)>,
         /// The addresses on other networks, or for another asset, than the first.
         3 pub more: Vec<TillAddress>,
@@ -117,7 +103,6 @@ stored! {
         7 pub generation: u64,
     }
 
-    /// A further address of a checkout session.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct TillAddress {
         0 pub network: Network,
@@ -161,11 +146,9 @@ stored! {
         0 pub id: Id,
         1 pub to: DepositAddress,
         2 pub amount: Usdt,
-        /// The hash of the transfer on the network.
         3 pub tx_hash: String,
         /// Its place in the network's log, in live mode.
         4 pub entry: Option<LogEntry>,
-        /// The instant at which it may be spent.
         5 pub available_at: Timestamp,
     }
 }

@@ -34,9 +34,7 @@ named! {
 pub enum Offer {
     /// The method is offered through banks that have this service.
     ByBanks(Service),
-    /// The method is offered whatever the payer's bank is.
     Always,
-    /// The method is not for bolívares.
     Never,
 }
 
@@ -53,7 +51,6 @@ impl Method {
 }
 
 impl Method {
-    /// The service of the rails that it takes.
     pub const fn service(self) -> rail::Service {
         match self {
             Method::C2p => rail::Service::C2p,
@@ -68,7 +65,6 @@ impl Method {
 }
 
 stored! {
-    /// The payer, as their bank knows them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Debtor {
         0 pub bank: BankCode,
@@ -111,9 +107,7 @@ stored! {
         /// USDT that came to an address of a checkout session.
         4 Usdt {
             0 amount: Usdt,
-            /// The seller's share of it, for a marketplace sale.
             1 seller_net: Option<Usdt>,
-            /// The hash of the transfer that completed the payment.
             2 tx_hash: String,
         },
     }
@@ -140,12 +134,10 @@ impl Means {
         }
     }
 
-    /// The service of the rails that it takes.
     pub const fn service(&self) -> rail::Service {
         self.method().service()
     }
 
-    /// The name of the member that describes a payment by it.
     pub(crate) const fn description_field(&self) -> &'static str {
         match self {
             Means::Debit { .. } => "concepto",
@@ -164,7 +156,6 @@ impl Means {
         }
     }
 
-    /// Whether the payer's bank can charge it back.
     pub const fn can_be_charged_back(&self) -> bool {
         match self {
             Means::Card { .. } => true,
@@ -172,7 +163,6 @@ impl Means {
         }
     }
 
-    /// Whether the bank was asked to send the payer a code.
     pub const fn otp_requested(&self) -> bool {
         match self {
             Means::C2p { otp_requested, .. } => *otp_requested,
@@ -213,7 +203,6 @@ impl Means {
     }
 }
 
-/// The name under which a transfer can pay once.
 pub fn transfer_name(bank: BankCode, date: Date, reference: &str) -> String {
     format!("{bank} {} {reference}", date.days())
 }

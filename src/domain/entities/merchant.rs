@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::codec::{named, stored};
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::entities::verification::{Attempts, MethodStatus};
 use crate::index::{Entries, Space, Trait};
 use crate::values::ids::{EntityId, Id};
@@ -52,7 +52,6 @@ stored! {
         /// Whether real money may be paid to it; a test merchant is paid none.
         10 pub livemode: bool,
         11 pub created_at: Timestamp,
-        /// The instant at which it last changed.
         12 pub updated_at: Timestamp,
     }
 }
@@ -106,10 +105,6 @@ impl Resource for Merchant {
 
     fn external_ref(&self) -> Option<&str> {
         Some(&self.external_ref)
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

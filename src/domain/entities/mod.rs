@@ -28,38 +28,11 @@ pub mod webhook;
 use crate::bank_names::Named;
 use crate::codec::stored;
 use crate::entities::resource::Resource;
-use crate::values::ids::EntityId;
+use crate::values::ids::{EntityId, each_kind};
 use crate::values::time::Timestamp;
 
-/// The kinds of entities: the stored number, the name and the state. `$with` is a macro that takes them.
-macro_rules! each_kind {
-    ($with:ident) => {
-        $with! {
-            0 Payment payment::Payment,
-            1 Payout payout::Payout,
-            2 Merchant merchant::Merchant,
-            3 Batch batch::Batch,
-            4 Chargeback chargeback::Chargeback,
-            5 Otp otp::Otp,
-            6 OwnAccount own_account::OwnAccount,
-            7 Product product::Product,
-            8 Session session::Session,
-            9 Conversion conversion::Conversion,
-            10 CryptoPayout crypto_payout::CryptoPayout,
-            11 DepositAddress deposit_address::DepositAddress,
-            12 CopPayment cop_payment::CopPayment,
-            13 CopPayout cop_payout::CopPayout,
-            14 Webhook webhook::Webhook,
-            15 Notice notice::Notice,
-            16 Approval approval::Approval,
-        }
-    };
-}
-
-pub(crate) use each_kind;
-
 macro_rules! entity {
-    ($($number:literal $Kind:ident $file:ident::$State:ident,)+) => {
+    ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?,)+) => {
         stored! {
             #[derive(Clone, Debug, PartialEq, Eq)]
             pub enum Entity {
@@ -67,10 +40,22 @@ macro_rules! entity {
             }
         }
 
+        $(impl From<$file::$State> for Entity {
+            fn from(state: $file::$State) -> Entity {
+                Entity::$Kind(state)
+            }
+        })+
+
         impl Entity {
             pub fn resource(&self) -> &dyn Resource {
                 match self {
                     $(Entity::$Kind(state) => state),+
+                }
+            }
+
+            pub fn created_at(&self) -> Timestamp {
+                match self {
+                    $(Entity::$Kind(state) => state.created_at),+
                 }
             }
         }
@@ -84,7 +69,6 @@ impl Entity {
         self.resource().entity_id()
     }
 
-    /// The byte by which lists are filtered.
     pub fn facet(&self) -> u8 {
         self.resource().facet()
     }
@@ -97,7 +81,6 @@ impl Entity {
         self.resource().external_ref()
     }
 
-    /// Its orders, as far as banks name them.
     pub fn named_orders(&self) -> Vec<Named<'_>> {
         match self {
             Entity::Payment(payment) => payment.named_orders(),

@@ -2,7 +2,7 @@
 
 use crate::bank_names::without_zeros;
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
@@ -10,9 +10,7 @@ use crate::values::time::{Date, Timestamp, Zone};
 use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 use std::fmt;
 
-/// The facet of a notice that no payment has claimed.
 pub const UNMATCHED: u8 = 0;
-/// The facet of a notice that verified a payment.
 pub const CLAIMED: u8 = 1;
 
 stored! {
@@ -20,8 +18,7 @@ stored! {
     pub struct Notice {
         0 pub id: Id,
         1 pub about: About,
-        2 pub received_at: Timestamp,
-        /// The payment that the notice verified, if any.
+        2 pub created_at: Timestamp,
         3 pub claim: Option<Claim>,
         /// The tenant in its mode to which an operator gave a transfer whose reference was guessed at too often:
         /// a payment of nobody else claims it.
@@ -43,7 +40,6 @@ stored! {
         2 pub phone: MobilePhone,
         3 pub amount: Ves,
         4 pub paid_at: Timestamp,
-        /// The payer's document, if the notice has it.
         5 pub document: Option<NoticedDocument>,
     }
 
@@ -61,7 +57,6 @@ impl NoticedDocument {
     }
 }
 
-/// The masked document.
 impl fmt::Debug for NoticedDocument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "***{:03}", self.number % 1000)
@@ -76,7 +71,6 @@ pub enum Guess {
 }
 
 stored! {
-    /// The payment that a notice verified.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Claim {
         0 pub tenant: u64,
@@ -152,18 +146,6 @@ impl Resource for Notice {
 
     fn facet(&self) -> u8 {
         if self.claim.is_some() { CLAIMED } else { UNMATCHED }
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

@@ -12,7 +12,6 @@ use crate::values::time::Timestamp;
 use std::sync::Arc;
 
 stored! {
-    /// The status of a request for a code.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
     pub enum Status {
@@ -44,7 +43,6 @@ stored! {
 }
 
 impl Otp {
-    /// The id of the operation with the bank.
     pub fn operation(&self) -> Id {
         self.id.operation(REQUEST_OTP)
     }
@@ -61,10 +59,6 @@ impl Resource for Otp {
 
     fn deadline(&self) -> Option<Timestamp> {
         (self.status == Status::Pending).then_some(self.expires_at)
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
     }
 
     fn listing(&self, _facet: u8) -> Listing {

@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::entities::verification::{Attempts, MethodStatus};
 use crate::index::{Entries, Space};
 use crate::values::ids::EntityId;
@@ -18,16 +18,13 @@ stored! {
         2 pub identification: IdentityDocument,
     }
 
-    /// The account, and the progress of its verification.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct OwnAccount {
         0 pub held: OwnPhone,
         1 pub status: MethodStatus,
         /// Whether real money may be sent to it; a test account receives none.
         2 pub livemode: bool,
-        /// The instant at which it was set first.
         3 pub created_at: Timestamp,
-        /// The instant at which it last changed.
         4 pub updated_at: Timestamp,
         5 pub attempts: Attempts,
     }
@@ -38,20 +35,12 @@ impl Resource for OwnAccount {
         EntityId::OWN_ACCOUNT
     }
 
-    fn facet(&self) -> u8 {
-        0
-    }
-
     fn deadline(&self) -> Option<Timestamp> {
         self.status.deadline()
     }
 
     fn external_ref(&self) -> Option<&str> {
         Some("")
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

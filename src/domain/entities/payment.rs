@@ -5,11 +5,11 @@ use crate::codec::stored;
 use crate::entities::chargeback::Chargeback;
 use crate::entities::means::{Debtor, Means, Method, transfer_name};
 use crate::entities::notice::{Guess, Traits};
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::entities::sale::Sale;
 use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
-use crate::trace::{Said, Trace, shown};
+use crate::trace::{OrderState, Said, shown};
 use crate::values::card::Brand;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd, Ves};
@@ -19,7 +19,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 stored! {
-    /// The status of a payment. The number is part of list facets.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
     pub enum Status {
@@ -35,51 +34,26 @@ stored! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CancelReason {
         0 Superseded "superseded",
-        /// The intent was not charged in time.
         1 Expired "expired",
     }
 
-    /// The phase of a payment: the bank's work on it.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum Phase {
         0 Idle,
-        1 Charging {
-            /// The number of times that the bank was asked about it.
-            0 looks: u32,
-            /// The instant at which it is asked next.
-            1 next_look: Timestamp,
-        },
+        1 Charging,
         /// A reversal is on its way, and the money for it is set aside.
-        2 Reversing {
-            /// The number of times that the bank was asked about it.
-            0 looks: u32,
-            /// The instant at which it is asked next.
-            1 next_look: Timestamp,
-            2 resent: bool,
-            3 aside: Aside,
-        },
-        /// An operator has settled this operation; the bank is still asked whether it agrees.
-        3 AskedOn {
-            0 operation: u16,
-            /// The number of times that the bank was asked since.
-            1 looks: u32,
-            2 next_look: Timestamp,
-            /// The instant from which it is not asked any more.
-            3 until: Timestamp,
-        },
+        2 Reversing { 0 aside: Aside },
         /// No bank works on it: the bank made the reversal, and then said that it refused it.
-        4 ReversalDenied { 0 code: String },
+        3 ReversalDenied { 0 code: String },
     }
 }
 
 impl Phase {
-    /// Whether the bank is to decide about money.
     pub const fn is_deciding(&self) -> bool {
-        matches!(self, Phase::Charging { .. } | Phase::Reversing { .. })
+        matches!(self, Phase::Charging | Phase::Reversing { .. })
     }
 }
 
-/// The seller's side of a marketplace sale.
 pub type Marketplace = crate::entities::sale::Marketplace<Ves>;
 
 stored! {
@@ -102,7 +76,6 @@ stored! {
         /// The bank's code when it failed. On a completed payment it contradicts the completion.
         11 pub failure_code: Option<String>,
         12 pub cancel_reason: Option<CancelReason>,
-        /// The chargebacks of a card payment, oldest first.
         13 pub chargebacks: Vec<Chargeback>,
         14 pub description: Option<String>,
         15 pub reversed_at: Option<Timestamp>,
@@ -123,8 +96,7 @@ stored! {
         25 pub reversals: u16,
         /// A reversal before the newest, if the bank made it after it had refused it.
         26 pub earlier_reversal: Option<Box<EarlierReversal>>,
-        /// The trace of the newest order at its rail.
-        27 pub trace: Trace,
+        27 pub order: OrderState,
         /// The number of this attempt among those on its reference, from 1.
         28 pub attempt: u32,
         29 pub failed_at: Option<Timestamp>,
@@ -133,7 +105,6 @@ stored! {
     }
 }
 
-/// The attempt before a new one on its reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Before {
     pub id: Id,
@@ -174,7 +145,6 @@ impl Payment {
         }
     }
 
-    /// Itself as the attempt before a new one on its reference.
     pub const fn before(&self) -> Before {
         Before { id: self.id, attempt: self.attempt }
     }
@@ -187,23 +157,12 @@ impl Payment {
         }
     }
 
-    /// The number of the newest operation that was ordered, whose trace it has.
-    pub const fn newest_order(&self) -> u16 {
-        if self.reversals > 0 { self.reversal() } else { CHARGE }
-    }
-
-    /// The trace of its `n`-th operation.
-    pub fn order(&self, n: u16) -> Option<&Trace> {
-        self.trace.of(n, self.newest_order())
-    }
-
     /// With what the rail said besides its answer, about its `n`-th operation.
     pub(crate) fn noting(&self, n: u16, said: &Said) -> Cow<'_, Payment> {
         if said.is_empty() {
             return Cow::Borrowed(self);
         }
-        let trace = self.trace.noting_of(n, self.newest_order(), said);
-        Cow::Owned(Payment { trace, ..self.clone() })
+        Cow::Owned(Payment { order: self.order.noting(n, said), ..self.clone() })
     }
 
     /// Whether its `n`-th operation is a reversal before the newest.
@@ -217,7 +176,6 @@ impl Payment {
         if self.checkout.is_some() { Space::Checkout } else { Space::Payment }
     }
 
-    /// Whether it is an intent that nobody has executed.
     pub fn is_idle_intent(&self) -> bool {
         self.status == Status::Pending && self.phase == Phase::Idle
     }
@@ -231,7 +189,6 @@ impl Payment {
         self.means.method()
     }
 
-    /// The payer, when a bank knows them.
     pub fn debtor(&self) -> Option<&Debtor> {
         match &self.means {
             Means::C2p { debtor, .. } | Means::Debit { debtor, .. } | Means::Transfer { debtor, .. } => {
@@ -245,7 +202,6 @@ impl Payment {
         self.chargebacks.iter().find(|chargeback| chargeback.id == id)
     }
 
-    /// The brand and the last four digits of the card.
     pub fn card(&self) -> Option<(Brand, u16)> {
         match &self.means {
             Means::Card { brand, last_four, .. } => Some((*brand, *last_four)),
@@ -263,13 +219,8 @@ impl Payment {
         self.checkout.as_ref().and_then(|checkout| checkout.platform_fee).unwrap_or_default()
     }
 
-    /// The operation that a bank is working on, if any.
     pub fn operation(&self) -> Option<Id> {
-        match self.phase {
-            Phase::Idle | Phase::AskedOn { .. } | Phase::ReversalDenied { .. } => None,
-            Phase::Charging { .. } => Some(self.id.operation(CHARGE)),
-            Phase::Reversing { .. } => Some(self.id.operation(self.reversal())),
-        }
+        self.phase.is_deciding().then(|| self.id.operation(self.order.operation))
     }
 
     /// The number of the operation about which the bank contradicted itself, if any.
@@ -277,9 +228,7 @@ impl Payment {
         match (self.status, &self.phase) {
             (Status::Failed, _) => self.bank_reference.is_some().then_some(CHARGE),
             (Status::Reversed, Phase::ReversalDenied { .. }) => Some(self.reversal()),
-            (Status::Completed, Phase::Idle | Phase::AskedOn { .. }) if self.reversal_ref.is_some() => {
-                Some(self.reversal())
-            }
+            (Status::Completed, Phase::Idle) if self.reversal_ref.is_some() => Some(self.reversal()),
             (Status::Completed | Status::Reversed, _) => match &self.earlier_reversal {
                 Some(earlier) => Some(earlier.operation),
                 None => self.failure_code.is_some().then_some(CHARGE),
@@ -312,25 +261,12 @@ impl Resource for Payment {
     }
 
     fn deadline(&self) -> Option<Timestamp> {
-        let of_phase = match (&self.phase, self.status) {
-            (
-                Phase::Charging { next_look, .. }
-                | Phase::Reversing { next_look, .. }
-                | Phase::AskedOn { next_look, .. },
-                _,
-            ) => Some(*next_look),
-            (Phase::Idle, Status::Pending) => self.expires_at,
-            (Phase::Idle | Phase::ReversalDenied { .. }, _) => None,
-        };
-        of_phase.into_iter().chain(self.disputed_at()).min()
+        let unpaid = self.expires_at.filter(|_| self.is_idle_intent());
+        self.order.next_look.or(unpaid).into_iter().chain(self.disputed_at()).min()
     }
 
     fn external_ref(&self) -> Option<&str> {
         Some(&self.external_ref)
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
@@ -372,7 +308,6 @@ impl Payment {
     }
 }
 
-/// The facet of payments by this method in this state.
 pub const fn facet(method: Method, status: Status) -> u8 {
     (method as u8) << 3 | status as u8
 }
@@ -382,10 +317,8 @@ stored! {
     /// places.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Aside {
-        /// The part from the sale's own hold.
         0 pub from_hold: i64,
         1 pub from_available: i64,
-        /// The part from the seller's hold on the sale.
         2 pub seller_from_hold: i64,
         3 pub seller_from_available: i64,
     }
@@ -404,7 +337,6 @@ impl Payment {
         }
     }
 
-    /// The name under which the payment's transfer is searched for.
     pub fn transfer(&self) -> Option<String> {
         self.means.transfer()
     }
@@ -469,12 +401,11 @@ impl Payment {
 }
 
 impl Payment {
-    /// Its orders, as far as banks name them.
     pub fn named_orders(&self) -> Vec<Named<'_>> {
         let order = |n: u16, kind, reference| Named {
             operation: self.id.operation(n),
             kind,
-            trace: self.order(n),
+            trace: self.order.of(n),
             since: self.created_at,
             reference,
         };

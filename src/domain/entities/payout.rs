@@ -2,12 +2,12 @@
 
 use crate::bank_names::{self, Named};
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::rail::{Operation, OperationKind, Order, Service, Subject};
-use crate::trace::{Trace, shown};
+use crate::trace::{OrderState, shown};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::text::ExternalRef;
@@ -15,11 +15,9 @@ use crate::values::time::Timestamp;
 use crate::values::venezuela::{AccountNumber, BankCode, IdentityDocument, MobilePhone};
 use std::sync::Arc;
 
-/// The number of the operation that sends a payout's money.
 pub const CREDIT: u16 = 1;
 
 stored! {
-    /// The status of a payout. The number is its list facet.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
     pub enum Status {
@@ -29,11 +27,9 @@ stored! {
         2 Failed "failed",
     }
 
-    /// The kind of a payout, by the request for it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum PayoutKind {
         0 Merchant "merchant",
-        /// A payout to the tenant's own account.
         1 Instant "instant",
         2 Credit "credit",
         3 Account "account",
@@ -45,7 +41,6 @@ stored! {
         0 Phone {
             0 bank: BankCode,
             1 phone: MobilePhone,
-            /// The receiver; some banks check it.
             2 identity: Option<IdentityDocument>,
         },
         1 Account { 0 account: AccountNumber, 1 identity: IdentityDocument, 2 name: String },
@@ -83,28 +78,17 @@ stored! {
         15 pub reference: Option<String>,
         /// The bank's code when it failed. On a completed payout it contradicts the completion.
         16 pub failure_code: Option<String>,
-        /// The number of times that it was sent: two at most, the second after the bank said that it
-        /// never received it.
-        17 pub sends: u32,
-        /// The number of times that the bank was asked about it.
-        18 pub looks: u32,
-        /// The instant of the next question to the bank: about the outcome, or whether it agrees with
-        /// an operator who settled the payout.
-        19 pub next_look: Option<Timestamp>,
         /// The kept answer that the outcome replaces.
-        20 pub kept: Option<Arc<KeepRef>>,
+        17 pub kept: Option<Arc<KeepRef>>,
         /// Whether real money moves; a test payout moves none.
-        21 pub livemode: bool,
-        22 pub created_at: Timestamp,
-        /// The instant at which the payout completed or failed.
-        23 pub settled_at: Option<Timestamp>,
-        /// The trace of its order at the bank.
-        24 pub trace: Trace,
+        18 pub livemode: bool,
+        19 pub created_at: Timestamp,
+        20 pub settled_at: Option<Timestamp>,
+        21 pub order: OrderState,
     }
 }
 
 impl Payout {
-    /// The operation that the bank is working on, if any.
     pub fn operation(&self) -> Option<Id> {
         (self.status == Status::Pending).then(|| self.id.operation(CREDIT))
     }
@@ -116,7 +100,7 @@ impl Payout {
 
     /// Whether the first order to the bank is still to be sent.
     pub fn is_unsent(&self) -> bool {
-        self.status == Status::Pending && self.sends == 1 && self.looks == 0
+        self.status == Status::Pending && self.order.sends == 1 && self.order.looks == 0
     }
 
     /// The instants at which it moved money, by which its movements are found.
@@ -125,29 +109,20 @@ impl Payout {
     }
 
     pub fn payer(&self) -> Ledger {
-        match self.merchant.filter(|_| self.from_merchant_balance) {
-            Some(merchant) => Ledger::Seller(merchant),
-            None => Ledger::Tenant,
+        match self.merchant {
+            Some(merchant) if self.from_merchant_balance => Ledger::Seller(merchant),
+            _ => Ledger::Tenant,
         }
     }
 
-    /// Its operation with the bank, as operators see it.
     pub(crate) fn as_operation(&self) -> Operation {
+        let what = (OperationKind::Payout, Service::Payouts, Subject::Payout(self.id));
+        let (sum, trace) = ((self.amount.minor(), Currency::Ves), &self.order.trace);
         Operation {
-            id: self.id.operation(CREDIT),
-            kind: OperationKind::Payout,
-            service: Service::Payouts,
-            subject: Subject::Payout(self.id),
-            minor: self.amount.minor(),
-            currency: Currency::Ves,
-            sent_at: self.trace.sent_at.unwrap_or(self.created_at),
-            asked_at: self.trace.asked_at,
-            asks: self.trace.asks.unwrap_or(self.looks),
-            is_queued: self.status == Status::Pending && self.trace.is_queued(),
-            is_operators: self.trace.is_ambiguous(),
+            is_queued: self.status == Status::Pending && trace.is_queued(),
             code: self.failure_code.clone(),
-            word: self.trace.said(),
             reference: self.reference.clone(),
+            ..Operation::of(self.id.operation(CREDIT), what, sum, Some(trace), self.created_at)
         }
     }
 
@@ -178,15 +153,11 @@ impl Resource for Payout {
     }
 
     fn deadline(&self) -> Option<Timestamp> {
-        self.next_look
+        self.order.next_look
     }
 
     fn external_ref(&self) -> Option<&str> {
         Some(&self.external_ref)
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
@@ -203,12 +174,11 @@ impl Resource for Payout {
 }
 
 impl Payout {
-    /// Its order, as far as the bank names it.
     pub fn named_order(&self) -> Named<'_> {
         Named {
             operation: self.id.operation(CREDIT),
             kind: self.instruction().kind(),
-            trace: Some(&self.trace),
+            trace: Some(&self.order.trace),
             since: self.created_at,
             reference: self.reference.as_deref(),
         }

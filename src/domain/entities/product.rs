@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::index::Entries;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd};
@@ -24,7 +24,6 @@ stored! {
         /// Whether it is sold for real money; a test product is not.
         8 pub livemode: bool,
         9 pub created_at: Timestamp,
-        /// The instant at which it last changed.
         10 pub updated_at: Timestamp,
     }
 
@@ -44,7 +43,6 @@ stored! {
         3 pub allow_quantity: bool,
         4 pub max_quantity: u16,
         5 pub redirect_url: Option<String>,
-        /// The seller, and the percentage that the tenant keeps.
         6 pub marketplace: Option<(Id, Rate)>,
         7 pub created_at: Timestamp,
     }
@@ -72,18 +70,6 @@ impl Resource for Product {
 
     fn facet(&self) -> u8 {
         facet(self.active)
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

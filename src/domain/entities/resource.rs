@@ -32,7 +32,6 @@ pub enum Listing {
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
     pub cause: Cause,
-    /// The indexed state before the record; `None` for a new entity.
     pub indexed: Option<IndexedState>,
 }
 
@@ -41,9 +40,11 @@ impl Change {
         self.indexed.is_none()
     }
 
-    /// Whether the record brings the entity to this facet.
     pub fn is_to(&self, facet: u8) -> bool {
-        self.indexed.is_none_or(|indexed| indexed.facet != facet)
+        match self.indexed {
+            Some(indexed) => indexed.facet != facet,
+            None => true,
+        }
     }
 }
 
@@ -54,21 +55,25 @@ impl Change {
     }
 }
 
-/// The state of an entity of one resource.
 pub trait Resource {
     fn entity_id(&self) -> EntityId;
 
-    /// The byte by which lists are filtered.
-    fn facet(&self) -> u8;
+    fn facet(&self) -> u8 {
+        0
+    }
 
-    /// The next deadline of the entity, if it has one.
-    fn deadline(&self) -> Option<Timestamp>;
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
 
     /// The tenant's reference, for kinds that have one.
-    fn external_ref(&self) -> Option<&str>;
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
 
-    /// The entity's place in lists, with this facet.
-    fn listing(&self, facet: u8) -> Listing;
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
 
     /// Adds the entity's names and whatever else it is found by besides its id and its lists.
     fn entries(&self, change: Change, entries: &mut Entries<'_>);

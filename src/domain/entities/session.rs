@@ -55,7 +55,6 @@ stored! {
         0 pub link: Id,
         1 pub quantity: u16,
         2 pub chosen: bool,
-        /// The seller, and the percentage that the tenant keeps.
         3 pub marketplace: Option<(Id, Rate)>,
     }
 
@@ -113,14 +112,6 @@ impl Resource for Session {
 
     fn facet(&self) -> u8 {
         FACET
-    }
-
-    fn deadline(&self) -> Option<Timestamp> {
-        None
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
     }
 
     fn listing(&self, _facet: u8) -> Listing {

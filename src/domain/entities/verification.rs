@@ -4,7 +4,6 @@ use crate::codec::stored;
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::rail::{Operation, OperationKind, Service, Subject};
-use crate::trace;
 use crate::trace::{BankWord, Said, shown};
 use crate::values::ids::Id;
 use crate::values::money::{Currency, Ves};
@@ -20,12 +19,10 @@ stored! {
         1 Verifying {
             0 operation: Id,
             1 amounts: (Ves, Ves),
-            /// The number of tries left; at 0 the verification is locked.
             2 tries_left: u8,
             3 started_at: Timestamp,
             /// The kept answer that the bank's reply replaces.
             4 kept: Option<Arc<KeepRef>>,
-            /// The number of times that the bank was asked about the deposits.
             5 looks: u32,
             /// The instant at which the bank is asked next; `None` when it has answered, or the answer
             /// does not matter any more.
@@ -43,17 +40,11 @@ stored! {
         0 pub operation: Id,
         1 pub amounts: (Ves, Ves),
         2 pub sent_at: Timestamp,
-        /// The instant at which the bank was asked about them last.
         3 pub asked_at: Option<Timestamp>,
-        /// The number of times that the bank was asked about them.
         4 pub asks: u32,
-        /// The bank's reference, if it made them.
         5 pub reference: Option<String>,
-        /// The bank's code, if it refused them.
         6 pub code: Option<String>,
-        /// The instant at which the bank contradicted its first reply.
         7 pub contradicted_at: Option<Timestamp>,
-        /// The bank's own code and text, the newest ones.
         8 pub bank: Option<Box<BankWord>>,
         /// The deposits that its statement showed before it had answered.
         9 pub booked: Booked,
@@ -93,6 +84,14 @@ impl Word {
 pub struct Deposits {
     pub operation: Id,
     pub amounts: (Ves, Ves),
+}
+
+impl Deposits {
+    fn operation(self, subject: Subject, sent_at: Timestamp) -> Operation {
+        let what = (OperationKind::MicroDeposit, Service::MicroDeposits, subject);
+        let sum = (self.amounts.0.minor() + self.amounts.1.minor(), Currency::Ves);
+        Operation::of(self.operation, what, sum, None, sent_at)
+    }
 }
 
 impl MethodStatus {
@@ -142,7 +141,6 @@ impl MethodStatus {
         }
     }
 
-    /// The entry of a start that is under way.
     pub fn index_start(&self, bank: BankCode, phone: MobilePhone, entries: &mut Entries<'_>) {
         if let Some((deposits, ..)) = self.open() {
             entries.name_in(Space::DepositStart, &KnownPhone::name(bank, phone, deposits.operation));
@@ -174,12 +172,12 @@ impl MethodStatus {
         reference: Option<String>,
         code: Option<String>,
     ) -> MethodStatus {
-        let Some((Deposits { operation, amounts }, sent_at, looks, next_look)) = self.open() else {
+        let Some((Deposits { operation, amounts }, sent_at, looks, _)) = self.open() else {
             return then;
         };
         let (asked_at, asks, bank) = match self.word().filter(|word| word.operation == operation) {
             Some(word) => (word.asked_at, word.asks, word.bank.clone()),
-            None => (trace::asked_at(next_look, looks), looks, None),
+            None => (None, looks, None),
         };
         let booked = self.booked(operation).cloned().unwrap_or_default();
         let reference = reference.map(|said| booked.completed_by(said));
@@ -221,7 +219,6 @@ impl MethodStatus {
         asked
     }
 
-    /// The status with the bank's own code and text about the newest deposits.
     pub fn noting(self, said: &Said) -> MethodStatus {
         let Some(bank) = &said.word else { return self };
         let mut noted = match &self {
@@ -234,34 +231,19 @@ impl MethodStatus {
         noted
     }
 
-    /// The status after the bank refused the open deposits.
     pub fn refused(&self, code: &str) -> MethodStatus {
         self.with_word(MethodStatus::Unverified, None, Some(code.to_owned()))
     }
 
     /// The deposits of a method that the bank has not answered about, as an operation.
     pub fn operation(&self, subject: Subject) -> Option<Operation> {
-        let (deposits, sent_at, looks, next_look) = self.open()?;
-        let (one, other) = deposits.amounts;
+        let (deposits, sent_at, looks, _) = self.open()?;
         let known = self.word().filter(|word| word.operation == deposits.operation);
         Some(Operation {
-            id: deposits.operation,
-            kind: OperationKind::MicroDeposit,
-            service: Service::MicroDeposits,
-            subject,
-            minor: one.minor() + other.minor(),
-            currency: Currency::Ves,
-            sent_at,
-            asked_at: match known {
-                Some(word) => word.asked_at,
-                None => trace::asked_at(next_look, looks),
-            },
+            asked_at: known.and_then(|word| word.asked_at),
             asks: known.map_or(looks, |word| word.asks),
-            is_queued: false,
-            is_operators: false,
             word: self.word().and_then(|word| word.bank.as_deref().cloned()),
-            code: None,
-            reference: None,
+            ..deposits.operation(subject, sent_at)
         })
     }
 
@@ -269,22 +251,14 @@ impl MethodStatus {
     /// operation.
     pub fn contradiction(&self, subject: Subject, at: Timestamp) -> Option<Operation> {
         let word = self.word().filter(|word| word.contradicted_at == Some(at))?;
-        let (one, other) = word.amounts;
+        let deposits = Deposits { operation: word.operation, amounts: word.amounts };
         Some(Operation {
-            id: word.operation,
-            kind: OperationKind::MicroDeposit,
-            service: Service::MicroDeposits,
-            subject,
-            minor: one.minor() + other.minor(),
-            currency: Currency::Ves,
-            sent_at: word.sent_at,
             asked_at: word.asked_at,
             asks: word.asks,
-            is_queued: false,
-            is_operators: false,
             word: word.bank.as_deref().cloned(),
             code: word.code.clone(),
             reference: word.reference.clone(),
+            ..deposits.operation(subject, word.sent_at)
         })
     }
 
@@ -300,12 +274,10 @@ impl MethodStatus {
         is_begun || self.word().is_some_and(|word| word.operation == sent_by)
     }
 
-    /// The instant at which the bank is to be asked about the deposits.
     pub fn deadline(&self) -> Option<Timestamp> {
         self.open().map(|(.., next_look)| next_look)
     }
 
-    /// The deposits that the bank is to be asked about by now, if there are any.
     pub fn due(&self, now: Timestamp) -> Option<Deposits> {
         self.open().filter(|(.., next_look)| *next_look <= now).map(|(deposits, ..)| deposits)
     }
@@ -320,7 +292,6 @@ stored! {
     /// The references of the lines by which each of two deposits is booked.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct Booked {
-        /// The reference of the first deposit.
         0 pub first: Option<String>,
         1 pub second: Option<String>,
     }
@@ -331,12 +302,10 @@ impl Booked {
         self.first.is_none() && self.second.is_none()
     }
 
-    /// Whether a line under this reference has booked a deposit.
     pub fn has(&self, reference: &str) -> bool {
         [&self.first, &self.second].into_iter().flatten().any(|known| known == reference)
     }
 
-    /// Whether a deposit is booked in both.
     pub(crate) const fn overlaps(&self, other: &Booked) -> bool {
         self.first.is_some() && other.first.is_some() || self.second.is_some() && other.second.is_some()
     }
@@ -348,7 +317,6 @@ impl Booked {
         }
     }
 
-    /// The references of both, if both are booked.
     pub fn both(&self) -> Option<String> {
         let (first, second) = (self.first.clone()?, self.second.clone()?);
         references_of_two(Some(first), Some(second))
@@ -366,7 +334,6 @@ impl Booked {
     }
 }
 
-/// Starts of a method in 24 hours.
 pub const STARTS_MAX: usize = 3;
 
 stored! {

@@ -1,7 +1,7 @@
 //! Webhook endpoints and their deliveries.
 
 use crate::codec::stored;
-use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::resource::{Change, Resource};
 use crate::events::EventKind;
 use crate::index::Entries;
 use crate::values::ids::{EntityId, Id};
@@ -262,14 +262,6 @@ impl Resource for Webhook {
         // A disabled endpoint gets no try; those that wait come when it is enabled again.
         let tries = self.next_tries.iter().filter(|_| self.is_enabled()).map(|next| next.due);
         tries.chain(self.older_secrets.iter().map(|older| older.until)).min()
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
-    fn listing(&self, _facet: u8) -> Listing {
-        Listing::ById
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

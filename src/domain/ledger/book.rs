@@ -361,15 +361,7 @@ impl Book {
             Entity::Webhook(webhook) => {
                 self.webhooks.insert(webhook.id);
             }
-            Entity::Payout(_) | Entity::Payment(_) | Entity::CopPayment(_) | Entity::CopPayout(_) => {}
-            Entity::Batch(_)
-            | Entity::Chargeback(_)
-            | Entity::Otp(_)
-            | Entity::Product(_)
-            | Entity::Session(_)
-            | Entity::DepositAddress(_)
-            | Entity::Notice(_)
-            | Entity::Approval(_) => {}
+            _ => {}
         }
     }
 

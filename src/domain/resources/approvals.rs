@@ -106,7 +106,7 @@ mod tests {
         };
         let ruling = decide(None, Command::Ask { approval: Box::new(approval), valid_ms: 1_000 }, now);
         let draft = ruling.record.expect("written");
-        let Entity::Approval(approval) = &*draft.entities[0].state else { panic!("an approval") };
+        let Entity::Approval(approval) = &*draft.record.entities[0].state else { panic!("an approval") };
         approval.clone()
     }
 
@@ -119,7 +119,7 @@ mod tests {
         };
         let ruling = decide(Some(approval), command, Timestamp::from_unix_ms(at));
         match ruling.record {
-            Some(draft) => match &*draft.entities[0].state {
+            Some(draft) => match &*draft.record.entities[0].state {
                 Entity::Approval(approval) => Ok(approval.clone()),
                 _ => panic!("an approval"),
             },
@@ -145,7 +145,7 @@ mod tests {
         // Whoever asked was disabled.
         let draft = decide(Some(&approval), Command::End, Timestamp::from_unix_ms(10_500)).record;
         let draft = draft.expect("written");
-        let Entity::Approval(ended) = &*draft.entities[0].state else { panic!("an approval") };
+        let Entity::Approval(ended) = &*draft.record.entities[0].state else { panic!("an approval") };
         assert_eq!((status(ended, 10_499), status(ended, 10_500)), ("pending", "expired"));
     }
 }

@@ -42,7 +42,7 @@ pub fn begin_anew(book: &Book, ask: BeginAnew, turn: &Turn<'_>) -> Ruling {
             _ => {}
         }
     }
-    draft.tenant_settings = Some(book.tenant_settings.clone());
+    draft.record.tenant_settings = Some(book.tenant_settings.clone());
     draft.event_with(EventKind::TestReset, None, Extra::None);
     Ruling::write(draft)
 }

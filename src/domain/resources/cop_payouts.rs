@@ -3,11 +3,9 @@
 
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn, differing, repeated};
-use crate::entities::Entity;
 use crate::entities::cop_payout::{Beneficiary, CopPayout};
 use crate::entities::payout::Status;
 use crate::events::EventKind;
-use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
 use crate::refusal::{CopPayoutRefusal, Refusal};
@@ -15,8 +13,6 @@ use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
 use crate::values::text::ExternalRef;
-use crate::values::time::Timestamp;
-use std::sync::Arc;
 
 impl CopPayout {
     /// Posts the amount; `sign` −1 takes it from the tenant, 1 gives it back.
@@ -24,38 +20,6 @@ impl CopPayout {
         let amount = Amount { minor: self.amount.minor(), against: Ledger::Rail, kind, description };
         let about = (EntityId::cop_payout(self.id), &self.external_ref);
         lifecycle::post(draft, about, (Ledger::Tenant, Currency::Cop), sign, &[amount]);
-    }
-}
-
-impl lifecycle::Payout for CopPayout {
-    fn into_entity(self) -> Entity {
-        Entity::CopPayout(self)
-    }
-
-    fn end(&self, end: &PayoutEnd) -> (Cause, EventKind) {
-        match end {
-            PayoutEnd::Completed(_) => (Cause::CopPayoutCompleted, EventKind::PayoutCompleted),
-            PayoutEnd::Failed(_) => (Cause::CopPayoutFailed, EventKind::PayoutFailed),
-        }
-    }
-
-    fn give_back(&self, draft: &mut Draft) {
-        self.post(draft, 1, MovementKind::PayoutReversal, "payout returned");
-    }
-
-    /// No kept answer is replaced: the operator's request was answered with the debit.
-    fn kept(&self) -> Option<Arc<KeepRef>> {
-        None
-    }
-
-    fn settled(&self, end: PayoutEnd, now: Timestamp) -> CopPayout {
-        let (status, reference, failure_code) = match end {
-            PayoutEnd::Completed(reference) => {
-                (Status::Completed, Some(reference), self.failure_code.clone())
-            }
-            PayoutEnd::Failed(code) => (Status::Failed, self.reference.clone(), Some(code)),
-        };
-        CopPayout { status, reference, failure_code, settled_at: Some(now), ..self.clone() }
     }
 }
 
@@ -101,7 +65,7 @@ pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Ruling {
     };
     let mut draft = Draft::new(Cause::CopPayoutCreated);
     payout.post(&mut draft, -1, MovementKind::Payout, "payout");
-    draft.create(Entity::CopPayout(payout));
+    draft.create(payout);
     Ruling::write(draft)
 }
 
@@ -124,8 +88,24 @@ pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Ruling {
 /// Applies the outcome that the operator reports; a failed payout is credited again in the same
 /// record.
 pub fn settle(payout: &CopPayout, end: PayoutEnd, turn: &Turn) -> Ruling {
-    match payout.status {
-        Status::Pending => lifecycle::settle(payout, end, turn),
-        Status::Completed | Status::Failed => Ruling::refuse(CopPayoutRefusal::NotPending),
+    if payout.status != Status::Pending {
+        return Ruling::refuse(CopPayoutRefusal::NotPending);
     }
+    let mut settled = CopPayout { settled_at: Some(turn.now), ..payout.clone() };
+    let draft = match end {
+        PayoutEnd::Completed(reference) => {
+            (settled.status, settled.reference) = (Status::Completed, Some(reference));
+            let mut draft = Draft::changed(Cause::CopPayoutCompleted, payout, settled);
+            draft.event(EventKind::PayoutCompleted, EntityId::cop_payout(payout.id));
+            draft
+        }
+        PayoutEnd::Failed(code) => {
+            (settled.status, settled.failure_code) = (Status::Failed, Some(code));
+            let mut draft = Draft::changed(Cause::CopPayoutFailed, payout, settled);
+            payout.post(&mut draft, 1, MovementKind::PayoutReversal, "payout returned");
+            draft.event(EventKind::PayoutFailed, EntityId::cop_payout(payout.id));
+            draft
+        }
+    };
+    Ruling::write(draft)
 }

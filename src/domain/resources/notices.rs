@@ -41,7 +41,7 @@ pub fn decide(notice: Option<&Notice>, command: Command, now: Timestamp) -> Ruli
     match (command, notice) {
         (Command::Receive(new), None) => {
             let mut draft = Draft::new(Cause::NoticeReceived);
-            draft.create(Entity::Notice(Notice { received_at: now, claim: None, given_to: None, ..*new }));
+            draft.create(Entity::Notice(Notice { created_at: now, claim: None, given_to: None, ..*new }));
             Ruling::write(draft)
         }
         (Command::Claim { tenant, payment }, Some(notice))
@@ -92,7 +92,7 @@ mod tests {
     }
 
     fn notice(about: About) -> Notice {
-        Notice { id: Id::derived(1, 2, 0), about, received_at: Timestamp::EPOCH, claim: None, given_to: None }
+        Notice { id: Id::derived(1, 2, 0), about, created_at: Timestamp::EPOCH, claim: None, given_to: None }
     }
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
         let now = Timestamp::from_unix_ms(7);
         let fresh = notice(About::Transfer(transfer("42", "2026-11-23T12:00:00Z")));
         let claim = |tenant| Command::Claim { tenant, payment: Id::derived(3, 4, 0) };
-        let written = |ruling: Ruling| match &*ruling.record.expect("written").entities[0].state {
+        let written = |ruling: Ruling| match &*ruling.record.expect("written").record.entities[0].state {
             Entity::Notice(notice) => notice.clone(),
             _ => panic!("a notice"),
         };
@@ -172,7 +172,7 @@ mod tests {
         let claim = |payment| Command::Claim { tenant: 2, payment };
         let (one, other) = (Id::derived(3, 4, 0), Id::derived(5, 6, 0));
         let draft = decide(Some(&fresh), claim(one), now).record.expect("written");
-        let Entity::Notice(claimed) = &*draft.entities[0].state else { panic!("a notice") };
+        let Entity::Notice(claimed) = &*draft.record.entities[0].state else { panic!("a notice") };
         assert!(claimed.claim.is_some_and(|claim| claim.is_of(2, one) && !claim.is_of(4, one)));
         assert_eq!((fresh.facet(), claimed.facet()), (UNMATCHED, CLAIMED));
         for again in [one, other] {

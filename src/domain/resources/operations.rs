@@ -14,7 +14,6 @@ use std::sync::Arc;
 /// The word of an operator on an operation, in the bank's place.
 pub struct Resolution {
     pub operation: Id,
-    /// The outcome: carried out, or refused.
     pub answer: RailAnswer,
 }
 
@@ -41,7 +40,7 @@ pub fn resolved(ruling: Ruling, operation: Id, turn: &Turn<'_>) -> Ruling {
     };
     draft.refuses_kept = refusal;
     let (of, n) = operation.entity_and_operation();
-    for written in &mut draft.entities {
+    for written in &mut draft.record.entities {
         if let Some(entity) = Arc::get_mut(&mut written.state)
             && entity.id().id == of
         {

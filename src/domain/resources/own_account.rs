@@ -77,7 +77,7 @@ pub fn start_verification(book: &Book, account: &OwnAccount, start: &Start, turn
         return Ruling::refuse(refusal);
     }
     let mut draft = change(account, status, account.attempts.started(turn.now), turn);
-    draft.cause = Cause::VerificationStarted;
+    draft.record.cause = Cause::VerificationStarted;
     limits::post_sent(&mut draft, deposits);
     Ruling::write_then(draft, vec![effect])
 }
@@ -169,13 +169,14 @@ fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ruling
             }),
         );
         if unsent.is_some() {
-            draft.cause = Cause::VerificationUnsent;
-            draft.freed = vec![KnownPhone::name(account.held.bank, account.held.phone, reply.operation)];
+            draft.record.cause = Cause::VerificationUnsent;
+            draft.record.freed =
+                vec![KnownPhone::name(account.held.bank, account.held.phone, reply.operation)];
         }
         if let Some(deposits) = back {
             limits::post_back(&mut draft, deposits, false);
         }
-        draft.replace_kept(account.status.kept());
+        draft.replaces_kept = account.status.kept();
         let outcome = Ruling::write_then(draft, send.into_iter().collect());
         return Ruling { refusal: unsent, ..outcome };
     };
@@ -190,6 +191,6 @@ fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ruling
     if let Some(deposits) = back {
         limits::post_back(&mut draft, deposits, reply.said.half_done);
     }
-    draft.replace_kept(account.status.kept());
+    draft.replaces_kept = account.status.kept();
     Ruling::write(draft)
 }

@@ -16,16 +16,13 @@ use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
 
-/// The number of wrong tries after which a verification is void.
 pub const TRIES: u8 = 3;
 
 /// The time after which a verification that was not confirmed may be started again, in
 /// milliseconds.
 const START_MS: i64 = 24 * 60 * 60 * 1000;
-/// The number in the id of an operation that sends them.
 pub const DEPOSITS: u16 = 2;
 
-/// The bank's code for data that are not this client's.
 pub const NOT_THE_CLIENT: &str = "BE01";
 
 /// The refusal for the caller that began, when nothing of the deposits left this machine.

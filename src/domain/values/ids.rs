@@ -111,34 +111,64 @@ impl fmt::Display for Id {
     }
 }
 
-stored! {
-    /// The kinds of entities, each with a list, a file and actors of its own.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-    #[repr(u8)]
-    pub enum Kind {
-        0 Payment = 1 "payment",
-        1 Payout = 2 "payout",
-        2 Merchant = 3 "merchant",
-        3 Batch = 4 "batch",
-        4 Chargeback = 16 "chargeback",
-        5 Otp = 17 "otp",
-        /// The tenant's own payout account.
-        6 OwnAccount = 5 "own account",
-        7 Product = 12 "product",
-        8 Session = 14 "checkout session",
-        9 Conversion = 6 "conversion",
-        10 CryptoPayout = 7 "crypto payout",
-        /// The addresses at which a customer of the tenant pays in stablecoins.
-        11 DepositAddress = 8 "deposit address",
-        12 CopPayment = 9 "cop payment",
-        13 CopPayout = 10 "cop payout",
-        14 Webhook = 11 "webhook",
-        /// A notice of a bank about money that came; the platform's.
-        15 Notice = 18 "notice",
-        /// A call of an operator that waits for a second person; the platform's.
-        16 Approval = 19 "approval",
-    }
+/// The kinds of entities: the stored number, the name, the state, the byte in keys of the index, the name that people
+/// read in the log; and `Rules {}` of what waits for nothing, and has no rules but those for its commands. `$with` is a
+/// macro that takes them.
+macro_rules! each_kind {
+    ($with:ident) => {
+        $with! {
+            0 Payment payment::Payment = 1 "payment",
+            1 Payout payout::Payout = 2 "payout",
+            2 Merchant merchant::Merchant = 3 "merchant",
+            3 Batch batch::Batch = 4 "batch" Rules {},
+            4 Chargeback chargeback::Chargeback = 16 "chargeback" Rules {},
+            5 Otp otp::Otp = 17 "otp",
+            6 OwnAccount own_account::OwnAccount = 5 "own account",
+            7 Product product::Product = 12 "product" Rules {},
+            8 Session session::Session = 14 "checkout session" Rules {},
+            9 Conversion conversion::Conversion = 6 "conversion",
+            10 CryptoPayout crypto_payout::CryptoPayout = 7 "crypto payout",
+            11 DepositAddress deposit_address::DepositAddress = 8 "deposit address" Rules {},
+            12 CopPayment cop_payment::CopPayment = 9 "cop payment",
+            13 CopPayout cop_payout::CopPayout = 10 "cop payout" Rules {},
+            14 Webhook webhook::Webhook = 11 "webhook",
+            15 Notice notice::Notice = 18 "notice" Rules {},
+            16 Approval approval::Approval = 19 "approval" Rules {},
+        }
+    };
+}
 
+pub(crate) use each_kind;
+
+macro_rules! kinds {
+    ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?,)+) => {
+        stored! {
+            /// The kinds of entities, each with a list, a file and actors of its own.
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+            #[repr(u8)]
+            pub enum Kind {
+                $($number $Kind = $byte $name),+
+            }
+        }
+
+        impl EntityId {
+            $(pub const fn $file(id: Id) -> EntityId {
+                EntityId { kind: Kind::$Kind, id }
+            })+
+        }
+    };
+}
+
+each_kind!(kinds);
+
+impl Kind {
+    /// The kind that index entries name by this byte.
+    pub fn from_byte(byte: u8) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| *kind as u8 == byte)
+    }
+}
+
+stored! {
     /// The kind and id of an entity: its name within one tenant key.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub struct EntityId {
@@ -148,32 +178,9 @@ stored! {
     }
 }
 
-impl Kind {
-    /// The kind that index entries name by this byte.
-    pub fn from_byte(byte: u8) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| *kind as u8 == byte)
-    }
-}
-
-macro_rules! of_kinds {
-    ($($new:ident $kind:ident)+) => {
-        impl EntityId {
-            $(pub const fn $new(id: Id) -> Self {
-                EntityId { kind: Kind::$kind, id }
-            })+
-        }
-    };
-}
-
-of_kinds! {
-    payment Payment payout Payout merchant Merchant batch Batch chargeback Chargeback otp Otp product Product
-    session Session conversion Conversion crypto_payout CryptoPayout deposit_address DepositAddress
-    cop_payment CopPayment cop_payout CopPayout webhook Webhook notice Notice approval Approval
-}
-
 impl EntityId {
     /// The tenant's own payout account: there is one per mode.
-    pub const OWN_ACCOUNT: EntityId = EntityId { kind: Kind::OwnAccount, id: Id::from_bytes([0; 16]) };
+    pub const OWN_ACCOUNT: EntityId = EntityId::own_account(Id::from_bytes([0; 16]));
 }
 
 impl fmt::Debug for EntityId {

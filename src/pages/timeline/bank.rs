@@ -8,7 +8,7 @@ use domain::cause::Cause;
 use domain::entities::means::Means;
 use domain::entities::{Entity, cop_payment, crypto_payout, payment, payout};
 use domain::record::Record;
-use domain::trace::{BankWord, RailId, Reach, Trace};
+use domain::trace::{BankWord, OrderState, RailId, Reach};
 use domain::values::ids::{EntityId, Id};
 
 /// Spanish, English.
@@ -48,13 +48,14 @@ impl SaidBefore {
         if let Some(failure) = state.and_then(failure) {
             lines.push(format!("{} {failure}", language.say("Código del banco:", "Bank's code:")));
         }
-        let Some(trace) = state.and_then(trace) else { return BankPart { what: None, lines } };
-        let asks = asks(trace);
+        let Some(order) = state.and_then(order) else { return BankPart { what: None, lines } };
+        let trace = &order.trace;
+        let asks = order.earlier.iter().map(|order| order.trace.asks).sum::<u32>().saturating_add(trace.asks);
         let word = trace.word.as_deref().cloned();
         // Words and ids stay on the trace; each was said once.
         let new_word = word.as_ref().filter(|word| Some(*word) != self.word.as_ref());
         let new_id = trace.id.as_ref().filter(|id| Some(*id) != self.id.as_ref());
-        let which = if trace.asks.is_none() || asks > self.asks {
+        let which = if asks > self.asks {
             Which::Question
         } else if new_word.is_some() || new_id.is_some() {
             Which::Answer
@@ -76,10 +77,6 @@ impl SaidBefore {
     }
 }
 
-fn asks(trace: &Trace) -> u32 {
-    let earlier = trace.earlier.iter().filter_map(|order| order.trace.asks).sum::<u32>();
-    trace.asks.unwrap_or(0).saturating_add(earlier)
-}
 fn undecided(state: &Entity, which: Which) -> Said {
     if state.rules().unanswered().is_empty() {
         return after_the_end(which);
@@ -138,12 +135,12 @@ const fn after_the_end(which: Which) -> Said {
     }
 }
 
-fn trace(state: &Entity) -> Option<&Trace> {
+fn order(state: &Entity) -> Option<&OrderState> {
     Some(match state {
-        Entity::Payment(payment) => &payment.trace,
-        Entity::Payout(payout) => &payout.trace,
-        Entity::CopPayment(payment) => &payment.trace,
-        Entity::CryptoPayout(payout) => &payout.trace,
+        Entity::Payment(payment) => &payment.order,
+        Entity::Payout(payout) => &payout.order,
+        Entity::CopPayment(payment) => &payment.order,
+        Entity::CryptoPayout(payout) => &payout.order,
         _ => return None,
     })
 }

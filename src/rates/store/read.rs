@@ -32,10 +32,13 @@ fn scan(db: &DB, from: Vec<u8>, to: Vec<u8>, newest_first: bool) -> impl Iterato
     db.iterator_opt(if newest_first { IteratorMode::End } else { IteratorMode::Start }, options)
 }
 
+fn number_in(key: &[u8], at: usize) -> Result<u64, RateStoreError> {
+    let bytes = key.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+    bytes.map(u64::from_be_bytes).ok_or_else(|| RateStoreError::Damaged("a key is too short".to_owned()))
+}
+
 fn time_in(key: &[u8]) -> Result<Timestamp, RateStoreError> {
-    let bytes: Option<[u8; 8]> = key.get(5..13).and_then(|bytes| bytes.try_into().ok());
-    let bytes = bytes.ok_or_else(|| RateStoreError::Damaged("a key is too short".to_owned()))?;
-    Ok(Timestamp::from_unix_ms((u64::from_be_bytes(bytes) as i64) ^ i64::MIN))
+    Ok(Timestamp::from_unix_ms((number_in(key, 5)? as i64) ^ i64::MIN))
 }
 
 impl RateStore {
@@ -51,16 +54,14 @@ impl RateStore {
 
     /// `None` if nothing is in any of these lines.
     pub fn begins(&self, lines: &[Arc<Line>]) -> Result<Option<Timestamp>, RateStoreError> {
-        let mut earliest = None;
+        let mut earliest = Vec::new();
         for line in lines {
-            if let Some(entry) =
-                scan(&self.shelf.db, begin(SAMPLE, line.number), begin(SAMPLE, line.number + 1), false).next()
-            {
-                let at = time_in(&entry?.0)?;
-                earliest = Some(earliest.map_or(at, |other: Timestamp| other.min(at)));
+            let (from, to) = (begin(SAMPLE, line.number), begin(SAMPLE, line.number + 1));
+            if let Some(entry) = scan(&self.shelf.db, from, to, false).next() {
+                earliest.push(time_in(&entry?.0)?);
             }
         }
-        Ok(earliest)
+        Ok(earliest.into_iter().min())
     }
 
     /// In the order of time: single samples without a step, else its buckets; at most `limit`.
@@ -96,9 +97,8 @@ impl RateStore {
         let lines = self.shelf.lines.read().unwrap_or_else(PoisonError::into_inner).clone();
         let mut newest = Vec::new();
         for line in lines {
-            for entry in
-                scan(&self.shelf.db, begin(ACCEPTED, line.number), begin(ACCEPTED, line.number + 1), true)
-            {
+            let (from, to) = (begin(ACCEPTED, line.number), begin(ACCEPTED, line.number + 1));
+            for entry in scan(&self.shelf.db, from, to, true) {
                 let key = entry?.1;
                 let missing = || RateStoreError::Damaged("a sample is missing".to_owned());
                 let value = self.shelf.db.get_pinned(&key)?.ok_or_else(missing)?;
@@ -114,9 +114,7 @@ impl RateStore {
         }
         Ok(newest)
     }
-}
 
-impl RateStore {
     pub fn pins(&self, now: Timestamp) -> Result<Vec<Pin>, RateStoreError> {
         let mut pins = Vec::new();
         for entry in scan(&self.shelf.db, vec![PIN], vec![PIN + 1], false) {
@@ -136,25 +134,25 @@ impl Shelf {
         limit: usize,
         into: &mut Vec<Point>,
     ) -> Result<(), RateStoreError> {
-        for entry in self.in_window(line, window, newest_first).take(limit) {
+        for entry in self.between(SAMPLE, line, window.from, window.to, newest_first).take(limit) {
             let (key, value) = entry?;
-            let stored: Quotation = decoded(&value, "a sample")?;
-            into.push(Point {
-                series: Arc::clone(&line.series),
-                at: time_in(&key)?,
-                kept: Kept::One { price: stored.price, suspect: stored.suspect },
-            });
+            let Quotation { price, suspect, .. } = decoded(&value, "a sample")?;
+            let (series, at) = (Arc::clone(&line.series), time_in(&key)?);
+            into.push(Point { series, at, kept: Kept::One { price, suspect } });
         }
         Ok(())
     }
 
-    fn in_window(&self, line: &Line, window: Window, newest_first: bool) -> impl Iterator<Item = Entry> {
-        scan(
-            &self.db,
-            key_at(SAMPLE, line.number, window.from),
-            key_at(SAMPLE, line.number, window.to),
-            newest_first,
-        )
+    fn between(
+        &self,
+        letter: u8,
+        line: &Line,
+        from: Timestamp,
+        to: Timestamp,
+        newest_first: bool,
+    ) -> impl Iterator<Item = Entry> {
+        let (from, to) = (key_at(letter, line.number, from), key_at(letter, line.number, to));
+        scan(&self.db, from, to, newest_first)
     }
 
     fn buckets(
@@ -167,11 +165,8 @@ impl Shelf {
         into: &mut Vec<Point>,
     ) -> Result<(), RateStoreError> {
         let full = into.len() + limit;
-        let (from, to) = (
-            key_at(letter(step), line.number, step.start_of(window.from)),
-            key_at(letter(step), line.number, window.to),
-        );
-        for entry in scan(&self.db, from, to, newest_first) {
+        let first = step.start_of(window.from);
+        for entry in self.between(letter(step), line, first, window.to, newest_first) {
             if into.len() == full {
                 break;
             }
@@ -203,28 +198,19 @@ impl Shelf {
         let mut join = |more: Bucket| part = Some(part.map_or(more, |before: Bucket| before.joined(more)));
         match step {
             Step::Day => {
-                let (from, to) = (
-                    key_at(letter(Step::Hour), line.number, Step::Hour.start_of(window.from)),
-                    key_at(letter(Step::Hour), line.number, window.to),
-                );
-                for entry in scan(&self.db, from, to, false) {
+                let (hour, first) = (Step::Hour, Step::Hour.start_of(window.from));
+                for entry in self.between(letter(hour), line, first, window.to, false) {
                     let (key, value) = entry?;
-                    if let Some(hour) =
-                        self.cut(line, Step::Hour, time_in(&key)?, decoded(&value, "a bucket")?, window)?
-                    {
-                        join(hour);
-                    }
+                    let cut = self.cut(line, hour, time_in(&key)?, decoded(&value, "a bucket")?, window)?;
+                    cut.into_iter().for_each(&mut join);
                 }
             }
             Step::Hour => {
-                for entry in self.in_window(line, window, false) {
+                for entry in self.between(SAMPLE, line, window.from, window.to, false) {
                     let (key, value) = entry?;
                     let stored: Quotation = decoded(&value, "a sample")?;
-                    let number =
-                        key.get(13..21).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes);
-                    let number =
-                        number.ok_or_else(|| RateStoreError::Damaged("a key is too short".to_owned()))?;
-                    join(Bucket::of(Placed { at: time_in(&key)?, number, ticks: ticks(stored.price) }));
+                    let (at, number) = (time_in(&key)?, number_in(&key, 13)?);
+                    join(Bucket::of(Placed { at, number, ticks: ticks(stored.price) }));
                 }
             }
         }

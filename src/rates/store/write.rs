@@ -25,12 +25,9 @@ pub(super) struct Writer {
 
 impl Writer {
     pub fn new(shelf: Arc<Shelf>, counters: Arc<Counters>) -> Result<Writer, RateStoreError> {
-        let next = match shelf.db.get(NEXT_KEY)? {
-            None => 0,
-            Some(bytes) => <[u8; 8]>::try_from(bytes)
-                .map(u64::from_be_bytes)
-                .map_err(|_| RateStoreError::Damaged("the number of samples".to_owned()))?,
-        };
+        let next = shelf.db.get(NEXT_KEY)?.unwrap_or_else(|| vec![0; 8]);
+        let next = next.try_into().map(u64::from_be_bytes);
+        let next = next.map_err(|_| RateStoreError::Damaged("the number of samples".to_owned()))?;
         Ok(Writer { shelf, counters, next })
     }
 
@@ -92,17 +89,13 @@ impl Writer {
             }
             for step in Step::ALL {
                 let key = key_at(letter(step), line, step.start_of(sample.as_of));
-                let before = match buckets.get(&key) {
-                    Some(bucket) => Some(*bucket),
-                    None => self
-                        .shelf
-                        .db
-                        .get_pinned(&key)?
-                        .map(|bytes| decoded(&bytes, "a bucket"))
-                        .transpose()?,
-                };
-                let one = Bucket::of(placed);
-                buckets.insert(key, before.map_or(one, |before: Bucket| before.joined(one)));
+                let mut bucket = Bucket::of(placed);
+                if let Some(before) = buckets.get(&key) {
+                    bucket = before.joined(bucket);
+                } else if let Some(stored) = self.shelf.db.get_pinned(&key)? {
+                    bucket = decoded::<Bucket>(&stored, "a bucket")?.joined(bucket);
+                }
+                buckets.insert(key, bucket);
             }
         }
         for line in &lines[known..] {

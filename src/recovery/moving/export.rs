@@ -1,11 +1,10 @@
 //! A tenant is proved settled, closed for one deployment, and written to a file.
 
-use super::super::blocks::{BODY_BYTES, Blocks, FileKey};
-use super::super::books::{Books, each_record};
-use super::super::{Failed, Progress, at};
+use super::super::blocks::{self, Blocks, FileKey};
+use super::super::books::{Books, replay_records};
+use super::super::{Failed, Progress, at, directory};
 use super::file::{END, FORM, HEAD, RECORDS, TENANT, tenant_block};
-use super::{NAMED_MAX, NotMoved, OpenDirectory, book_hash, fingerprints, signed};
-use crate::recovery::Fault;
+use super::{NAMED_MAX, OpenDirectory, book_hash, fingerprints, signed};
 use domain::cause::Cause;
 use domain::platform::Tenant;
 use domain::platform::settings::Deployment;
@@ -15,7 +14,6 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,7 +26,6 @@ pub struct Exported {
     pub digest: String,
 }
 
-/// By tenant key and entity.
 type Open = BTreeMap<(u64, EntityId), &'static str>;
 
 /// A repeat writes the same again.
@@ -39,51 +36,56 @@ pub fn export(
     to: Deployment,
     file: &Path,
     progress: Progress<'_>,
-) -> Result<Exported, NotMoved> {
+) -> Result<Exported, Failed> {
     if file.exists() {
-        return Err(Failed::refused(file, Fault::Exists).into());
+        return Err(Failed::refused(file, blocks::EXISTS));
     }
     // A tenant is not closed for a file that cannot be written, or that nobody could prove.
     let key = FileKey::read(data, card_key)?;
     let part = Part::open(file)?;
     let mut place = OpenDirectory::open(data)?;
     if to == place.name {
-        return Err(NotMoved::Here(to));
+        return Err(Failed::NotDone(format!(
+            "{to} is this deployment itself; name the one that the tenant goes to (pasarela tenant id, there)"
+        )));
     }
     let tenant = place.tenant(id)?;
     if let Some(other) = tenant.tenant_settings.moved_to.as_deref().filter(|other| **other != to) {
-        return Err(NotMoved::Elsewhere(*other));
+        return Err(Failed::NotDone(format!(
+            "the tenant moves to {other} already; if it was never imported there, pasarela tenant reopen ends that"
+        )));
     }
     let keys = Mode::ALL.map(|mode| tenant_key(tenant.number, mode));
     let (books, open) = derived(&place, keys, progress)?;
     if !open.is_empty() {
         return Err(named(&open));
     }
-    for (key, book) in books.iter() {
-        place.log.books.put(key, book.clone());
-    }
+    place.log.books.books.extend(books.books);
     // From here on nothing is decided for the tenant here, whether or not there ever is a file.
     let (number, base) = (tenant.number, tenant.tenant_settings.version);
     let audit = signed("tenant.export", id, json!({ "movedTo": to.to_string() }).to_string());
     place.decide_platform(PlatformAsk::Move { number, base, to: Some(to) }, audit)?;
     let written =
         place.push(id).and_then(|tenant| written(&place, (card_key, key), &tenant, to, part, progress));
-    written.map_err(|why| NotMoved::Closed(Box::new(why)))
+    written.map_err(|why| {
+        Failed::NotDone(format!(
+            "the tenant is closed here, and its file is not there: {why}; repeat the export, to another place \
+             if need be, or open the tenant again with pasarela tenant reopen --not-imported"
+        ))
+    })
 }
 
 /// If the tenant was imported where it went, its money is in both.
-pub fn reopen(data: &Path, id: Id) -> Result<Deployment, NotMoved> {
+pub fn reopen(data: &Path, id: Id) -> Result<Deployment, Failed> {
     let mut place = OpenDirectory::open(data)?;
     let tenant = place.tenant(id)?;
     let Some(to) = tenant.tenant_settings.moved_to.as_deref().copied() else {
-        return Err(NotMoved::NotMoved);
+        return Err(Failed::NotDone("the tenant is open here; there is nothing to reopen".to_owned()));
     };
     let keys = Mode::ALL.map(|mode| tenant_key(tenant.number, mode));
     let tip = place.log.tip().seq;
     let books = Books::after(&place.log.reader(), &keys, tip)?;
-    for (key, book) in books.iter() {
-        place.log.books.put(key, book.clone());
-    }
+    place.log.books.books.extend(books.books);
     let (number, base) = (tenant.number, tenant.tenant_settings.version);
     let audit = signed("tenant.reopen", id, json!({ "movedTo": null }).to_string());
     place.decide_platform(PlatformAsk::Move { number, base, to: None }, audit)?;
@@ -95,10 +97,7 @@ pub fn reopen(data: &Path, id: Id) -> Result<Deployment, NotMoved> {
 /// From their first records, each proved on the way, with what is under way.
 fn derived(place: &OpenDirectory, keys: [u64; 2], progress: Progress<'_>) -> Result<(Books, Open), Failed> {
     let (mut books, mut open, last) = (Books::default(), Open::new(), place.log.tip().seq);
-    each_record(&place.log.reader(), 1, last, |stored| {
-        if stored.seq.is_multiple_of(1 << 14) {
-            progress("proof", stored.seq, last);
-        }
+    replay_records(&place.log.reader(), last, ("proof", progress), |stored| {
         if !keys.contains(&stored.tenant) {
             return Ok(());
         }
@@ -120,14 +119,17 @@ fn derived(place: &OpenDirectory, keys: [u64; 2], progress: Progress<'_>) -> Res
     Ok((books, open))
 }
 
-fn named(open: &Open) -> NotMoved {
+fn named(open: &Open) -> Failed {
     let line = |((key, id), why): (&(u64, EntityId), &&'static str)| {
         let mode = if is_live(*key) { Mode::Live } else { Mode::Test };
         format!("{:?} {} ({}) {why}", id.kind, id.id, mode.name())
     };
     let lines: Vec<String> = open.iter().take(NAMED_MAX).map(line).collect();
-    let more = open.len() - lines.len();
-    NotMoved::Open(lines, more)
+    let more = match open.len() - lines.len() {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    Failed::NotDone(format!("the tenant has something under way and stays: {}{more}", lines.join("; ")))
 }
 
 /// Under another name until the file is whole and on the disk. What is not whole goes with it.
@@ -150,22 +152,13 @@ impl Part {
                 let mut begins = Vec::new();
                 left.take(FORM.magic.len() as u64).read_to_end(&mut begins).map_err(at(&path))?;
                 if !FORM.magic.starts_with(&begins) {
-                    return Err(Failed::refused(&path, Fault::Exists));
+                    return Err(Failed::refused(&path, blocks::EXISTS));
                 }
                 fs::remove_file(&path).map_err(at(&path))?;
             }
         }
-        // Personal data is in it.
-        let opened = File::options().write(true).create_new(true).mode(0o600).open(&path);
-        let opened = Some(opened.map_err(at(&path))?);
+        let opened = Some(blocks::create(&path).map_err(at(&path))?);
         Ok(Part { file: file.to_owned(), path, opened })
-    }
-
-    fn finish(&self) -> Result<(), Failed> {
-        let file = self.file.as_path();
-        fs::rename(&self.path, file).map_err(at(file))?;
-        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        File::open(parent).and_then(|opened| opened.sync_all()).map_err(at(parent))
     }
 }
 
@@ -183,7 +176,7 @@ fn written(
     to: Deployment,
     mut into: Part,
     progress: Progress<'_>,
-) -> Result<Exported, NotMoved> {
+) -> Result<Exported, Failed> {
     let part = into.path.clone();
     let opened = into.opened.take().ok_or_else(|| at(&part)(ErrorKind::NotFound.into()))?;
     let mut blocks = Blocks::begin(BufWriter::new(opened), FORM, key).map_err(at(&part))?;
@@ -195,34 +188,14 @@ fn written(
         place.platform().keys.values().filter(|key| key.tenant == tenant.number).cloned().collect();
     blocks.put(TENANT, 0, &tenant_block(Arc::clone(tenant), of_tenant)).map_err(at(&part))?;
     let keys = Mode::ALL.map(|mode| tenant_key(tenant.number, mode));
-    let (mut body, mut first, mut records, last) = (Vec::new(), 0, 0_u64, place.log.tip().seq);
-    each_record(&place.log.reader(), 1, last, |stored| {
-        if stored.seq.is_multiple_of(1 << 14) {
-            progress("export", stored.seq, last);
-        }
-        if !keys.contains(&stored.tenant) {
-            return Ok(());
-        }
-        if body.is_empty() {
-            first = stored.seq;
-        }
-        stored.encode_into(&mut body);
-        records += 1;
-        if body.len() >= BODY_BYTES {
-            blocks.put(RECORDS, first, &body).map_err(at(&part))?;
-            body.clear();
-        }
-        Ok(())
-    })?;
-    if !body.is_empty() {
-        blocks.put(RECORDS, first, &body).map_err(at(&part))?;
-    }
+    let log = (&place.log.reader(), place.log.tip().seq);
+    let is_meant = |stored: &wal::Record| keys.contains(&stored.tenant);
+    let records = blocks.put_records((RECORDS, &part), log, is_meant, progress)?;
     let [live, test] = keys.map(|key| book_hash(&place.log.books, key));
     let end = json!({ "records": records, "live": live, "test": test });
     blocks.put(END, 0, end.to_string().as_bytes()).map_err(at(&part))?;
-    let (digest, bytes) = (blocks.digest(), blocks.bytes);
-    let opened = blocks.out.into_inner().map_err(|error| at(&part)(error.into_error()))?;
-    opened.sync_all().map_err(at(&part))?;
-    into.finish()?;
+    let (digest, bytes) = blocks.finish().map_err(at(&part))?;
+    fs::rename(&part, &into.file).map_err(at(&into.file))?;
+    directory::sync_parent(&into.file)?;
     Ok(Exported { name: tenant.name.to_string(), records, bytes, digest })
 }

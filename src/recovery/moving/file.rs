@@ -19,8 +19,8 @@
 //!
 //! The stored format of what is in the records is that of the log (`docs/formats.md`).
 
+use super::super::Failed;
 use super::super::blocks::Form;
-use super::NotMoved;
 use domain::cause::Cause;
 use domain::codec;
 use domain::platform::{ApiKey, PlatformChange, Tenant};
@@ -50,11 +50,11 @@ pub fn tenant_in(block: &[u8]) -> Option<(Arc<Tenant>, Vec<Arc<ApiKey>>)> {
     }
 }
 
-pub fn member<'v>(block: &'v Value, name: &str, file: &Path) -> Result<&'v str, NotMoved> {
-    block[name].as_str().ok_or_else(|| unsound(file, format!("{name} is missing")))
+pub fn member<'v>(block: &'v Value, name: &str, file: &Path) -> Result<&'v str, Failed> {
+    block[name].as_str().ok_or_else(|| unsound(file, &format!("{name} is missing")))
 }
 
 /// Parts of the file do not fit each other.
-pub fn unsound(file: &Path, what: String) -> NotMoved {
-    NotMoved::Unsound { file: file.to_owned(), what }
+pub fn unsound(file: &Path, what: &str) -> Failed {
+    Failed::refused(file, format!("{what}; nothing was done"))
 }

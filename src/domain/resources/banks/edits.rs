@@ -39,7 +39,6 @@ impl Edit {
         }
     }
 
-    /// The bank with these changes applied.
     pub fn on(&self, bank: &Bank) -> Bank {
         Bank {
             code: bank.code,
@@ -85,7 +84,6 @@ stored! {
 }
 
 impl BankBook {
-    /// The catalogue without the operator's changes.
     pub fn listed(&self) -> Catalogue {
         self.listed.clone().unwrap_or_else(Catalogue::embedded)
     }

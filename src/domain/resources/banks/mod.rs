@@ -16,9 +16,7 @@ use crate::values::text::misleads_in_address;
 use crate::values::venezuela::BankCode;
 use std::fmt;
 
-/// The length of a bank's name, in characters.
 pub const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
-/// The largest length of a logo's address, in characters.
 const URL_CHARACTERS_MAX: usize = 500;
 
 /// Checks the address of a logo; the error is a message for the caller.
@@ -62,22 +60,18 @@ impl Services {
     pub const ALL: Services =
         Services::NONE.with(Service::C2p).with(Service::PagoMovil).with(Service::Debit).with(Service::Credit);
 
-    /// The set with `service` added.
     pub const fn with(self, service: Service) -> Services {
         Services(self.0 | service.bit())
     }
 
-    /// The set with `service` removed.
     pub const fn without(self, service: Service) -> Services {
         Services(self.0 & !service.bit())
     }
 
-    /// Whether `service` is in the set.
     pub const fn contains(self, service: Service) -> bool {
         self.0 & service.bit() != 0
     }
 
-    /// The services in the set, in the order in which they are shown.
     pub fn iter(self) -> impl Iterator<Item = Service> {
         Service::ALL.into_iter().filter(move |service| self.contains(*service))
     }
@@ -98,7 +92,6 @@ impl fmt::Debug for Services {
 stored! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Bank {
-        /// The code, which never changes.
         0 pub code: BankCode,
         1 pub name: String,
         2 pub services: Services,
@@ -123,7 +116,6 @@ pub const fn sends_otp(bank: BankCode) -> bool {
 }
 
 stored! {
-    /// The known banks, by code.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Catalogue {
         0 pub(crate) banks: Vec<Bank>,
@@ -131,7 +123,6 @@ stored! {
 }
 
 impl Catalogue {
-    /// The catalogue that comes with the program.
     pub fn embedded() -> Catalogue {
         let mut catalogue = Catalogue { banks: Vec::with_capacity(EMBEDDED.len()) };
         for (number, name, services, hidden) in EMBEDDED {
@@ -165,12 +156,10 @@ impl Catalogue {
         self.banks.iter().filter(|bank| !bank.hidden)
     }
 
-    /// All banks, by code; for the operator.
     pub fn all(&self) -> &[Bank] {
         &self.banks
     }
 
-    /// Adds a bank, or replaces the one with its code.
     pub fn put(&mut self, bank: Bank) {
         match self.position(bank.code) {
             Ok(at) => self.banks[at] = bank,
@@ -183,9 +172,7 @@ impl Catalogue {
     }
 }
 
-/// All services but C2P.
 const NO_C2P: Services = Services::ALL.without(Service::C2p);
-/// Credits only.
 const CREDIT: Services = Services::NONE.with(Service::Credit);
 
 /// The embedded banks: code, current name, services, hidden.

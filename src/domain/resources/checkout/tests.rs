@@ -1,7 +1,7 @@
 //! Prices in pesos, and the status of a session by its attempts, whatever their order.
 
 use super::*;
-use crate::entities::cop_payment::{ForSession, Phase as CopPhase, Telling};
+use crate::entities::cop_payment::{ForSession, Phase as CopPhase, Telling, Waiting};
 use crate::entities::deposit_address::{Asset, Till};
 use crate::entities::means::Means;
 use crate::resources::payments::charge::Figured;
@@ -64,7 +64,7 @@ fn c2p(status: PaymentStatus, completed_at: Option<i64>, charging: bool) -> Paym
     let turn = Turn::at(OPENED);
     let means = Means::Usdt { amount: Usdt::ZERO, seller_net: None, tx_hash: String::new() };
     let price = Figured { usd: session().amount, ves: Ves::ZERO, rate: rate("1") };
-    let phase = if charging { Phase::Charging { looks: 0, next_look: OPENED } } else { Phase::Idle };
+    let phase = if charging { Phase::Charging } else { Phase::Idle };
     let completed_at = completed_at.map(|ms| OPENED.plus_ms(ms));
     Payment {
         status,
@@ -90,7 +90,7 @@ fn cop(status: PaymentStatus, completed_at: Option<i64>) -> CopPayment {
         failure: None,
         own_code: None,
         refunds: 0,
-        trace: crate::trace::Trace::default(),
+        order: crate::trace::OrderState::default(),
         qr_image: None,
         live: None,
         canceler: None,
@@ -116,10 +116,7 @@ fn cop(status: PaymentStatus, completed_at: Option<i64>) -> CopPayment {
 
 /// The processor has been sent the code, and has not answered.
 fn told(payment: CopPayment) -> CopPayment {
-    CopPayment {
-        phase: CopPhase::Collecting { looks: 0, next_look: OPENED, telling: Some(Telling::Code) },
-        ..payment
-    }
+    CopPayment { phase: CopPhase::Collecting(Waiting { telling: Some(Telling::Code), codes: 0 }), ..payment }
 }
 
 fn usdt(paid: Option<i64>) -> DepositAddress {

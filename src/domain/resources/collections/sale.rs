@@ -85,7 +85,7 @@ impl Sale {
             let (merchant, reason) = (share.merchant, BalanceReason::Reversal);
             sellers::tell(draft, book, merchant, self.currency, -from_seller, reason);
         }
-        draft.replace_kept(kept);
+        draft.replaces_kept = kept;
     }
 
     /// Posts the reversal of the whole sale, with its fee.

@@ -9,9 +9,7 @@ use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongCode {
-    /// The number of codes that were sent, this one included.
     pub nth: u8,
-    /// The number of codes that may be tried.
     pub of: u8,
     /// Whether it was the last one, so that the processor is asked to call the payment off.
     pub is_void: bool,

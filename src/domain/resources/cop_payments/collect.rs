@@ -6,7 +6,6 @@ use super::sale::{canceled, failed, settle};
 use super::{live, sale};
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
 use crate::entities::cop_payment::{
     CODES_MAX, COLLECT, CopPayment, Failure, ForSession, Live, Marketplace, Phase, TELL, Telling, Waiting,
 };
@@ -17,8 +16,7 @@ use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::{BankCall, How, Instruction, RailAnswer, RailReply, Service};
 use crate::refusal::{CopPaymentRefusal, MerchantRefusal, Refusal};
-use crate::resources::polling;
-use crate::trace::Trace;
+use crate::trace::OrderState;
 use crate::values::colombia::{Buyer, Channel};
 use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Rate};
@@ -35,12 +33,9 @@ pub struct NewCopPayment {
     pub id: Id,
     pub amount: Cop,
     pub channel: Channel,
-    /// The buyer's details, as far as the channel needs them.
     pub buyer: Option<Buyer>,
     pub reference: Option<String>,
-    /// The text of a JSON object of the tenant's.
     pub metadata: Option<String>,
-    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
     /// The hosted checkout that it is for, and the end of that: the buyer has no longer.
     pub checkout: Option<(Box<ForSession>, Timestamp)>,
@@ -52,9 +47,7 @@ pub fn create(book: &Book, new: NewCopPayment, turn: &Turn) -> Ruling {
     match new_payment(book, new, turn) {
         Ok(payment) => {
             let effect = order(&payment, How::Send, turn.now);
-            let mut draft = Draft::new(Cause::CopPaymentRequested);
-            draft.create(Entity::CopPayment(payment));
-            Ruling::write_then(draft, vec![effect])
+            Ruling::write_then(Draft::created(Cause::CopPaymentRequested, payment), vec![effect])
         }
         Err(refusal) => Ruling::refuse(refusal),
     }
@@ -77,7 +70,7 @@ fn new_payment(book: &Book, new: NewCopPayment, turn: &Turn) -> Result<CopPaymen
     Ok(CopPayment {
         id: new.id,
         status: Status::Pending,
-        phase: Phase::Collecting { looks: 0, next_look: turn.first_look(), telling: None },
+        phase: Phase::Collecting(Waiting::default()),
         channel: new.channel,
         amount: new.amount,
         fee: None,
@@ -99,7 +92,7 @@ fn new_payment(book: &Book, new: NewCopPayment, turn: &Turn) -> Result<CopPaymen
         available_at: None,
         refunded_at: None,
         checkout,
-        trace: Trace::sent(turn.now),
+        order: OrderState::sent(COLLECT, turn),
         qr_image: None,
         live: turn.livemode.then(Live::default),
         canceler: None,
@@ -107,7 +100,6 @@ fn new_payment(book: &Book, new: NewCopPayment, turn: &Turn) -> Result<CopPaymen
     })
 }
 
-/// The refusals of a new payment, in the order of the contract.
 fn may_begin(book: &Book, new: &NewCopPayment, turn: &Turn) -> Result<(), Refusal> {
     if sellers::is_unknown(book, new.marketplace) {
         return Err(Refusal::NotFound);
@@ -154,7 +146,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
     let is_instruction = reply.operation.entity_and_operation().1 == TELL;
     // If a question is due, this reply is its outcome.
     let is_due = payment.deadline().is_some_and(|at| at <= turn.now);
-    let Some(Waiting { looks, telling, .. }) = payment.phase.waiting() else {
+    let Some(Waiting { telling, .. }) = payment.phase.waiting() else {
         // The payment was settled by something else while the instruction was under way.
         let outcome = contradicted(payment, &reply, turn);
         let refusal = is_instruction.then_some(CopPaymentRefusal::NotPending.into());
@@ -186,17 +178,18 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         RailAnswer::NeverReceived if turn.now >= payment.expires_at => {
             settle(payment, failed(payment, Failure::Expired, None), telling.is_none(), is_told)
         }
-        RailAnswer::NeverReceived if asked || is_instruction => {
-            look_again(payment, looks, telling, true, turn)
+        RailAnswer::NeverReceived if asked || is_instruction => look_again(payment, true, turn),
+        // Nobody could be asked: that is no look.
+        RailAnswer::NotAsked if is_due => {
+            let mut later = payment.clone();
+            later.order.next_look = Some(next_look(payment, payment.order.looks, turn));
+            Ruling::write(Draft::changed(Cause::BankAsked, payment, later))
         }
-        RailAnswer::NotAsked if is_due => look_later(payment, turn),
         RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::Unaskable | RailAnswer::NotSent if is_due => {
-            look_again(payment, looks, telling, false, turn)
+            look_again(payment, false, turn)
         }
         RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::Unaskable if is_news => {
-            let mut draft = Draft::new(Cause::BankAsked);
-            draft.change(payment, Entity::CopPayment(payment.clone()));
-            Ruling::write(draft)
+            Ruling::write(Draft::changed(Cause::BankAsked, payment, payment.clone()))
         }
         RailAnswer::Waiting
         | RailAnswer::Silent
@@ -234,16 +227,16 @@ fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, is_told: 
 
 /// The ruling on a reply about a collection that is settled. No pesos move by it.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
-    let phase = polling::no_more(&payment.phase, COLLECT);
     let noted = live::noting_reply(payment, reply);
     let payment = &*noted;
+    let order = payment.order.contradicted(COLLECT);
     let said = match (payment.status, &reply.answer) {
         (Status::Failed | Status::Canceled, RailAnswer::Done { reference })
             if payment.processor_reference.is_none() =>
         {
             CopPayment {
                 processor_reference: Some(reference.clone().unwrap_or_default()),
-                phase,
+                order,
                 ..payment.clone()
             }
         }
@@ -251,45 +244,32 @@ fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling 
         (Status::Completed | Status::Reversed, RailAnswer::Refused { code })
             if code != WRONG_CODE && payment.failure.is_none() =>
         {
-            CopPayment { failure: Some(Failure::of_code(code)), phase, ..payment.clone() }
+            CopPayment { failure: Some(Failure::of_code(code)), order, ..payment.clone() }
         }
         _ => return payment.agreed(COLLECT, reply, turn),
     };
-    let mut draft = Draft::new(Cause::OperationContradicted);
-    draft.change(payment, Entity::CopPayment(said));
-    Ruling::write(draft)
+    Ruling::write(Draft::changed(Cause::OperationContradicted, payment, said))
 }
 
-/// Nobody could be asked: that is no look.
-fn look_later(payment: &CopPayment, turn: &Turn) -> Ruling {
-    let Some(waiting) = payment.phase.waiting() else { return Ruling::unchanged() };
-    let next_look = turn.next_look(waiting.looks, payment.trace.sent_at.unwrap_or(payment.created_at));
-    let mut draft = Draft::new(Cause::BankAsked);
-    let phase = Waiting { next_look, ..waiting }.into();
-    draft.change(payment, Entity::CopPayment(CopPayment { phase, ..payment.clone() }));
-    Ruling::write(draft)
+fn next_look(payment: &CopPayment, looks: u32, turn: &Turn) -> Timestamp {
+    turn.next_look(looks, payment.order.trace.sent_at.unwrap_or(payment.created_at))
 }
 
 /// The processor knows no more yet, or never received the order, which is then sent again under the
 /// same name.
-fn look_again(
-    payment: &CopPayment,
-    looks: u32,
-    telling: Option<Telling>,
-    resend: bool,
-    turn: &Turn,
-) -> Ruling {
-    let later = turn.next_look(looks + 1, payment.trace.sent_at.unwrap_or(payment.created_at));
+fn look_again(payment: &CopPayment, resend: bool, turn: &Turn) -> Ruling {
+    let mut after = payment.clone();
+    after.order.looks += 1;
+    let later = next_look(payment, after.order.looks, turn);
     // The end of the buyer's time is looked at when it comes, but not while the order is on its way
     // once more.
-    let next_look =
-        if turn.now < payment.expires_at && !resend { later.min(payment.expires_at) } else { later };
-    let telling = telling.filter(|telling| telling.goes_on());
-    let codes = payment.phase.waiting().map_or(0, |waiting| waiting.codes);
-    let mut draft = Draft::new(Cause::BankAsked);
-    let phase = Waiting { looks: looks + 1, next_look, telling, codes }.into();
-    draft.change(payment, Entity::CopPayment(CopPayment { phase, ..payment.clone() }));
-    Ruling::write_then(draft, resend.then(|| order(payment, How::Send, turn.now)).into_iter().collect())
+    let is_open = turn.now < payment.expires_at && !resend;
+    after.order.next_look = Some(if is_open { later.min(payment.expires_at) } else { later });
+    if let Phase::Collecting(waiting) = &mut after.phase {
+        waiting.telling = waiting.telling.filter(|telling| telling.goes_on());
+    }
+    let again = resend.then(|| order(payment, How::Send, turn.now));
+    Ruling::write_then(Draft::changed(Cause::BankAsked, payment, after), again.into_iter().collect())
 }
 
 /// The ruling on a wrong SMS code. The payment goes on, unless it was the last code that may be
@@ -297,16 +277,10 @@ fn look_again(
 fn wrong_code(payment: &CopPayment, turn: &Turn) -> Ruling {
     let Some(waiting) = payment.phase.waiting() else { return Ruling::unchanged() };
     let telling = (waiting.codes >= CODES_MAX).then_some(Telling::Void);
-    let mut draft = Draft::new(Cause::CopPaymentInstructed);
-    draft.change(
-        payment,
-        Entity::CopPayment(CopPayment {
-            phase: Waiting { telling, ..waiting }.into(),
-            kept: None,
-            ..payment.clone()
-        }),
-    );
-    draft.replace_kept(payment.kept.clone());
+    let phase = Phase::Collecting(Waiting { telling, ..waiting });
+    let after = CopPayment { phase, kept: None, ..payment.clone() };
+    let mut draft = Draft::changed(Cause::CopPaymentInstructed, payment, after);
+    draft.replaces_kept = payment.kept.clone();
     let effects = telling.map(|_| message(payment, Instruction::Cancel, turn.now)).into_iter().collect();
     Ruling { effects, ..Ruling::write_and_refuse(draft, CopPaymentRefusal::InvalidOtp) }
 }

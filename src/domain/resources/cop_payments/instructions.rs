@@ -3,8 +3,7 @@
 
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
-use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, Live, TELL, Telling, Waiting};
+use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, Live, Phase, TELL, Telling, Waiting};
 use crate::entities::payment::Status;
 use crate::platform::audit::AuditEntry;
 use crate::rail::{Collection, Effect, How, Instruction, Order};
@@ -14,7 +13,6 @@ use crate::values::ids::EntityId;
 use crate::values::time::Timestamp;
 use crate::values::token::Token;
 
-/// The collection as the processor knows it.
 pub(super) fn collection(payment: &CopPayment) -> Collection {
     Collection {
         original: payment.id.operation(COLLECT),
@@ -23,7 +21,6 @@ pub(super) fn collection(payment: &CopPayment) -> Collection {
     }
 }
 
-/// The order to collect, or the question what came of it.
 pub(super) fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
     let order = Order::CollectCop {
         collection: collection(payment),
@@ -33,14 +30,7 @@ pub(super) fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
         buyer: payment.buyer.clone(),
         is_paid: matches!(payment.status, Status::Completed | Status::Reversed),
     };
-    Effect {
-        entity: EntityId::cop_payment(payment.id),
-        operation: payment.id.operation(COLLECT),
-        rail_id: payment.order(COLLECT).and_then(|order| order.id.clone()),
-        at: now,
-        how,
-        order,
-    }
+    payment.order.call(EntityId::cop_payment(payment.id), COLLECT, how, now, order)
 }
 
 /// Sends the buyer's SMS code to the processor. Text that cannot be a code counts as a wrong one;
@@ -105,8 +95,8 @@ fn tell(payment: &CopPayment, telling: Telling, instruction: Instruction, turn: 
     // A code counts before it is sent: who ends the process in between has used it up.
     let instructed =
         if telling == Telling::Code { counted(payment, under_way, 1) } else { with(payment, under_way) };
-    let mut draft = Draft::new(Cause::CopPaymentInstructed);
-    draft.change(payment, Entity::CopPayment(CopPayment { kept: turn.keep.clone(), ..instructed }));
+    let instructed = CopPayment { kept: turn.keep.clone(), ..instructed };
+    let draft = Draft::changed(Cause::CopPaymentInstructed, payment, instructed);
     let effect = match instruction {
         Instruction::Cancel => call_off(payment, turn.now),
         instruction => message(payment, instruction, turn.now),
@@ -124,7 +114,7 @@ pub(super) fn call_off(payment: &CopPayment, now: Timestamp) -> Effect {
 }
 
 fn with(payment: &CopPayment, waiting: Waiting) -> CopPayment {
-    CopPayment { phase: waiting.into(), ..payment.clone() }
+    CopPayment { phase: Phase::Collecting(waiting), ..payment.clone() }
 }
 
 /// The payment that waits like this, with so many codes more, or fewer, that were sent to the
@@ -140,17 +130,12 @@ fn counted(payment: &CopPayment, waiting: Waiting, more: i8) -> CopPayment {
 }
 
 pub(super) fn message(payment: &CopPayment, instruction: Instruction, now: Timestamp) -> Effect {
-    let rail_id = payment.trace.id.clone();
+    let rail_id = payment.order.trace.id.clone();
     let token = payment.code_token.clone();
-    let order = Order::TellCop { collection: collection(payment), rail_id, token, instruction };
-    Effect {
-        entity: EntityId::cop_payment(payment.id),
-        operation: payment.id.operation(TELL),
-        rail_id: payment.trace.id.clone(),
-        at: now,
-        how: How::Send,
-        order,
-    }
+    let order =
+        Order::TellCop { collection: collection(payment), rail_id: rail_id.clone(), token, instruction };
+    let call = payment.order.call(EntityId::cop_payment(payment.id), TELL, How::Send, now, order);
+    Effect { rail_id, ..call }
 }
 
 /// The processor did not have what it was told about yet: it can be told again.
@@ -167,7 +152,5 @@ pub(super) fn without_instruction(payment: &CopPayment) -> Option<CopPayment> {
 /// The draft by which an instruction may be given again.
 pub(super) fn tell_again(payment: &CopPayment) -> Ruling {
     let Some(after) = without_instruction(payment) else { return Ruling::unchanged() };
-    let mut draft = Draft::new(Cause::CopPaymentInstructed);
-    draft.change(payment, Entity::CopPayment(after));
-    Ruling::write(draft)
+    Ruling::write(Draft::changed(Cause::CopPaymentInstructed, payment, after))
 }

@@ -9,9 +9,7 @@
 use super::{instructions, sale};
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
-use crate::entities::cop_payment::Live;
-use crate::entities::cop_payment::{COLLECT, CopPayment, TELL, Telling, Waiting};
+use crate::entities::cop_payment::{COLLECT, CopPayment, Live, Phase, TELL, Telling, Waiting};
 use crate::entities::payment::Status;
 use crate::entities::resource::Resource;
 use crate::rail::{How, Instruction, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
@@ -40,7 +38,6 @@ impl CopPayment {
         if self.live.is_some() { CODES_MAX } else { crate::entities::cop_payment::CODES_MAX }
     }
 
-    /// The number of codes that were sent to the processor.
     pub fn codes(&self) -> u8 {
         match self.live {
             Some(live) => live.codes,
@@ -60,7 +57,7 @@ impl CopPayment {
                 Channel::Sms => NextStep::TypeCode,
             });
         };
-        if self.trace.id.is_none() || live.misfit {
+        if self.order.trace.id.is_none() || live.misfit {
             return None;
         }
         let telling = self.phase.waiting().and_then(|waiting| waiting.telling);
@@ -87,7 +84,6 @@ pub(super) fn noting_reply<'a>(payment: &'a CopPayment, reply: &RailReply) -> Co
     noted
 }
 
-/// The payment once the processor was asked how the collection stands.
 fn asked(payment: CopPayment) -> CopPayment {
     let live = payment.live.map(|live| Live { asks: live.asks.saturating_add(1), ..live });
     CopPayment { live, ..payment }
@@ -101,7 +97,7 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     };
     let is_instruction = reply.operation.entity_and_operation().1 == TELL;
     let is_look = payment.deadline().is_some_and(|at| at <= turn.now);
-    let is_unknown = reply.answer == RailAnswer::NeverReceived && payment.trace.id.is_none();
+    let is_unknown = reply.answer == RailAnswer::NeverReceived && payment.order.trace.id.is_none();
     let progress = reply.said.progress;
     let is_undecided = matches!(progress, Some(Progress::Waits | Progress::AwaitsCode));
     // A live processor cannot be told, so a collection that it has not decided counts as called
@@ -111,7 +107,7 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
         return sale::settle(&payment, sale::canceled(&payment, turn), true, true);
     }
     let is_unsent = reply.answer == RailAnswer::NotSent && reply.how == How::Send;
-    let is_first = !is_instruction && waiting.looks == 0 && payment.trace.id.is_none();
+    let is_first = !is_instruction && payment.order.looks == 0 && payment.order.trace.id.is_none();
     match waiting.telling {
         Some(Telling::Code) if is_unsent && is_instruction => return code_unsent(payment),
         None if is_unsent && is_first => return unsent(payment),
@@ -137,7 +133,7 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     // An order that is sent again after the buyer's time would surprise a buyer who is gone.
     let again = is_unknown && is_look && reply.how == How::Ask && turn.now < payment.expires_at;
     let telling = if sends_code { Some(Telling::SendCode) } else { telling };
-    let phase = Waiting { telling, ..waiting }.into();
+    let phase = Phase::Collecting(Waiting { telling, ..waiting });
     let noted = CopPayment { live: Some(live), phase, ..payment.noting(COLLECT, &reply.said).into_owned() };
     let was_asked = reply.answer != RailAnswer::NotAsked;
     let is_news = noted != *payment;
@@ -156,22 +152,22 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
 
 /// The draft by which a collection that is open still becomes another.
 fn changed(payment: &CopPayment, after: CopPayment) -> Draft {
-    let mut draft = Draft::new(Cause::BankAsked);
+    let is_shown = payment.next_step().is_none() && after.next_step().is_some();
+    let mut draft = Draft::changed(Cause::BankAsked, payment, after);
     // The caller that asked for the payment is answered what its buyer does, as soon as that is
     // known.
-    if payment.next_step().is_none() && after.next_step().is_some() {
-        draft.replace_kept(payment.kept.clone());
+    if is_shown {
+        draft.replaces_kept = payment.kept.clone();
     }
-    draft.change(payment, Entity::CopPayment(after));
     draft
 }
 
 /// The payment after a look that the agenda asked for. Nobody could be asked: that is no look.
 fn looked_at(payment: CopPayment, was_asked: bool, turn: &Turn<'_>) -> CopPayment {
-    let Some(waiting) = payment.phase.waiting() else { return payment };
-    let looks = waiting.looks.saturating_add(u32::from(was_asked));
-    let next_look = turn.next_look(looks, payment.trace.sent_at.unwrap_or(payment.created_at));
-    CopPayment { phase: Waiting { looks, next_look, ..waiting }.into(), ..payment }
+    let mut order = payment.order;
+    order.looks = order.looks.saturating_add(u32::from(was_asked));
+    order.next_look = Some(turn.next_look(order.looks, order.trace.sent_at.unwrap_or(payment.created_at)));
+    CopPayment { order, ..payment }
 }
 
 /// No connection was opened, so the processor knows nothing of the order: nothing is left of the
@@ -180,8 +176,8 @@ fn unsent(payment: &CopPayment) -> Ruling {
     let mut draft = Draft::new(Cause::CopPaymentUnsent);
     draft.remove(EntityId::cop_payment(payment.id), payment);
     // A session that it was for has no attempt in pesos.
-    draft.freed.extend(payment.checkout.as_ref().map(|checkout| checkout.sale.session.to_string()));
-    draft.replace_kept(payment.kept.clone());
+    draft.record.freed.extend(payment.checkout.as_ref().map(|checkout| checkout.sale.session.to_string()));
+    draft.replaces_kept = payment.kept.clone();
     Ruling::write_and_refuse(draft, UNAVAILABLE)
 }
 
@@ -189,8 +185,8 @@ fn unsent(payment: &CopPayment) -> Ruling {
 /// nobody has judged it: it does not count, and can be typed again.
 fn code_unsent(payment: &CopPayment) -> Ruling {
     let Some(after) = instructions::without_instruction(payment) else { return Ruling::unchanged() };
-    let mut draft = Draft::new(Cause::CopPaymentInstructed);
-    draft.change(payment, Entity::CopPayment(CopPayment { kept: None, ..after }));
-    draft.replace_kept(payment.kept.clone());
+    let after = CopPayment { kept: None, ..after };
+    let mut draft = Draft::changed(Cause::CopPaymentInstructed, payment, after);
+    draft.replaces_kept = payment.kept.clone();
     Ruling::write_and_refuse(draft, UNAVAILABLE)
 }

@@ -9,20 +9,24 @@
 
 pub mod codes;
 pub mod collect;
-mod commands;
 mod instructions;
 pub mod live;
 pub mod refund;
 pub mod sale;
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
-use crate::entities::cop_payment::CopPayment;
-use crate::rail::RailReply;
-use crate::resources::polling;
+use crate::decision::{Draft, Rules, Ruling, Turn};
+use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, TELL};
+use crate::ledger::book::Book;
+use crate::platform::audit::AuditEntry;
+use crate::rail::{How, Operation, OperationKind, RailReply, Service, Subject};
+use crate::refusal::{ChargebackRefusal, PaymentRefusal, Refusal};
+use crate::resources::{chargebacks, payments};
+use crate::trace::Trace;
 use crate::values::money::{Cop, Currency};
-pub use commands::{Command, decide, refuse_chargeback, refuse_payments_command};
+use crate::values::time::Timestamp;
+use crate::values::token::Token;
+use collect::NewCopPayment;
 
 /// The smallest amount that can be collected (`docs/contract.md, 11.2`).
 pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
@@ -33,12 +37,130 @@ impl CopPayment {
     /// The processor's words about an operation that an operator has settled, if they are not the
     /// opposite.
     fn agreed(&self, operation: u16, reply: &RailReply, turn: &Turn) -> Ruling {
-        let Some(phase) = polling::agreed(&self.phase, operation, reply, turn) else {
-            return Ruling::unchanged();
-        };
-        let mut draft = Draft::new(Cause::BankAsked);
-        draft.change(self, Entity::CopPayment(CopPayment { phase, ..self.clone() }));
-        Ruling::write(draft)
+        let Some(order) = self.order.agreed(operation, reply, turn) else { return Ruling::unchanged() };
+        Ruling::write(Draft::changed(Cause::BankAsked, self, CopPayment { order, ..self.clone() }))
+    }
+}
+
+pub enum Command {
+    Collect(Box<NewCopPayment>),
+    /// The buyer's SMS code; `None` is text that cannot be one.
+    SubmitCode(Option<Token>),
+    /// A request to cancel the payment: the tenant's, or an operator's with the entry of the audit for it.
+    Cancel(Option<Box<AuditEntry>>),
+    Refund,
+    PlayBuyer {
+        pays: bool,
+    },
+}
+
+pub fn decide(book: &Book, payment: Option<&CopPayment>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, payment) {
+        (Command::Collect(new), None) => collect::create(book, *new, turn),
+        (Command::SubmitCode(code), Some(payment)) => instructions::submit_code(payment, code, turn),
+        (Command::Cancel(by), Some(payment)) => instructions::cancel(payment, by, turn),
+        (Command::Refund, Some(payment)) => refund::refund(book, payment, turn),
+        (Command::PlayBuyer { pays }, Some(payment)) => instructions::play_buyer(payment, pays, turn),
+        (Command::Collect(_), Some(_))
+        | (Command::SubmitCode(_) | Command::Cancel(_) | Command::Refund | Command::PlayBuyer { .. }, None) => {
+            Ruling::refuse(Refusal::NotFound)
+        }
+    }
+}
+
+/// The refusal of a command to a payment in bolívares, which this is not: only commands that may
+/// name a payment in any currency have a reason of their own.
+pub fn refuse_payments_command(command: &payments::Command) -> Ruling {
+    Ruling::refuse(match command {
+        payments::Command::Reverse => PaymentRefusal::NotReversible.into(),
+        payments::Command::RequestC2p(_)
+        | payments::Command::ExecuteC2p(_)
+        | payments::Command::CancelIntent
+        | payments::Command::MakeWay(_)
+        | payments::Command::Charge(_) => Refusal::NotFound,
+    })
+}
+
+/// The refusal of a chargeback, which only card payments have.
+pub fn refuse_chargeback(command: &chargebacks::Command) -> Ruling {
+    Ruling::refuse(match command {
+        chargebacks::Command::Open(_) => ChargebackRefusal::NotAllowed.into(),
+        chargebacks::Command::Close(..) => Refusal::NotFound,
+    })
+}
+
+impl Rules for CopPayment {
+    fn on_rail_reply(&self, book: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+        match reply.operation.entity_and_operation().1 {
+            COLLECT | TELL => collect::on_rail_reply(book, self, reply, turn),
+            _ => refund::on_rail_reply(book, self, reply, turn),
+        }
+    }
+
+    fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
+        match (self.order.next_look, self.order.operation) {
+            (None, _) => Ruling::unchanged(),
+            (_, COLLECT) => collect::deadline(self, turn),
+            _ => refund::deadline(self, turn),
+        }
+    }
+
+    /// The processor may have more to say of the collection than was heard: it is asked, also when that is
+    /// settled.
+    fn on_look(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
+        Ruling::effects(vec![instructions::order(self, How::Ask, turn.now)])
+    }
+
+    fn unanswered(&self) -> Vec<Operation> {
+        let n = self.phase.is_deciding().then_some(self.order.operation);
+        n.map(|n| of_cop_payment(self, n)).into_iter().collect()
+    }
+
+    fn contradiction(&self, _: Timestamp) -> Option<Operation> {
+        Some(of_cop_payment(self, self.contradicted()?))
+    }
+
+    fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
+        // An instruction is about the collection.
+        self.order.of_mut(if operation == TELL { COLLECT } else { operation })
+    }
+
+    /// But for a refund that the processor cannot be asked about: that phase would stand in the way of another.
+    fn ask_on(&mut self, operation: u16, turn: &Turn<'_>) {
+        if operation == COLLECT || !self.order.of(operation).is_some_and(Trace::is_unaskable) {
+            self.order.looks = 0;
+            self.order.ask_on(turn);
+        }
+    }
+}
+
+fn of_cop_payment(payment: &CopPayment, n: u16) -> Operation {
+    let is_refund = n != COLLECT;
+    let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
+    // A contradiction of a refund is about the newest.
+    let is_of_it = |failure: &Failure| match failure.is_of_refund() {
+        true => payment.is_refund(n),
+        false => !is_refund,
+    };
+    let code = payment.failure_code().filter(|_| payment.failure.as_ref().is_some_and(is_of_it));
+    let kind = if is_refund { OperationKind::CopRefund } else { OperationKind::CopPayment };
+    let what = (kind, Service::Cop, Subject::Payment(payment.id));
+    let sum = payment.net().filter(|_| is_refund).unwrap_or(payment.amount);
+    let sum = (sum.minor(), Currency::Cop);
+    let operation = Operation::of(payment.id.operation(n), what, sum, payment.order.of(n), since);
+    Operation {
+        asks: match payment.live {
+            Some(live) if !is_refund => live.asks,
+            _ => operation.asks,
+        },
+        is_operators: payment.live.is_some_and(|live| is_refund || live.misfit),
+        code: code.map(str::to_owned),
+        reference: if is_refund {
+            payment.reference_of_refund(n).map(str::to_owned)
+        } else {
+            payment.processor_reference.clone()
+        },
+        ..operation
     }
 }
 

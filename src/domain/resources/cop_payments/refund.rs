@@ -4,17 +4,16 @@
 use super::sale;
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
-use crate::entities::cop_payment::{Aside, EarlierRefund, Part, Taken};
-use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, Phase, REFUND, REFUNDS_MAX};
+use crate::entities::cop_payment::{
+    Aside, COLLECT, CopPayment, EarlierRefund, Failure, Part, Phase, REFUND, REFUNDS_MAX, Taken,
+};
 use crate::entities::payment::Status;
 use crate::ledger::book::Book;
 use crate::ledger::{Account, HOLDS_MAX, Ledger};
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal, Refusal};
 use crate::resources::collections::set_aside::{Giver, SetAside};
-use crate::resources::polling::{self, Looks, Phase as _};
-use crate::trace::{BankWord, NEVER, Reach, Trace};
+use crate::trace::{BankWord, NEVER, OrderState, Reach};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
 use crate::values::time::{HOUR_MS, Timestamp};
@@ -76,7 +75,7 @@ pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Opti
 pub fn barred(payment: &CopPayment, now: Timestamp) -> Option<Refusal> {
     // A processor that is asked on may have given it back under that operation: a second one would take
     // the place of the question, and the money may go back under both.
-    let is_asked_on = payment.phase.asked_on().is_some_and(|asked| asked.operation != COLLECT);
+    let is_asked_on = payment.refunds > 0 && payment.order.is_asked_on(payment.order.operation);
     if matches!(payment.phase, Phase::Refunding { .. }) || is_asked_on && payment.status == Status::Completed
     {
         return Some(CopPaymentRefusal::RefundInProgress.into());
@@ -90,7 +89,6 @@ pub fn barred(payment: &CopPayment, now: Timestamp) -> Option<Refusal> {
     (payment.refunds >= REFUNDS_MAX).then(|| PaymentRefusal::NotReversible.into())
 }
 
-/// Begins a refund that the tenant asks for.
 pub fn refund(book: &Book, payment: &CopPayment, turn: &Turn) -> Ruling {
     if let Some(refusal) = barred(payment, turn.now) {
         return Ruling::refuse(refusal);
@@ -123,29 +121,26 @@ pub fn refund(book: &Book, payment: &CopPayment, turn: &Turn) -> Ruling {
     // A live processor has no call for it, so nobody is told or asked: it is an operator's from the
     // beginning.
     let by_hand = payment.live.is_some();
-    let (trace, next_look) =
-        if by_hand { (by_operator(turn.now), NEVER) } else { (Trace::sent(turn.now), turn.first_look()) };
-    let trace = trace.after(payment.newest_order(), &payment.trace);
+    let mut order_state = OrderState::sent(REFUND + refunds, turn);
+    if by_hand {
+        let word = BankWord::new("", "to be refunded by hand, in the processor's panel");
+        order_state.trace.reach = Reach::Unaskable;
+        order_state.trace.word = Some(Box::new(word));
+        order_state.next_look = Some(NEVER);
+    }
     let refunding = CopPayment {
-        phase: Phase::Refunding { looks: 0, next_look, aside: aside.clone() },
+        phase: Phase::Refunding { aside: aside.clone() },
         refunds,
         refund_reference: None,
         earlier_refunds,
         kept: turn.keep.clone(),
-        trace,
+        order: payment.order.followed_by(order_state),
         ..payment.clone()
     };
     let effect = (!by_hand).then(|| order(&refunding, completed_at, How::Send, turn));
-    let mut draft = Draft::new(Cause::CopRefundBegun);
+    let mut draft = Draft::changed(Cause::CopRefundBegun, payment, refunding);
     aside_of(payment, &aside).begin(&mut draft);
-    draft.change(payment, Entity::CopPayment(refunding));
     Ruling::write_then(draft, effect.into_iter().collect())
-}
-
-/// The trace of an order that only an operator can carry out.
-fn by_operator(now: Timestamp) -> Trace {
-    let word = BankWord::new("", "to be refunded by hand, in the processor's panel");
-    Trace { reach: Reach::Unaskable, word: Some(Box::new(word)), ..Trace::sent(now) }
 }
 
 /// The parts that tenant and seller give; all or nothing. `None` if they do not suffice.
@@ -168,7 +163,6 @@ fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
     Some(Aside { own, sellers })
 }
 
-/// The money that is set aside, by account.
 fn aside_of(payment: &CopPayment, aside: &Aside) -> SetAside {
     let giver = |ledger, taken: &Taken| Giver {
         ledger,
@@ -183,22 +177,16 @@ fn aside_of(payment: &CopPayment, aside: &Aside) -> SetAside {
 }
 
 fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -> Effect {
-    Effect {
-        entity: EntityId::cop_payment(payment.id),
-        operation: payment.refund_operation(),
-        rail_id: payment.trace.id.clone(),
-        at: turn.now,
-        how,
-        order: Order::RefundCop {
-            original: payment.id.operation(COLLECT),
-            reference: payment.processor_reference.clone().unwrap_or_default(),
-            amount: payment.amount,
-            completed_at,
-        },
-    }
+    let order = Order::RefundCop {
+        original: payment.id.operation(COLLECT),
+        reference: payment.processor_reference.clone().unwrap_or_default(),
+        amount: payment.amount,
+        completed_at,
+    };
+    let operation = payment.order.operation;
+    payment.order.call(EntityId::cop_payment(payment.id), operation, how, turn.now, order)
 }
 
-/// Asks the processor about the refund.
 pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
     // A live processor knows of no refunds.
     let completed_at = payment.completed_at.filter(|_| payment.live.is_none());
@@ -208,26 +196,24 @@ pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
 
 /// The ruling on the processor's reply. A reply about an earlier try moves no pesos.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
-    let (Phase::Refunding { looks, next_look, aside }, Some(completed_at)) =
-        (&payment.phase, payment.completed_at)
-    else {
+    let (Phase::Refunding { aside }, Some(completed_at)) = (&payment.phase, payment.completed_at) else {
         return contradicted(payment, &reply, turn);
     };
     if reply.operation != payment.refund_operation() {
         return contradicted(payment, &reply, turn);
     }
-    let noted = payment.noting(payment.newest_order(), &reply.said);
+    let noted = payment.noting(payment.order.operation, &reply.said);
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
             refunded(book, &noted, aside, reference.clone().unwrap_or_default(), turn)
         }
         (RailAnswer::Refused { code: _ }, _) => {
-            let restored =
+            let mut restored =
                 CopPayment { phase: Phase::Idle, refund_reference: None, kept: None, ..noted.into_owned() };
-            let mut draft = Draft::new(Cause::CopRefundRefused);
+            restored.order.stop();
+            let mut draft = Draft::changed(Cause::CopRefundRefused, payment, restored);
             aside_of(payment, aside).put_back(&mut draft, book, turn.now);
-            draft.change(payment, Entity::CopPayment(restored));
-            draft.replace_kept(payment.kept.clone());
+            draft.replaces_kept = payment.kept.clone();
             Ruling::write_and_refuse(draft, CopPaymentRefusal::ProcessorUnavailable)
         }
         (
@@ -239,17 +225,11 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             | RailAnswer::NotAsked,
             how,
         ) => {
-            let looks = Looks { trace: payment.trace.clone(), looks: *looks, next_look: *next_look };
-            let Some(Looks { trace, looks, next_look }) = looks.after(&reply, turn) else {
-                return Ruling::unchanged();
-            };
-            let phase = Phase::Refunding { looks, next_look, aside: aside.clone() };
-            let later = CopPayment { phase, trace, ..payment.clone() };
+            let Some(after) = payment.order.after(&reply, turn) else { return Ruling::unchanged() };
+            let later = CopPayment { order: after, ..payment.clone() };
             let again = (how == How::Ask && reply.answer == RailAnswer::NeverReceived)
                 .then(|| order(&later, completed_at, How::Send, turn));
-            let mut draft = Draft::new(Cause::BankAsked);
-            draft.change(payment, Entity::CopPayment(later));
-            Ruling::write_then(draft, again.into_iter().collect())
+            Ruling::write_then(Draft::changed(Cause::BankAsked, payment, later), again.into_iter().collect())
         }
     }
 }
@@ -258,16 +238,16 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 /// that was made is said to be refused.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
-    let phase = polling::no_more(&payment.phase, operation);
     let noted = payment.noting(operation, &reply.said);
     let payment = &*noted;
+    let order = payment.order.contradicted(operation);
     let is_newest = payment.is_refund(operation);
     let said = match (payment.status, &reply.answer) {
         (Status::Completed, RailAnswer::Done { reference })
             if is_newest && payment.refund_reference.is_none() =>
         {
             let refund_reference = Some(reference.clone().unwrap_or_default());
-            CopPayment { refund_reference, phase, ..payment.clone() }
+            CopPayment { refund_reference, order, ..payment.clone() }
         }
         (Status::Completed | Status::Reversed, RailAnswer::Done { reference })
             if payment.is_earlier_refund(operation) && payment.reference_of_refund(operation).is_none() =>
@@ -275,20 +255,18 @@ fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling 
             let mut earlier_refunds = payment.earlier_refunds.clone();
             earlier_refunds
                 .push(EarlierRefund { operation, reference: reference.clone().unwrap_or_default() });
-            CopPayment { earlier_refunds, phase, ..payment.clone() }
+            CopPayment { earlier_refunds, order, ..payment.clone() }
         }
         (Status::Reversed, RailAnswer::Refused { .. }) if is_newest && payment.failure.is_none() => {
-            CopPayment { failure: Some(Failure::RefundRefused), phase, ..payment.clone() }
+            CopPayment { failure: Some(Failure::RefundRefused), order, ..payment.clone() }
         }
         _ => return payment.agreed(operation, reply, turn),
     };
-    let mut draft = Draft::new(Cause::OperationContradicted);
-    draft.change(payment, Entity::CopPayment(said));
-    Ruling::write(draft)
+    Ruling::write(Draft::changed(Cause::OperationContradicted, payment, said))
 }
 
 fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String, turn: &Turn) -> Ruling {
-    let refunded = CopPayment {
+    let mut refunded = CopPayment {
         status: Status::Reversed,
         phase: Phase::Idle,
         refunded_at: Some(turn.now),
@@ -296,11 +274,11 @@ fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String,
         kept: None,
         ..payment.clone()
     };
-    let mut draft = Draft::new(Cause::CopPaymentRefunded);
+    refunded.order.stop();
+    let mut draft = Draft::changed(Cause::CopPaymentRefunded, payment, refunded);
     let sale = sale::of_payment(payment);
     sale.give_back(&mut draft, "payment refunded");
     aside_of(payment, aside).end(&mut draft, book);
-    draft.change(payment, Entity::CopPayment(refunded));
     sale.given_back(&mut draft, book, aside.sellers.total(), payment.kept.clone());
     Ruling::write(draft)
 }

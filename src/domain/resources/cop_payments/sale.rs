@@ -3,8 +3,7 @@
 
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
-use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, ForSession, Marketplace, Phase};
+use crate::entities::cop_payment::{CopPayment, Failure, ForSession, Marketplace, Phase};
 use crate::entities::payment::Status;
 use crate::events::{BalanceReason, EventKind};
 use crate::ledger::book::Book;
@@ -14,13 +13,11 @@ use crate::refusal::CopPaymentRefusal;
 use crate::resources::collections::sale::{self as collections, SellerShare};
 use crate::resources::conversions::auto::{self, Completed};
 use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
-use crate::resources::polling;
 use crate::values::ids::EntityId;
 use crate::values::money::{Cop, Currency, Rate};
 
 /// The percentage of the fee in thousandths: 4.5 percent.
 const FEE_THOUSANDTHS: i64 = 45;
-/// The fixed part of the fee, in pesos.
 const FEE_FIXED: i64 = 1_500;
 
 /// The fee of `amount`: 4.5 percent rounded half up to the peso, plus 1,500, never more than the
@@ -33,7 +30,6 @@ pub fn fee(amount: Cop) -> Option<Cop> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
     pub fee: Cop,
-    /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Cop>,
     /// The seller's share; negative when the commission and the fee exceed the amount.
     pub seller_net: Option<Cop>,
@@ -88,22 +84,17 @@ pub(super) fn complete(
         .map(|checkout| Box::new(ForSession { platform_fee, ..(**checkout).clone() }));
     let completed = CopPayment {
         status: Status::Completed,
-        phase: Phase::Idle,
         fee: Some(figures.fee),
         marketplace,
         processor_reference: Some(reference),
         completed_at: Some(now),
         available_at: Some(available_at),
         checkout,
-        qr_image: None,
-        kept: None,
-        canceler: None,
-        code_token: None,
-        ..payment.clone()
+        ..over(payment)
     };
     let mut draft = Draft::new(Cause::CopPaymentCompleted);
     let own = Cop::from_minor(of_payment(&completed).collect(&mut draft, available_at));
-    draft.change(payment, Entity::CopPayment(completed));
+    draft.change(payment, completed);
     draft.event(EventKind::PaymentCompleted, EntityId::cop_payment(payment.id));
     if let Some((seller, share)) = shared {
         sellers::tell(&mut draft, book, seller, Currency::Cop, share.minor(), BalanceReason::Sale);
@@ -118,7 +109,6 @@ pub(super) fn complete(
     (draft, first_try)
 }
 
-/// The marketplace sale with the figures of its completion.
 fn shared_sale(book: &Book, sale: &Marketplace, figures: &Figures, turn: &Turn) -> Box<Marketplace> {
     // A seller who was deleted meanwhile cannot be owed anything; the tenant keeps the share.
     let seller_net =
@@ -131,7 +121,6 @@ fn shared_sale(book: &Book, sale: &Marketplace, figures: &Figures, turn: &Turn) 
     })
 }
 
-/// The completed payment as a sale for the ledger.
 pub(super) fn of_payment(payment: &CopPayment) -> collections::Sale {
     let share = payment.marketplace.as_ref().and_then(|sale| {
         let minor = sale.seller_net?.minor();
@@ -157,7 +146,7 @@ pub(super) fn of_payment(payment: &CopPayment) -> collections::Sale {
 pub(super) fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, is_told: bool) -> Ruling {
     let telling = payment.phase.waiting().is_some_and(|waiting| waiting.telling.is_some());
     if telling || !is_told {
-        draft.replace_kept(payment.kept.clone());
+        draft.replaces_kept = payment.kept.clone();
     }
     if wanted { Ruling::write(draft) } else { Ruling::write_and_refuse(draft, CopPaymentRefusal::NotPending) }
 }
@@ -165,39 +154,36 @@ pub(super) fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, is_to
 /// The draft that calls the collection off. A live processor cannot be told, so somebody may pay it
 /// all the same: it is asked on until it agrees.
 pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
-    let phase = if payment.live.is_some() { polling::ask_on(COLLECT, turn) } else { Phase::Idle };
-    let canceled = CopPayment {
-        status: Status::Canceled,
-        phase,
-        qr_image: None,
-        kept: None,
-        canceler: None,
-        code_token: None,
-        ..payment.clone()
-    };
+    let mut canceled = CopPayment { status: Status::Canceled, ..over(payment) };
+    if payment.live.is_some() {
+        canceled.order.looks = 0;
+        canceled.order.ask_on(turn);
+    }
     let mut draft = ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled);
-    draft.audit = payment.canceler.clone();
+    draft.record.audit = payment.canceler.clone();
     draft
 }
 
-pub(super) fn failed(payment: &CopPayment, failure: Failure, own_code: Option<Box<str>>) -> Draft {
-    let failed = CopPayment {
-        status: Status::Failed,
+fn over(payment: &CopPayment) -> CopPayment {
+    let mut over = CopPayment {
         phase: Phase::Idle,
-        failure: Some(failure),
-        own_code,
         qr_image: None,
         kept: None,
         canceler: None,
         code_token: None,
         ..payment.clone()
     };
+    over.order.stop();
+    over
+}
+
+pub(super) fn failed(payment: &CopPayment, failure: Failure, own_code: Option<Box<str>>) -> Draft {
+    let failed = CopPayment { status: Status::Failed, failure: Some(failure), own_code, ..over(payment) };
     ended(payment, failed, Cause::CopPaymentFailed, EventKind::PaymentFailed)
 }
 
 fn ended(payment: &CopPayment, ended: CopPayment, cause: Cause, event: EventKind) -> Draft {
-    let mut draft = Draft::new(cause);
-    draft.change(payment, Entity::CopPayment(ended));
+    let mut draft = Draft::changed(cause, payment, ended);
     draft.event(event, EntityId::cop_payment(payment.id));
     draft
 }

@@ -56,7 +56,6 @@ pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, t
     }
 }
 
-/// Makes an address for a customer, network and asset that had none.
 pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Ruling {
     if let Err(refusal) = can_open(book, &new, turn) {
         return Ruling::refuse(refusal);
@@ -119,17 +118,13 @@ fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Ref
         .map_err(|_| CryptoRefusal::NetworkNotConfigured.into())
 }
 
-/// A deposit that came to an address.
 pub struct Incoming {
     pub id: Id,
-    /// The address that it came to, in its canonical text.
     pub address: String,
     pub amount: Usdt,
     pub network: Network,
     pub asset: Asset,
-    /// The hash of the transfer on the network.
     pub tx_hash: String,
-    /// Its place in the network's log; none of one that test mode makes.
     pub entry: Option<LogEntry>,
 }
 

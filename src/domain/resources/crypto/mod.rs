@@ -14,7 +14,6 @@ use crate::values::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CryptoBalance {
-    /// The amount that may be sent.
     pub available: Usdt,
     pub held: Usdt,
     /// Payouts under review or on their way, fees included: no part of the balance any more.
@@ -22,7 +21,6 @@ pub struct CryptoBalance {
     pub next_release: Option<Timestamp>,
 }
 
-/// The balance in USDT of a settled book.
 pub fn balance(book: &Book) -> CryptoBalance {
     let account = book.account(Currency::Usdt);
     CryptoBalance {

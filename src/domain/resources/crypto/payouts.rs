@@ -5,17 +5,15 @@
 use super::transfers::Signing;
 use crate::cause::Cause;
 use crate::decision::{Draft, Rules, Ruling, Turn, differing, repeated};
-use crate::entities::Entity;
-use crate::entities::crypto_payout::Transfer;
-use crate::entities::crypto_payout::{CryptoPayout, SEND, Status};
+use crate::entities::crypto_payout::{CryptoPayout, SEND, Status, Transfer};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
 use crate::rail::{Effect, How, Operation, Order, RailReply, Service};
 use crate::refusal::{CryptoRefusal, Refusal};
-use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd, RailPayout, Stage, Tries};
-use crate::trace::Trace;
+use crate::resources::payouts::lifecycle::{self, Amount, Payout as _, PayoutEnd};
+use crate::trace::{OrderState, Said, Trace};
 use crate::values::address::{Network, canonical};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Usdt};
@@ -72,93 +70,54 @@ impl Rules for CryptoPayout {
     }
 
     fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
-        (operation == SEND).then_some(&mut self.trace)
+        self.order.of_mut(operation)
     }
 
     fn ask_on(&mut self, _: u16, turn: &Turn<'_>) {
-        self.next_look = Some(turn.first_look());
+        self.order.ask_on(turn);
     }
 }
 
 impl lifecycle::Payout for CryptoPayout {
-    fn into_entity(self) -> Entity {
-        Entity::CryptoPayout(self)
+    fn is_sent(&self) -> bool {
+        self.status == Status::Processing
     }
 
-    fn end(&self, end: &PayoutEnd) -> (Cause, EventKind) {
-        match end {
-            PayoutEnd::Completed(_) => (Cause::CryptoPayoutCompleted, EventKind::CryptoPayoutCompleted),
-            PayoutEnd::Failed(_) => (Cause::CryptoPayoutFailed, EventKind::CryptoPayoutFailed),
-        }
+    fn order(&self) -> &OrderState {
+        &self.order
+    }
+
+    fn order_mut(&mut self) -> &mut OrderState {
+        &mut self.order
+    }
+
+    fn words_mut(&mut self) -> (&mut Option<String>, &mut Option<String>) {
+        (&mut self.tx_hash, &mut self.failure_code)
+    }
+
+    fn end(&mut self, is_completed: bool, now: Timestamp) -> (Cause, EventKind, Option<Arc<KeepRef>>) {
+        self.settled_at = Some(now);
+        self.status = match (is_completed, self.status) {
+            (true, _) => Status::Completed,
+            // A payout that was never sent was refused by an operator.
+            (false, Status::PendingReview) => Status::Rejected,
+            (false, _) => Status::Failed,
+        };
+        let (cause, event) = match is_completed {
+            true => (Cause::CryptoPayoutCompleted, EventKind::CryptoPayoutCompleted),
+            false => (Cause::CryptoPayoutFailed, EventKind::CryptoPayoutFailed),
+        };
+        (cause, event, self.kept.take())
     }
 
     fn give_back(&self, draft: &mut Draft) {
         self.post(draft, 1, MovementKind::PayoutReversal, MovementKind::PayoutReversal);
     }
 
-    fn kept(&self) -> Option<Arc<KeepRef>> {
-        self.kept.clone()
-    }
-
-    fn settled(&self, end: PayoutEnd, now: Timestamp) -> CryptoPayout {
-        let (status, tx_hash, failure_code) = match end {
-            PayoutEnd::Completed(hash) => (Status::Completed, Some(hash), self.failure_code.clone()),
-            // A payout that was never sent was refused by an operator.
-            PayoutEnd::Failed(code) if self.status == Status::PendingReview => {
-                (Status::Rejected, self.tx_hash.clone(), Some(code))
-            }
-            PayoutEnd::Failed(code) => (Status::Failed, self.tx_hash.clone(), Some(code)),
-        };
-        let (next_look, kept, settled_at) = (None, None, Some(now));
-        CryptoPayout { status, tx_hash, failure_code, next_look, kept, settled_at, ..self.clone() }
-    }
-}
-
-impl RailPayout for CryptoPayout {
-    fn stage(&self) -> Stage {
-        match self.status {
-            Status::PendingReview | Status::Rejected => Stage::Unsent,
-            Status::Processing => Stage::Sent,
-            Status::Completed => Stage::Completed,
-            Status::Failed => Stage::Failed,
-        }
-    }
-
-    fn tries(&self) -> Tries {
-        Tries { sends: self.sends, looks: self.looks, next_look: self.next_look, trace: self.trace.clone() }
-    }
-
-    fn tried(&self, Tries { sends, looks, next_look, trace }: Tries) -> CryptoPayout {
-        CryptoPayout { sends, looks, next_look, trace, ..self.clone() }
-    }
-
-    fn since(&self) -> Timestamp {
-        self.settled_at.unwrap_or(self.created_at)
-    }
-
-    fn order(&self, how: How, turn: &Turn<'_>) -> Effect {
-        let order =
-            Order::SendUsdt { network: self.network, address: self.address.clone(), amount: self.amount };
-        Effect {
-            entity: EntityId::crypto_payout(self.id),
-            operation: self.id.operation(SEND),
-            rail_id: self.trace.id.clone(),
-            at: turn.now,
-            how,
-            order,
-        }
-    }
-
-    fn contradicted(&self, word: PayoutEnd) -> Option<CryptoPayout> {
-        match word {
-            PayoutEnd::Completed(hash) if self.tx_hash.is_none() => {
-                Some(CryptoPayout { tx_hash: Some(hash), next_look: None, ..self.clone() })
-            }
-            PayoutEnd::Failed(code) if self.failure_code.is_none() => {
-                Some(CryptoPayout { failure_code: Some(code), next_look: None, ..self.clone() })
-            }
-            PayoutEnd::Completed(_) | PayoutEnd::Failed(_) => None,
-        }
+    fn call(&self, how: How, turn: &Turn<'_>) -> Effect {
+        let (network, address, amount) = (self.network, self.address.clone(), self.amount);
+        let order = Order::SendUsdt { network, address, amount };
+        self.order.call(EntityId::crypto_payout(self.id), SEND, how, turn.now, order)
     }
 }
 
@@ -220,13 +179,6 @@ pub fn create(book: &Book, new: NewCryptoPayout, turn: &Turn) -> Ruling {
         Some(_) => {}
     }
     let review = new.amount > settings.usdt_payout_auto_limit;
-    let tries = if review {
-        Tries { sends: 0, looks: 0, next_look: None, trace: Trace::default() }
-    } else {
-        Tries::begun(turn)
-    };
-    let how = tries.how();
-    let Tries { sends, looks, next_look, trace } = tries;
     let payout = CryptoPayout {
         id: new.id,
         external_ref: new.external_ref,
@@ -237,10 +189,7 @@ pub fn create(book: &Book, new: NewCryptoPayout, turn: &Turn) -> Ruling {
         address: new.address,
         tx_hash: None,
         failure_code: None,
-        sends,
-        looks,
-        next_look,
-        trace,
+        order: if review { OrderState::default() } else { OrderState::begun(SEND, turn) },
         // Under review the first answer stays the kept one: nobody waits that long.
         kept: turn.keep.clone().filter(|_| !review),
         livemode: turn.livemode,
@@ -250,36 +199,40 @@ pub fn create(book: &Book, new: NewCryptoPayout, turn: &Turn) -> Ruling {
     };
     let mut draft = Draft::new(Cause::CryptoPayoutCreated);
     payout.post(&mut draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
-    let effects = if review { Vec::new() } else { vec![payout.order(how, turn)] };
-    draft.create(Entity::CryptoPayout(payout));
+    let effects = if review { Vec::new() } else { vec![first_call(&payout, turn)] };
+    draft.create(payout);
     Ruling::write_then(draft, effects)
 }
 
-/// An operator's verdict on a payout under review.
+fn first_call(payout: &CryptoPayout, turn: &Turn) -> Effect {
+    payout.call(if payout.order.trace.is_queued() { How::Offer } else { How::Send }, turn)
+}
+
 pub enum Verdict {
     Approve,
     Reject(String),
 }
 
-/// Applies an operator's verdict to a payout under review.
 pub fn review(payout: &CryptoPayout, verdict: Verdict, turn: &Turn) -> Ruling {
     if payout.status != Status::PendingReview {
         return Ruling::refuse(CryptoRefusal::NotPendingReview);
     }
     match verdict {
-        Verdict::Reject(reason) => lifecycle::settle(payout, PayoutEnd::Failed(reason), turn),
+        Verdict::Reject(reason) => {
+            lifecycle::settle(payout, PayoutEnd::Failed(reason), &Said::default(), turn)
+        }
         Verdict::Approve if turn.terms(Service::Usdt(payout.network), None).may_queue().is_err() => {
             Ruling::refuse(CryptoRefusal::NetworkNotConfigured)
         }
         Verdict::Approve => {
-            let tries = Tries::begun(turn);
-            let how = tries.how();
-            let (status, kept) = (Status::Processing, turn.keep.clone());
-            let approved = CryptoPayout { status, kept, ..payout.clone() }.tried(tries);
-            let effect = approved.order(how, turn);
-            let mut draft = Draft::new(Cause::CryptoPayoutApproved);
-            draft.change(payout, Entity::CryptoPayout(approved));
-            Ruling::write_then(draft, vec![effect])
+            let approved = CryptoPayout {
+                status: Status::Processing,
+                kept: turn.keep.clone(),
+                order: OrderState::begun(SEND, turn),
+                ..payout.clone()
+            };
+            let effect = first_call(&approved, turn);
+            Ruling::write_then(Draft::changed(Cause::CryptoPayoutApproved, payout, approved), vec![effect])
         }
     }
 }
@@ -298,9 +251,8 @@ fn sign(payout: &CryptoPayout, signing: Signing, turn: &Turn<'_>) -> Ruling {
     let is_first = payout.transfer.is_none();
     let mut signed = CryptoPayout { transfer: Some(Box::new(transfer)), ..payout.clone() };
     if is_first {
-        (signed.trace, signed.next_look) = (Trace::sent(turn.now), Some(turn.first_look()));
+        signed.order.trace = Trace::sent(turn.now);
+        signed.order.next_look = Some(turn.first_look());
     }
-    let mut draft = Draft::new(Cause::CryptoPayoutSigned);
-    draft.change(payout, Entity::CryptoPayout(signed));
-    Ruling::write(draft)
+    Ruling::write(Draft::changed(Cause::CryptoPayoutSigned, payout, signed))
 }

@@ -48,7 +48,6 @@ impl Fees {
     }
 }
 
-/// A transaction that is about to be recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signing {
     pub chain_id: u64,
@@ -95,10 +94,8 @@ pub struct Taken {
     pub has_paid: bool,
 }
 
-/// The word of a node about a nonce, at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The number of its newest block.
     pub head: u64,
     /// The payout's transactions that are in the node's chain.
     pub taken: Vec<Taken>,
@@ -106,7 +103,6 @@ pub struct Seen {
     pub other: Option<(Hash, u64)>,
 }
 
-/// The standing of a payout at its network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     Done {
@@ -150,10 +146,8 @@ impl Seen {
     }
 }
 
-/// The next step for a transaction that no block has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// The same bytes are broadcast again.
     Broadcast,
     /// One that pays so much is signed in its place.
     Replace(Fees),
@@ -164,9 +158,7 @@ pub enum Move {
 pub struct Market {
     /// The wallet's transactions in blocks, which is the nonce of the next.
     pub count: u64,
-    /// The price that would be offered for a new one.
     pub offered: Option<Fees>,
-    /// The most that is paid.
     pub max: u64,
     /// One that is open for longer is stuck.
     pub stuck_after_ms: i64,

@@ -174,7 +174,7 @@ pub fn delete(book: &Book, merchant: &Merchant) -> Ruling {
     }
     let mut draft = Draft::new(Cause::MerchantDeleted);
     draft.remove(EntityId::merchant(merchant.id), merchant);
-    draft.freed.push(merchant.external_ref.as_str().to_owned());
+    draft.record.freed.push(merchant.external_ref.as_str().to_owned());
     Ruling::write(draft)
 }
 
@@ -282,13 +282,13 @@ fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruling {
         );
         let mut draft = change_draft(merchant, changed);
         if unsent.is_some() {
-            draft.cause = Cause::VerificationUnsent;
-            draft.freed = vec![KnownPhone::name(found.bank, found.phone, reply.operation)];
+            draft.record.cause = Cause::VerificationUnsent;
+            draft.record.freed = vec![KnownPhone::name(found.bank, found.phone, reply.operation)];
         }
         if let Some(deposits) = back {
             limits::post_back(&mut draft, deposits, false);
         }
-        draft.replace_kept(kept);
+        draft.replaces_kept = kept;
         let outcome = Ruling::write_then(draft, send.into_iter().collect());
         return Ruling { refusal: unsent, ..outcome };
     };
@@ -313,7 +313,7 @@ fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruling {
     if let Some(deposits) = back {
         limits::post_back(&mut draft, deposits, reply.said.half_done);
     }
-    draft.replace_kept(kept);
+    draft.replaces_kept = kept;
     Ruling::write(draft)
 }
 

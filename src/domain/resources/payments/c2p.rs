@@ -2,18 +2,17 @@
 //! expired).
 
 use super::charge::{self, Figured, Price, Secret};
-use super::repeat;
+use super::otp;
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
 use crate::entities::means::{Debtor, Means, Method};
-use crate::entities::payment::{CancelReason, Payment, Phase, REQUEST_OTP, Status};
+use crate::entities::payment::{CancelReason, Payment, Phase, Status};
 use crate::entities::resource::Resource;
 use crate::entities::sale::Sale;
 use crate::events::EventKind;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Effect, How, Order, Service};
+use crate::rail::{Effect, How, Service};
 use crate::refusal::{CheckoutRefusal, PaymentRefusal, Refusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Rate;
@@ -27,7 +26,6 @@ pub struct NewIntent {
     pub id: Id,
     pub external_ref: ExternalRef,
     pub price: Price,
-    /// The price in both currencies, at the rate in force.
     pub figured: Figured,
     pub debtor: Debtor,
     /// Whether the bank sends the payer a code on our request.
@@ -43,53 +41,38 @@ pub struct Execute {
     pub price: Price,
     pub debtor: Debtor,
     pub token: Token,
-    /// A keyed hash of the code.
     pub token_mark: [u8; 16],
-    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
 }
 
-/// Makes the first intent on a reference, or one after attempts that failed or were canceled.
-pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Ruling {
-    if new.is_known && previous.is_none() {
-        return charge::gone();
+/// Makes an intent on a reference, whose newest attempt is `old`: one that nobody has executed makes way.
+pub fn request(new: NewIntent, old: Option<&Payment>, turn: &Turn) -> Ruling {
+    match old {
+        None if new.is_known => return charge::gone(),
+        Some(old) if !matches!(old.status, Status::Failed | Status::Canceled) && !old.is_idle_intent() => {
+            return repeat(new, old);
+        }
+        _ => {}
     }
-    if let Err(refusal) = can_be_charged(&new, turn) {
+    // One that cannot be called for a while may be by the time of the charge.
+    let terms = turn.terms(Service::C2p, None);
+    if let Err(refusal) = terms.may_queue().and_then(|()| terms.carries(new.figured.ves, new.price.field())) {
         return Ruling::refuse(refusal);
     }
-    let (payment, effect) = intent(new, previous, turn);
-    let mut draft = Draft::new(Cause::PaymentRequested);
-    draft.create(Entity::Payment(payment));
+    let (payment, effect) = intent(new, old, turn);
+    let mut draft = Draft::created(Cause::PaymentRequested, payment);
+    if let Some(old) = old.filter(|old| old.is_idle_intent()) {
+        cancel(&mut draft, old, CancelReason::Superseded);
+    }
     Ruling::write_then(draft, effect.into_iter().collect())
 }
 
-/// The refusal of an intent whose charge no rail could carry. One that cannot be called for a while
-/// may be by the time of the charge.
-fn can_be_charged(new: &NewIntent, turn: &Turn) -> Result<(), Refusal> {
-    let terms = turn.terms(Service::C2p, None);
-    terms.may_queue()?;
-    terms.carries(new.figured.ves, new.price.field())
-}
-
-/// A newer request on the reference of `old`, its newest attempt.
-pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Ruling {
-    match (old.status, &old.phase) {
-        (Status::Failed | Status::Canceled, _) => request(new, Some(old), turn),
-        (Status::Pending, Phase::Idle) => {
-            if let Err(refusal) = can_be_charged(&new, turn) {
-                return Ruling::refuse(refusal);
-            }
-            let (payment, effect) = intent(new, Some(old), turn);
-            let mut draft = Draft::new(Cause::PaymentRequested);
-            draft.create(Entity::Payment(payment));
-            cancel(&mut draft, old, CancelReason::Superseded);
-            Ruling::write_then(draft, effect.into_iter().collect())
-        }
-        (Status::Pending, _) if new.checkout.is_some() => Ruling::refuse(PaymentRefusal::ChargeInProgress),
-        (Status::Completed | Status::Reversed, _) if new.checkout.is_some() => {
-            Ruling::refuse(CheckoutRefusal::SessionPaid)
-        }
-        (Status::Pending | Status::Completed | Status::Reversed, _) => {
+/// A request on the reference of an attempt that is at its bank, or has paid.
+fn repeat(new: NewIntent, old: &Payment) -> Ruling {
+    match old.status {
+        Status::Pending if new.checkout.is_some() => Ruling::refuse(PaymentRefusal::ChargeInProgress),
+        _ if new.checkout.is_some() => Ruling::refuse(CheckoutRefusal::SessionPaid),
+        _ => {
             let mut differs = Vec::new();
             let mut compare = |name, same: bool| {
                 if !same {
@@ -102,7 +85,7 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Ruling {
             compare("debtorId", debtor.is_some_and(|debtor| debtor.id == new.debtor.id));
             compare("debtorCellPhone", debtor.is_some_and(|debtor| debtor.phone == new.debtor.phone));
             compare("debtorBankCode", debtor.is_some_and(|debtor| debtor.bank == new.debtor.bank));
-            repeat::ruling(old, differs)
+            super::repeat::ruling(old, differs)
         }
     }
 }
@@ -111,19 +94,8 @@ fn intent(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> (Payment, 
     let NewIntent { id, external_ref, price: _, figured, debtor, bank_sends_otp, is_known: _, checkout } =
         new;
     // In live mode the bank has been told before: without a code there is no intent.
-    let effect = (bank_sends_otp && !turn.livemode).then_some(Effect {
-        entity: EntityId::payment(id),
-        operation: id.operation(REQUEST_OTP),
-        rail_id: None,
-        at: turn.now,
-        how: How::Send,
-        order: Order::RequestOtp {
-            bank: debtor.bank,
-            debtor: debtor.id,
-            phone: debtor.phone,
-            amount: figured.ves,
-        },
-    });
+    let effect = (bank_sends_otp && !turn.livemode)
+        .then(|| otp::order(EntityId::payment(id), &debtor, figured.ves, turn));
     let means = Means::C2p { debtor, otp_requested: bank_sends_otp, token_mark: None };
     let payment = Payment {
         expires_at: Some(turn.now.plus_ms(INTENT_MS)),
@@ -140,7 +112,7 @@ fn cancel(draft: &mut Draft, payment: &Payment, reason: CancelReason) {
         cancel_reason: Some(reason),
         ..payment.clone()
     };
-    draft.change(payment, Entity::Payment(canceled));
+    draft.change(payment, canceled);
     draft.event(EventKind::PaymentCanceled, EntityId::payment(payment.id));
 }
 
@@ -199,29 +171,15 @@ pub fn execute(book: &Book, payment: &Payment, ask: Execute, turn: &Turn) -> Rul
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let effect = charge::order(&charging, How::Send, Secret::Token(ask.token), turn);
-    let mut draft = Draft::new(Cause::PaymentCharging);
-    draft.change(payment, Entity::Payment(charging));
-    Ruling::write_then(draft, vec![effect])
+    Ruling::write_then(Draft::changed(Cause::PaymentCharging, payment, charging), vec![effect])
 }
 
-/// Ends an intent that has expired.
+/// Ends an intent that has expired; others are over, or their instant has not come.
 pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
-    match (&payment.phase, payment.status) {
-        (Phase::Idle, Status::Pending) if payment.deadline().is_some_and(|at| at <= turn.now) => {
-            let mut draft = Draft::new(Cause::PaymentCanceled);
-            cancel(&mut draft, payment, CancelReason::Expired);
-            Ruling::write(draft)
-        }
-        // An intent whose instant has not come, a payment that is over, and one at a bank, about
-        // which the bank is asked instead.
-        (Phase::Idle, Status::Pending)
-        | (Phase::Idle, Status::Completed | Status::Failed | Status::Canceled | Status::Reversed)
-        | (
-            Phase::Charging { .. }
-            | Phase::Reversing { .. }
-            | Phase::AskedOn { .. }
-            | Phase::ReversalDenied { .. },
-            _,
-        ) => Ruling::unchanged(),
+    if !payment.is_idle_intent() || payment.deadline().is_none_or(|at| at > turn.now) {
+        return Ruling::unchanged();
     }
+    let mut draft = Draft::new(Cause::PaymentCanceled);
+    cancel(&mut draft, payment, CancelReason::Expired);
+    Ruling::write(draft)
 }

@@ -7,7 +7,6 @@ use super::sale;
 use crate::bank_names::without_zeros;
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
 use crate::entities::means::Means;
 use crate::entities::notice::Traits;
 use crate::entities::payment::{Before, CHARGE, Marketplace, Payment, Phase, Status};
@@ -18,8 +17,7 @@ use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
 use crate::refusal::{MerchantRefusal, PaymentRefusal, Refusal};
-use crate::resources::polling::{self, Looks};
-use crate::trace::Trace;
+use crate::trace::OrderState;
 use crate::values::card::Card;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate, Usd, Ves};
@@ -37,7 +35,6 @@ pub const TRANSFER_DAYS_MAX: i32 = 30;
 /// A secret for the bank, which is written nowhere. Gone after a crash, and not needed for a
 /// question.
 pub enum Secret {
-    /// No secret, or one that is gone.
     None,
     Token(Token),
     /// The payer's card, which its token may still have.
@@ -60,7 +57,6 @@ impl Secret {
     }
 }
 
-/// The price, in the currency of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Price {
     /// Dollars, paid in bolívares at the rate in force.
@@ -71,7 +67,6 @@ pub enum Price {
     },
 }
 
-/// A price in both currencies, and the rate between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figured {
     pub usd: Usd,
@@ -80,7 +75,6 @@ pub struct Figured {
 }
 
 impl Price {
-    /// The member of the request that names the price.
     pub(super) const fn field(self) -> &'static str {
         match self {
             Price::Usd(_) => "usdAmount",
@@ -88,7 +82,6 @@ impl Price {
         }
     }
 
-    /// Whether this is what a payment is about.
     pub(super) fn is_of(self, payment: &Payment) -> bool {
         match self {
             Price::Usd(usd) => payment.usd == usd,
@@ -123,7 +116,6 @@ impl Price {
 }
 
 impl Payment {
-    /// A pending payment, which no bank has been called about.
     pub fn new(id: Id, external_ref: ExternalRef, means: Means, price: Figured, turn: &Turn) -> Payment {
         Payment {
             id,
@@ -155,7 +147,7 @@ impl Payment {
             checkout: None,
             reversals: 0,
             earlier_reversal: None,
-            trace: Trace::default(),
+            order: OrderState::default(),
             is_disputed: false,
         }
     }
@@ -171,19 +163,15 @@ pub enum Transfer {
     Used,
 }
 
-/// A request to charge without an intent.
 pub struct NewCharge {
     pub id: Id,
     pub external_ref: ExternalRef,
     pub price: Price,
-    /// The BCV rate in force, if there is one.
     pub rate: Option<Rate>,
     pub means: Means,
     pub description: Option<String>,
-    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
     pub secret: Secret,
-    /// The state of the transfer that the payer named.
     pub transfer: Transfer,
     /// The attempt before it on the reference, which is over.
     pub before: Option<Before>,
@@ -261,15 +249,12 @@ pub fn create(book: &Book, new: NewCharge, turn: &Turn) -> Ruling {
     match new_payment(book, &new, turn) {
         Ok(charging) => {
             let effect = order(&charging, How::Send, new.secret, turn);
-            let mut draft = Draft::new(Cause::PaymentCharging);
-            draft.create(Entity::Payment(charging));
-            Ruling::write_then(draft, vec![effect])
+            Ruling::write_then(Draft::created(Cause::PaymentCharging, charging), vec![effect])
         }
         Err(refusal) => Ruling::refuse(refusal),
     }
 }
 
-/// The refusal that a charge would meet now.
 pub(super) fn check(book: &Book, new: &NewCharge, turn: &Turn) -> Result<(), Refusal> {
     new_payment(book, new, turn).map(drop)
 }
@@ -300,14 +285,12 @@ fn new_payment(book: &Book, new: &NewCharge, turn: &Turn) -> Result<Payment, Ref
         checkout: new.checkout.clone(),
         ..payment.after(new.before)
     };
-    let charging = begin(book, payment, new.price, new.marketplace, turn)?;
+    let mut charging = begin(book, payment, new.price, new.marketplace, turn)?;
     // A notice that comes before is looked at when it comes.
-    Ok(match new.notice_wait_ms {
-        0 => charging,
-        wait_ms => {
-            Payment { phase: Phase::Charging { looks: 0, next_look: turn.now.plus_ms(wait_ms) }, ..charging }
-        }
-    })
+    if new.notice_wait_ms > 0 {
+        charging.order.next_look = Some(turn.now.plus_ms(new.notice_wait_ms));
+    }
+    Ok(charging)
 }
 
 /// Checks that the card is not expired, or the transfer not too old, by the tenant's clock in
@@ -354,12 +337,8 @@ pub fn begin(
             seller_available_at: None,
         })
     });
-    let charging = Payment {
-        phase: Phase::Charging { looks: 0, next_look: turn.first_look() },
-        trace: Trace::sent(turn.now),
-        marketplace,
-        ..payment
-    };
+    let charging =
+        Payment { phase: Phase::Charging, order: OrderState::sent(CHARGE, turn), marketplace, ..payment };
     match sale::figures(book, &charging)
         .filter(|_| book.has_room_for(Currency::Ves, charging.ves.minor(), Ledger::Rail))
     {
@@ -372,7 +351,6 @@ pub fn begin(
     }
 }
 
-/// The order to the bank, or the question about it.
 pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect {
     let amount = payment.ves;
     let order = match &payment.means {
@@ -403,37 +381,25 @@ pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect
         },
         Means::Usdt { .. } => unreachable!("USDT is a payment when it has come; no bank is asked for it"),
     };
-    Effect {
-        entity: EntityId::payment(payment.id),
-        operation: payment.id.operation(CHARGE),
-        rail_id: payment.order(CHARGE).and_then(|order| order.id.clone()),
-        at: turn.now,
-        how,
-        order,
-    }
-}
-
-/// Asks the bank about the charge.
-pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
-    Ruling::effects(vec![order(payment, How::Ask, Secret::None, turn)])
+    payment.order.call(EntityId::payment(payment.id), CHARGE, how, turn.now, order)
 }
 
 /// The ruling on the bank's reply about the charge. A second reply finds the payment settled and
 /// moves no money; one that contradicts the first is written down.
 pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
-    let Phase::Charging { looks, next_look } = payment.phase else {
+    if payment.phase != Phase::Charging {
         return contradicted(payment, reply, turn);
-    };
+    }
     // A transfer that a look before its time did not find is looked for when it is due.
-    let is_early = turn.now < next_look;
+    let is_early = payment.order.next_look.is_some_and(|at| turn.now < at);
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
             let reference = reference.clone().unwrap_or_default();
             sale::complete(book, &payment.noting(CHARGE, &reply.said), reference, turn)
         }
         (RailAnswer::Refused { code }, _) => failed(&payment.noting(CHARGE, &reply.said), code.clone(), turn),
-        (RailAnswer::NeverReceived, _) => never_received(payment, (looks, next_look), &reply, turn),
-        (RailAnswer::NotSent, How::Send | How::Offer) => unsent(payment, (looks, next_look), &reply, turn),
+        (RailAnswer::NeverReceived, _) => never_received(payment, &reply, turn),
+        (RailAnswer::NotSent, How::Send | How::Offer) => unsent(payment, &reply, turn),
         (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NotAsked, How::Ask) if is_early => {
             Ruling::unchanged()
         }
@@ -444,13 +410,13 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             | RailAnswer::NotAsked
             | RailAnswer::NotSent,
             _,
-        ) => look_on(payment, (looks, next_look), &reply, None, turn),
+        ) => look_on(payment, &reply, None, turn),
     }
 }
 
 /// No connection was opened, so the bank knows nothing of the charge: an intent can be executed again,
 /// and of another charge nothing is left (`docs/contract.md, 18.3`).
-fn unsent(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, turn: &Turn) -> Ruling {
+fn unsent(payment: &Payment, reply: &RailReply, turn: &Turn) -> Ruling {
     let mut draft = Draft::new(Cause::PaymentUnsent);
     match payment.means {
         Means::C2p { debtor, otp_requested, .. } => {
@@ -459,10 +425,10 @@ fn unsent(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, turn: &Tur
                 means: Means::C2p { debtor, otp_requested, token_mark: None },
                 marketplace: None,
                 kept: None,
-                trace: Trace::default(),
+                order: OrderState::default(),
                 ..payment.clone()
             };
-            draft.change(payment, Entity::Payment(intent));
+            draft.change(payment, intent);
         }
         // A session's chain of attempts loses no link.
         Means::Card { .. } if payment.checkout.is_some() => {
@@ -470,26 +436,26 @@ fn unsent(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, turn: &Tur
         }
         Means::Card { .. } | Means::Debit { .. } => {
             draft.remove(EntityId::payment(payment.id), payment);
-            draft.freed.push(payment.external_ref.as_str().to_owned());
-            draft.freed_to = payment.previous;
+            draft.record.freed.push(payment.external_ref.as_str().to_owned());
+            draft.record.freed_to = payment.previous;
         }
         // Transfers and deposits that are only looked for are looked for again.
-        Means::Transfer { .. } | Means::Usdt { .. } => return look_on(payment, at, reply, None, turn),
+        Means::Transfer { .. } | Means::Usdt { .. } => return look_on(payment, reply, None, turn),
     }
-    draft.replace_kept(payment.kept.clone());
+    draft.replaces_kept = payment.kept.clone();
     Ruling::write_and_refuse(draft, Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS })
 }
 
 /// The bank never received the charge. The payer's code or card was never written down, so it cannot
 /// be sent again.
-fn never_received(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, turn: &Turn) -> Ruling {
+fn never_received(payment: &Payment, reply: &RailReply, turn: &Turn) -> Ruling {
     match &payment.means {
         // The search for a transfer takes no secret and moves nothing: it is simply sent again.
         Means::Transfer { .. } => {
             let again = order(payment, How::Send, Secret::None, turn);
             // The answer counts as a look, whether the order was sent just now or asked about.
             let reply = RailReply { how: How::Ask, ..reply.clone() };
-            look_on(payment, at, &reply, Some(again), turn)
+            look_on(payment, &reply, Some(again), turn)
         }
         Means::Card { .. } => failed(payment, "processing_error".to_owned(), turn),
         Means::C2p { .. } | Means::Debit { .. } | Means::Usdt { .. } => {
@@ -499,50 +465,36 @@ fn never_received(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, tu
 }
 
 /// The bank knows nothing yet; it is asked again later, if it can be.
-fn look_on(
-    payment: &Payment,
-    (looks, next_look): (u32, Timestamp),
-    reply: &RailReply,
-    again: Option<Effect>,
-    turn: &Turn,
-) -> Ruling {
-    let looks = Looks { trace: payment.trace.clone(), looks, next_look };
-    let Some(Looks { trace, looks, next_look }) = looks.after(reply, turn) else {
-        return Ruling::unchanged();
-    };
-    let later = Payment { phase: Phase::Charging { looks, next_look }, trace, ..payment.clone() };
-    let mut draft = Draft::new(Cause::BankAsked);
-    draft.change(payment, Entity::Payment(later));
-    Ruling::write_then(draft, again.into_iter().collect())
+fn look_on(payment: &Payment, reply: &RailReply, again: Option<Effect>, turn: &Turn) -> Ruling {
+    let Some(order) = payment.order.after(reply, turn) else { return Ruling::unchanged() };
+    let later = Payment { order, ..payment.clone() };
+    Ruling::write_then(Draft::changed(Cause::BankAsked, payment, later), again.into_iter().collect())
 }
 
 /// The ruling on a reply about a charge that is settled. A transfer was only searched for, so a
 /// reply contradicts nothing.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let is_ordered = payment.means.is_ordered();
-    let phase = polling::no_more(&payment.phase, CHARGE);
-    let trace = payment.trace.noting_of(CHARGE, payment.newest_order(), &reply.said);
+    let order = payment.order.contradicted(CHARGE).noting(CHARGE, &reply.said);
     let said = match (payment.status, &reply.answer) {
         (Status::Failed, RailAnswer::Done { reference })
             if is_ordered && payment.bank_reference.is_none() =>
         {
             let reference = reference.clone().unwrap_or_default();
-            Payment { bank_reference: Some(reference), phase, trace, ..payment.clone() }
+            Payment { bank_reference: Some(reference), order, ..payment.clone() }
         }
         (Status::Completed | Status::Reversed, RailAnswer::Refused { code })
             if is_ordered && payment.failure_code.is_none() =>
         {
-            Payment { failure_code: Some(code.clone()), phase, trace, ..payment.clone() }
+            Payment { failure_code: Some(code.clone()), order, ..payment.clone() }
         }
         _ => return agreed(payment, CHARGE, &reply, turn),
     };
-    let mut draft = Draft::new(Cause::OperationContradicted);
-    draft.change(payment, Entity::Payment(said));
-    Ruling::write(draft)
+    Ruling::write(Draft::changed(Cause::OperationContradicted, payment, said))
 }
 
 fn failed(payment: &Payment, code: String, turn: &Turn) -> Ruling {
-    let failed = Payment {
+    let mut failed = Payment {
         status: Status::Failed,
         phase: Phase::Idle,
         failure_code: Some(code),
@@ -550,20 +502,16 @@ fn failed(payment: &Payment, code: String, turn: &Turn) -> Ruling {
         kept: None,
         ..payment.clone()
     };
-    let mut draft = Draft::new(Cause::PaymentFailed);
-    draft.change(payment, Entity::Payment(failed));
+    failed.order.stop();
+    let mut draft = Draft::changed(Cause::PaymentFailed, payment, failed);
     draft.event(EventKind::PaymentFailed, EntityId::payment(payment.id));
-    draft.replace_kept(payment.kept.clone());
+    draft.replaces_kept = payment.kept.clone();
     Ruling::write(draft)
 }
 
 /// The ruling on a bank's reply about an operation that an operator has settled, if it is not a
 /// contradiction.
 pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
-    let Some(phase) = polling::agreed(&payment.phase, operation, reply, turn) else {
-        return Ruling::unchanged();
-    };
-    let mut draft = Draft::new(Cause::BankAsked);
-    draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
-    Ruling::write(draft)
+    let Some(order) = payment.order.agreed(operation, reply, turn) else { return Ruling::unchanged() };
+    Ruling::write(Draft::changed(Cause::BankAsked, payment, Payment { order, ..payment.clone() }))
 }

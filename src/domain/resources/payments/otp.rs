@@ -4,12 +4,13 @@
 use super::reasons::Reason;
 use crate::cause::Cause;
 use crate::decision::{Draft, Rules, Ruling, Turn};
-use crate::entities::Entity;
 use crate::entities::means::Debtor;
 use crate::entities::otp::{Otp, Status};
+use crate::entities::payment::REQUEST_OTP;
 use crate::ledger::book::Book;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::refusal::{PaymentRefusal, Refusal};
+use crate::trace::OrderState;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
 
@@ -25,21 +26,11 @@ pub struct NewOtp {
     pub answer: Option<RailAnswer>,
 }
 
-/// A command to a request for a code.
-pub enum Command {
-    Request(Box<NewOtp>),
-}
-
-pub fn decide(_: &Book, otp: Option<&Otp>, command: Command, turn: &Turn<'_>) -> Ruling {
-    match (command, otp) {
-        (Command::Request(new), None) => request(*new, turn),
-        (Command::Request(_), Some(_)) => Ruling::refuse(Refusal::NotFound),
+pub fn decide(_: &Book, otp: Option<&Otp>, new: Box<NewOtp>, turn: &Turn<'_>) -> Ruling {
+    if otp.is_some() {
+        return Ruling::refuse(Refusal::NotFound);
     }
-}
-
-/// Asks the bank to send a code.
-pub fn request(new: NewOtp, turn: &Turn) -> Ruling {
-    let NewOtp { id, debtor, amount, answer } = new;
+    let NewOtp { id, debtor, amount, answer } = *new;
     // A bank that has answered already may be called, whatever became of others' calls meanwhile.
     let terms = turn.terms(Service::Debit, None);
     if let (None, Err(refusal)) = (&answer, terms.may_send()) {
@@ -65,9 +56,8 @@ pub fn request(new: NewOtp, turn: &Turn) -> Ruling {
         None => {}
         Some(RailAnswer::Done { reference }) => {
             let (status, settled_at) = (Status::Completed, Some(turn.now));
-            let mut draft = Draft::new(Cause::OtpRequested);
-            draft.create(Entity::Otp(Otp { status, reference, settled_at, kept: None, ..otp }));
-            return Ruling::write(draft);
+            let sent = Otp { status, reference, settled_at, kept: None, ..otp };
+            return Ruling::write(Draft::created(Cause::OtpRequested, sent));
         }
         Some(RailAnswer::Refused { code }) => {
             return Ruling::refuse(PaymentRefusal::OtpRefused { failure_code: code });
@@ -84,17 +74,14 @@ pub fn request(new: NewOtp, turn: &Turn) -> Ruling {
             return Ruling::refuse(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS });
         }
     }
-    let effect = Effect {
-        entity: EntityId::otp(id),
-        operation: otp.operation(),
-        rail_id: None,
-        at: turn.now,
-        how: How::Send,
-        order: Order::RequestOtp { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, amount },
-    };
-    let mut draft = Draft::new(Cause::OtpRequested);
-    draft.create(Entity::Otp(otp));
-    Ruling::write_then(draft, vec![effect])
+    let effect = order(EntityId::otp(id), &debtor, amount, turn);
+    Ruling::write_then(Draft::created(Cause::OtpRequested, otp), vec![effect])
+}
+
+/// The request that the bank send the payer a code.
+pub(super) fn order(entity: EntityId, debtor: &Debtor, amount: Ves, turn: &Turn) -> Effect {
+    let order = Order::RequestOtp { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, amount };
+    OrderState::default().call(entity, REQUEST_OTP, How::Send, turn.now, order)
 }
 
 impl Rules for Otp {
@@ -106,18 +93,9 @@ impl Rules for Otp {
             (Status::Pending, RailAnswer::Refused { code }) => {
                 settle(self, Otp { status: Status::Failed, failure_code: Some(code), ..self.clone() }, turn)
             }
-            // No answer yet, or none that will come: the request ends at its deadline.
-            (
-                Status::Pending,
-                RailAnswer::Waiting
-                | RailAnswer::Silent
-                | RailAnswer::Unaskable
-                | RailAnswer::NeverReceived
-                | RailAnswer::NotSent
-                | RailAnswer::NotAsked,
-            )
-            // The request is over, whatever the bank says now: nothing depends on it.
-            | (Status::Completed | Status::Failed, _) => Ruling::unchanged(),
+            // No answer yet, or none that will come: the request ends at its deadline. And nothing depends on
+            // one that is over, whatever the bank says now.
+            _ => Ruling::unchanged(),
         }
     }
 
@@ -132,8 +110,8 @@ impl Rules for Otp {
 }
 
 fn settle(before: &Otp, settled: Otp, turn: &Turn) -> Ruling {
-    let mut draft = Draft::new(Cause::OtpSettled);
-    draft.change(before, Entity::Otp(Otp { kept: None, settled_at: Some(turn.now), ..settled }));
-    draft.replace_kept(before.kept.clone());
+    let settled = Otp { kept: None, settled_at: Some(turn.now), ..settled };
+    let mut draft = Draft::changed(Cause::OtpSettled, before, settled);
+    draft.replaces_kept = before.kept.clone();
     Ruling::write(draft)
 }

@@ -3,13 +3,10 @@
 //! Here is the one list of these codes: connectors translate by it, and pages tell payers by it. All other
 //! codes are between the bank and the tenant.
 
-/// A reason why a payment failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The account or the card has not enough.
     InsufficientFunds,
     WrongKey,
-    /// The bank did not answer in time.
     NoAnswer,
     /// The card's issuer says no, and not why.
     CardDeclined,

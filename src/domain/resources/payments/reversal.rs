@@ -5,17 +5,14 @@ use super::charge::agreed;
 use super::sale;
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
 use crate::entities::means::{Debtor, Means};
-use crate::entities::payment::Aside;
-use crate::entities::payment::{CHARGE, EarlierReversal, Payment, Phase, REVERSALS_MAX, Status, is_reversal};
+use crate::entities::payment::{Aside, CHARGE, EarlierReversal, Payment, Phase, REVERSALS_MAX, Status};
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::refusal::{PaymentRefusal, Refusal};
 use crate::resources::collections::set_aside::{Giver, SetAside};
-use crate::resources::polling::{self, Looks, Phase as _};
-use crate::trace::Trace;
+use crate::trace::OrderState;
 use crate::values::ids::EntityId;
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
@@ -28,7 +25,7 @@ pub fn barred(payment: &Payment, now: Timestamp) -> Option<PaymentRefusal> {
     }
     // A bank that is asked on may have given it back under that operation: a second one would take the
     // place of the question, and the money may go back under both.
-    let is_asked_on = payment.phase.asked_on().is_some_and(|asked| is_reversal(asked.operation));
+    let is_asked_on = payment.reversals > 0 && payment.order.is_asked_on(payment.reversal());
     if matches!(payment.phase, Phase::Reversing { .. }) || is_asked_on && payment.status == Status::Completed
     {
         return Some(PaymentRefusal::ReversalInProgress);
@@ -42,7 +39,6 @@ pub fn barred(payment: &Payment, now: Timestamp) -> Option<PaymentRefusal> {
     (payment.reversals >= REVERSALS_MAX).then_some(PaymentRefusal::NotReversible)
 }
 
-/// Begins a reversal that the tenant asks for.
 pub fn reverse(book: &Book, payment: &Payment, turn: &Turn) -> Ruling {
     if let Some(refusal) = barred(payment, turn.now) {
         return Ruling::refuse(refusal);
@@ -64,21 +60,20 @@ pub fn reverse(book: &Book, payment: &Payment, turn: &Turn) -> Ruling {
     let Some(reversals) = payment.reversals.checked_add(1) else {
         return Ruling::refuse(PaymentRefusal::NotReversible);
     };
-    let phase = Phase::Reversing { looks: 0, next_look: turn.first_look(), resent: false, aside };
     let made = |reference| Box::new(EarlierReversal { operation: payment.reversal(), reference });
-    let reversing = Payment {
-        phase,
+    let mut reversing = Payment {
+        phase: Phase::Reversing { aside },
         kept: turn.keep.clone(),
         reversals,
         reversal_ref: None,
         earlier_reversal: payment.reversal_ref.clone().map(made).or_else(|| payment.earlier_reversal.clone()),
-        trace: Trace::sent(turn.now).after(payment.newest_order(), &payment.trace),
         ..payment.clone()
     };
+    reversing.order = payment.order.followed_by(OrderState::sent(reversing.reversal(), turn));
     let effect = order(&reversing, debtor, How::Send, turn);
     let mut draft = Draft::new(Cause::ReversalBegun);
     aside_of(payment, aside).begin(&mut draft);
-    draft.change(payment, Entity::Payment(reversing));
+    draft.change(payment, reversing);
     Ruling::write_then(draft, vec![effect])
 }
 
@@ -113,7 +108,6 @@ fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
     Ok(aside)
 }
 
-/// The money that is set aside, by account.
 fn aside_of(payment: &Payment, aside: Aside) -> SetAside {
     let giver = |ledger, available_at: Option<Timestamp>, from_hold, from_available| Giver {
         ledger,
@@ -130,24 +124,16 @@ fn aside_of(payment: &Payment, aside: Aside) -> SetAside {
 }
 
 fn order(payment: &Payment, debtor: &Debtor, how: How, turn: &Turn) -> Effect {
-    Effect {
-        entity: EntityId::payment(payment.id),
-        operation: payment.id.operation(payment.reversal()),
-        // A charge's own id is not its reversal's.
-        rail_id: payment.trace.id.clone(),
-        at: turn.now,
-        how,
-        order: Order::ReverseC2p {
-            original: payment.id.operation(CHARGE),
-            bank: debtor.bank,
-            debtor: debtor.id,
-            reference: payment.bank_reference.clone().unwrap_or_default(),
-            amount: payment.ves,
-        },
-    }
+    let order = Order::ReverseC2p {
+        original: payment.id.operation(CHARGE),
+        bank: debtor.bank,
+        debtor: debtor.id,
+        reference: payment.bank_reference.clone().unwrap_or_default(),
+        amount: payment.ves,
+    };
+    payment.order.call(EntityId::payment(payment.id), payment.reversal(), how, turn.now, order)
 }
 
-/// Asks the bank about the reversal.
 pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
     let Some(debtor) = payment.debtor() else { return Ruling::unchanged() };
     Ruling::effects(vec![order(payment, debtor, How::Ask, turn)])
@@ -155,15 +141,12 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
 
 /// The ruling on the bank's reply. A reply about an earlier try moves no money.
 pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
-    let (Phase::Reversing { looks, next_look, resent, aside }, Some(debtor)) =
-        (&payment.phase, payment.debtor())
-    else {
+    let (&Phase::Reversing { aside }, Some(debtor)) = (&payment.phase, payment.debtor()) else {
         return contradicted(payment, reply, turn);
     };
     if reply.operation != payment.id.operation(payment.reversal()) {
         return contradicted(payment, reply, turn);
     }
-    let (looks, next_look, resent, aside) = (*looks, *next_look, *resent, *aside);
     let newest = payment.reversal();
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
@@ -178,13 +161,10 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             let refusal = Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS };
             Ruling::write_and_refuse(put_back(book, payment, aside, turn), refusal)
         }
-        (RailAnswer::NeverReceived, How::Ask) if !resent => {
-            let phase = Phase::Reversing { looks, next_look: turn.first_look(), resent: true, aside };
-            let again = Payment { phase, ..payment.clone() };
+        (RailAnswer::NeverReceived, How::Ask) if payment.order.sends < 2 => {
+            let again = Payment { order: payment.order.resent(turn), ..payment.clone() };
             let effect = order(&again, debtor, How::Send, turn);
-            let mut draft = Draft::new(Cause::BankAsked);
-            draft.change(payment, Entity::Payment(again));
-            Ruling::write_then(draft, vec![effect])
+            Ruling::write_then(Draft::changed(Cause::BankAsked, payment, again), vec![effect])
         }
         (
             RailAnswer::Waiting
@@ -195,25 +175,20 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             | RailAnswer::NotSent,
             _,
         ) => {
-            let looks = Looks { trace: payment.trace.clone(), looks, next_look };
-            let Some(Looks { trace, looks, next_look }) = looks.after(&reply, turn) else {
-                return Ruling::unchanged();
-            };
-            let phase = Phase::Reversing { looks, next_look, resent, aside };
-            let mut draft = Draft::new(Cause::BankAsked);
-            draft.change(payment, Entity::Payment(Payment { phase, trace, ..payment.clone() }));
-            Ruling::write(draft)
+            let Some(order) = payment.order.after(&reply, turn) else { return Ruling::unchanged() };
+            let later = Payment { order, ..payment.clone() };
+            Ruling::write(Draft::changed(Cause::BankAsked, payment, later))
         }
     }
 }
 
 /// The reversal was not made: what was set aside goes back where it came from.
 fn put_back(book: &Book, payment: &Payment, aside: Aside, turn: &Turn) -> Draft {
-    let restored = Payment { phase: Phase::Idle, kept: None, ..payment.clone() };
-    let mut draft = Draft::new(Cause::ReversalRefused);
+    let mut restored = Payment { phase: Phase::Idle, kept: None, ..payment.clone() };
+    restored.order.stop();
+    let mut draft = Draft::changed(Cause::ReversalRefused, payment, restored);
     aside_of(payment, aside).put_back(&mut draft, book, turn.now);
-    draft.change(payment, Entity::Payment(restored));
-    draft.replace_kept(payment.kept.clone());
+    draft.replaces_kept = payment.kept.clone();
     draft
 }
 
@@ -221,35 +196,29 @@ fn put_back(book: &Book, payment: &Payment, aside: Aside, turn: &Turn) -> Draft 
 /// or that it refused one which it made. No money moves by it.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (operation, newest) = (reply.operation.entity_and_operation().1, payment.reversal());
-    let phase = polling::no_more(&payment.phase, operation);
-    let noted = payment.noting(operation, &reply.said);
-    let payment = &*noted;
-    let said = match (payment.status, &reply.answer, &phase) {
-        (Status::Completed, RailAnswer::Done { reference }, Phase::Idle | Phase::AskedOn { .. })
+    let order = payment.order.contradicted(operation).noting(operation, &reply.said);
+    let said = match (payment.status, &reply.answer, &payment.phase) {
+        (Status::Completed, RailAnswer::Done { reference }, Phase::Idle)
             if operation == newest && payment.reversal_ref.is_none() =>
         {
-            Payment { reversal_ref: Some(reference.clone().unwrap_or_default()), phase, ..payment.clone() }
+            Payment { reversal_ref: Some(reference.clone().unwrap_or_default()), order, ..payment.clone() }
         }
         (Status::Completed | Status::Reversed, RailAnswer::Done { reference }, _)
             if operation < newest && payment.earlier_reversal.is_none() =>
         {
             let earlier = EarlierReversal { operation, reference: reference.clone().unwrap_or_default() };
-            Payment { earlier_reversal: Some(Box::new(earlier)), phase, ..payment.clone() }
+            Payment { earlier_reversal: Some(Box::new(earlier)), order, ..payment.clone() }
         }
-        (Status::Reversed, RailAnswer::Refused { code }, Phase::Idle | Phase::AskedOn { .. })
-            if operation == newest =>
-        {
-            Payment { phase: Phase::ReversalDenied { code: code.clone() }, ..payment.clone() }
+        (Status::Reversed, RailAnswer::Refused { code }, Phase::Idle) if operation == newest => {
+            Payment { phase: Phase::ReversalDenied { code: code.clone() }, order, ..payment.clone() }
         }
         _ => return agreed(payment, operation, &reply, turn),
     };
-    let mut draft = Draft::new(Cause::OperationContradicted);
-    draft.change(payment, Entity::Payment(said));
-    Ruling::write(draft)
+    Ruling::write(Draft::changed(Cause::OperationContradicted, payment, said))
 }
 
 fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Ruling {
-    let reversed = Payment {
+    let mut reversed = Payment {
         status: Status::Reversed,
         phase: Phase::Idle,
         reversed_at: Some(turn.now),
@@ -257,11 +226,11 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
         kept: None,
         ..payment.clone()
     };
-    let mut draft = Draft::new(Cause::PaymentReversed);
+    reversed.order.stop();
+    let mut draft = Draft::changed(Cause::PaymentReversed, payment, reversed);
     let sale = sale::of_payment(payment);
     sale.give_back(&mut draft, "payment reversed");
     aside_of(payment, aside).end(&mut draft, book);
-    draft.change(payment, Entity::Payment(reversed));
     let from_seller = aside.seller_from_hold + aside.seller_from_available;
     sale.given_back(&mut draft, book, from_seller, payment.kept.clone());
     Ruling::write(draft)
@@ -270,6 +239,7 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entities::Entity;
     use crate::entities::payment::{REVERSE, REVERSE_AGAIN};
     use crate::ledger::Posting;
     use crate::record::Record;
@@ -302,6 +272,7 @@ mod tests {
             status: Status::Completed,
             completed_at: Some(NOW),
             fee: Some(Ves::ZERO),
+            order: OrderState { operation: CHARGE, ..OrderState::default() },
             ..Payment::new(Id::derived(1, 2, 0), external_ref, means, price, &turn())
         }
     }
@@ -407,7 +378,8 @@ mod tests {
     fn none_begins_while_the_bank_is_asked_on_about_one_before() {
         let (first, _) = begins(&completed());
         let refused_by_operator = hears(&first, REVERSE, refused());
-        let settled = Payment { phase: polling::ask_on(REVERSE, &turn()), ..refused_by_operator.clone() };
+        let mut settled = refused_by_operator;
+        settled.order.ask_on(&turn());
         let ruling = reverse(&book(), &settled, &turn());
         assert!(ruling.record.is_none() && ruling.effects.is_empty());
         assert_eq!(ruling.refusal, Some(PaymentRefusal::ReversalInProgress.into()));
@@ -415,7 +387,8 @@ mod tests {
         let agreed = hears(&settled, REVERSE, refused());
         assert_eq!((&agreed.phase, begins(&agreed).1), (&Phase::Idle, vec![REVERSE_AGAIN]));
         // A charge that is asked on about is in nobody's way, and what was given back is not completed.
-        let of_charge = Payment { phase: polling::ask_on(CHARGE, &turn()), ..completed() };
+        let mut of_charge = Payment { order: OrderState::sent(CHARGE, &turn()), ..completed() };
+        of_charge.order.ask_on(&turn());
         assert_eq!(begins(&of_charge).1, [REVERSE]);
         let reversed = Payment { status: Status::Reversed, ..settled };
         let ruling = reverse(&book(), &reversed, &turn());
@@ -432,7 +405,7 @@ mod tests {
             let reply = RailReply::plain(operation, How::Ask, refused());
             let ruling = on_rail_reply(&book(), &open, reply, &turn());
             let (settled, _) = after(operations::resolved(ruling, operation, &turn()), &open);
-            assert_eq!(settled.phase == Phase::Idle, is_unaskable, "{:?}", settled.phase);
+            assert_eq!(settled.order.next_look.is_none(), is_unaskable, "{:?}", settled.order);
             assert_eq!(begins(&settled).1, next);
         }
     }

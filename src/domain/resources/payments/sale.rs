@@ -3,7 +3,6 @@
 
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
 use crate::entities::means::Method;
 use crate::entities::payment::{Marketplace, Payment, Phase, Status};
 use crate::entities::sale::Sale;
@@ -18,13 +17,10 @@ use crate::values::time::{Timestamp, nth_business_day_after};
 /// The time for which every completed payment is held, in milliseconds (`docs/contract.md, 6.3`).
 pub const HOLD_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The figures of a sale, by the settings in force.
 pub struct Figures {
     pub fee: Ves,
-    /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Ves>,
     pub seller_net: Option<Ves>,
-    /// The operator's share of a sale through a payment link.
     pub platform_fee: Option<Ves>,
 }
 
@@ -89,7 +85,7 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
         .checkout
         .as_ref()
         .map(|checkout| Box::new(Sale { platform_fee: figures.platform_fee, ..(**checkout).clone() }));
-    let completed = Payment {
+    let mut completed = Payment {
         status: Status::Completed,
         phase: Phase::Idle,
         fee: Some(figures.fee),
@@ -101,14 +97,15 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
         kept: None,
         ..payment.clone()
     };
+    completed.order.stop();
     let mut draft = Draft::new(Cause::PaymentCompleted);
     of_payment(&completed).collect(&mut draft, available_at);
-    draft.change(payment, Entity::Payment(completed));
+    draft.change(payment, completed);
     draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
     if let Some((seller, share)) = shared {
         sellers::tell(&mut draft, book, seller, Currency::Ves, share.minor(), BalanceReason::Sale);
     }
-    draft.replace_kept(payment.kept.clone());
+    draft.replaces_kept = payment.kept.clone();
     Ruling::write(draft)
 }
 
@@ -121,7 +118,6 @@ pub fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestam
     }
 }
 
-/// The completed payment as a sale for the ledger.
 pub(super) fn of_payment(payment: &Payment) -> collections::Sale {
     let share = payment.marketplace.as_ref().and_then(|sale| {
         let minor = sale.seller_net?.minor();

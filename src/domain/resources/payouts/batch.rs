@@ -2,8 +2,7 @@
 //! that the items before left. Each item becomes a payout of its own; a refused item is answered in
 //! its place, and its reference stays free (`docs/contract.md, 7.9`).
 
-use super::request::{afford, conflict, debit, prepare};
-use super::{NewPayout, Receiver};
+use super::{NewPayout, Receiver, afford, conflict, debit, prepare};
 use crate::cause::Cause;
 use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
@@ -13,6 +12,7 @@ use crate::entities::payout::Payout;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::rail::Service;
+use crate::record::Written;
 use crate::refusal::Refusal;
 use crate::values::ids::Id;
 use crate::values::money::{Currency, Ves};
@@ -45,9 +45,7 @@ impl Asked {
 
 pub enum NewItem {
     Sound(NewPayout),
-    /// The item is not valid.
     Bad {
-        /// The item's reference, if it has a valid one.
         external_ref: Option<String>,
         error: String,
         /// The canonical bytes of the item, the same however it is written.
@@ -58,7 +56,6 @@ pub enum NewItem {
 pub struct NewBatch {
     pub id: Id,
     pub external_ref: ExternalRef,
-    /// A keyed hash of the request.
     pub mark: [u8; 16],
     pub items: Vec<NewItem>,
     pub known: HashMap<ExternalRef, Arc<Entity>>,
@@ -131,7 +128,11 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
                         if let Some(new) = new {
                             effects.push(debit(&mut draft, new, turn));
                             payouts.extend(
-                                draft.entities.last().map(|written| (reference, Arc::clone(&written.state))),
+                                draft
+                                    .record
+                                    .entities
+                                    .last()
+                                    .map(|written| (reference, Arc::clone(&written.state))),
                             );
                         }
                         ItemEnd::Payout(payout)
@@ -151,7 +152,8 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
     }
     let batch =
         Batch { id, external_ref, mark, items: places, livemode: turn.livemode, created_at: turn.now };
-    draft.create_first(Entity::Batch(batch));
+    // The first is the one that the command was for.
+    draft.record.entities.insert(0, Written { state: Arc::new(batch.into()), indexed: None });
     draft.related = payouts.into_values().collect();
     Ruling::write_then(draft, effects)
 }
@@ -160,7 +162,7 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
 /// time is over.
 pub fn answered(kept: Arc<KeepRef>, status: u16, body: Vec<u8>) -> Ruling {
     let mut draft = Draft::new(Cause::BatchAnswered);
-    draft.replace_kept(Some(kept));
+    draft.replaces_kept = Some(kept);
     draft.answer = Some((status, body));
     Ruling::write(draft)
 }
@@ -213,7 +215,7 @@ mod tests {
         let Ruling { record: draft, refusal, effects } = create(&book, batch(items), &turn);
         assert_eq!(refusal, None);
         let draft = draft.expect("a record");
-        let Entity::Batch(batch) = &*draft.entities[0].state else { panic!("the batch comes first") };
+        let Entity::Batch(batch) = &*draft.record.entities[0].state else { panic!("the batch comes first") };
         let codes = batch
             .items
             .iter()
@@ -229,7 +231,11 @@ mod tests {
             decide(100, vec![item(1, "a", 60), item(2, "b", 50), item(3, "c", 40), item(4, "d", 1)]);
         assert_eq!(codes, [None, poor.clone(), None, poor]);
         assert_eq!(
-            (sent, draft.entities.len(), draft.postings.iter().map(|posting| posting.minor).sum::<i64>()),
+            (
+                sent,
+                draft.record.entities.len(),
+                draft.record.postings.iter().map(|posting| posting.minor).sum::<i64>()
+            ),
             (2, 3, 0)
         );
     }
@@ -239,7 +245,7 @@ mod tests {
         let (codes, draft, sent) =
             decide(100, vec![item(1, "a", 200), item(2, "a", 60), item(3, "a", 60), item(4, "a", 61)]);
         assert_eq!(codes, [Some("poor".to_owned()), None, None, Some("conflict".to_owned())]);
-        assert_eq!((sent, draft.entities.len()), (1, 2));
+        assert_eq!((sent, draft.record.entities.len()), (1, 2));
     }
 
     #[test]
@@ -256,6 +262,6 @@ mod tests {
             ],
         );
         assert_eq!(codes, [Some("poor".to_owned()), Some("invalid_data".to_owned())]);
-        assert_eq!((sent, draft.entities.len(), draft.postings.len()), (0, 1, 0));
+        assert_eq!((sent, draft.record.entities.len(), draft.record.postings.len()), (0, 1, 0));
     }
 }

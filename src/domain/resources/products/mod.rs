@@ -101,7 +101,7 @@ pub fn delete(book: &Book, product: &Product) -> Ruling {
         return Ruling::refuse(ProductRefusal::HasSales);
     }
     let mut draft = Draft::new(Cause::ProductDeleted);
-    draft.freed = product.links.iter().map(|link| link.slug.clone()).collect();
+    draft.record.freed = product.links.iter().map(|link| link.slug.clone()).collect();
     draft.remove(EntityId::product(product.id), product);
     Ruling::write(draft)
 }
@@ -166,7 +166,7 @@ pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Rulin
     changed.links.retain(|link| link.id != id);
     let mut outcome = written(Cause::LinkDeleted, product, changed, turn);
     if let Some(draft) = &mut outcome.record {
-        draft.freed = vec![slug];
+        draft.record.freed = vec![slug];
     }
     outcome
 }

@@ -163,7 +163,7 @@ mod tests {
     /// The refusal of a ruling; a change goes into the book.
     fn put(book: &mut PlatformBook, ruling: Ruling, now: Timestamp) -> Option<Refusal> {
         if let Some(draft) = ruling.record {
-            book.evolve(draft.platform.as_deref(), now);
+            book.evolve(draft.record.platform.as_deref(), now);
         }
         ruling.refusal
     }

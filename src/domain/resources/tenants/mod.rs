@@ -203,14 +203,14 @@ fn ask_live(book: &PlatformBook, number: u32, body: Vec<u8>) -> Ruling {
         return Ruling::unchanged();
     }
     let mut draft = Draft::new(Cause::PlatformChanged);
-    draft.platform = Some(Box::new(PlatformChange::LiveAsked(number)));
+    draft.record.platform = Some(Box::new(PlatformChange::LiveAsked(number)));
     draft.answer = Some((200, body));
     Ruling::write(draft)
 }
 
 fn noted(act: Act) -> Draft {
     let mut draft = Draft::new(Cause::OperatorActed);
-    draft.platform = Some(Box::new(PlatformChange::Acted(act)));
+    draft.record.platform = Some(Box::new(PlatformChange::Acted(act)));
     draft
 }
 
@@ -263,6 +263,6 @@ pub fn renew(book: &Book, new: TenantSettings) -> Ruling {
         };
         draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
     }
-    draft.tenant_settings = Some(new);
+    draft.record.tenant_settings = Some(new);
     Ruling::write(draft)
 }

@@ -88,21 +88,7 @@ pub fn open(entity: &Entity) -> Option<&'static str> {
         },
         // Its tries go on where the tenant goes.
         Entity::Webhook(_) => None,
-        Entity::Payment(_)
-        | Entity::Payout(_)
-        | Entity::Merchant(_)
-        | Entity::Batch(_)
-        | Entity::Chargeback(_)
-        | Entity::Otp(_)
-        | Entity::OwnAccount(_)
-        | Entity::Product(_)
-        | Entity::Session(_)
-        | Entity::CryptoPayout(_)
-        | Entity::DepositAddress(_)
-        | Entity::CopPayment(_)
-        | Entity::CopPayout(_)
-        | Entity::Notice(_)
-        | Entity::Approval(_) => {
+        _ => {
             // An order that waits for its turn at a rail may have no deadline yet.
             let waits = entity.deadline().is_some() || !entity.rules().unanswered().is_empty();
             waits.then_some(WAITS)

@@ -10,7 +10,6 @@ use crate::entities::verification::{Deposits, MethodStatus};
 use crate::refusal::{OperationRefusal, Refusal, VerificationRefusal};
 use crate::values::ids::Id;
 
-/// Lines of a bank's statement that show deposits of an operation.
 pub struct Booking {
     pub operation: Id,
     pub lines: Booked,
@@ -23,7 +22,6 @@ pub enum BookingOutcome {
     One(Box<Draft>),
 }
 
-/// The open deposits of an operation, and what is booked of them.
 pub fn open_deposits(entity: &Entity, operation: Id) -> Option<(Deposits, Booked)> {
     let status = status_of(entity, operation)?;
     let (deposits, ..) = status.open()?;
@@ -40,7 +38,6 @@ fn status_of(entity: &Entity, operation: Id) -> Option<&MethodStatus> {
     }
 }
 
-/// Books deposits by lines of a statement.
 pub fn book(entity: &Entity, booking: &Booking) -> Result<BookingOutcome, Refusal> {
     let Booking { operation, lines } = booking;
     let Some((_, known)) = open_deposits(entity, *operation) else {
@@ -78,7 +75,6 @@ impl MethodStatus {
         self.word().filter(|word| word.operation == operation).map(|word| &word.booked)
     }
 
-    /// The status with open deposits booked.
     fn booking(&self, lines: &Booked) -> MethodStatus {
         let mut booked = match self {
             MethodStatus::Verifying { .. } => self.with_word(self.clone(), None, None),

@@ -26,7 +26,7 @@ fn book(events: u64) -> Book {
 
 fn written(outcome: Ruling) -> Webhook {
     let draft = outcome.record.expect("a record");
-    match &*draft.entities[0].state {
+    match &*draft.record.entities[0].state {
         Entity::Webhook(webhook) => webhook.clone(),
         _ => panic!("another entity"),
     }

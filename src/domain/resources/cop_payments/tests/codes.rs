@@ -1,19 +1,15 @@
 //! Codes of one use: wrong ones, those that count, and those sent too often.
 
 use super::*;
-use crate::codec::goldens::{read, written};
 use crate::entities::cop_payment::COLLECT;
 use crate::entities::cop_payment::Failure;
-use crate::entities::cop_payment::Phase;
 use crate::entities::cop_payment::TELL;
-use crate::entities::cop_payment::Telling;
 use crate::entities::cop_payment::Waiting;
 use crate::entities::payment::Status;
 use crate::entities::resource::Resource;
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
 use crate::resources::cop_payments::codes::WrongCodes;
 use crate::values::colombia::Channel;
-use crate::values::time::Timestamp;
 use std::sync::Arc;
 
 #[test]
@@ -161,20 +157,4 @@ fn records_tell_which_codes_were_wrong() {
     assert_eq!(told_by(&world, silent), None);
     let canceled = world.say(cop_payments::Command::Cancel(None), look + 1);
     assert_eq!(told_by(&world, canceled), None);
-}
-
-#[test]
-fn what_was_stored_before_codes_were_counted_stays_readable() {
-    let at = Timestamp::from_unix_ms(T0);
-    let phases =
-        [Phase::Idle, Phase::Collecting { looks: 3, next_look: at, telling: Some(Telling::Declines) }];
-    let bytes = phases.map(|phase| written(&phase));
-    assert_eq!(bytes.clone().map(|bytes| bytes[0]), [0, 1]);
-    assert_eq!(bytes[1].last(), Some(&3), "the last of what it is told");
-    for n in [0, 7] {
-        let waiting = Waiting { looks: 3, next_look: at, telling: Some(Telling::Void), codes: n };
-        let bytes = written(&Phase::from(waiting));
-        let read = read::<Phase>(&bytes);
-        assert_eq!(read.waiting(), Some(waiting));
-    }
 }

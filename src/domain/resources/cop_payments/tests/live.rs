@@ -98,7 +98,7 @@ fn what_the_buyer_does_follows_from_what_the_processor_said() {
     ] {
         let mut world = taken(channel);
         assert_eq!(world.payment().next_step(), Some(step));
-        assert_eq!(world.payment().trace.id, RailId::parse("1-1"));
+        assert_eq!(world.payment().order.trace.id, RailId::parse("1-1"));
         let (due, asks) = (world.due(), asked(&world));
         world.learn(COLLECT, How::Ask, Progress::Waits, T0 + 300).expect("a look before its time is kept");
         assert_eq!((world.due(), world.payment().next_step()), (due, Some(step)), "that is no news");

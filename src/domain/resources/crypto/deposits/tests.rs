@@ -60,12 +60,12 @@ proptest! {
             let turn = Turn::at(Timestamp::from_unix_ms(1_000 + n as i64));
             let draft = receive(&book, &to, incoming(n, *cents), &turn).record.expect("money is never refused");
             came += cents;
-            prop_assert_eq!(draft.postings.iter().map(|posting| posting.minor).sum::<i64>(), 0);
-            let credited: i64 = draft.postings.iter().filter(|posting| posting.ledger != Ledger::Rail).map(|posting| posting.minor).sum();
-            let held: i64 = draft.holds.iter().map(|hold| hold.minor).sum();
+            prop_assert_eq!(draft.record.postings.iter().map(|posting| posting.minor).sum::<i64>(), 0);
+            let credited: i64 = draft.record.postings.iter().filter(|posting| posting.ledger != Ledger::Rail).map(|posting| posting.minor).sum();
+            let held: i64 = draft.record.holds.iter().map(|hold| hold.minor).sum();
             prop_assert_eq!((credited, held), (*cents, *cents), "all of it is somebody's, and held");
-            prop_assert!(draft.holds.iter().all(|hold| hold.minor >= 0));
-            for written in &draft.entities {
+            prop_assert!(draft.record.holds.iter().all(|hold| hold.minor >= 0));
+            for written in &draft.record.entities {
                 match &*written.state {
                     Entity::DepositAddress(changed) => to = changed.clone(),
                     Entity::Payment(payment) => payments.push(payment.clone()),
@@ -131,7 +131,7 @@ fn a_network_is_added_once_and_only_to_a_session() {
     let added = open_again(&book, &known, new(Network::Polygon, Asset::Usdc), &turn)
         .record
         .expect("another asset is another address");
-    let Entity::DepositAddress(changed) = &*added.entities[0].state else { panic!("an address") };
+    let Entity::DepositAddress(changed) = &*added.record.entities[0].state else { panic!("an address") };
     assert_eq!(
         (changed.id, changed.address_for(Network::Polygon, Asset::Usdc), changed.places().count()),
         (known.id, Some("0xcd"), 3)

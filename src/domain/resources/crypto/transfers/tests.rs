@@ -7,7 +7,7 @@ use crate::entities::Entity;
 use crate::entities::crypto_payout::{CryptoPayout, Status};
 use crate::ledger::book::Book;
 use crate::resources::crypto::payouts::{self, Command};
-use crate::trace::Trace;
+use crate::trace::{OrderState, Trace};
 use crate::values::address::Network;
 use crate::values::ids::Id;
 use crate::values::money::Usdt;
@@ -202,14 +202,11 @@ fn payout(status: Status, livemode: bool) -> CryptoPayout {
         address: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8".to_owned(),
         tx_hash: None,
         failure_code: None,
-        sends: 1,
-        looks: 0,
-        next_look: None,
         kept: None,
         livemode,
         created_at: at(0),
         settled_at: None,
-        trace: Trace::queued(),
+        order: OrderState { sends: 1, trace: Trace::queued(), ..OrderState::default() },
         transfer: None,
     }
 }
@@ -221,7 +218,7 @@ fn a_transaction_is_recorded_only_for_a_live_payout_on_its_way() {
         let command = Command::Sign(Box::new(signing));
         let ruling = payouts::decide(&Book::default(), Some(payout), command, &turn);
         assert!(ruling.effects.is_empty());
-        ruling.record.map(|draft| (draft.cause, Arc::clone(&draft.entities[0].state)))
+        ruling.record.map(|draft| (draft.record.cause, Arc::clone(&draft.record.entities[0].state)))
     };
     for status in Status::ALL {
         let is_recorded = signed(&payout(status, true), signing(1, fees(100, 1_000))).is_some();
