@@ -40,7 +40,7 @@ use crate::telemetry::spans::Spans;
 use api::problem::Problem;
 use background::Background;
 pub use damage::EXIT_DAMAGED;
-use domain::values::mode::PLATFORM;
+use domain::values::ids::PLATFORM;
 use listeners::Listeners;
 pub use live_rails::LiveRailError;
 use live_rails::Networks;

@@ -39,8 +39,8 @@ pub use webhooks::Webhooks;
 
 use domain::platform::settings::Settings;
 use domain::resources::rates::withdrawals::Withdrawals;
-use domain::values::date::Date;
 use domain::values::money::Usdt;
+use domain::values::time::Date;
 use keys::{Keys, Source};
 use std::path::{Path, PathBuf};
 use values::{origin, url};

@@ -6,7 +6,7 @@
 //! its end. Reads need no room. Test mode stops first, its deadlines and deliveries at the reserve: it must not be
 //! the reason why live mode does.
 
-use domain::values::mode::is_live;
+use domain::values::ids::is_live;
 use rustix::fs::statvfs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -101,7 +101,7 @@ impl Disk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::values::mode::PLATFORM;
+    use domain::values::ids::PLATFORM;
 
     const LIVE: u64 = 2;
     const TEST: u64 = 3;

@@ -7,7 +7,7 @@
 //! The leader of several machines alone speaks to the outside, and makes sure before each call that
 //! it still leads.
 
-use domain::values::mode::is_live;
+use domain::values::ids::is_live;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Outbound {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::values::mode::{Mode, tenant_key};
+    use domain::values::ids::{Mode, tenant_key};
 
     #[test]
     fn a_restored_copy_is_shut_in_live_mode_until_it_takes_over() {

@@ -13,7 +13,7 @@ use actors::{Engine, Failure};
 use domain::index;
 use domain::kept::KEPT_MS;
 use domain::machine::Domain;
-use domain::values::mode::PLATFORM;
+use domain::values::ids::PLATFORM;
 use domain::values::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use std::collections::HashMap;
 use std::io;

@@ -20,9 +20,9 @@ use domain::index::{self, Space};
 use domain::ledger::Row;
 use domain::refusal::Refusal;
 use domain::resources::adjustments::Adjustment;
-use domain::values::external_ref::ExternalRef;
-use domain::values::mode::{Mode, is_live, tenant_key};
+use domain::values::ids::{Mode, is_live, tenant_key};
 use domain::values::money::Currency;
+use domain::values::text::ExternalRef;
 use rust_decimal::Decimal;
 
 const CHAPTER: &str = "Money";

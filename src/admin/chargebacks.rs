@@ -11,7 +11,7 @@ use api::payments::find;
 use api::problem::Problem;
 use domain::index::Space;
 use domain::resources::chargebacks;
-use domain::values::mode::{Mode, tenant_key};
+use domain::values::ids::{Mode, tenant_key};
 
 const CHAPTER: &str = "Money";
 

@@ -16,9 +16,8 @@ use domain::resources::cop_payments::AMOUNT_MAX;
 use domain::resources::cop_payouts;
 use domain::resources::cop_payouts::NewCopPayout;
 use domain::resources::payouts::lifecycle::PayoutEnd;
-use domain::values::buyer::DocumentType;
-use domain::values::ids::{EntityId, Id};
-use domain::values::mode::{Mode, tenant_key};
+use domain::values::colombia::DocumentType;
+use domain::values::ids::{EntityId, Id, Mode, tenant_key};
 use domain::values::money::Cop;
 
 const CHAPTER: &str = "Payouts in pesos";

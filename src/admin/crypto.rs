@@ -20,8 +20,7 @@ use domain::entities::Entity;
 use domain::index::{self, Space};
 use domain::resources::crypto;
 use domain::resources::crypto::payouts::Verdict;
-use domain::values::ids::{EntityId, Kind};
-use domain::values::mode::{PLATFORM, is_live};
+use domain::values::ids::{EntityId, Kind, PLATFORM, is_live};
 use std::collections::BTreeSet;
 
 const CHAPTER: &str = "USDT payouts";

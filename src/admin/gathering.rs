@@ -16,11 +16,9 @@ use domain::entities::payment::{Status, facet};
 use domain::entities::payout;
 use domain::index;
 use domain::resources::payments::charge::TRANSFER_DAYS_MAX;
-use domain::values::date::Date;
-use domain::values::ids::{EntityId, Id, Kind};
-use domain::values::mode::{Mode, PLATFORM, is_live, tenant_key};
+use domain::values::ids::{EntityId, Id, Kind, Mode, PLATFORM, is_live, tenant_key};
 use domain::values::money::Currency;
-use domain::values::time::{DAY_MS, Timestamp};
+use domain::values::time::{DAY_MS, Date, Timestamp};
 use std::sync::Arc;
 
 const PART: usize = 5_000;

@@ -24,8 +24,7 @@ use domain::entities::notice::{About, CLAIMED, Notice, UNMATCHED};
 use domain::index;
 use domain::platform::audit::AuditEntry;
 use domain::resources::notices;
-use domain::values::ids::{EntityId, Id, Kind};
-use domain::values::mode::{Mode, PLATFORM, tenant_key};
+use domain::values::ids::{EntityId, Id, Kind, Mode, PLATFORM, tenant_key};
 use wal::Reader;
 
 const CHAPTER: &str = "Notices";

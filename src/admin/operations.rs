@@ -38,8 +38,7 @@ use domain::record::Record;
 use domain::resources::operations::{self, Operation, Resolution, Subject};
 use domain::resources::verification::booked::Booking;
 use domain::trace;
-use domain::values::ids::{EntityId, Id};
-use domain::values::mode::Mode;
+use domain::values::ids::{EntityId, Id, Mode};
 use domain::values::time::Timestamp;
 use std::collections::VecDeque;
 

@@ -18,8 +18,7 @@ use api::query;
 use api::value::Value;
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use domain::resources::tenants::PlatformAsk;
-use domain::values::ids::Id;
-use domain::values::mode::PLATFORM;
+use domain::values::ids::{Id, PLATFORM};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 

@@ -28,9 +28,8 @@ use domain::platform::operators::Role;
 use domain::resources::cop_payments::codes::WrongCodes;
 use domain::resources::tenants::PlatformAsk;
 use domain::resources::{cop_payments, payments};
-use domain::values::channel::Channel;
-use domain::values::ids::{EntityId, Id};
-use domain::values::mode::{Mode, tenant_key};
+use domain::values::colombia::Channel;
+use domain::values::ids::{EntityId, Id, Mode, tenant_key};
 use std::sync::Arc;
 
 const CHAPTER: &str = "People";

@@ -17,7 +17,7 @@ use api::value::{Bad, Value};
 use api::writer::Object;
 use domain::platform::beside::Beside;
 use domain::resources::rates::samples::{AHEAD_MS_MAX, NAME_CHARACTERS_MAX, name, price};
-use domain::values::mode::Mode;
+use domain::values::ids::Mode;
 use domain::values::money::Rate;
 use domain::values::time::Timestamp;
 use rust_decimal::Decimal;

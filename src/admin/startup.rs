@@ -9,7 +9,7 @@ use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::push_tenant_settings;
 use api::problem::Problem;
 use domain::platform::ApiKey;
-use domain::values::mode::{Mode, PLATFORM};
+use domain::values::ids::{Mode, PLATFORM};
 use domain::view::{Query, View};
 
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=128;

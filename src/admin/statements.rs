@@ -11,7 +11,7 @@ use api::query::Query;
 use api::statements::description::schemas;
 use api::statements::{Ask, CURRENCIES, answers_statement, ask, show};
 use domain::ledger::Ledger;
-use domain::values::mode::{Mode, tenant_key};
+use domain::values::ids::{Mode, tenant_key};
 
 const CHAPTER: &str = "Statements";
 

@@ -26,8 +26,7 @@ use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::resources::tenants::PlatformAsk;
-use domain::values::ids::Id;
-use domain::values::mode::{Mode, PLATFORM, tenant_key};
+use domain::values::ids::{Id, Mode, PLATFORM, tenant_key};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 

@@ -38,7 +38,7 @@ use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Effects, Engine};
 use api::operators::changes;
 use domain::machine::Domain;
-use domain::values::mode::{PLATFORM, is_live};
+use domain::values::ids::{PLATFORM, is_live};
 use domain::values::time::{MINUTE_MS, SECOND_MS, Timestamp};
 use std::collections::BTreeMap;
 use std::path::Path;

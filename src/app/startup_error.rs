@@ -19,7 +19,7 @@ use crate::store::history::Unreadable;
 use crate::webhooks::WebhooksError;
 use actors::Failure;
 use api::problem::Problem;
-use domain::values::mode::PLATFORM;
+use domain::values::ids::PLATFORM;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;

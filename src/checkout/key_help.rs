@@ -2,7 +2,7 @@
 //! which nothing sure is known have the general one.
 
 use crate::checkout::words::Language;
-use domain::values::bank::BankCode;
+use domain::values::venezuela::BankCode;
 
 #[rustfmt::skip]
 const HELP: [(u16, &str, &str); 20] = [

@@ -11,9 +11,9 @@ use crate::http::listen::Arrival;
 use crate::network::{Client, TrustedProxies};
 use api::problem::Problem;
 use domain::entities::session::Session;
-use domain::values::buyer::ColombianPhone;
+use domain::values::colombia::ColombianPhone;
 use domain::values::ids::Id;
-use domain::values::phone::MobilePhone;
+use domain::values::venezuela::MobilePhone;
 use std::time::Duration;
 
 /// The time after which another is let through, and how many in a row.

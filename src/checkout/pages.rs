@@ -11,8 +11,8 @@ mod skeleton_tests;
 use domain::entities::deposit_address::Asset;
 use domain::entities::session::Way;
 use domain::values::address::Network;
-use domain::values::channel::Channel;
-use domain::values::mode::is_live;
+use domain::values::colombia::Channel;
+use domain::values::ids::is_live;
 pub use link::{link, show_link};
 pub use session::{fields, session, show};
 

@@ -12,7 +12,7 @@ use crate::recovery::restored_copy::RestoredCopy;
 use crate::recovery::{Failed, backup};
 use clap::Args;
 use domain::machine::AnyBook;
-use domain::values::mode::PLATFORM;
+use domain::values::ids::PLATFORM;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};

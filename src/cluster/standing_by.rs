@@ -14,7 +14,7 @@ use crate::telemetry;
 use actors::{FollowError, Follower};
 use domain::codec;
 use domain::machine::{AnyBook, Domain};
-use domain::values::mode::PLATFORM;
+use domain::values::ids::PLATFORM;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};

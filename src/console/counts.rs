@@ -8,8 +8,7 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use domain::entities::webhook::Exhausted;
 use domain::entities::{Entity, approval, chargeback, crypto_payout, payout};
 use domain::index;
-use domain::values::ids::{EntityId, Id, Kind};
-use domain::values::mode::{Mode, PLATFORM, tenant_key};
+use domain::values::ids::{EntityId, Id, Kind, Mode, PLATFORM, tenant_key};
 
 pub const COUNT_MAX: usize = 10_000;
 

@@ -17,8 +17,7 @@ use domain::entities::means::Method;
 use domain::entities::payment::Status;
 use domain::events::EventKind;
 use domain::platform::operators::Role;
-use domain::values::ids::{EntityId, Id};
-use domain::values::mode::{Mode, PLATFORM, tenant_key};
+use domain::values::ids::{EntityId, Id, Mode, PLATFORM, tenant_key};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -129,7 +128,7 @@ fn shown(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Value {
     let mut shown: Value = serde_json::from_slice(&body).unwrap_or_default();
     let number = u32::try_from(tenant / 2).unwrap_or_default();
     let id = services.callers.directory.tenant_numbered(number).map(|tenant| tenant.id.to_string());
-    let mode = if domain::values::mode::is_live(tenant) { Mode::Live } else { Mode::Test };
+    let mode = if domain::values::ids::is_live(tenant) { Mode::Live } else { Mode::Test };
     if let Some(members) = shown.as_object_mut() {
         members.insert("tenantId".to_owned(), id.into());
         members.insert("mode".to_owned(), mode.name().into());

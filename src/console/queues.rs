@@ -14,7 +14,7 @@ use crate::reconciliation::shelf::Status;
 use crate::store::read_budget::ReadBudget;
 use api::problem::Problem;
 use domain::platform::operators::Role;
-use domain::values::mode::PLATFORM;
+use domain::values::ids::PLATFORM;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;

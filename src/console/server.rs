@@ -9,8 +9,7 @@ use crate::pages::statement::{self, Whose};
 use crate::pages::view::{Block, Cell, Fact, Form, Input, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use api::problem::Problem;
-use domain::values::ids::Id;
-use domain::values::mode::{Mode, tenant_key};
+use domain::values::ids::{Id, Mode, tenant_key};
 use serde_json::{Value, json};
 
 pub async fn rails(visit: &Here<'_>) -> Made {

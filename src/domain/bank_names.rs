@@ -6,9 +6,8 @@
 
 use crate::rail::RailAnswer;
 use crate::trace::{RailId, Trace};
-use crate::values::date::Date;
 use crate::values::ids::{EntityId, Id, Kind};
-use crate::values::time::{Timestamp, Zone};
+use crate::values::time::{Date, Timestamp, Zone};
 
 /// The failure code of an operation that was decided under a name of another, for operators.
 pub const AMBIGUOUS: &str = "bank_name_repeated";

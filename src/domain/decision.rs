@@ -13,9 +13,8 @@ use crate::rail::{BankCall, Effect, Operation, Order, RailReply, Rails, Service,
 use crate::record::{Record, Written};
 use crate::refusal::Refusal;
 use crate::trace::Trace;
-use crate::values::date::Date;
 use crate::values::ids::{EntityId, Id, each_kind};
-use crate::values::time::Timestamp;
+use crate::values::time::{Date, Timestamp};
 use std::sync::Arc;
 
 /// The turn of a command: the inputs of a rule besides the state.

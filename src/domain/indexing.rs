@@ -9,15 +9,14 @@ use crate::events::Extra;
 use crate::index::{
     AuditList, Entries, LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, audit, begun_at,
     contradicted, day_bytes, days, entity, event, found_by, kept_of_operator, kept_on, left, list, movements,
-    name, sampled_at, search, searched_hash, time_bytes, webhook,
+    name, of_deposit, sampled_at, searched_hash, time_bytes, webhook,
 };
 use crate::ledger::{Ledger, MovementKind};
 use crate::platform::PlatformChange;
 use crate::platform::audit::AuditEntry;
 use crate::platform::beside::{Beside, pin_name};
 use crate::record::Record;
-use crate::values::ids::{EntityId, Id, Kind};
-use crate::values::mode::PLATFORM;
+use crate::values::ids::{EntityId, Id, Kind, PLATFORM};
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 use wal::IndexOps;
@@ -50,9 +49,8 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
     forget_removed(tenant, record, ops);
     index_movements(tenant, time, record, ops);
     for closed in record.closed.iter().flatten() {
-        let mut key = days(tenant, closed.ledger, closed.currency);
-        key.extend_from_slice(&day_bytes(closed.day.date));
-        ops.put(&key, &codec::encode(closed));
+        let days = days(tenant, closed.ledger, closed.currency);
+        ops.put(&[days.as_slice(), &day_bytes(closed.day.date)].concat(), &codec::encode(closed));
     }
     index_events(tenant, record, marks, ops);
     if let Some(PlatformChange::Searched(searched)) = record.platform.as_deref() {
@@ -77,9 +75,7 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
 fn forget_removed(tenant: u64, record: &Record, ops: &mut IndexOps) {
     for (id, indexed) in &record.removed {
         ops.delete(&entity(tenant, *id));
-        let mut key = list(tenant, id.kind, indexed.facet);
-        key.extend_from_slice(id.id.as_bytes());
-        ops.delete(&key);
+        ops.delete(&[list(tenant, id.kind, indexed.facet).as_slice(), id.id.as_bytes()].concat());
         if id.kind == Kind::Webhook {
             ops.delete(&webhook(tenant, id.id));
         }
@@ -116,7 +112,7 @@ fn index_events(tenant: u64, record: &Record, marks: &PersonMarks, ops: &mut Ind
             [(Trait::PartId, deposit.id.to_string()), (Trait::TxHash, searched_hash(&deposit.tx_hash))];
         for (by, text) in texts {
             if let Some(prefix) = found_by(marks, by, &text) {
-                ops.put_seq(&search::of_deposit(&prefix, tenant, deposit.id));
+                ops.put_seq(&of_deposit(&prefix, tenant, deposit.id));
             }
         }
     }
@@ -151,9 +147,7 @@ fn index_audit(entry: &AuditEntry, ops: &mut IndexOps) {
         Some(AuditList::Action(&entry.action)),
     ];
     for list in lists.into_iter().flatten() {
-        let mut key = audit(list);
-        key.extend_from_slice(&time_bytes(entry.at));
-        ops.put_at_seq(&key, &[]);
+        ops.put_at_seq(&[audit(list).as_slice(), &time_bytes(entry.at)].concat(), &[]);
     }
     // An approval under which something was done is never used again.
     if let (Some(approval), Some(_)) = (entry.approval, &entry.consent) {
@@ -162,12 +156,8 @@ fn index_audit(entry: &AuditEntry, ops: &mut IndexOps) {
 }
 
 fn listed(tenant: u64, id: EntityId, listing: Listing, facet: u8) -> impl Iterator<Item = Vec<u8>> {
-    let entry = |tenant, order: &[u8]| {
-        let mut key = list(tenant, id.kind, facet);
-        key.extend_from_slice(order);
-        key.extend_from_slice(id.id.as_bytes());
-        key
-    };
+    let entry =
+        |tenant, order: &[u8]| [list(tenant, id.kind, facet).as_slice(), order, id.id.as_bytes()].concat();
     match listing {
         Listing::Nowhere => [None, None],
         Listing::ById => [Some(entry(tenant, &[])), None],
@@ -199,22 +189,15 @@ fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut Inde
     kinds.sort_unstable();
     kinds.dedup();
     let own_ves = kinds.iter().any(|(ledger, _)| *ledger == LedgerKey::Tenant(Currency::Ves));
-    let paid =
-        |source: Source| kinds.contains(&(LedgerKey::Tenant(source.currency()), MovementKind::Conversion));
-    let bought_here = Source::ALL
+    let is_paid_here = [Currency::Ves, Currency::Cop]
         .into_iter()
-        .any(paid)
-        .then_some((LedgerKey::Tenant(Currency::Usdt), MovementKind::Conversion));
-    let mut put = |ledger, kind| {
-        let mut key = movements(tenant, ledger, kind);
-        key.extend_from_slice(&time_bytes(time));
-        ops.put_at_seq(&key, &[]);
-    };
-    for (ledger, kind) in kinds.iter().filter(|entry| Some(**entry) != bought_here) {
-        put(*ledger, *kind as u8);
+        .any(|currency| kinds.contains(&(LedgerKey::Tenant(currency), MovementKind::Conversion)));
+    if is_paid_here {
+        kinds.retain(|kind| *kind != (LedgerKey::Tenant(Currency::Usdt), MovementKind::Conversion));
     }
-    if !own_ves {
-        put(LedgerKey::Tenant(Currency::Ves), OTHER);
+    let kinds = kinds.into_iter().map(|(ledger, kind)| (ledger, kind as u8));
+    for (ledger, kind) in kinds.chain((!own_ves).then_some((LedgerKey::Tenant(Currency::Ves), OTHER))) {
+        ops.put_at_seq(&[movements(tenant, ledger, kind).as_slice(), &time_bytes(time)].concat(), &[]);
     }
 }
 

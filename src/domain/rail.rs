@@ -4,19 +4,14 @@
 use crate::codec::named;
 use crate::refusal::Refusal;
 use crate::trace::{BankWord, POLL_MS, Polling, RailId, Said, Trace};
-use crate::values::account::AccountNumber;
 use crate::values::address::Network;
-use crate::values::bank::BankCode;
-use crate::values::buyer::Buyer;
 use crate::values::card::Card;
-use crate::values::channel::Channel;
-use crate::values::date::Date;
-use crate::values::identity::IdentityDocument;
+use crate::values::colombia::{Buyer, Channel};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Usdt, Ves, write_minor};
-use crate::values::phone::MobilePhone;
-use crate::values::time::Timestamp;
+use crate::values::time::{Date, Timestamp};
 use crate::values::token::{StepToken, Token};
+use crate::values::venezuela::{AccountNumber, BankCode, IdentityDocument, MobilePhone};
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! know what an order is about.
 
 use crate::codec::stored;
-use crate::values::free_text::is_bidi_control;
+use crate::values::text::is_bidi_control;
 use crate::values::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
 use crate::values::token::StepToken;
 

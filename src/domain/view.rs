@@ -33,11 +33,8 @@ pub enum Query {
 }
 
 pub enum View {
-    /// The answer to [`Query::Balance`].
     Balance(Balance),
-    /// The answer to [`Query::Clock`].
     Clock(Timestamp),
-    /// The answer to [`Query::Platform`].
     Platform {
         tenants: SortedMap<u32, Arc<Tenant>>,
         keys: SortedMap<Id, Arc<ApiKey>>,
@@ -49,18 +46,19 @@ pub enum View {
     Key(Option<Arc<ApiKey>>),
     /// The answer to [`Query::Seller`]; `None` when there is no such seller.
     Seller(Option<SellerBalance>),
-    /// The answer to [`Query::Crypto`].
     Crypto(CryptoBalance),
-    /// The answer to [`Query::CopBalance`].
     CopBalance(CopBalance),
-    /// The answer to [`Query::Banks`].
     Banks(Box<BankBook>),
-    /// The answer to [`Query::Agenda`].
-    Agenda { now: Timestamp, due: SortedSet<(Timestamp, EntityId)> },
+    Agenda {
+        now: Timestamp,
+        due: SortedSet<(Timestamp, EntityId)>,
+    },
     /// The answer to [`Query::Days`]; `None` if the book has no such seller.
     Days(Option<Present>),
-    /// The answer to [`Query::Kept`].
-    Kept { changes: u64, entities: Vec<EntityId> },
+    Kept {
+        changes: u64,
+        entities: Vec<EntityId>,
+    },
 }
 
 /// The balance in pesos (`docs/contract.md, 11.7`).

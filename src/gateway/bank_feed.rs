@@ -2,7 +2,7 @@
 
 use crate::fetch::{FetchError, Fetcher};
 use domain::resources::banks::{Listed, NAME_CHARACTERS, Service, logo_url};
-use domain::values::bank::BankCode;
+use domain::values::venezuela::BankCode;
 use hyper::{HeaderMap, Method};
 use serde::Deserialize;
 use std::collections::BTreeSet;

@@ -159,7 +159,7 @@ pub fn gone() -> Problem {
 mod tests {
     use super::*;
     use domain::values::card::{Cvv, Expiry, Number};
-    use domain::values::identity::IdentityDocument;
+    use domain::values::venezuela::IdentityDocument;
 
     fn card() -> Arc<Card> {
         Arc::new(Card {

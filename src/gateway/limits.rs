@@ -19,7 +19,7 @@ use crate::network::Client;
 use actors::{Refused, Shares as Parts};
 use api::problem::Problem;
 use dashmap::DashMap;
-use domain::values::mode::is_live;
+use domain::values::ids::is_live;
 use foldhash::fast::RandomState;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;

@@ -5,8 +5,7 @@
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use domain::index::Space;
-use domain::values::ids::Id;
-use domain::values::mode::is_live;
+use domain::values::ids::{Id, is_live};
 use domain::values::time::Timestamp;
 use foldhash::fast::RandomState;
 use std::sync::Arc;

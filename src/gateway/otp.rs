@@ -15,8 +15,7 @@ use domain::rail::{Order, RailAnswer, Rails, Service, UNSENT_RETRY_SECONDS};
 use domain::refusal::Refusal;
 use domain::resources::payments::c2p::NewIntent;
 use domain::resources::payments::otp::NewOtp;
-use domain::values::ids::{EntityId, Id};
-use domain::values::mode::is_live;
+use domain::values::ids::{EntityId, Id, is_live};
 use domain::values::money::Ves;
 
 /// Has the payer's bank send a key, if it does so at our word and the intent is one that will be made.

@@ -9,7 +9,7 @@ use api::problem::Problem;
 use api::tenants;
 use domain::platform::audit::{AuditEntry, Who};
 use domain::resources::tenants::PlatformAsk;
-use domain::values::mode::PLATFORM;
+use domain::values::ids::PLATFORM;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use crate::rates::market::{NEEDS, Need};
 use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
 use api::endpoint::{BankRate, Official};
 use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
-use domain::values::mode::Mode;
+use domain::values::ids::Mode;
 use domain::values::money::{Currency, Usdt};
 use domain::values::time::{DAY_MS, Timestamp};
 use std::sync::Arc;

@@ -15,8 +15,7 @@ use api::public::routes::PublicRoute;
 use api::public::{PublicCall, history, latest};
 use domain::resources::rates::samples::{Pair, Series};
 use domain::resources::rates::withdrawals::{Policy, Withdrawals};
-use domain::values::ids::Id;
-use domain::values::mode::Mode;
+use domain::values::ids::{Id, Mode};
 use domain::values::money::Currency;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,

@@ -12,8 +12,8 @@ use api::problem::Problem;
 use api::statements::Ask;
 use domain::ledger::days::{Day, Line, Present, zone};
 use domain::machine::AnyBook;
-use domain::values::date::Date;
-use domain::values::mode::{Mode, PLATFORM, tenant_key};
+use domain::values::ids::{Mode, PLATFORM, tenant_key};
+use domain::values::time::Date;
 use domain::view::{Query, View};
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ use domain::platform::Tenant;
 use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::resources::tenants::PlatformAsk;
-use domain::values::mode::{Mode, tenant_key};
+use domain::values::ids::{Mode, tenant_key};
 use std::sync::Arc;
 
 /// Writes new settings of a tenant and takes them to both of its books. Called in the tenant's turn.

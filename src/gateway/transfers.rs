@@ -10,7 +10,7 @@ use domain::entities::means::Means;
 use domain::entities::payment::{Payment, Status};
 use domain::index::Space;
 use domain::resources::payments::charge::{NewCharge, Transfer};
-use domain::values::mode::is_live;
+use domain::values::ids::is_live;
 
 /// Reserves the transfer that a payer named, until the bank has said whether it is there; `None` for
 /// means that are no transfer.

@@ -12,7 +12,7 @@ use domain::entities::deposit_address::Asset;
 use domain::index::Space;
 use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::values::address::{Network, canonical};
-use domain::values::mode::is_live;
+use domain::values::ids::is_live;
 
 const NEXT: &str = "next";
 

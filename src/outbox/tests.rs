@@ -8,11 +8,9 @@ use crate::rails::simulator::Simulator;
 use crate::rates::{RateBoard, Steps};
 use crate::webhooks::Options;
 use crate::webhooks::post::HeaderNames;
-use domain::values::identity::IdentityDocument;
-use domain::values::ids::{EntityId, Kind};
-use domain::values::mode::{Mode, tenant_key};
+use domain::values::ids::{EntityId, Kind, Mode, tenant_key};
 use domain::values::money::Ves;
-use domain::values::phone::MobilePhone;
+use domain::values::venezuela::{IdentityDocument, MobilePhone};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 

@@ -150,7 +150,7 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::values::bank::BankCode;
+    use domain::values::venezuela::BankCode;
     use proptest::prelude::*;
 
     fn queued(accepted: Seq, n: u64) -> Queued {

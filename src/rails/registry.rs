@@ -12,9 +12,9 @@ use crate::rails::{Outcomes, Rail};
 use domain::rail::{Availability, BankCall, Order, Rails, Service, Terms};
 use domain::trace::{POLL_MS, Polling};
 use domain::values::address::Network;
-use domain::values::bank::BankCode;
-use domain::values::mode::is_live;
+use domain::values::ids::is_live;
 use domain::values::money::Ves;
+use domain::values::venezuela::BankCode;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -218,7 +218,7 @@ impl Rails for Registry {
 mod tests {
     use super::*;
     use crate::rails::simulator::{MICRO_DEPOSITS, Simulator};
-    use domain::values::mode::{Mode, tenant_key};
+    use domain::values::ids::{Mode, tenant_key};
     use domain::values::money::Currency;
 
     #[test]

@@ -8,7 +8,7 @@
 use super::judge::{Judge, Steps};
 use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
-use domain::values::mode::Mode;
+use domain::values::ids::Mode;
 use domain::values::time::Timestamp;
 use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};

@@ -7,9 +7,8 @@ use crate::rates::board::RateBoard;
 use crate::rates::error::{FeedError, SourceError};
 use crate::rates::http::{HttpCall, HttpSource};
 use domain::resources::rates::samples::{BCV, PRICE_DECIMALS, Pair, Sample, Series};
-use domain::values::date::Date;
 use domain::values::money::Rate;
-use domain::values::time::{Timestamp, Zone};
+use domain::values::time::{Date, Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::fmt;
 use std::pin::Pin;
@@ -341,7 +340,7 @@ mod tests {
     use crate::rates::Steps;
     use crate::rates::board::Hook;
     use domain::resources::rates::samples::Filter;
-    use domain::values::mode::Mode;
+    use domain::values::ids::Mode;
     use domain::values::time::{DAY_MS, HOUR_MS};
 
     fn at(text: &str) -> Timestamp {

@@ -3,7 +3,7 @@
 
 use super::board::RateBoard;
 use domain::resources::rates::samples::{BCV, Filter, OFFICIAL, Pair, Sample, Series};
-use domain::values::mode::Mode;
+use domain::values::ids::Mode;
 use domain::values::money::{Currency, Rate};
 use domain::values::time::Timestamp;
 use std::fmt;

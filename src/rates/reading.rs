@@ -3,9 +3,8 @@
 use crate::json_pointer::Pointer;
 use domain::resources::rates::buckets::{price as price_of, ticks};
 use domain::resources::rates::samples::{AHEAD_MS_MAX, PRICE_DECIMALS, price};
-use domain::values::date::Date;
 use domain::values::money::Rate;
-use domain::values::time::{DAY_MS, Timestamp, Zone};
+use domain::values::time::{DAY_MS, Date, Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::str::FromStr;
 

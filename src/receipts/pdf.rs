@@ -6,7 +6,7 @@
 use super::Receipt;
 use super::words::{Words, words};
 use deunicode::deunicode_char;
-use domain::values::free_text::is_invisible;
+use domain::values::text::is_invisible;
 use pdf_writer::types::PageMode;
 use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 use std::iter;

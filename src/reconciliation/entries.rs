@@ -10,12 +10,10 @@ use domain::rail::Service;
 use domain::resources::operations::{self, Operation, Subject};
 use domain::resources::verification::booked::open_deposits;
 use domain::trace::shown;
-use domain::values::bank::BankCode;
-use domain::values::date::Date;
 use domain::values::ids::Id;
 use domain::values::money::{Currency, Ves};
-use domain::values::phone::MobilePhone;
-use domain::values::time::{Timestamp, Zone};
+use domain::values::time::{Date, Timestamp, Zone};
+use domain::values::venezuela::{BankCode, MobilePhone};
 use std::iter;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -11,7 +11,7 @@
 
 use super::entries::{Entry, Side, bank_digits, phone_digits};
 use super::statement::Line;
-use domain::values::date::Date;
+use domain::values::time::Date;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 

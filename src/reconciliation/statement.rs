@@ -5,8 +5,8 @@
 use super::entries::Side;
 use api::csv::file::{BadColumn, File, NoFile, Row, RowFault};
 use api::problem::{BadField, Problem};
-use domain::values::date::Date;
-use domain::values::free_text::{is_blank, is_invisible};
+use domain::values::text::{is_blank, is_invisible};
+use domain::values::time::Date;
 use serde::{Deserialize, Serialize};
 
 pub const LINES_MAX: usize = 100_000;

@@ -9,7 +9,7 @@ use super::writing::Writing;
 use super::{Failed, Progress};
 use actors::Machine;
 use domain::index::PersonMarks;
-use domain::values::mode::PLATFORM;
+use domain::values::ids::PLATFORM;
 use domain::values::time::Timestamp;
 use std::path::{Path, PathBuf};
 use wal::{Reader, Seq, Tip};

@@ -37,7 +37,7 @@ use api::endpoint::Caller as TenantCaller;
 use api::problem::Problem;
 use api::writer::Object;
 use bytes::Bytes;
-use domain::values::mode::PLATFORM;
+use domain::values::ids::PLATFORM;
 use hyper::Method;
 use std::ops::ControlFlow;
 use std::pin::pin;

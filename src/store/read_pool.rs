@@ -10,7 +10,7 @@
 
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::problem::Problem;
-use domain::values::mode::{PLATFORM, is_live};
+use domain::values::ids::{PLATFORM, is_live};
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -11,9 +11,8 @@ use domain::index::{self, LedgerKey, OTHER};
 use domain::indexing;
 use domain::ledger::days::{ClosedDay, Counted, Day, Line, Present, counted, lines, zone};
 use domain::ledger::{Ledger, MovementKind};
-use domain::values::date::Date;
 use domain::values::money::Currency;
-use domain::values::time::Timestamp;
+use domain::values::time::{Date, Timestamp};
 use std::collections::BTreeMap;
 use wal::Reader;
 

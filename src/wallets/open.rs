@@ -8,8 +8,7 @@ use domain::entities::Entity;
 use domain::entities::crypto_payout::{CryptoPayout, Status};
 use domain::index::{self, Space};
 use domain::values::address::Network;
-use domain::values::ids::{EntityId, Id, Kind};
-use domain::values::mode::{PLATFORM, is_live};
+use domain::values::ids::{EntityId, Id, Kind, PLATFORM, is_live};
 use std::collections::{BTreeMap, BTreeSet};
 use wal::Reader;
 

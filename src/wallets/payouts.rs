@@ -13,8 +13,7 @@ use domain::index::{self, Space};
 use domain::rail::{How, RailAnswer, RailReply};
 use domain::resources::crypto::payouts as rules;
 use domain::resources::crypto::transfers::{Market, Move, Signing, Standing, next_move};
-use domain::values::ids::{EntityId, Id};
-use domain::values::mode::PLATFORM;
+use domain::values::ids::{EntityId, Id, PLATFORM};
 
 /// A transfer of USDT uses half of it; what is not used is not paid.
 const GAS: u64 = 150_000;

@@ -3,7 +3,7 @@
 
 use crate::harness::client::Api;
 use crate::harness::server::Server;
-use domain::values::mode::{Mode, tenant_key};
+use domain::values::ids::{Mode, tenant_key};
 use serde_json::{Value, json};
 use std::thread::yield_now;
 use std::time::{Duration, Instant};

@@ -4,8 +4,8 @@
 use crate::r4_orders as r4;
 use crate::scripted::{Scripted, json};
 use domain::rail::Order;
-use domain::values::date::Date;
 use domain::values::money::Ves;
+use domain::values::time::Date;
 use pasarela::rails::live::{LiveRail, RailId};
 use pasarela::rails::r4::{CreditBy, PathFamily, R4, Settings, SignatureCase};
 use std::fs;

@@ -2,15 +2,11 @@
 
 use crate::scripted::{Scripted, Step, json, nobody};
 use domain::rail::{Order, RailAnswer};
-use domain::values::account::AccountNumber;
-use domain::values::bank::BankCode;
-use domain::values::date::Date;
-use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
 use domain::values::money::Ves;
-use domain::values::phone::MobilePhone;
-use domain::values::time::Timestamp;
+use domain::values::time::{Date, Timestamp};
 use domain::values::token::Token;
+use domain::values::venezuela::{AccountNumber, BankCode, IdentityDocument, MobilePhone};
 use pasarela::rails::Call;
 use pasarela::rails::http::{BaseUrl, IDLE};
 use pasarela::rails::live::{LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, UNFIT, after_sending};

@@ -12,7 +12,7 @@ use crate::{errors, fails, shown, succeeds, verified};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::platform::ApiKey;
-use domain::values::mode::Mode;
+use domain::values::ids::Mode;
 use hmac::{Hmac, KeyInit, Mac};
 use pasarela::recovery::blocks::{Blocks, FileKey, Parts};
 use pasarela::recovery::moving::file::{END, FORM, TENANT, tenant_block, tenant_in};

@@ -6,7 +6,7 @@ use crate::harness::server::Server;
 use crate::{shown, succeeds};
 use actors::Machine;
 use domain::machine::AnyBook;
-use domain::values::mode::{Mode, tenant_key};
+use domain::values::ids::{Mode, tenant_key};
 use domain::values::money::Currency;
 use pasarela::recovery::books::machine;
 use pasarela::recovery::recheck::recheck;

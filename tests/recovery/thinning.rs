@@ -4,7 +4,7 @@
 use crate::harness::client::Api;
 use crate::harness::server::Server;
 use crate::{shown, succeeds, verified};
-use domain::values::mode::{Mode, tenant_key};
+use domain::values::ids::{Mode, tenant_key};
 use serde_json::{Value, json};
 use std::thread::sleep;
 use std::time::{Duration, Instant};

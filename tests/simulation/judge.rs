@@ -8,9 +8,8 @@ use domain::entities::batch::ItemEnd;
 use domain::entities::payment::{CHARGE, REVERSE};
 use domain::entities::verification::MethodStatus;
 use domain::rail::RailAnswer;
-use domain::values::date::Date;
 use domain::values::ids::{EntityId, Id, Kind};
-use domain::values::time::{Timestamp, Zone};
+use domain::values::time::{Date, Timestamp, Zone};
 use std::collections::BTreeMap;
 
 impl Model {

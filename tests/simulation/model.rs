@@ -7,7 +7,7 @@ use crate::steps::Word;
 use crate::witness::By;
 use domain::rail::How;
 use domain::values::ids::{EntityId, Id};
-use domain::values::phone::MobilePhone;
+use domain::values::venezuela::MobilePhone;
 use std::collections::BTreeMap;
 
 pub const DAY: i64 = 86_400_000;

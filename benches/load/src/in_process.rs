@@ -15,7 +15,7 @@ use domain::commands::{Command, KeyedCommand};
 use domain::machine::Domain;
 use domain::rail::Effect;
 use domain::resources::adjustments::Adjustment;
-use domain::values::mode::{Mode, tenant_key};
+use domain::values::ids::{Mode, tenant_key};
 use domain::values::money::Currency;
 use hdrhistogram::Histogram;
 use pasarela::recovery::directory::LOG_DIRECTORY;

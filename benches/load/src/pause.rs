@@ -10,7 +10,7 @@ use crate::{Outcome, Place, machine, progress};
 use actors::Engine;
 use clap::Args;
 use domain::machine::Domain;
-use domain::values::mode::{Mode, tenant_key};
+use domain::values::ids::{Mode, tenant_key};
 use hdrhistogram::Histogram;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

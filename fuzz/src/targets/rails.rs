@@ -8,8 +8,8 @@
 use crate::bytes::first_line;
 use domain::bank_names::without_zeros;
 use domain::resources::notices;
-use domain::values::date::Date;
 use domain::values::money::Ves;
+use domain::values::time::Date;
 use pasarela::rails::http::HttpAnswer;
 use pasarela::rails::live::{Look, OrderOutcome, Report};
 use pasarela::rails::r4::wire::Operation;

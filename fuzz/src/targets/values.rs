@@ -7,14 +7,11 @@
 use api::json::{self, Shape};
 use api::value;
 use domain::resources::rates::samples::Pair;
-use domain::values::account::AccountNumber;
 use domain::values::address::{Network, canonical};
-use domain::values::date::Date;
-use domain::values::external_ref::ExternalRef;
-use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
-use domain::values::phone::MobilePhone;
-use domain::values::time::Timestamp;
+use domain::values::text::ExternalRef;
+use domain::values::time::{Date, Timestamp};
+use domain::values::venezuela::{AccountNumber, IdentityDocument, MobilePhone};
 
 pub fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };

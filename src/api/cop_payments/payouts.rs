@@ -16,7 +16,7 @@ use crate::shown::shown;
 use domain::entities::Entity;
 use domain::entities::cop_payout::{AccountType, CopPayout};
 use domain::entities::payout::Status;
-use domain::values::buyer::DocumentType;
+use domain::values::colombia::DocumentType;
 use domain::values::ids::{EntityId, Kind};
 
 pub const LIST: Endpoint = endpoint(chapters::PESOS, run!(list), || {

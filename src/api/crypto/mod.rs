@@ -28,9 +28,9 @@ use domain::resources::crypto::payouts::{NewCryptoPayout, REJECTED, Verdict};
 use domain::resources::crypto::{self, CryptoBalance};
 use domain::trace::shown;
 use domain::values::address::{ACCOUNT_BYTES, Network, canonical};
-use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usdt;
+use domain::values::text::ExternalRef;
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
 

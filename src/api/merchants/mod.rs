@@ -24,10 +24,8 @@ use domain::entities::merchant::{Merchant, PayoutMethod, Status, facet};
 use domain::index::Space;
 use domain::resources::banks::Catalogue;
 use domain::resources::merchants::{self, Registration};
-use domain::values::bank::BankCode;
-use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
-use domain::values::phone::MobilePhone;
+use domain::values::venezuela::MobilePhone;
 use std::borrow::Cow;
 
 const NAME_MAX: usize = 120;

@@ -4,15 +4,11 @@
 use super::{schema, values};
 use crate::fields::{Fields, Invalid, Kind, body, kind};
 use crate::value::{BREAKS, Bad, Value};
-use domain::values::date::Date;
-use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
-use domain::values::free_text::has_line_break;
-use domain::values::identity::IdentityDocument;
-use domain::values::ids::Id;
-use domain::values::mode::Mode;
+use domain::values::time::{Date, Timestamp};
+use domain::values::text::{CHARACTERS_MAX, ExternalRef, has_line_break, REFERENCE_CHARACTERS_MAX};
+use domain::values::venezuela::{IdentityDocument, MobilePhone};
+use domain::values::ids::{Id, Mode};
 use domain::values::money::Currency;
-use domain::values::phone::MobilePhone;
-use domain::values::time::Timestamp;
 use schema::Schema;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -145,7 +141,7 @@ fn new_ref(value: Value<'_>) -> Result<ExternalRef, Bad> {
 
 /// A name like [`external_ref`], described without its words.
 pub fn plain_ref<'a>() -> impl Kind<'a, ExternalRef> {
-    external_ref().described(|_| schema::text().chars(1..=CHARACTERS_MAX).pattern(r"\S"))
+    external_ref().described(|_| schema::text().chars(1..=REFERENCE_CHARACTERS_MAX).pattern(r"\S"))
 }
 
 const EMAIL_MAX: usize = 254;

@@ -22,8 +22,8 @@ use domain::refusal::{PaymentRefusal, Refusal};
 use domain::resources::banks::{Catalogue, Service, sends_otp};
 use domain::resources::payments::charge::Price;
 use domain::resources::payments::{self, c2p};
-use domain::values::bank::BankCode;
-use domain::values::external_ref::ExternalRef;
+use domain::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
+use domain::values::text::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::token::Token;
 

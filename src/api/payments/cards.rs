@@ -15,7 +15,6 @@ use crate::value::Value;
 use domain::entities::means::Means;
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::values::card::{Card, Cvv, Expiry, Number};
-use domain::values::external_ref::ExternalRef;
 use domain::values::ids::Id;
 use domain::values::money::Rate;
 use std::borrow::Cow;

@@ -26,9 +26,9 @@ use domain::entities::means::Debtor;
 use domain::entities::payment::Payment;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{Price, USD_MAX};
-use domain::values::bank::BankCode;
 use domain::values::ids::Id;
 use domain::values::money::{Rate, Usd, Ves};
+use domain::values::venezuela::BankCode;
 use rust_decimal::Decimal;
 
 pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "payment_in_progress", "merchant_inactive"];

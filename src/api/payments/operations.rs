@@ -14,8 +14,7 @@ use domain::entities::payment::{Payment, Phase, Status};
 use domain::entities::payout::Payout;
 use domain::entities::{Entity, cop_payment, payment, payout};
 use domain::trace::{Trace, shown};
-use domain::values::ids::EntityId;
-use domain::values::ids::Id;
+use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 
 const KINDS: [&str; 8] =

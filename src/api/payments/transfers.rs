@@ -16,7 +16,7 @@ use domain::entities::means::{Debtor, Means};
 use domain::platform::settings::Receiver;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
-use domain::values::external_ref::ExternalRef;
+use domain::values::text::ExternalRef;
 
 pub const VERIFY: Endpoint = endpoint(chapters::PAYMENTS, run!(verify), || {
     summary("Verify a Pago Móvil transfer")

@@ -21,8 +21,8 @@ use domain::refusal::Refusal;
 use domain::resources::banks::Catalogue;
 use domain::resources::payouts::batch::{CanonicalItem, NewBatch, NewItem};
 use domain::resources::payouts::{NewPayout, Receiver};
-use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
 use domain::values::ids::Id;
+use domain::values::text::{ExternalRef, REFERENCE_CHARACTERS_MAX};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -207,7 +207,7 @@ fn canonical(new: &NewPayout, method: Option<Id>) -> Vec<u8> {
 fn reference_of(value: Value<'_>) -> Option<String> {
     let mut fields = Fields::of(value).ok()?;
     let reference = fields.optional("externalRef", kinds::text());
-    reference.peek_some().map(|text| text.trim().chars().take(CHARACTERS_MAX).collect())
+    reference.peek_some().map(|text| text.trim().chars().take(REFERENCE_CHARACTERS_MAX).collect())
 }
 
 fn in_words(bad: Bad) -> String {

@@ -25,8 +25,7 @@ use domain::index::Space;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payouts::{NewPayout, PhoneHolder, Receiver};
 use domain::trace::shown;
-use domain::values::account::AccountNumber;
-use domain::values::bank::BankCode;
+use domain::values::venezuela::{AccountNumber, BankCode};
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 

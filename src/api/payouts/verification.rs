@@ -15,11 +15,10 @@ use domain::resources::verification::Start;
 use domain::resources::verification::TRIES;
 use domain::resources::verification::limits::PHONE_STARTS_MAX;
 use domain::resources::{merchants, own_account};
-use domain::values::bank::BankCode;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
-use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
+use domain::values::venezuela::{BankCode, MobilePhone};
 use std::ops::ControlFlow;
 
 /// Sends micro-deposits to the payout method of a merchant, or to the tenant's own account, unless their phone

@@ -2,9 +2,8 @@
 //! `12.345.678`, `0414-1234567`, `+58 414 123 45 67`.
 
 use domain::index::Trait;
-use domain::values::buyer::{ColombianPhone, DocumentNumber};
-use domain::values::identity::IdentityDocument;
-use domain::values::phone::MobilePhone;
+use domain::values::colombia::{ColombianPhone, DocumentNumber};
+use domain::values::venezuela::{IdentityDocument, MobilePhone};
 use unicode_normalization::UnicodeNormalization;
 
 /// Digits of the shortest number that is taken for a document's: shorter ones are parts of references.

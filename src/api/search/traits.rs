@@ -12,9 +12,8 @@ use domain::entities::{Entity, payout};
 use domain::events::Extra;
 use domain::index::{Trait, searched_hash};
 use domain::trace::shown;
-use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
-use domain::values::phone::MobilePhone;
+use domain::values::venezuela::{IdentityDocument, MobilePhone};
 
 /// Whether an entity has a text, as its own endpoint shows it.
 pub fn has(entity: &Entity, by: Trait, text: &str) -> bool {

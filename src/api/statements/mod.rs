@@ -17,9 +17,8 @@ use crate::respond::Reply;
 use crate::writer::Object;
 use domain::ledger::Ledger;
 use domain::ledger::days::{Column, Line, zone};
-use domain::values::date::Date;
 use domain::values::money::{Currency, write_sum};
-use domain::values::time::Zone;
+use domain::values::time::{Date, Zone};
 
 pub const DAYS_MAX: i32 = 400;
 

@@ -16,7 +16,7 @@ use crate::writer::{Object, text};
 use domain::platform::settings::LiveStatus;
 use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::record::Record;
-use domain::values::mode::Mode;
+use domain::values::ids::Mode;
 use domain::values::time::Timestamp;
 
 /// The key in plain text, if it may be shown.

@@ -4,7 +4,7 @@
 use super::fields::{Kind, kind};
 use super::value::{Bad, Value};
 use crate::openapi::schema::text;
-use domain::values::free_text::misleads_in_address;
+use domain::values::text::misleads_in_address;
 use url::{Host, Url};
 
 const CHARACTERS_MAX: usize = 2048;

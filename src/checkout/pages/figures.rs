@@ -3,9 +3,8 @@
 use crate::checkout::words::Language;
 pub(super) use crate::pages::qr::{Drawing, drawing};
 use chrono::DateTime;
-use domain::values::date::Date;
 use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
-use domain::values::time::{HOUR_MS, Timestamp};
+use domain::values::time::{Date, HOUR_MS, Timestamp};
 
 /// Caracas has had one offset since 2016, and no summer time.
 const CARACAS_MS: i64 = -4 * HOUR_MS;

@@ -3,9 +3,9 @@
 use crate::codec::stored;
 use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space};
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 
 stored! {

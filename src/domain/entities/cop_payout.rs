@@ -4,10 +4,10 @@ use crate::codec::stored;
 use crate::entities::payout::Status;
 use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space, Trait};
-use crate::values::buyer::{DocumentNumber, DocumentType};
-use crate::values::external_ref::ExternalRef;
+use crate::values::colombia::{DocumentNumber, DocumentType};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Cop;
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 use std::fmt;
 

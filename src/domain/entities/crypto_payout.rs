@@ -8,9 +8,9 @@ use crate::kept::KeepRef;
 use crate::rail::{Operation, OperationKind, Service, Subject};
 use crate::trace::OrderState;
 use crate::values::address::Network;
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Usdt};
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 

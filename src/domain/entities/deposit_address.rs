@@ -6,9 +6,9 @@ use crate::entities::resource::{Change, Listing, Resource};
 use crate::entities::sale::Sale;
 use crate::index::{Entries, Space};
 use crate::values::address::{Network, canonical};
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd, Usdt};
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 
 stored! {

@@ -8,13 +8,11 @@ use crate::entities::notice::Traits;
 use crate::rail;
 use crate::resources::banks::Service;
 use crate::values::address::Network;
-use crate::values::bank::BankCode;
 use crate::values::card::Brand;
-use crate::values::date::Date;
-use crate::values::identity::IdentityDocument;
 use crate::values::money::Usdt;
 use crate::values::money::Ves;
-use crate::values::phone::MobilePhone;
+use crate::values::time::Date;
+use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 
 named! {
     /// A method of payment. The number is part of list facets.

@@ -5,12 +5,10 @@ use crate::codec::{named, stored};
 use crate::entities::resource::{Change, Resource};
 use crate::entities::verification::{Attempts, MethodStatus};
 use crate::index::{Entries, Space, Trait};
-use crate::values::bank::BankCode;
-use crate::values::external_ref::ExternalRef;
-use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id};
-use crate::values::phone::MobilePhone;
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
+use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 
 named! {
     /// The status of a merchant; derived from its methods. The number is part of list facets.

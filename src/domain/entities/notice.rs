@@ -4,13 +4,10 @@ use crate::bank_names::without_zeros;
 use crate::codec::stored;
 use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space};
-use crate::values::bank::BankCode;
-use crate::values::date::Date;
-use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
-use crate::values::phone::MobilePhone;
-use crate::values::time::{Timestamp, Zone};
+use crate::values::time::{Date, Timestamp, Zone};
+use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 use std::fmt;
 
 pub const UNMATCHED: u8 = 0;

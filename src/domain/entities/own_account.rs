@@ -5,11 +5,9 @@ use crate::codec::stored;
 use crate::entities::resource::{Change, Resource};
 use crate::entities::verification::{Attempts, MethodStatus};
 use crate::index::{Entries, Space};
-use crate::values::bank::BankCode;
-use crate::values::identity::IdentityDocument;
 use crate::values::ids::EntityId;
-use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
+use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 
 stored! {
     /// The phone and bank by which the tenant itself is paid.

@@ -8,14 +8,11 @@ use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::rail::{Operation, OperationKind, Order, Service, Subject};
 use crate::trace::{OrderState, shown};
-use crate::values::account::AccountNumber;
-use crate::values::bank::BankCode;
-use crate::values::external_ref::ExternalRef;
-use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
-use crate::values::phone::MobilePhone;
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
+use crate::values::venezuela::{AccountNumber, BankCode, IdentityDocument, MobilePhone};
 use std::sync::Arc;
 
 pub const CREDIT: u16 = 1;

@@ -4,9 +4,9 @@ use crate::codec::stored;
 use crate::entities::resource::{Change, Listing, Resource};
 use crate::entities::sale::Sale;
 use crate::index::{Entries, Space, Trait, time_bytes};
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd};
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 
 /// The facet of all sessions: what becomes of one is not in it.

@@ -5,11 +5,10 @@ use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::rail::{Operation, OperationKind, Service, Subject};
 use crate::trace::{BankWord, Said, shown};
-use crate::values::bank::BankCode;
 use crate::values::ids::Id;
 use crate::values::money::{Currency, Ves};
-use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
+use crate::values::venezuela::{BankCode, MobilePhone};
 use std::sync::Arc;
 
 stored! {

@@ -11,9 +11,8 @@
 
 use crate::codec::stored;
 use crate::ledger::{Ledger, MovementKind, Posting};
-use crate::values::date::Date;
 use crate::values::money::Currency;
-use crate::values::time::{Timestamp, Zone};
+use crate::values::time::{Date, Timestamp, Zone};
 use std::collections::BTreeMap;
 
 stored! {

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::index::{self, PersonMarks, Space};
     use crate::indexing;
-    use crate::values::mode::PLATFORM;
+    use crate::values::ids::PLATFORM;
     use crate::values::time::Timestamp;
     use wal::IndexOps;
 

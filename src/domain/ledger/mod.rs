@@ -14,9 +14,9 @@ pub mod sellers;
 pub mod totals;
 
 use crate::codec::{Layout, stored};
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Currency;
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 use bincode::de::Decoder;
 use bincode::enc::Encoder;

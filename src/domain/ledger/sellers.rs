@@ -112,7 +112,7 @@ mod tests {
     use crate::resources::merchants;
     use crate::resources::merchants::Registration;
     use crate::resources::payments::sale::HOLD_MS;
-    use crate::values::external_ref::ExternalRef;
+    use crate::values::text::ExternalRef;
     use actors::Machine;
     use std::sync::Arc;
 

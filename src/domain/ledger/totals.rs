@@ -4,8 +4,7 @@
 use crate::codec::stored;
 use crate::entities::conversion::{Conversion, Source, Status, UNLISTED};
 use crate::entities::resource::IndexedState;
-use crate::values::date::Date;
-use crate::values::time::Timestamp;
+use crate::values::time::{Date, Timestamp};
 
 stored! {
     /// The sum of conversions on the latest day with any, less those of that day that were canceled.

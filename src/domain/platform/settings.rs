@@ -2,10 +2,8 @@
 //! of them in each book of the tenant.
 
 use crate::codec::stored;
-use crate::values::bank::BankCode;
-use crate::values::identity::IdentityDocument;
 use crate::values::money::{Rate, Usdt, Ves};
-use crate::values::phone::MobilePhone;
+use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 use rust_decimal::Decimal;
 use std::fmt;
 use std::sync::{Arc, LazyLock};

@@ -7,9 +7,9 @@ use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::refusal::Refusal;
 use crate::resources::payments::sale::HOLD_MS;
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
 use crate::values::money::Currency;
+use crate::values::text::ExternalRef;
 
 /// A request to adjust a balance.
 pub struct Adjustment {

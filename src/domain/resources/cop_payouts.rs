@@ -10,9 +10,9 @@ use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
 use crate::refusal::{CopPayoutRefusal, Refusal};
 use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd};
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
+use crate::values::text::ExternalRef;
 
 impl CopPayout {
     /// Posts the amount; `sign` −1 takes it from the tenant, 1 gives it back.

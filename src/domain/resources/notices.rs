@@ -77,10 +77,8 @@ mod tests {
     use crate::entities::notice::Transfer;
     use crate::entities::notice::UNMATCHED;
     use crate::entities::resource::Resource;
-    use crate::values::bank::BankCode;
-    use crate::values::identity::IdentityDocument;
     use crate::values::money::Ves;
-    use crate::values::phone::MobilePhone;
+    use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 
     fn transfer(reference: &str, paid_at: &str) -> Transfer {
         Transfer {

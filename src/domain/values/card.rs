@@ -161,7 +161,7 @@ pub struct Card {
     pub expiry: Expiry,
     pub cvv: Cvv,
     pub holder_name: String,
-    pub holder_id: crate::values::identity::IdentityDocument,
+    pub holder_id: crate::values::venezuela::IdentityDocument,
 }
 
 #[cfg(test)]

@@ -111,12 +111,6 @@ impl fmt::Display for Id {
     }
 }
 
-impl fmt::Debug for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
 /// The kinds of entities: the stored number, the name, the state, the byte in keys of the index, the name that people
 /// read in the log; and `Rules {}` of what waits for nothing, and has no rules but those for its commands. `$with` is a
 /// macro that takes them.
@@ -194,6 +188,36 @@ impl fmt::Debug for EntityId {
         write!(f, "{} {}", self.kind.name(), self.id)
     }
 }
+
+/// The tenant key of the platform itself.
+pub const PLATFORM: u64 = 0;
+
+stored! {
+    /// The mode of a tenant, live or test: each has a book of its own, and neither sees the other.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Mode {
+        0 Live "live",
+        1 Test "test",
+    }
+}
+
+impl Mode {
+    pub fn of(tenant_key: u64) -> Mode {
+        if is_live(tenant_key) { Mode::Live } else { Mode::Test }
+    }
+}
+
+/// The tenant key of a tenant in a mode: its number twice, plus one for test.
+pub fn tenant_key(number: u32, mode: Mode) -> u64 {
+    u64::from(number) * 2 + u64::from(mode == Mode::Test)
+}
+
+/// Whether real money moves under a tenant key: even keys are live ones, and the platform's.
+pub const fn is_live(tenant: u64) -> bool {
+    tenant.is_multiple_of(2)
+}
+
+debug_as! { Id: it => it }
 
 #[cfg(test)]
 mod tests {

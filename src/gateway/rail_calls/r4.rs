@@ -11,7 +11,7 @@ use crate::rails::secret::ApiSecret;
 use api::problem::Problem;
 use api::writer::Object;
 use domain::entities::notice::Transfer;
-use domain::values::phone::MobilePhone;
+use domain::values::venezuela::MobilePhone;
 use hyper::header::AUTHORIZATION;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -116,7 +116,7 @@ impl Rpc {
 
 fn plain(words: &str) -> String {
     let shown =
-        |character: &char| !character.is_control() && !domain::values::free_text::is_bidi_control(*character);
+        |character: &char| !character.is_control() && !domain::values::text::is_bidi_control(*character);
     words.chars().filter(shown).take(WORDS_MAX).collect()
 }
 

@@ -8,7 +8,7 @@ use super::wire::Reply;
 use crate::rails::checking::{Finding, Verdict};
 use crate::rails::http::HttpAnswer;
 use crate::rails::live::BankWord;
-use domain::values::date::Date;
+use domain::values::time::Date;
 use std::time::Instant;
 
 const CURRENCY: &str = "USD";

@@ -10,12 +10,9 @@ use crate::rails::{BoxFuture, Call, Order};
 use domain::bank_names::of_id;
 use domain::entities::verification::references_of_two;
 use domain::rail::Service;
-use domain::values::bank::BankCode;
-use domain::values::date::Date;
-use domain::values::identity::IdentityDocument;
 use domain::values::money::Ves;
-use domain::values::phone::MobilePhone;
-use domain::values::time::{Timestamp, Zone};
+use domain::values::time::{Date, Timestamp, Zone};
+use domain::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 use hyper::header::{AUTHORIZATION, HeaderName};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

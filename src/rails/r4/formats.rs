@@ -1,8 +1,8 @@
 //! Fields as R4 wants them written (`docs/contract.md, 18.3`): every value is a text.
 
 use deunicode::deunicode_char;
-use domain::values::identity::IdentityDocument;
 use domain::values::money::Ves;
+use domain::values::venezuela::IdentityDocument;
 
 const MONTO_MINOR_MAX: i64 = 9_999_999_999;
 const NAME_CHARACTERS_MAX: usize = 20;
@@ -52,7 +52,7 @@ fn plain(text: &str, characters_max: usize, is_fine: fn(char) -> bool) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::values::phone::MobilePhone;
+    use domain::values::venezuela::MobilePhone;
     use proptest::prelude::*;
 
     #[test]

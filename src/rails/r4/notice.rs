@@ -6,10 +6,9 @@ use crate::bank_text;
 use chrono::{DateTime, NaiveDateTime};
 use domain::entities::notice::{NoticedDocument, Transfer};
 use domain::resources::payments::charge::TRANSFER_DAYS_MAX;
-use domain::values::bank::BankCode;
 use domain::values::money::Ves;
-use domain::values::phone::MobilePhone;
 use domain::values::time::{Timestamp, Zone};
+use domain::values::venezuela::{BankCode, MobilePhone};
 use serde_json::{Map, Value};
 
 const APPROVED: &str = "00";

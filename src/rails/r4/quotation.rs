@@ -7,8 +7,8 @@ use super::mapping::{Meaning, meaning};
 use super::wire::{Operation, Reply, Request};
 use crate::rails::http::{Exchange, Failure, HttpAnswer};
 use domain::resources::rates::samples::price;
-use domain::values::date::Date;
 use domain::values::money::Rate;
+use domain::values::time::Date;
 use rust_decimal::Decimal;
 
 pub(super) const DAYS_BACK: i32 = 7;

@@ -5,13 +5,10 @@ use super::formats::{cedula, concepto, monto, nombre};
 use crate::bank_text;
 use crate::rails::live::{BankWord, NotSent, RailId, folded, visible};
 use domain::bank_names::of_id;
-use domain::values::account::AccountNumber;
-use domain::values::bank::BankCode;
-use domain::values::date::Date;
-use domain::values::identity::IdentityDocument;
 use domain::values::money::Ves;
-use domain::values::phone::MobilePhone;
+use domain::values::time::Date;
 use domain::values::token::Token;
+use domain::values::venezuela::{AccountNumber, BankCode, IdentityDocument, MobilePhone};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 

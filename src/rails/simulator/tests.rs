@@ -3,12 +3,9 @@
 
 use super::*;
 use crate::rails::Order;
-use domain::values::account::AccountNumber;
-use domain::values::bank::BankCode;
-use domain::values::identity::IdentityDocument;
-use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use domain::values::token::Token;
+use domain::values::venezuela::{AccountNumber, BankCode, IdentityDocument, MobilePhone};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -356,7 +353,7 @@ fn every_fate_survives_the_books() {
 
 mod collections {
     use super::*;
-    use domain::values::channel::Channel;
+    use domain::values::colombia::Channel;
     use domain::values::ids::Id;
     use domain::values::money::Cop;
 

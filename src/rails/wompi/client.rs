@@ -21,7 +21,7 @@ use crate::rails::{BoxFuture, Call, Order};
 use domain::rail::{Collection, Instruction, Service};
 use domain::resources::cop_payments::collect::WRONG_CODE;
 use domain::trace::Progress;
-use domain::values::channel::Channel;
+use domain::values::colombia::Channel;
 use domain::values::token::{StepToken, Token};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

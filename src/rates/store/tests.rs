@@ -5,7 +5,7 @@ use crate::rates::board::Hook;
 use crate::rates::{RateBoard, Steps};
 use domain::resources::rates::buckets::{Aggregation, Bucket, Kept, Placed, Window, price, ticks};
 use domain::resources::rates::samples::{BCV, Filter, OFFICIAL, Pair};
-use domain::values::mode::Mode;
+use domain::values::ids::Mode;
 use domain::values::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@ use crate::rates::store::Line;
 use domain::codec;
 use domain::resources::rates::buckets::{Bucket, Placed, Step, ticks};
 use domain::resources::rates::samples::{Quotation, Series};
-use domain::values::mode::Mode;
+use domain::values::ids::Mode;
 use rocksdb::{WriteBatch, WriteOptions};
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;

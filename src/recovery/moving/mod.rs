@@ -9,7 +9,7 @@ mod import;
 
 use domain::platform::settings::Deployment;
 use domain::resources::tenants::PlatformAsk;
-use domain::values::mode::{Mode, PLATFORM, tenant_key};
+use domain::values::ids::{Mode, PLATFORM, tenant_key};
 pub use export::{Exported, export, reopen};
 pub use import::{Imported, import};
 

@@ -8,7 +8,7 @@ use crate::openapi::{kinds, schema};
 use crate::shown::shown;
 use crate::value::Value;
 use domain::platform::settings::{Receiver, Shop};
-use domain::values::bank::BankCode;
+use domain::values::venezuela::BankCode;
 use std::borrow::Cow;
 
 const NAME_CHARACTERS_MAX: usize = 120;

@@ -3,8 +3,8 @@
 
 use super::{Bank, Catalogue, Services};
 use crate::codec::stored;
-use crate::values::bank::BankCode;
 use crate::values::time::Timestamp;
+use crate::values::venezuela::BankCode;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,8 +12,8 @@ mod edits;
 pub use edits::{BankBook, Edit, Listed};
 
 use crate::codec::{named, stored};
-use crate::values::bank::BankCode;
-use crate::values::free_text::misleads_in_address;
+use crate::values::text::misleads_in_address;
+use crate::values::venezuela::BankCode;
 use std::fmt;
 
 pub const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;

@@ -6,7 +6,7 @@ use crate::entities::deposit_address::{Asset, Till};
 use crate::entities::means::Means;
 use crate::resources::payments::charge::Figured;
 use crate::values::address::Network;
-use crate::values::channel::Channel;
+use crate::values::colombia::Channel;
 use crate::values::money::Usdt;
 use crate::values::money::Ves;
 use std::str::FromStr;

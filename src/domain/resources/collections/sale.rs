@@ -6,9 +6,9 @@ use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Currency;
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 

@@ -16,11 +16,9 @@ use crate::refusal::{ConversionRefusal, Refusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate};
 use crate::values::time::{SECOND_MS, Timestamp};
-pub use commands::{CANCELED_BY_TENANT, Command, decide};
 use price::Amount;
 
 pub mod auto;
-mod commands;
 pub mod price;
 pub mod spend;
 
@@ -289,6 +287,26 @@ fn cancel(conversion: &Conversion, accepted: &Accepted, reason: String, turn: &T
     );
     draft.event(EventKind::ConversionCanceled, EntityId::conversion(conversion.id));
     Ruling::write(draft)
+}
+
+/// The reason that a conversion canceled by the tenant shows.
+pub const CANCELED_BY_TENANT: &str = "canceled_by_tenant";
+
+pub enum Command {
+    Quote(Box<NewQuote>),
+    /// The acceptance of a quote, with the tenant's reference.
+    Accept(Option<String>),
+    /// The end of a conversion that waits, decided by the tenant or an operator.
+    End(Decision),
+}
+
+pub fn decide(book: &Book, conversion: Option<&Conversion>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, conversion) {
+        (Command::Quote(new), None) => quote(book, *new, turn),
+        (Command::Accept(reference), Some(conversion)) => accept(book, conversion, reference, turn),
+        (Command::End(decision), Some(conversion)) => end(conversion, decision, turn),
+        (Command::Quote(_), Some(_)) | (_, None) => Ruling::refuse(Refusal::NotFound),
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::entities::payment::Status;
 use crate::platform::audit::AuditEntry;
 use crate::rail::{Collection, Effect, How, Instruction, Order};
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
-use crate::values::channel::Channel;
+use crate::values::colombia::Channel;
 use crate::values::ids::EntityId;
 use crate::values::time::Timestamp;
 use crate::values::token::Token;

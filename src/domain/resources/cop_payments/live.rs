@@ -15,7 +15,7 @@ use crate::entities::resource::Resource;
 use crate::rail::{How, Instruction, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
 use crate::refusal::Refusal;
 use crate::trace::Progress;
-use crate::values::channel::Channel;
+use crate::values::colombia::Channel;
 use crate::values::ids::EntityId;
 use std::borrow::Cow;
 

@@ -15,9 +15,9 @@ use crate::refusal::{CryptoRefusal, Refusal};
 use crate::resources::payouts::lifecycle::{self, Amount, Payout as _, PayoutEnd};
 use crate::trace::{OrderState, Said, Trace};
 use crate::values::address::{Network, canonical};
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Usdt};
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 

@@ -15,16 +15,11 @@ use crate::rail::{Effect, How, Operation, Order, RailAnswer, RailReply, Service,
 use crate::refusal::{MerchantRefusal, Refusal};
 use crate::resources::verification::limits;
 use crate::resources::verification::{NOT_THE_CLIENT, Start, not_sent};
-use crate::values::bank::BankCode;
-use crate::values::external_ref::ExternalRef;
-use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
-use crate::values::phone::MobilePhone;
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
-pub use commands::{Command, decide};
-
-mod commands;
+use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 
 /// The largest number of payout methods of a merchant: each record of the merchant has all of them,
 /// and so has the book.
@@ -358,5 +353,42 @@ pub fn verify(merchant: &Merchant, id: Id, seen: (Ves, Ves), turn: &Turn) -> Rul
             );
             Ruling::write(draft)
         }
+    }
+}
+
+pub enum Command {
+    /// A request for a new merchant, or one for a known reference.
+    Register(Box<Registration>),
+    AddMethod(BankCode, MobilePhone),
+    /// A request to pay to this method when none is named.
+    SetDefaultMethod(Id),
+    DeleteMethod(Id),
+    /// A request to verify a payout method by micro-deposits.
+    StartVerification {
+        method: Id,
+        start: Box<Start>,
+    },
+    /// A request to verify a payout method with the amounts that the seller saw.
+    Verify {
+        method: Id,
+        seen: (Ves, Ves),
+    },
+    SetActive(bool),
+    Delete,
+}
+
+pub fn decide(book: &Book, merchant: Option<&Merchant>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, merchant) {
+        (Command::Register(ask), merchant) => register(merchant, *ask, turn),
+        (Command::AddMethod(bank, phone), Some(merchant)) => add_method(merchant, bank, phone, turn),
+        (Command::SetDefaultMethod(method), Some(merchant)) => set_default(merchant, method, turn),
+        (Command::DeleteMethod(method), Some(merchant)) => delete_method(merchant, method, turn),
+        (Command::StartVerification { method, start }, Some(merchant)) => {
+            start_verification(book, merchant, method, &start, turn)
+        }
+        (Command::Verify { method, seen }, Some(merchant)) => verify(merchant, method, seen, turn),
+        (Command::SetActive(active), Some(merchant)) => set_active(merchant, active, turn),
+        (Command::Delete, Some(merchant)) => delete(book, merchant),
+        (_, None) => Ruling::refuse(Refusal::NotFound),
     }
 }

@@ -14,9 +14,9 @@ use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::{Effect, How, Service};
 use crate::refusal::{CheckoutRefusal, PaymentRefusal, Refusal};
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Rate;
+use crate::values::text::ExternalRef;
 use crate::values::token::Token;
 
 /// The time for which an intent can be charged, in milliseconds (`docs/contract.md, 5.4`).

@@ -19,9 +19,9 @@ use crate::rail::{Effect, How, Order, RailAnswer, RailReply, UNSENT_RETRY_SECOND
 use crate::refusal::{MerchantRefusal, PaymentRefusal, Refusal};
 use crate::trace::OrderState;
 use crate::values::card::Card;
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate, Usd, Ves};
+use crate::values::text::ExternalRef;
 use crate::values::time::{DAY_MS, Timestamp, Zone};
 use crate::values::token::Token;
 use std::sync::Arc;

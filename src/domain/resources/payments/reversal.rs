@@ -245,12 +245,10 @@ mod tests {
     use crate::record::Record;
     use crate::resources::operations;
     use crate::resources::payments::charge::Figured;
-    use crate::values::bank::BankCode;
-    use crate::values::external_ref::ExternalRef;
-    use crate::values::identity::IdentityDocument;
     use crate::values::ids::Id;
     use crate::values::money::{Rate, Usd, Ves};
-    use crate::values::phone::MobilePhone;
+    use crate::values::text::ExternalRef;
+    use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
     use std::sync::Arc;
 
     const NOW: Timestamp = Timestamp::from_unix_ms(1_795_226_000_000);

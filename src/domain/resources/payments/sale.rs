@@ -10,10 +10,9 @@ use crate::events::{BalanceReason, EventKind};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::resources::collections::sale::{self as collections, SellerShare};
-use crate::values::calendar::nth_business_day_after;
 use crate::values::ids::EntityId;
 use crate::values::money::{Currency, Ves};
-use crate::values::time::Timestamp;
+use crate::values::time::{Timestamp, nth_business_day_after};
 
 /// The time for which every completed payment is held, in milliseconds (`docs/contract.md, 6.3`).
 pub const HOLD_MS: i64 = 24 * 60 * 60 * 1000;

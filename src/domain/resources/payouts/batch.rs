@@ -14,9 +14,9 @@ use crate::ledger::book::Book;
 use crate::rail::Service;
 use crate::record::Written;
 use crate::refusal::Refusal;
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
 use crate::values::money::{Currency, Ves};
+use crate::values::text::ExternalRef;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -171,10 +171,8 @@ pub fn answered(kept: Arc<KeepRef>, status: u16, body: Vec<u8>) -> Ruling {
 mod tests {
     use super::*;
     use crate::resources::payouts::{PhoneHolder, Receiver};
-    use crate::values::bank::BankCode;
-    use crate::values::identity::IdentityDocument;
-    use crate::values::phone::MobilePhone;
     use crate::values::time::Timestamp;
+    use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 
     fn item(n: u16, reference: &str, minor: i64) -> NewItem {
         let to = PhoneHolder {

@@ -10,9 +10,9 @@ use crate::kept::KeepRef;
 use crate::ledger::{Ledger, MovementKind, Posting, Row};
 use crate::rail::{Effect, How, RailAnswer, RailReply};
 use crate::trace::{OrderState, Said, Trace};
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::EntityId;
 use crate::values::money::Currency;
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 

@@ -15,14 +15,11 @@ use crate::ledger::{Ledger, MovementKind};
 use crate::rail::{Effect, How, Operation, Order, RailReply, Service};
 use crate::refusal::{MerchantRefusal, PayoutRefusal, Refusal};
 use crate::trace::{OrderState, Trace};
-use crate::values::account::AccountNumber;
-use crate::values::bank::BankCode;
-use crate::values::external_ref::ExternalRef;
-use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
-use crate::values::phone::MobilePhone;
+use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
+use crate::values::venezuela::{AccountNumber, BankCode, IdentityDocument, MobilePhone};
 use lifecycle::{Amount, Payout as _};
 use std::sync::Arc;
 

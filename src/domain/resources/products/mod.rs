@@ -8,7 +8,6 @@
 //! Offers and their names belong here. The sale does not: a link opens a checkout
 //! session, and that is paid like any other.
 
-mod commands;
 pub mod slug;
 
 use crate::cause::Cause;
@@ -20,7 +19,6 @@ use crate::ledger::sellers;
 use crate::refusal::{MerchantRefusal, ProductRefusal, Refusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd};
-pub use commands::{Command, decide};
 
 /// The largest quantity that a buyer may take through a link.
 pub const QUANTITY_MAX: u16 = 999;
@@ -180,4 +178,26 @@ fn written(cause: Cause, before: &Product, changed: Product, turn: &Turn) -> Rul
     let mut draft = Draft::new(cause);
     draft.change(before, Entity::Product(Product { updated_at: turn.now, ..changed }));
     Ruling::write(draft)
+}
+
+pub enum Command {
+    Create(Box<NewProduct>),
+    Change(Box<ProductChange>),
+    /// A request to delete a product, with its links.
+    Delete,
+    AddLink(Box<NewLink>),
+    ChangeLink(Id, Box<LinkChange>),
+    DeleteLink(Id),
+}
+
+pub fn decide(book: &Book, product: Option<&Product>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, product) {
+        (Command::Create(new), None) => create(*new, turn),
+        (Command::Change(ask), Some(product)) => change(product, *ask, turn),
+        (Command::Delete, Some(product)) => delete(book, product),
+        (Command::AddLink(new), Some(product)) => add_link(book, product, *new, turn),
+        (Command::ChangeLink(link, ask), Some(product)) => change_link(product, link, *ask, turn),
+        (Command::DeleteLink(link), Some(product)) => delete_link(book, product, link, turn),
+        (Command::Create(_), Some(_)) | (_, None) => Ruling::refuse(Refusal::NotFound),
+    }
 }

@@ -1,8 +1,8 @@
 //! Slugs: the end of a payment link's address, 3 to 64 of a–z, 0–9 and dash
 //! (`docs/contract.md, 12.2`), made from the product's name when none is given.
 
-use crate::values::free_text::is_invisible;
 use crate::values::ids::Id;
+use crate::values::text::is_invisible;
 use deunicode::deunicode_char;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;

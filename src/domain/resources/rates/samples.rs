@@ -1,10 +1,9 @@
 //! A price at a moment, and the series that it belongs to.
 
 use crate::codec::stored;
-use crate::values::date::Date;
-use crate::values::mode::Mode;
+use crate::values::ids::Mode;
 use crate::values::money::Rate;
-use crate::values::time::{MINUTE_MS, Timestamp, Zone};
+use crate::values::time::{Date, MINUTE_MS, Timestamp, Zone};
 use rust_decimal::Decimal;
 use std::fmt;
 use std::sync::Arc;

@@ -3,8 +3,7 @@
 use crate::decision::{Ruling, write_platform};
 use crate::platform::{ApiKey, PlatformBook, PlatformChange};
 use crate::refusal::{PlatformRefusal, Refusal};
-use crate::values::ids::Id;
-use crate::values::mode::Mode;
+use crate::values::ids::{Id, Mode};
 use crate::values::time::{DAY_MS, SECOND_MS, Timestamp};
 use std::sync::Arc;
 

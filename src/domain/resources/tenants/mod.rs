@@ -15,9 +15,9 @@ use crate::platform::settings::{Deployment, LiveStatus, Settings, TenantSettings
 use crate::platform::{ApiKey, PlatformBook, PlatformChange, SearchedBlocks, Tenant};
 use crate::refusal::{PlatformRefusal, Refusal};
 use crate::resources::banks::{Edit, Listed};
-use crate::values::bank::BankCode;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
+use crate::values::venezuela::BankCode;
 use std::sync::Arc;
 
 /// A command of an operator to the platform's book.

@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::entities::verification::references_of_two;
-use crate::values::bank::BankCode;
-use crate::values::phone::MobilePhone;
+use crate::values::venezuela::{BankCode, MobilePhone};
 
 const MINUTE: i64 = 60_000;
 

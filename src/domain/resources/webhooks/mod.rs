@@ -24,9 +24,6 @@ use crate::ledger::book::Book;
 use crate::refusal::{Refusal, WebhookRefusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::SECOND_MS;
-pub use commands::{Command, decide};
-
-mod commands;
 
 /// The largest number of endpoints per tenant and mode.
 pub const ENDPOINTS_MAX: usize = 20;
@@ -275,6 +272,30 @@ fn write(cause: Cause, before: &Webhook, next: Webhook) -> Ruling {
     let mut draft = Draft::new(cause);
     draft.change(before, Entity::Webhook(next));
     Ruling::write(draft)
+}
+
+pub enum Command {
+    Register(Box<NewWebhook>),
+    Change(Box<WebhookChange>),
+    /// A request for the next secret, beside which the last signs for so many seconds.
+    RotateSecret(u32),
+    Delete,
+    Progress(Box<Progress>),
+    Resend(EventRef),
+}
+
+pub fn decide(book: &Book, webhook: Option<&Webhook>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, webhook) {
+        (Command::Register(new), None) => register(book, *new, turn),
+        (Command::Change(ask), Some(webhook)) => change(book, webhook, *ask),
+        (Command::RotateSecret(overlap_seconds), Some(webhook)) => {
+            rotate_secret(webhook, overlap_seconds, turn)
+        }
+        (Command::Delete, Some(webhook)) => delete(webhook),
+        (Command::Progress(made), Some(webhook)) => progress(book, webhook, *made, turn),
+        (Command::Resend(event), Some(webhook)) => resend(webhook, event, turn),
+        (Command::Register(_), Some(_)) | (_, None) => Ruling::refuse(Refusal::NotFound),
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::entities::payment::Status;
 use crate::entities::resource::Resource;
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
 use crate::resources::cop_payments::codes::WrongCodes;
-use crate::values::channel::Channel;
+use crate::values::colombia::Channel;
 use std::sync::Arc;
 
 #[test]

@@ -7,9 +7,8 @@ use crate::entities::cop_payment::TELL;
 use crate::entities::payment::Status;
 use crate::entities::resource::Resource;
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
-use crate::values::channel::Channel;
-use crate::values::time::MINUTE_MS;
-use crate::values::time::Timestamp;
+use crate::values::colombia::Channel;
+use crate::values::time::{MINUTE_MS, Timestamp};
 
 #[test]
 fn every_end_of_a_collection_that_is_asked_about() {

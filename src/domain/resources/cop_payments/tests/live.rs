@@ -12,8 +12,7 @@ use crate::rail::{Availability, BankCall, Service, Terms};
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal, Refusal};
 use crate::resources::cop_payments::live::NextStep;
 use crate::trace::{BankWord, NEVER, Polling, Progress, RailId, Said};
-use crate::values::buyer::{Buyer, DocumentType};
-use crate::values::channel::Channel;
+use crate::values::colombia::{Buyer, Channel, DocumentType};
 use crate::values::time::MINUTE_MS;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::entities::cop_payment::COLLECT;
 use crate::entities::payment::Status;
 use crate::resources::merchants;
-use crate::values::channel::Channel;
+use crate::values::colombia::Channel;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 

@@ -9,9 +9,9 @@ use crate::ledger::book::Book;
 use crate::resources::crypto::payouts::{self, Command};
 use crate::trace::{OrderState, Trace};
 use crate::values::address::Network;
-use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
 use crate::values::money::Usdt;
+use crate::values::text::ExternalRef;
 use proptest::prelude::*;
 use std::sync::Arc;
 

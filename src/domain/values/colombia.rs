@@ -1,10 +1,44 @@
-//! A Colombian payer: mobile phone and identity document (`docs/contract.md, 1.5`).
+//! The way in which a buyer pays pesos, and what is known of the buyer: mobile phone and identity document
+//! (`docs/contract.md, 1.5`).
 //!
-//! Both are personal data: they have no Display, their Debug is masked, and whoever shows one in
-//! clear says so by calling `clear`.
+//! Both are personal data: they have no Display, their Debug is masked, and whoever shows one in clear says so by
+//! calling `clear`.
 
 use crate::codec::stored;
+use crate::values::time::MINUTE_MS;
 use std::fmt;
+
+stored! {
+    /// The way in which the buyer pays.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Channel {
+        /// The buyer scans a QR code, or pastes the transfer key that it shows.
+        0 Qr "qr",
+        1 Push "push",
+        /// The buyer types a code that came by SMS.
+        2 Sms "sms",
+    }
+}
+
+impl Channel {
+    /// The time that the buyer has, in milliseconds (`docs/contract.md, 11.3`).
+    pub const fn lifetime_ms(self) -> i64 {
+        match self {
+            Channel::Qr => 15 * MINUTE_MS,
+            Channel::Push | Channel::Sms => 5 * MINUTE_MS,
+        }
+    }
+
+    /// The documents by which its buyer may be known. The processor of live mode sends codes to
+    /// holders of a cédula alone (`docs/contract.md, 18.4, 21.10`).
+    pub const fn documents(self, livemode: bool) -> &'static [DocumentType] {
+        match (self, livemode) {
+            (Channel::Sms, true) => &[DocumentType::Cc],
+            (Channel::Sms, false) => &[DocumentType::Cc, DocumentType::Ce, DocumentType::Ti],
+            (Channel::Qr | Channel::Push, _) => &DocumentType::ALL,
+        }
+    }
+}
 
 /// The message for text that is not a phone.
 const PHONE_EXPECTED: &str = "must be a Colombian mobile phone: 10 digits that start with 3, with or without +57, for example 3001234567";
@@ -39,13 +73,6 @@ impl ColombianPhone {
     /// The phone masked to its prefix and last four digits: `300***4567`.
     pub fn masked(self) -> impl fmt::Display {
         fmt::from_fn(move |f| write!(f, "{}***{:04}", self.0 / 10_000_000, self.0 % 10_000))
-    }
-}
-
-/// The masked phone.
-impl fmt::Debug for ColombianPhone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.masked(), f)
     }
 }
 
@@ -85,13 +112,6 @@ impl DocumentNumber {
     }
 }
 
-/// The masked number.
-impl fmt::Debug for DocumentNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.masked(), f)
-    }
-}
-
 stored! {
     /// The details of a payer that are known; a QR code needs none of them.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,6 +123,8 @@ stored! {
         3 pub document_number: Option<DocumentNumber>,
     }
 }
+
+debug_as! { ColombianPhone DocumentNumber: it => it.masked() }
 
 #[cfg(test)]
 mod tests {

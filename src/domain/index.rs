@@ -16,7 +16,7 @@
 //! | `v` | event number | sequence | the record with this event and those after it |
 //! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer; of operators under the platform's key, and with a byte for the mode that it is about. It is taken out when the answer has expired |
 //! | `o` | 1, sequence | | under the platform's key, the records by which banks contradicted themselves |
-//! | `q` | what it is, hash of a text, tenant key, id, kind | of deposits the sequence | under the platform's key, what has a text that is searched for (`search.rs`) |
+//! | `q` | what it is, hash of a text, tenant key, id, kind | of deposits the sequence | under the platform's key, what has a text that is searched for ([`found_by`]) |
 //! | `a` | which, whose, time, sequence | | under the platform's key, the entries of the audit: all of them, those of an operator, about a tenant, of an action |
 //! | `d` | endpoint, delivery | sequence | the record with the outcome of a delivery; names of deliveries sort as they became due |
 //! | `t` | account, date | the day | a day of an account that is over (`ledger/days.rs`) |
@@ -25,21 +25,15 @@
 //! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all
 //! tenants: the tenant key (8 bytes), then the id.
 
+use crate::bank_names::Owner;
 use crate::ledger::Ledger;
-use crate::values::date::Date;
-use crate::values::ids::{EntityId, Id, Kind};
-use crate::values::mode::{PLATFORM, is_live};
+use crate::values::ids::{EntityId, Id, Kind, PLATFORM, is_live};
 use crate::values::money::Currency;
-use crate::values::time::Timestamp;
-pub use entries::Entries;
-pub use search::{
-    Found, PersonMarks, Trait, finder, found, found_by, found_within, is_personal, may_be_missing,
-    searched_hash,
-};
+use crate::values::time::{Date, Timestamp};
+use crate::values::venezuela::{IdentityDocument, MobilePhone};
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
-
-mod entries;
-pub(crate) mod search;
+use wal::IndexOps;
 
 /// The kinds of names, each with a space of its own per tenant and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -158,27 +152,28 @@ const TEST_MODE: u8 = 1;
 const NO_MODE: u8 = 2;
 
 fn begin(tenant: u64, letter: u8) -> Vec<u8> {
+    key(tenant, letter, &[])
+}
+
+fn key(tenant: u64, letter: u8, parts: &[&[u8]]) -> Vec<u8> {
     let tenant = u32::try_from(tenant).unwrap_or(u32::MAX);
     let mut key = Vec::with_capacity(48);
     key.extend_from_slice(&tenant.to_be_bytes());
     key.push(letter);
+    for part in parts {
+        key.extend_from_slice(part);
+    }
     key
 }
 
 /// The index key of an entity; its value is the sequence of the entity's newest record.
 pub fn entity(tenant: u64, id: EntityId) -> Vec<u8> {
-    let mut key = begin(tenant, b'e');
-    key.push(id.kind as u8);
-    key.extend_from_slice(id.id.as_bytes());
-    key
+    key(tenant, b'e', &[&[id.kind as u8], id.id.as_bytes()])
 }
 
 /// The index key of a name in a space.
 pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
-    let mut key = begin(tenant, b'r');
-    key.push(space as u8);
-    key.extend_from_slice(name.as_bytes());
-    key
+    key(tenant, b'r', &[&[space as u8], name.as_bytes()])
 }
 
 /// The index key of micro-deposits that a bank made.
@@ -205,43 +200,30 @@ pub fn sampled_at(unix_ms: i64) -> String {
 /// The prefix of the list of a kind's entities with a facet. The entity's id follows; for
 /// conversions, the instant at which it began and the number of those before it stand in between.
 pub fn list(tenant: u64, kind: Kind, facet: u8) -> Vec<u8> {
-    let mut key = begin(tenant, b'l');
-    key.extend_from_slice(&[kind as u8, facet]);
-    key
+    key(tenant, b'l', &[&[kind as u8, facet]])
 }
 
 /// The prefix of the movements of a ledger of a type; time and sequence follow, 8 bytes each, big
 /// endian.
 pub fn movements(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<u8> {
-    let mut key = begin(tenant, b'm');
     match ledger {
-        LedgerKey::Tenant(currency) => key.push(currency as u8),
-        LedgerKey::Seller(merchant) => {
-            key.push(0xFF);
-            key.extend_from_slice(merchant.as_bytes());
-        }
+        LedgerKey::Tenant(currency) => key(tenant, b'm', &[&[currency as u8, kind]]),
+        LedgerKey::Seller(merchant) => key(tenant, b'm', &[&[0xFF], merchant.as_bytes(), &[kind]]),
     }
-    key.push(kind);
-    key
 }
 
 /// The prefix of the days of an account that are over; the date follows, 4 bytes, as
 /// [`day_bytes`] has it.
 pub fn days(tenant: u64, ledger: Ledger, currency: Currency) -> Vec<u8> {
-    let mut key = begin(tenant, b't');
-    key.push(currency as u8);
-    match ledger {
-        Ledger::Tenant => key.push(1),
-        Ledger::Seller(merchant) => {
-            key.push(2);
-            key.extend_from_slice(merchant.as_bytes());
-        }
-        Ledger::Fees => key.push(3),
-        Ledger::Rail => key.push(4),
-        Ledger::Operator => key.push(5),
-        Ledger::Exchange => key.push(6),
-    }
-    key
+    let (kind, seller) = match &ledger {
+        Ledger::Tenant => (1, None),
+        Ledger::Seller(merchant) => (2, Some(merchant)),
+        Ledger::Fees => (3, None),
+        Ledger::Rail => (4, None),
+        Ledger::Operator => (5, None),
+        Ledger::Exchange => (6, None),
+    };
+    key(tenant, b't', &[&[currency as u8, kind], seller.map_or(&[], |seller| seller.as_bytes().as_slice())])
 }
 
 /// A date as key bytes that sort in its order.
@@ -257,7 +239,7 @@ pub fn begun_at(tenant: u64) -> Vec<u8> {
 /// The ranges of a tenant's keys that a book which begins anew leaves: all but those of customers' deposit
 /// addresses.
 pub(crate) fn left(tenant: u64) -> [(Vec<u8>, Vec<u8>); 3] {
-    let at = |letter, kind: u8| [begin(tenant, letter), vec![kind]].concat();
+    let at = |letter, kind: u8| key(tenant, letter, &[&[kind]]);
     let (address, names) = (Kind::DepositAddress as u8, Space::DepositAddress as u8);
     debug_assert_eq!(names + 1, Space::DepositTo as u8, "the names of addresses are side by side");
     [
@@ -269,9 +251,7 @@ pub(crate) fn left(tenant: u64) -> [(Vec<u8>, Vec<u8>); 3] {
 
 /// The index key of an event that is the first in its record; the value is the record's sequence.
 pub fn event(tenant: u64, number: u64) -> Vec<u8> {
-    let mut key = begin(tenant, b'v');
-    key.extend_from_slice(&number.to_be_bytes());
-    key
+    key(tenant, b'v', &[&number.to_be_bytes()])
 }
 
 /// The end of the events' keys: past the largest number.
@@ -281,16 +261,12 @@ pub fn events_end(tenant: u64) -> Vec<u8> {
 
 /// The prefix of the uses of an Idempotency-Key; the hash of the path follows.
 pub fn kept(tenant: u64, idempotency_key: &str) -> Vec<u8> {
-    let mut key = begin(tenant, KEPT);
-    key.extend_from_slice(&short_hash(idempotency_key));
-    key
+    key(tenant, KEPT, &[&short_hash(idempotency_key)])
 }
 
 /// The index key of the answer to an Idempotency-Key on a path.
 pub fn kept_on(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
-    let mut key = kept(tenant, idempotency_key);
-    key.extend_from_slice(&short_hash(path));
-    key
+    key(tenant, KEPT, &[&short_hash(idempotency_key), &short_hash(path)])
 }
 
 /// The index key of the answer to an operator's call, under the platform's key whichever the
@@ -309,9 +285,7 @@ pub(crate) fn kept_of_operator(tenant: u64, idempotency_key: &str, path: &str) -
 /// The prefix of the records, of all tenants, in which a bank contradicted itself about an
 /// operation; the sequence of the record follows.
 pub fn contradicted() -> Vec<u8> {
-    let mut key = begin(PLATFORM, b'o');
-    key.push(1);
-    key
+    key(PLATFORM, b'o', &[&[1]])
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -325,23 +299,13 @@ pub enum AuditList<'a> {
 
 /// The prefix of a list of the audit; time and sequence follow, 8 bytes each, big endian.
 pub fn audit(list: AuditList<'_>) -> Vec<u8> {
-    let mut key = begin(PLATFORM, b'a');
-    match list {
-        AuditList::All => key.push(0),
-        AuditList::Operator(id) => {
-            key.push(1);
-            key.extend_from_slice(id.unwrap_or(Id::from_bytes([0; 16])).as_bytes());
-        }
-        AuditList::Tenant(id) => {
-            key.push(2);
-            key.extend_from_slice(id.as_bytes());
-        }
-        AuditList::Action(action) => {
-            key.push(3);
-            key.extend_from_slice(&short_hash(action));
-        }
-    }
-    key
+    let (list, of) = match list {
+        AuditList::All => return key(PLATFORM, b'a', &[&[0]]),
+        AuditList::Operator(id) => (1, *id.unwrap_or(Id::from_bytes([0; 16])).as_bytes()),
+        AuditList::Tenant(id) => (2, *id.as_bytes()),
+        AuditList::Action(action) => (3, short_hash(action)),
+    };
+    key(PLATFORM, b'a', &[&[list], &of])
 }
 
 /// The bounds of the keys of a tenant's kept answers: the first is part of the range, the second is
@@ -372,9 +336,7 @@ pub(crate) fn short_hash(text: &str) -> [u8; 16] {
 
 /// The prefix of the outcomes of an endpoint's deliveries; the delivery's id follows.
 pub fn deliveries(tenant: u64, webhook: Id) -> Vec<u8> {
-    let mut key = begin(tenant, b'd');
-    key.extend_from_slice(webhook.as_bytes());
-    key
+    key(tenant, b'd', &[webhook.as_bytes()])
 }
 
 /// The endpoint and the delivery that the key of an outcome names.
@@ -390,13 +352,243 @@ pub fn webhooks() -> Vec<u8> {
 }
 
 pub(crate) fn webhook(tenant: u64, id: Id) -> Vec<u8> {
-    let mut key = webhooks();
-    key.extend_from_slice(&tenant.to_be_bytes());
-    key.extend_from_slice(id.as_bytes());
-    key
+    [webhooks().as_slice(), &tenant.to_be_bytes(), id.as_bytes()].concat()
 }
 
 /// A time as key bytes that sort in its order: milliseconds since 1970, big endian.
 pub fn time_bytes(time: Timestamp) -> [u8; 8] {
     u64::try_from(time.unix_ms()).unwrap_or(0).to_be_bytes()
+}
+
+// What a search looks into: what is known of an entity besides its id and its names, such as a bank's reference
+// or a payer's document. An entry is the platform's, so that operators find it among all tenants, and holds the
+// tenant key behind the text, so that a tenant finds its own by one seek. The text is a short hash, of documents and
+// phones under the server's key: the index tells nobody who paid. An entry says where to look, not what is there:
+// whoever reads it compares with the entity, which may have changed, gone, or have another text of the same hash.
+
+const SEARCH: u8 = b'q';
+/// The byte of a deposit in USDT, which is no entity.
+const DEPOSIT: u8 = 0xFF;
+
+/// A trait by which an entity is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Trait {
+    /// The reference of a bank or of a processor.
+    BankReference = 1,
+    /// The tenant's reference, which need not be unique: of checkout sessions and their payments,
+    /// of payments in pesos, of conversions.
+    Reference = 2,
+    /// The hash of a transaction on a network.
+    TxHash = 3,
+    /// The identity document of a payer or a seller.
+    Document = 4,
+    Phone = 5,
+    /// The id of a part of something: of a deposit in USDT, or of a seller's payout method.
+    PartId = 6,
+}
+
+/// The server's key for what is found by a person's document or phone; without it, which is how
+/// rules are tested, nothing is found by these.
+#[derive(Clone, Default)]
+pub struct PersonMarks(Option<Hmac<Sha256>>);
+
+impl PersonMarks {
+    pub fn under(key: &[u8]) -> PersonMarks {
+        PersonMarks(Hmac::new_from_slice(key).ok())
+    }
+
+    pub const fn is_some(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+/// The prefix of what has a text, of all tenants; the tenant key (4 bytes), the id and its kind
+/// follow. `None` for a person's where there is no key.
+pub fn found_by(marks: &PersonMarks, by: Trait, text: &str) -> Option<Vec<u8>> {
+    let hash: [u8; 8] = if matches!(by, Trait::Document | Trait::Phone) {
+        let mac = marks.0.clone()?.chain_update(b"found by").chain_update(text.as_bytes());
+        mac.finalize().into_bytes().first_chunk().copied()?
+    } else {
+        *Sha256::digest(text.as_bytes()).first_chunk()?
+    };
+    Some(key(PLATFORM, SEARCH, &[&[by as u8], &hash]))
+}
+
+/// The prefix of what has a text within a tenant key; the id and its kind follow.
+pub fn found_within(found_by: &[u8], tenant: u64) -> Vec<u8> {
+    let tenant = u32::try_from(tenant).unwrap_or(u32::MAX);
+    [found_by, &tenant.to_be_bytes()].concat()
+}
+
+/// The tenant key of an entry behind the prefix of its text.
+pub fn finder(suffix: &[u8]) -> Option<u64> {
+    suffix.first_chunk::<4>().map(|tenant| u32::from_be_bytes(*tenant).into())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    Entity(EntityId),
+    /// A deposit in USDT; the value of its entry is the record.
+    Deposit(Id),
+}
+
+/// The target of an entry, from what follows the tenant key.
+pub fn found(suffix: &[u8]) -> Option<Found> {
+    let (id, kind) = suffix.split_first_chunk::<16>()?;
+    let id = Id::from_bytes(*id);
+    match kind {
+        [DEPOSIT] => Some(Found::Deposit(id)),
+        [kind] => Kind::from_byte(*kind).map(|kind| Found::Entity(EntityId { kind, id })),
+        _ => None,
+    }
+}
+
+/// The key of a deposit that has a text.
+pub(crate) fn of_deposit(found_by: &[u8], tenant: u64, deposit: Id) -> Vec<u8> {
+    [found_within(found_by, tenant).as_slice(), deposit.as_bytes(), &[DEPOSIT]].concat()
+}
+
+/// A transaction's hash as it is searched for: networks write it in either case.
+pub fn searched_hash(tx_hash: &str) -> String {
+    tx_hash.to_ascii_lowercase()
+}
+
+/// Whether a directory may lack this entry although a record says it: an older version wrote the
+/// record. What was found before is found without it, so only these are excused.
+pub fn may_be_missing(key: &[u8]) -> bool {
+    match key {
+        [_, _, _, _, b'r', space, ..] => *space == Space::MicroDeposits as u8,
+        [_, _, _, _, SEARCH, ..] => true,
+        [_, _, _, _, b'l', kind, ..] => *kind == Kind::Session as u8,
+        _ => false,
+    }
+}
+
+/// Whether an entry is about a person, so that only who has the key can tell that it belongs there.
+pub fn is_personal(key: &[u8]) -> bool {
+    let personal = [Trait::Document as u8, Trait::Phone as u8];
+    matches!(key, [_, _, _, _, SEARCH, by, ..] if personal.contains(by))
+}
+
+/// The entries of one entity, in the making.
+pub struct Entries<'a> {
+    pub(crate) tenant: u64,
+    pub(crate) id: EntityId,
+    pub(crate) marks: &'a PersonMarks,
+    pub(crate) ops: &'a mut IndexOps,
+}
+
+impl Entries<'_> {
+    /// A name of the tenant's that leads to the entity.
+    pub fn name(&mut self, space: Space, text: &str) {
+        self.ops.put(&name(self.tenant, space, text), self.id.id.as_bytes());
+    }
+
+    /// A name of the tenant's that is free again.
+    pub fn free(&mut self, space: Space, text: &str) {
+        self.ops.delete(&name(self.tenant, space, text));
+    }
+
+    /// The entity's id among those of all tenants; it leads to the tenant.
+    pub fn id_among_all(&mut self, space: Space) {
+        let key = name(PLATFORM, space, &self.id.id.to_string());
+        self.ops.put(&key, &self.tenant.to_be_bytes());
+    }
+
+    /// A name among those of all tenants; it leads to the entity.
+    pub fn name_among_all(&mut self, space: Space, text: &str) {
+        self.ops.put(&name(PLATFORM, space, text), self.id.id.as_bytes());
+    }
+
+    pub fn free_among_all(&mut self, space: Space, text: &str) {
+        self.ops.delete(&name(PLATFORM, space, text));
+    }
+
+    /// A name where names of its space are: the tenant's own, or among those of all tenants.
+    pub fn name_in(&mut self, space: Space, text: &str) {
+        self.ops.put(&name(space.owner(self.tenant), space, text), self.id.id.as_bytes());
+    }
+
+    /// The slug of a payment link among those of all tenants; it leads to the tenant and the link.
+    pub fn slug(&mut self, slug: &str, link: Id) {
+        let value = [self.tenant.to_be_bytes().as_slice(), link.as_bytes()].concat();
+        self.ops.put(&name(PLATFORM, Space::Slug, slug), &value);
+    }
+
+    /// The document of a payer among those of all tenants.
+    pub fn payer(&mut self, document: IdentityDocument) {
+        self.ops.put(&name(PLATFORM, Space::Payer, &document.number().to_string()), &[]);
+    }
+
+    /// Adds the payment, whose transfer has no notice yet, to those of all tenants that wait for
+    /// one.
+    pub fn await_notice(&mut self, prefix: &str) {
+        let value = [self.tenant.to_be_bytes().as_slice(), self.id.id.as_bytes()].concat();
+        self.ops.put(&self.awaited(prefix), &value);
+    }
+
+    /// Removes the payment from those that wait: its notice has come, or is no longer waited for.
+    pub fn await_no_notice(&mut self, prefix: &str) {
+        self.ops.delete(&self.awaited(prefix));
+    }
+
+    fn awaited(&self, prefix: &str) -> Vec<u8> {
+        let text = format!("{prefix}{} {}", self.tenant, self.id.id);
+        name(PLATFORM, Space::AwaitedNotice, &text)
+    }
+
+    /// A text by which the entity is searched for.
+    pub fn found_by(&mut self, by: Trait, text: &str) {
+        if let Some(prefix) = found_by(self.marks, by, text) {
+            let within = found_within(&prefix, self.tenant);
+            self.ops.put(&[within.as_slice(), self.id.id.as_bytes(), &[self.id.kind as u8]].concat(), &[]);
+        }
+    }
+
+    /// A text by which the entity is searched for, if it has it.
+    pub fn maybe_found_by(&mut self, by: Trait, text: Option<&str>) {
+        if let Some(text) = text {
+            self.found_by(by, text);
+        }
+    }
+
+    /// A person by whose document and phone the entity is searched for.
+    pub fn found_by_person(&mut self, document: Option<IdentityDocument>, phone: Option<MobilePhone>) {
+        self.maybe_found_by(
+            Trait::Document,
+            document.map(|document| document.clear().to_string()).as_deref(),
+        );
+        self.maybe_found_by(Trait::Phone, phone.map(|phone| phone.clear().to_string()).as_deref());
+    }
+
+    /// A webhook endpoint among those of all tenants.
+    pub fn endpoint(&mut self) {
+        self.ops.put(&webhook(self.tenant, self.id.id), &[]);
+    }
+
+    /// Micro-deposits that were ordered for the entity.
+    pub fn deposit_order(&mut self, operation: Id) {
+        let value = [&self.tenant.to_be_bytes()[..], &[self.id.kind as u8], self.id.id.as_bytes()].concat();
+        self.ops.put(&name(PLATFORM, Space::DepositOrder, &operation.to_string()), &value);
+    }
+
+    /// The names that a bank has given the orders of the entity by now.
+    pub fn bank_names(&mut self, named: Vec<(Id, String)>) {
+        let (tenant, entity) = (self.tenant, self.id);
+        for (operation, text) in named {
+            let owner = Owner { tenant, entity, operation };
+            self.ops.put(&name(PLATFORM, Space::BankName, &text), &owner.to_bytes());
+        }
+    }
+
+    /// Micro-deposits that the bank made for the entity.
+    pub fn micro_deposits(&mut self, operation: Id) {
+        self.ops.put_seq(&micro_deposits(self.tenant, operation));
+    }
+
+    /// The outcome of a delivery of the endpoint.
+    pub fn delivery(&mut self, delivery: Id) {
+        self.ops.put_seq(&key(self.tenant, b'd', &[self.id.id.as_bytes(), delivery.as_bytes()]));
+    }
 }
