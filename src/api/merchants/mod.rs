@@ -25,7 +25,7 @@ use domain::index::Space;
 use domain::resources::banks::Catalogue;
 use domain::resources::merchants::{self, Registration};
 use domain::values::ids::{EntityId, Id};
-use domain::values::venezuela::MobilePhone;
+use domain::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 use std::borrow::Cow;
 
 const NAME_MAX: usize = 120;

@@ -4,11 +4,11 @@
 use super::{schema, values};
 use crate::fields::{Fields, Invalid, Kind, body, kind};
 use crate::value::{BREAKS, Bad, Value};
-use domain::values::time::{Date, Timestamp};
-use domain::values::text::{CHARACTERS_MAX, ExternalRef, has_line_break, REFERENCE_CHARACTERS_MAX};
-use domain::values::venezuela::{IdentityDocument, MobilePhone};
 use domain::values::ids::{Id, Mode};
 use domain::values::money::Currency;
+use domain::values::text::{ExternalRef, REFERENCE_CHARACTERS_MAX, has_line_break};
+use domain::values::time::{Date, Timestamp};
+use domain::values::venezuela::{IdentityDocument, MobilePhone};
 use schema::Schema;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;

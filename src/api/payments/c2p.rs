@@ -22,10 +22,10 @@ use domain::refusal::{PaymentRefusal, Refusal};
 use domain::resources::banks::{Catalogue, Service, sends_otp};
 use domain::resources::payments::charge::Price;
 use domain::resources::payments::{self, c2p};
-use domain::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
-use domain::values::text::ExternalRef;
 use domain::values::ids::{EntityId, Id};
+use domain::values::text::ExternalRef;
 use domain::values::token::Token;
+use domain::values::venezuela::BankCode;
 
 fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Got<(Price, Debtor, ExternalRef)> {
     gather!(fields {

@@ -17,6 +17,7 @@ use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::values::card::{Card, Cvv, Expiry, Number};
 use domain::values::ids::Id;
 use domain::values::money::Rate;
+use domain::values::text::ExternalRef;
 use std::borrow::Cow;
 use std::sync::Arc;
 

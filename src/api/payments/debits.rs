@@ -22,7 +22,6 @@ use domain::resources::payments::otp::NewOtp;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::token::Token;
-use domain::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 
 const NAME_MAX: usize = 100;
 

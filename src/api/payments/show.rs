@@ -19,7 +19,6 @@ use domain::trace::shown;
 use domain::values::card::Brand;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usdt;
-use domain::values::text::ExternalRef;
 
 const BRANDS: [Brand; 9] = [
     Brand::Visa,

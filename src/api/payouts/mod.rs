@@ -25,9 +25,9 @@ use domain::index::Space;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payouts::{NewPayout, PhoneHolder, Receiver};
 use domain::trace::shown;
-use domain::values::venezuela::{AccountNumber, BankCode};
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
+use domain::values::venezuela::{AccountNumber, BankCode};
 
 pub const CONCEPT_MAX: usize = 140;
 const HOLDER_MAX: usize = 120;
