@@ -1,7 +1,6 @@
 //! The hits of a search, and how they are shown: the kind, the state and the amount of anything.
 
 use crate::checkout::sessions;
-use crate::lists::made_at;
 use crate::openapi::{schema, values};
 use crate::records::{Records, Stopped};
 use crate::shown::shown;
