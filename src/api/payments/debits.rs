@@ -19,7 +19,6 @@ use domain::entities::otp::{Otp, Status};
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::resources::payments::otp::NewOtp;
-use domain::values::bank::BankCode;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::token::Token;
