@@ -95,7 +95,7 @@ pub struct Problem {
     pub retry_after: Option<NonZeroU32>,
     pub allow: Option<Arc<str>>,
     /// The message that is logged and never sent; every problem of our own making has one.
-    pub private: Option<Arc<str>>,
+    pub private: Option<Arc<String>>,
 }
 
 impl Problem {
@@ -287,13 +287,13 @@ impl Problem {
 
     /// The same problem with the failure behind it, in which there must be no secret.
     pub fn because(mut self, failure: impl fmt::Display) -> Self {
-        self.private = Some(failure.to_string().into());
+        self.private = Some(Arc::new(failure.to_string()));
         self
     }
 
     /// The private message, for the log; none where the public one says it all.
     pub fn private_message(&self) -> Option<String> {
-        self.private.as_deref().map(str::to_owned)
+        self.private.as_deref().cloned()
     }
 
     pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
