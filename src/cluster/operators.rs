@@ -53,7 +53,8 @@ impl Operators {
         let sent = bearer(headers).map(digest);
         // All of them are compared, so that the time tells nothing.
         let active = named.iter().filter(|known| known.status == OperatorStatus::Active);
-        match active.filter(|known| sent.is_some_and(|sent| known.token_hash.ct_eq(&sent).into())).last() {
+        let is_sent = |known: &OperatorAccount| sent.is_some_and(|sent| known.token_hash.ct_eq(&sent).into());
+        match active.fold(None, |found, known| if is_sent(known) { Some(known) } else { found }) {
             Some(found) => Some((Who { id: Some(found.id), name: found.name.clone() }, found.role)),
             None => self.is_root(headers).then(|| (Who::root(), Role::Admin)),
         }

@@ -90,7 +90,7 @@ commands! {
     {
     Payments(payments::Command) of Payment by payments::decide;
     /// To a request for the code of a debit.
-    Otps(Box<otp::NewOtp>) of Otp by otp::decide;
+    Otps(otp::NewOtp) of Otp by otp::decide;
     /// To a chargeback, which its payment decides.
     Chargebacks(chargebacks::Command) of Payment by chargebacks::decide;
     /// A request for a payout; the entity is the payout with its reference, if there is one.

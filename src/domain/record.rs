@@ -135,12 +135,7 @@ impl Record {
     }
 
     pub fn entity(&self, id: EntityId) -> Option<&Arc<Entity>> {
-        for Written { state, .. } in &self.entities {
-            if state.id() == id {
-                return Some(state);
-            }
-        }
-        None
+        self.entities.iter().map(|written| &written.state).find(|state| state.id() == id)
     }
 }
 

@@ -58,7 +58,7 @@ fn goldens() -> Vec<Golden> {
         approvals:
             entities::approval { Approvable AskedCall Decision Approval };
         banks:
-            values::bank { BankCode }
+            values::venezuela { BankCode }
             resources::banks { Services Bank Catalogue Edit BankBook };
         beside:
             resources::rates::pins { PinPlace }
@@ -74,7 +74,7 @@ fn goldens() -> Vec<Golden> {
             entities::conversion { Source End Accepted Stage Conversion Waiting Price Taken }
             ledger::totals { Day Totals };
         cop_payments:
-            values::channel { Channel }
+            values::colombia { Channel }
             entities::cop_payment { Failure Telling Waiting Phase Marketplace ForSession Live CopPayment }
             entities::cop_payment { Part Taken Aside EarlierRefund }
             values::token { StepToken };
@@ -114,7 +114,7 @@ fn goldens() -> Vec<Golden> {
             entities::batch { ItemEnd Asked Batch }
             resources::payouts::batch { CanonicalItem };
         platform:
-            values::mode { Mode }
+            values::ids { Mode }
             platform { Scopes ApiKey PlatformChange Tenant PlatformBook }
             platform::acts { Act Deed BackedUp };
         products:
@@ -136,15 +136,15 @@ fn goldens() -> Vec<Golden> {
         trace:
             trace { Reach RailId BankWord EarlierOrder Trace OrderState };
         values:
-            values::account { AccountNumber }
-            values::buyer { ColombianPhone DocumentType DocumentNumber Buyer }
+            values::venezuela { AccountNumber }
+            values::colombia { ColombianPhone DocumentType DocumentNumber Buyer }
             values::card { Brand }
-            values::date { Date }
-            values::external_ref { ExternalRef }
-            values::identity { IdentityDocument }
+            values::time { Date }
+            values::text { ExternalRef }
+            values::venezuela { IdentityDocument }
             values::ids { Id Kind EntityId }
             values::money { Currency Ves Usd Usdt Cop Rate }
-            values::phone { MobilePhone }
+            values::venezuela { MobilePhone }
             values::time { Timestamp };
         verification:
             entities::verification { MethodStatus Word Attempts Booked };

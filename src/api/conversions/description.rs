@@ -14,7 +14,6 @@ pub fn chapter() -> Chapter {
             it debits at once. Held money can be converted too, and the USDT is held as long.",
         schemas: schemas(),
         webhooks: events(),
-        ..Chapter::default()
     }
 }
 

@@ -17,7 +17,6 @@ pub fn chapter() -> Chapter {
             stablecoins.",
         schemas: schemas(),
         webhooks: events(),
-        ..Chapter::default()
     }
 }
 

@@ -22,7 +22,6 @@ pub fn chapter() -> Chapter {
             ),
         ],
         webhooks: sent(),
-        ..Chapter::default()
     }
 }
 

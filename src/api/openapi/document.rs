@@ -125,14 +125,14 @@ impl Document {
             .map(|chapter| Object::new().text("name", chapter.tag).text("description", chapter.about).end());
         let mut document = Object::with_capacity(512 << 10)
             .plain("openapi", "3.1.0")
-            .json("info", &info.json("license", &license).end())
+            .json("info", info.json("license", &license).end())
             .list("servers", [Object::new().plain("url", "/").plain("description", "this server").end()])
             .list("tags", tags)
-            .json("paths", &self.paths());
+            .json("paths", self.paths());
         if self.webhooks().next().is_some() {
-            document = document.json("webhooks", &self.shown_webhooks());
+            document = document.json("webhooks", self.shown_webhooks());
         }
-        document.json("components", &self.components()).end()
+        document.json("components", self.components()).end()
     }
 
     /// The lists that can be read as CSV, by the names of their operations.
@@ -181,9 +181,9 @@ impl Document {
             let mut item =
                 Object::with_capacity(8 << 10).list("parameters", [reference("parameters", "RequestId")]);
             for row in rows {
-                item = item.json(&row.method.as_str().to_ascii_lowercase(), &show(row, &find));
+                item = item.json(&row.method.as_str().to_ascii_lowercase(), show(row, &find));
             }
-            out = out.json(&template(path), &item.end());
+            out = out.json(&template(path), item.end());
         }
         out.end()
     }
@@ -195,10 +195,10 @@ impl Document {
                 .member("event", super::schema::text().constant(webhook.name))
                 .member("data", webhook.data.clone())
                 .member("timestamp", values::instant());
-            let content = Object::new().json("schema", &envelope.to_json()).end();
+            let content = Object::new().json("schema", envelope.to_json()).end();
             let body = Object::new()
                 .boolean("required", true)
-                .json("content", &Object::new().json("application/json", &content).end())
+                .json("content", Object::new().json("application/json", &content).end())
                 .end();
             let headers = [
                 "EventId",
@@ -210,7 +210,7 @@ impl Document {
                 "WebhookSignature",
             ];
             let answers = Object::new()
-                .json("2XX", &Object::new().plain("description", "received; the body is not read").end())
+                .json("2XX", Object::new().plain("description", "received; the body is not read").end())
                 .end();
             let post = Object::new()
                 .plain("operationId", format_args!("on_{}", webhook.name.replace('.', "_")))
@@ -219,7 +219,7 @@ impl Document {
                 .json("requestBody", &body)
                 .json("responses", &answers)
                 .end();
-            out = out.json(webhook.name, &Object::new().json("post", &post).end());
+            out = out.json(webhook.name, Object::new().json("post", &post).end());
         }
         out.end()
     }
@@ -227,17 +227,17 @@ impl Document {
     fn components(&self) -> Vec<u8> {
         let mut schemas = Object::with_capacity(64 << 10);
         for (name, schema) in self.routed().flat_map(|chapter| &chapter.schemas) {
-            schemas = schemas.json(name, &schema.to_json());
+            schemas = schemas.json(name, schema.to_json());
         }
         let mut security = Object::new();
         for (name, scheme) in &self.security {
             security = security.json(name, scheme);
         }
         Object::with_capacity(80 << 10)
-            .json("schemas", &schemas.end())
-            .json("parameters", &shown_parameters(self.webhooks().next().is_some()))
-            .json("headers", &shown_headers())
-            .json("securitySchemes", &security.end())
+            .json("schemas", schemas.end())
+            .json("parameters", shown_parameters(self.webhooks().next().is_some()))
+            .json("headers", shown_headers())
+            .json("securitySchemes", security.end())
             .end()
     }
 }
@@ -293,24 +293,24 @@ fn show(row: &Row, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
         out = out.list("parameters", parameters);
     }
     if let Some((schema, required)) = &operation.body {
-        let mut content = Object::new().json("schema", &schema.to_json());
+        let mut content = Object::new().json("schema", schema.to_json());
         if !operation.examples.is_empty() {
             let mut examples = Object::new();
             for (name, json) in &operation.examples {
                 examples = examples.json(
                     &key(name),
-                    &Object::new().text("summary", name).json("value", json.as_bytes()).end(),
+                    Object::new().text("summary", name).json("value", json.as_bytes()).end(),
                 );
             }
-            content = content.json("examples", &examples.end());
+            content = content.json("examples", examples.end());
         }
-        let content = Object::new().json(operation.takes, &content.end()).end();
+        let content = Object::new().json(operation.takes, content.end()).end();
         out = out.json(
             "requestBody",
-            &Object::new().boolean("required", *required).json("content", &content).end(),
+            Object::new().boolean("required", *required).json("content", &content).end(),
         );
     }
-    out.json("responses", &responses(row, find)).list("security", security(row.access)).end()
+    out.json("responses", responses(row, find)).list("security", security(row.access)).end()
 }
 
 /// The key of an example in its map, from its name.
@@ -354,7 +354,7 @@ fn show_parameter(parameter: &Parameter) -> Vec<u8> {
         .plain("in", parameter.place)
         .boolean("required", parameter.required);
     let out = if parameter.repeatable { out.plain("style", "form").boolean("explode", false) } else { out };
-    out.json("schema", &schema.to_json()).end()
+    out.json("schema", schema.to_json()).end()
 }
 
 fn responses(row: &Row, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
@@ -371,10 +371,10 @@ fn responses(row: &Row, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
     let mut out = Object::with_capacity(4 << 10);
     for answer in &operation.answers {
         let table = (answer.status == 200).then(|| table(row, find)).flatten();
-        out = out.json(&answer.status.to_string(), &show_answer(row, answer, table.as_ref(), find));
+        out = out.json(&answer.status.to_string(), show_answer(row, answer, table.as_ref(), find));
     }
     for (status, codes) in refusals {
-        out = out.json(&status.to_string(), &show_refusal(row, status, &codes));
+        out = out.json(&status.to_string(), show_refusal(row, status, &codes));
     }
     out.end()
 }
@@ -392,22 +392,22 @@ fn show_answer(
     if row.takes_key() {
         names.push(("Idempotent-Replayed", "IdempotentReplayed"));
     }
-    let out = Object::with_capacity(512).text("description", answer.about).json("headers", &headers(&names));
+    let out = Object::with_capacity(512).text("description", answer.about).json("headers", headers(&names));
     match &answer.schema {
         None => out.end(),
         Some(schema) => {
-            let mut content = Object::new().json("schema", &schema.to_json());
+            let mut content = Object::new().json("schema", schema.to_json());
             if let Some(sample) = schema.sample(find) {
                 content = content.json("example", &sample);
             }
-            let mut contents = Object::new().json(answer.media, &content.end());
+            let mut contents = Object::new().json(answer.media, content.end());
             for media in answer.also {
-                contents = contents.json(media, &Object::new().json("schema", &schema.to_json()).end());
+                contents = contents.json(media, Object::new().json("schema", schema.to_json()).end());
             }
             if let Some(table) = table {
-                contents = contents.json(MEDIA_TYPE, &show_table(table));
+                contents = contents.json(MEDIA_TYPE, show_table(table));
             }
-            out.json("content", &contents.end()).end()
+            out.json("content", contents.end()).end()
         }
     }
 }
@@ -420,7 +420,7 @@ fn show_table(table: &Table) -> Vec<u8> {
         columns.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     );
     Object::new()
-        .json("schema", &super::schema::text().about(&about).to_json())
+        .json("schema", super::schema::text().about(&about).to_json())
         .text("example", table.header(Separator::Comma))
         .end()
 }

@@ -278,9 +278,9 @@ impl Schema {
         if !self.members.is_empty() {
             let mut properties = Object::with_capacity(1024);
             for member in &self.members {
-                properties = properties.json(member.name, &member.schema.to_json());
+                properties = properties.json(member.name, member.schema.to_json());
             }
-            out = out.json("properties", &properties.end());
+            out = out.json("properties", properties.end());
             let required: Vec<Vec<u8>> = self
                 .members
                 .iter()

@@ -57,7 +57,7 @@ async fn request_otp(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     if cx.caller.livemode() {
         cx.server()?.send_debit_code(&mut new).await?;
     }
-    cx.make(EntityId::otp(id), Box::new(new)).await
+    cx.make(EntityId::otp(id), new).await
 }
 
 /// Reads the body of a request for a code: the payer, and how much is to be paid.

@@ -60,7 +60,7 @@ impl Form {
 
 pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -> Result<NewPayout, Invalid> {
     // The members that say who is paid come before those that every body has, and what a form adds after them.
-    let receiver = match form {
+    let to = match form {
         Form::Merchant { .. } => gather!(fields {
             required merchant = "merchantId", kinds::id();
             optional method = "payoutMethodId", kinds::id().about("The default method if missing.");
@@ -77,15 +77,15 @@ pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -
             required name = "nombre", kinds::trimmed(1..=HOLDER_MAX) => name.into_owned();
         } => Receiver::Account { account, identity, name }),
     };
-    let payout = gather!(fields {
-        got receiver = receiver;
+    let new = gather!(fields {
+        got receiver = to;
         required amount = "monto", kinds::positive_amount() => Ves::from_minor(amount);
         required concept = "concepto", kinds::trimmed(1..=CONCEPT_MAX).about("What the receiver reads.") => concept.into_owned();
         required external_ref = "externalRef", kinds::external_ref();
     } => NewPayout { id, external_ref, receiver, amount, concept });
     Ok(match form {
         Form::Merchant { alone: true } => read!(fields {
-            got payout = payout;
+            got payout = new;
             optional from_own = "fromMerchantBalance",
                 kinds::boolean().default("false").about("Whether the seller's own balance pays.") => from_own.unwrap_or(false);
         } => match payout.receiver {
@@ -95,13 +95,13 @@ pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -
             _ => payout,
         }),
         Form::Change => read!(fields {
-            got payout = payout;
+            got payout = new;
             optional payment = "paymentId", kinds::id().about("The payment that it is the change of.");
         } => match payout.receiver {
             Receiver::Credit(to) => NewPayout { receiver: Receiver::Change { to, payment }, ..payout },
             _ => payout,
         }),
-        _ => read!(fields { got payout = payout; } => payout),
+        _ => read!(fields { got payout = new; } => payout),
     })
 }
 

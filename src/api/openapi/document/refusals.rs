@@ -92,7 +92,7 @@ pub(super) fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Ve
             ErrorShape::Public => public_example(status, code),
             ErrorShape::Gateway => example(status, code),
         };
-        examples = examples.json(&key(code), &Object::new().json("value", &body).end());
+        examples = examples.json(&key(code), Object::new().json("value", &body).end());
     }
     let schema = match row.errors {
         ErrorShape::Public => named("PublicError").to_json(),
@@ -104,11 +104,11 @@ pub(super) fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Ve
             Object::reopened(named("Error").to_json()).json("properties", &narrowed).end()
         }
     };
-    let content = Object::new().json("schema", &schema).json("examples", &examples.end()).end();
+    let content = Object::new().json("schema", &schema).json("examples", examples.end()).end();
     let content = Object::new().json("application/json", &content).end();
     Object::with_capacity(1 << 10)
         .text("description", lines.join("\n"))
-        .json("headers", &headers(&names))
+        .json("headers", headers(&names))
         .json("content", &content)
         .end()
 }

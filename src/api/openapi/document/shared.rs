@@ -53,14 +53,14 @@ pub(super) fn shown_parameters(with_webhooks: bool) -> Vec<u8> {
     }
     rows.into_iter().fold(Object::new(), |out, (component, name, place, required, schema, about)| {
         let shown = Object::new().plain("name", name).plain("in", place).boolean("required", required);
-        out.json(component, &shown.text("description", about).json("schema", &schema.to_json()).end())
+        out.json(component, shown.text("description", about).json("schema", schema.to_json()).end())
     }).end()
 }
 
 pub(super) fn headers(names: &[(&str, &str)]) -> Vec<u8> {
     let mut out = Object::with_capacity(256);
     for (header, component) in names {
-        out = out.json(header, &reference("headers", component));
+        out = out.json(header, reference("headers", component));
     }
     out.end()
 }
@@ -80,6 +80,6 @@ pub(super) fn shown_headers() -> Vec<u8> {
         ("RetryAfter", count(), "Seconds after which to ask again."),
     ];
     rows.into_iter().fold(Object::new(), |out, (component, schema, about)| {
-        out.json(component, &Object::new().text("description", about).json("schema", &schema.to_json()).end())
+        out.json(component, Object::new().text("description", about).json("schema", schema.to_json()).end())
     }).end()
 }

@@ -158,7 +158,7 @@ impl Attempts {
             return Status::Paid(payment);
         }
         let charging = self.bolivares.as_ref().is_some_and(|payment| {
-            payment.status == PaymentStatus::Pending && matches!(payment.phase, Phase::Charging { .. })
+            payment.status == PaymentStatus::Pending && matches!(payment.phase, Phase::Charging)
         });
         // The processor has the buyer's code, or an order to cancel, and has not answered: nothing
         // else can begin before it has.

@@ -26,11 +26,11 @@ pub struct NewOtp {
     pub answer: Option<RailAnswer>,
 }
 
-pub fn decide(_: &Book, otp: Option<&Otp>, new: Box<NewOtp>, turn: &Turn<'_>) -> Ruling {
+pub fn decide(_: &Book, otp: Option<&Otp>, new: NewOtp, turn: &Turn<'_>) -> Ruling {
     if otp.is_some() {
         return Ruling::refuse(Refusal::NotFound);
     }
-    let NewOtp { id, debtor, amount, answer } = *new;
+    let NewOtp { id, debtor, amount, answer } = new;
     // A bank that has answered already may be called, whatever became of others' calls meanwhile.
     let terms = turn.terms(Service::Debit, None);
     if let (None, Err(refusal)) = (&answer, terms.may_send()) {
