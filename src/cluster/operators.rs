@@ -102,16 +102,16 @@ mod tests {
         let operators = Operators { root: Some(digest(b"t0ken")), named: Arc::default() };
         assert!(operators.who(&sent("Bearer t0ken")).is_some() && operators.has_token(&sent("bearer t0ken")));
         assert!(
-            !operators.who(&sent("Bearer op_one")).is_some() && !operators.who(&HeaderMap::new()).is_some()
+            operators.who(&sent("Bearer op_one")).is_none() && operators.who(&HeaderMap::new()).is_none()
         );
         operators.learn([account("op_one", OperatorStatus::Active)].iter());
         assert!(
             operators.who(&sent("Bearer op_one")).is_some() && !operators.has_token(&sent("Bearer op_one"))
         );
         operators.learn([account("op_one", OperatorStatus::Disabled)].iter());
-        assert!(!operators.who(&sent("Bearer op_one")).is_some());
+        assert!(operators.who(&sent("Bearer op_one")).is_none());
         let open = Operators { root: None, named: Arc::default() };
-        assert!(open.who(&HeaderMap::new()).is_some() && !open.who(&sent("Bearer op_one")).is_some());
+        assert!(open.who(&HeaderMap::new()).is_some() && open.who(&sent("Bearer op_one")).is_none());
         assert!(operators.has_token(&sent("Bearer t0ken")) && !operators.has_token(&HeaderMap::new()));
         for anything in [HeaderMap::new(), sent("Bearer "), sent("Bearer t0ken")] {
             assert!(!open.has_token(&anything), "without a token nobody has it");

@@ -163,7 +163,7 @@ impl Life {
                 self.bank.follow(id.id, bank);
                 let new =
                     NewOtp { id: id.id, debtor: debtor(), amount: Ves::from_minor(cents), answer: None };
-                self.ask(tenant, id, true, Box::new(new)).await;
+                self.ask(tenant, id, true, new).await;
             }
             Act::Repeat { n, other } => self.repeat(tenant, n, other).await?,
             Act::Look { n } => {

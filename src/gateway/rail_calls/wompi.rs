@@ -14,11 +14,7 @@ use domain::values::ids::EntityId;
 /// The payment that an event is about, with its tenant in its mode, and the transaction if it is not known by that.
 type Mention = (Option<(u64, EntityId)>, Option<About>);
 
-pub(super) fn read_event(
-    services: &Services,
-    secret: &ApiSecret,
-    body: &[u8],
-) -> Result<Mention, Problem> {
+pub(super) fn read_event(services: &Services, secret: &ApiSecret, body: &[u8]) -> Result<Mention, Problem> {
     let event = signature::event(body, secret).map_err(|error| match error {
         EventError::Malformed => Problem::invalid_json("the body is no event"),
         EventError::Forged => Problem::unauthorized("the event's signature is not right"),
