@@ -105,8 +105,11 @@ impl Cause {
     /// Whether records of this cause take money at a caller's request, for which the balance must
     /// suffice. Banks' and operators' debits may leave a balance below zero.
     pub const fn debits(self) -> bool {
-        use Cause::{BatchCreated, CopPayoutCreated, CryptoPayoutCreated, PayoutCreated};
-        matches!(self, PayoutCreated | BatchCreated | CryptoPayoutCreated | CopPayoutCreated)
+        use Cause::{BatchCreated, ConversionAccepted, CopPayoutCreated, CryptoPayoutCreated, PayoutCreated};
+        matches!(
+            self,
+            PayoutCreated | BatchCreated | ConversionAccepted | CryptoPayoutCreated | CopPayoutCreated
+        )
     }
 
     /// The space of the names that records of this cause free; `None` if they free none.
@@ -119,5 +122,23 @@ impl Cause {
             Cause::VerificationUnsent => Space::DepositStart,
             _ => return None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_money_at_a_callers_request_must_not_overdraw() {
+        let debits: Vec<_> = Cause::ALL.into_iter().filter(|cause| cause.debits()).map(Cause::name).collect();
+        let known = [
+            "payout.created",
+            "batch.created",
+            "conversion.accepted",
+            "crypto_payout.created",
+            "cop_payout.created",
+        ];
+        assert_eq!(debits, known);
     }
 }
