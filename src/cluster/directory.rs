@@ -38,7 +38,7 @@ impl Belongs {
         let path = data.join(CLUSTER_FILE);
         let mut bytes = serde_json::to_vec(self).map_err(|error| at(&path)(error.into()))?;
         bytes.push(b'\n');
-        directory::write_whole(&path, &bytes)
+        directory::write_whole(&path, directory::PLAIN, &bytes)
     }
 }
 

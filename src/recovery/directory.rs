@@ -23,6 +23,9 @@ pub const REQUESTS_DIRECTORY: &str = "requests";
 /// Derived, so no copy has it.
 pub const RECONCILIATIONS_DIRECTORY: &str = "reconciliations";
 pub const MARK_KEY_FILE: &str = "mark.key";
+/// The mode of files that their owner alone reads, and of those that others may read.
+const SECRET: u32 = 0o600;
+pub const PLAIN: u32 = 0o644;
 /// The secret's fingerprint: without it a damaged secret, or another directory's, would be accepted.
 pub const MARK_CHECK_FILE: &str = "mark.check";
 /// The key of cards' hashes, which the configuration may have elsewhere. No copy has it, so that a
@@ -146,7 +149,7 @@ pub fn read_card_key(directory: &Path, file: Option<&Path>) -> Result<Option<[u8
 fn make_key(path: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let mut key = [0; MARK_KEY_BYTES];
     getrandom::fill(&mut key).map_err(no_randomness)?;
-    write_whole(path, &key)?;
+    write_whole(path, SECRET, &key)?;
     Ok(key)
 }
 
@@ -193,12 +196,12 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
 }
 
 pub fn write_mark_key(directory: &Path, key: &[u8]) -> Result<(), Failed> {
-    write_whole(&directory.join(MARK_KEY_FILE), key)?;
+    write_whole(&directory.join(MARK_KEY_FILE), SECRET, key)?;
     write_mark_check(directory, key)
 }
 
 fn write_mark_check(directory: &Path, key: &[u8]) -> Result<(), Failed> {
-    write_whole(&directory.join(MARK_CHECK_FILE), &mark_check(key))
+    write_whole(&directory.join(MARK_CHECK_FILE), SECRET, &mark_check(key))
 }
 
 /// Identifies the secret and reveals nothing of it.
@@ -211,8 +214,8 @@ fn mark_check(key: &[u8]) -> Vec<u8> {
     format!("{}\n", fingerprint(key)).into_bytes()
 }
 
-/// Readable for its owner alone, and whole from its first moment: half a key would stop every later start.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failed> {
+/// Whole from its first moment: half a key would stop every later start.
+pub fn write_whole(path: &Path, mode: u32, bytes: &[u8]) -> Result<(), Failed> {
     let mut part = path.as_os_str().to_owned();
     part.push(".new");
     let part = PathBuf::from(part);
@@ -220,7 +223,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failed> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(&part)(error)),
         _ => {}
     }
-    let mut file = File::options().write(true).create_new(true).mode(0o600).open(&part).map_err(at(&part))?;
+    let mut file = File::options().write(true).create_new(true).mode(mode).open(&part).map_err(at(&part))?;
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(at(&part))?;
     fs::rename(&part, path).map_err(at(path))?;
     sync_parent(path)

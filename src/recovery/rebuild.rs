@@ -98,11 +98,10 @@ pub fn salvage(
     let scratch = Scratch::beside(into);
     let wal::Salvage { reader, damage, acknowledged } = scratch.salvage(from, until, progress)?;
     let last = reader.last_seq();
-    let Some(newest) = reader.record(last)? else {
+    if last == 0 {
         return Err(damage.map_or_else(|| log_ends(0, 1), Failed::Damaged));
-    };
-    let time = Some(Timestamp::from_unix_ms(newest.time_ms));
-    let (tip, left_out) = rebuilt(from, into, "salvage", (&reader, last), snapshot_records, progress)?;
+    }
+    let (tip, time, left_out) = rebuilt(from, into, "salvage", (&reader, last), snapshot_records, progress)?;
     Ok(Salvaged { tip, time, damage, acknowledged, left_out })
 }
 
@@ -110,7 +109,9 @@ fn log_ends(last: Seq, wanted: Seq) -> Failed {
     Failed::NotDone(format!("the log ends at sequence {last}, before {wanted}"))
 }
 
-/// The stores beside the log are copied as they are now, but for the damaged ones, which are returned.
+/// The stores beside the log are copied as they are now, but for the damaged ones, which are returned; so is the
+/// instant of the newest record. Records are read forwards alone: to seek the last one opens the block behind it,
+/// which may be the damaged one.
 fn rebuilt(
     from: &Path,
     into: &Path,
@@ -118,12 +119,17 @@ fn rebuilt(
     (reader, last): (&Reader, Seq),
     snapshot_records: u64,
     progress: Progress<'_>,
-) -> Result<(Tip, Vec<Failed>), Failed> {
+) -> Result<(Tip, Option<Timestamp>, Vec<Failed>), Failed> {
     let key = directory::read_mark_key(from)?;
     let mut rebuild = Rebuild::begin(into, made_by, snapshot_records)?;
     key.iter().for_each(|key| rebuild.know(key));
-    replay_records(reader, last, (made_by, progress), |stored| rebuild.add(stored))?;
-    rebuild.finish(|into| directory::copy_beside_log(from, into, true, progress))
+    let mut time = None;
+    replay_records(reader, last, (made_by, progress), |stored| {
+        time = Some(Timestamp::from_unix_ms(stored.time_ms));
+        rebuild.add(stored)
+    })?;
+    let (tip, left_out) = rebuild.finish(|into| directory::copy_beside_log(from, into, true, progress))?;
+    Ok((tip, time, left_out))
 }
 
 /// Beside a directory in the making, for what is needed meanwhile and removed at the end.
@@ -179,9 +185,9 @@ pub fn replay(
         Until::Seq(seq) => seq,
         Until::Time(time) => last_until(&reader, time, progress)?,
     };
-    let made = rebuilt(from, into, "replay", (&reader, last), snapshot_records, progress)?;
+    let (tip, _, left_out) = rebuilt(from, into, "replay", (&reader, last), snapshot_records, progress)?;
     progress("replay", last, last);
-    Ok(made)
+    Ok((tip, left_out))
 }
 
 /// The last record that was written at `time` or before it. Records bear the time of their tenant's

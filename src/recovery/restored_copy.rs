@@ -79,7 +79,7 @@ impl RestoredCopy {
             Some(tip) => text.push_str(&format!("seq = {}\nhead = \"{}\"\n", tip.seq, hex::encode(tip.hash))),
             None => text.push_str("# It is not finished: without `seq` and `head` nobody may use it.\n"),
         }
-        directory::write_whole(&directory.join(MARKER), text.as_bytes())
+        directory::write_whole(&directory.join(MARKER), directory::PLAIN, text.as_bytes())
     }
 
     pub fn whole_up_to(self, tip: Tip) -> RestoredCopy {
