@@ -144,7 +144,7 @@ sorted! { SortedMap SortedSet Clone }
 
 /// The length of a list as it stands in the bytes: a mark, then eight bytes.
 fn list_of(length: u64) -> Vec<u8> {
-    [&[5, 253][..], &length.to_le_bytes(), b"x"].concat()
+    [&[NEWEST, 253][..], &length.to_le_bytes(), b"x"].concat()
 }
 
 #[test]
