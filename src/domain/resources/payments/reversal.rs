@@ -196,7 +196,9 @@ fn put_back(book: &Book, payment: &Payment, aside: Aside, turn: &Turn) -> Draft 
 /// or that it refused one which it made. No money moves by it.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (operation, newest) = (reply.operation.entity_and_operation().1, payment.reversal());
-    let order = payment.order.contradicted(operation).noting(operation, &reply.said);
+    let noted = payment.noting(operation, &reply.said);
+    let payment = &*noted;
+    let order = payment.order.contradicted(operation);
     let said = match (payment.status, &reply.answer, &payment.phase) {
         (Status::Completed, RailAnswer::Done { reference }, Phase::Idle)
             if operation == newest && payment.reversal_ref.is_none() =>
