@@ -198,8 +198,8 @@ impl Effects<Domain> for Outbox {
             );
             return;
         }
-        self.observers.business.note(is_live(tenant), record);
         self.observers.webhooks.durable(tenant, record);
+        self.observers.business.note(is_live(tenant), record);
     }
 }
 

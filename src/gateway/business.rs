@@ -127,7 +127,7 @@ impl Counts {
         let counts = &mut self.payments[method as usize];
         named(&mut counts.by_bank, bank.as_deref().unwrap_or("none"), BANKS)[outcome] += 1;
         match outcome {
-            COMPLETED => counts.volume_minor += minor.unsigned_abs(),
+            COMPLETED => counts.volume_minor = counts.volume_minor.saturating_add(minor.unsigned_abs()),
             FAILED => *named(&mut counts.failures, clean(failure), CODES) += 1,
             _ => {}
         }
@@ -143,7 +143,7 @@ impl Counts {
         let counts = &mut self.payouts[currency];
         counts.outcomes[outcome] += 1;
         match outcome {
-            COMPLETED => counts.volume_minor += minor.unsigned_abs(),
+            COMPLETED => counts.volume_minor = counts.volume_minor.saturating_add(minor.unsigned_abs()),
             _ => *named(&mut counts.failures, clean(failure), CODES) += 1,
         }
     }

@@ -251,7 +251,7 @@ impl Inbound {
     }
 
     /// Reads a body that nobody read to its end, if it is little. False if bytes are left, or may be.
-    pub(super) async fn discard(mut self) -> bool {
+    pub(super) async fn discard(&mut self) -> bool {
         let mut left = DISCARDED_BYTES_MAX;
         if self.hopeless || self.incoming.size_hint().lower() > left as u64 {
             return false;

@@ -92,6 +92,9 @@ fn unlikeness<'t>(asked: &[String], row: impl Iterator<Item = &'t str> + Clone) 
 /// words to be meant alike.
 fn letters_wrong(one: &str, other: &str) -> Option<usize> {
     let most = WRONG_MAX.min(1 + other.len() / 4);
+    if one.len().abs_diff(other.len()) > most {
+        return None;
+    }
     Some(strsim::osa_distance(one, other)).filter(|wrong| *wrong <= most)
 }
 

@@ -159,19 +159,21 @@ fn exchange<A: Answer>(
         };
         let has_card = body.has_card;
         if !body.is_over() {
-            let mut discarding = Box::pin(body.discard());
+            // The body is let go of after `leave_unread`, or the socket could be closed before somebody reads on.
+            let mut discarding = Box::pin(async move { (body.discard().await, body) });
             // Most bodies are there whole, and a task of its own would be the dearest part of a refusal.
             match poll_fn(|cx| Poll::Ready(discarding.as_mut().poll(cx))).await {
-                Poll::Ready(true) => {}
+                Poll::Ready((true, _)) => {}
                 Poll::Pending if !has_card => {
                     let watch = Arc::clone(&watch);
                     tokio::spawn(async move {
-                        if !discarding.await {
+                        let (is_whole, _body) = discarding.await;
+                        if !is_whole {
                             watch.leave_unread();
                         }
                     });
                 }
-                Poll::Pending | Poll::Ready(false) => {
+                Poll::Pending | Poll::Ready((false, _)) => {
                     watch.leave_unread();
                     reply = reply.close();
                 }
