@@ -41,11 +41,13 @@ impl Batch {
     }
 
     pub fn put(&mut self, family: Family, key: &[u8], value: &[u8]) {
-        self.push(family as u8, key, &[value]);
+        self.push(family as u8, key, value);
     }
 
     pub(crate) fn put_parts(&mut self, family: Family, key: &[u8], value: &[&[u8]]) {
-        self.push(family as u8, key, value);
+        self.header(family as u8, key.len(), value.iter().map(|part| part.len()).sum());
+        self.bytes.extend_from_slice(key);
+        value.iter().for_each(|part| self.bytes.extend_from_slice(part));
     }
 
     pub fn delete(&mut self, family: Family, key: &[u8]) {
@@ -53,7 +55,7 @@ impl Batch {
     }
 
     pub fn delete_range(&mut self, family: Family, from: &[u8], to: &[u8]) {
-        self.push(family as u8 | DELETE | RANGE, from, &[to]);
+        self.push(family as u8 | DELETE | RANGE, from, to);
     }
 
     pub fn len(&self) -> usize {
@@ -79,21 +81,20 @@ impl Batch {
         Ops { bytes: &self.bytes }
     }
 
-    fn push(&mut self, kind: u8, key: &[u8], value: &[&[u8]]) {
-        let seq: &[u8] = if kind & KEY_ENDS_IN_SEQ == 0 { &[] } else { &[0; 8] };
-        let value_len: usize = value.iter().map(|part| part.len()).sum();
-        let key_len = u32::try_from(key.len() + seq.len()).expect("a key is shorter than 4 GiB");
+    fn push(&mut self, kind: u8, key: &[u8], value: &[u8]) {
+        self.header(kind, key.len(), value.len());
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value);
+    }
+
+    fn header(&mut self, kind: u8, key_len: usize, value_len: usize) {
+        let key_len = u32::try_from(key_len).expect("a key is shorter than 4 GiB");
         let value_len = u32::try_from(value_len).expect("a value is shorter than 4 GiB");
         let mut header = [0; OP_HEADER_BYTES];
         header[0] = kind;
         header[1..5].copy_from_slice(&key_len.to_le_bytes());
         header[5..9].copy_from_slice(&value_len.to_le_bytes());
         self.bytes.extend_from_slice(&header);
-        self.bytes.extend_from_slice(key);
-        self.bytes.extend_from_slice(seq);
-        for part in value {
-            self.bytes.extend_from_slice(part);
-        }
         self.count += 1;
     }
 }
@@ -186,7 +187,10 @@ impl IndexOps {
 
     /// The record's own sequence behind the prefix, 8 bytes big endian.
     pub fn put_at_seq(&mut self, key_prefix: &[u8], value: &[u8]) {
-        self.push(KEY_ENDS_IN_SEQ, key_prefix, value);
+        self.0.header(Family::Index as u8 | KEY_ENDS_IN_SEQ, key_prefix.len() + 8, value.len());
+        for part in [key_prefix, &[0; 8], value] {
+            self.0.bytes.extend_from_slice(part);
+        }
     }
 
     pub fn delete(&mut self, key: &[u8]) {
@@ -201,10 +205,10 @@ impl IndexOps {
 
     fn push(&mut self, kind: u8, key: &[u8], value: &[u8]) {
         assert!(key.len() <= usize::from(u16::MAX), "an index key is at most 65,535 bytes long");
-        if self.0.bytes.is_empty() {
+        if self.0.bytes.capacity() == 0 {
             self.0.bytes.reserve(USUAL_BYTES);
         }
-        self.0.push(Family::Index as u8 | kind, key, &[value]);
+        self.0.push(Family::Index as u8 | kind, key, value);
     }
 
     pub fn is_empty(&self) -> bool {
