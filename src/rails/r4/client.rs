@@ -119,7 +119,13 @@ impl R4 {
                 let call = |amount| self.to_phone(payee, amount, CONCEPT_OF_PROOF);
                 Calls::Two(call(amounts.0)?, call(amounts.1)?)
             }
-            _ => return Err(NotSent::Unfit("R4 has no call for it")),
+            Order::FindTransfer { .. }
+            | Order::ChargeCard { .. }
+            | Order::SendUsdt { .. }
+            | Order::PriceUsdt { .. }
+            | Order::CollectCop { .. }
+            | Order::TellCop { .. }
+            | Order::RefundCop { .. } => return Err(NotSent::Unfit("R4 has no call for it")),
         })
     }
 
@@ -180,7 +186,12 @@ impl LiveRail for R4 {
             Order::Debit { .. } | Order::CreditAccount { .. } | Order::Credit { .. } => Some(Recall::ById),
             // The bank's notices say it.
             Order::FindTransfer { .. } => Some(Recall::Reports),
-            _ => None,
+            Order::ChargeCard { .. }
+            | Order::SendUsdt { .. }
+            | Order::PriceUsdt { .. }
+            | Order::CollectCop { .. }
+            | Order::TellCop { .. }
+            | Order::RefundCop { .. } => None,
         }
     }
 

@@ -439,7 +439,17 @@ impl LiveRail for Wompi {
             Order::CollectCop { .. } | Order::TellCop { .. } => Some(Recall::ByOperation),
             // Done by hand, in Wompi's panel.
             Order::RefundCop { .. } => Some(Recall::Unaskable),
-            _ => None,
+            Order::ChargeC2p { .. }
+            | Order::ReverseC2p { .. }
+            | Order::RequestOtp { .. }
+            | Order::Debit { .. }
+            | Order::Credit { .. }
+            | Order::CreditAccount { .. }
+            | Order::MicroDeposit { .. }
+            | Order::ChargeCard { .. }
+            | Order::FindTransfer { .. }
+            | Order::SendUsdt { .. }
+            | Order::PriceUsdt { .. } => None,
         }
     }
 
@@ -458,7 +468,17 @@ impl LiveRail for Wompi {
                     let word = BankWord::new("", "Wompi refunds by its panel only");
                     Ok(Report::answered(OrderOutcome::Open { id: None }, word))
                 }
-                _ => Err(NotSent::Unfit("Wompi has no call for it")),
+                Order::ChargeC2p { .. }
+                | Order::ReverseC2p { .. }
+                | Order::RequestOtp { .. }
+                | Order::Debit { .. }
+                | Order::Credit { .. }
+                | Order::CreditAccount { .. }
+                | Order::MicroDeposit { .. }
+                | Order::ChargeCard { .. }
+                | Order::FindTransfer { .. }
+                | Order::SendUsdt { .. }
+                | Order::PriceUsdt { .. } => Err(NotSent::Unfit("Wompi has no call for it")),
             }
         })
     }
