@@ -152,14 +152,16 @@ const TEST_MODE: u8 = 1;
 const NO_MODE: u8 = 2;
 
 fn begin(tenant: u64, letter: u8) -> Vec<u8> {
-    key(tenant, letter, &[])
-}
-
-fn key(tenant: u64, letter: u8, parts: &[&[u8]]) -> Vec<u8> {
     let tenant = u32::try_from(tenant).unwrap_or(u32::MAX);
     let mut key = Vec::with_capacity(48);
     key.extend_from_slice(&tenant.to_be_bytes());
     key.push(letter);
+    key
+}
+
+/// Keys of every payment are written by hand below: a part is dear there.
+fn key(tenant: u64, letter: u8, parts: &[&[u8]]) -> Vec<u8> {
+    let mut key = begin(tenant, letter);
     for part in parts {
         key.extend_from_slice(part);
     }
@@ -168,12 +170,18 @@ fn key(tenant: u64, letter: u8, parts: &[&[u8]]) -> Vec<u8> {
 
 /// The index key of an entity; its value is the sequence of the entity's newest record.
 pub fn entity(tenant: u64, id: EntityId) -> Vec<u8> {
-    key(tenant, b'e', &[&[id.kind as u8], id.id.as_bytes()])
+    let mut key = begin(tenant, b'e');
+    key.push(id.kind as u8);
+    key.extend_from_slice(id.id.as_bytes());
+    key
 }
 
 /// The index key of a name in a space.
 pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
-    key(tenant, b'r', &[&[space as u8], name.as_bytes()])
+    let mut key = begin(tenant, b'r');
+    key.push(space as u8);
+    key.extend_from_slice(name.as_bytes());
+    key
 }
 
 /// The index key of micro-deposits that a bank made.
@@ -200,16 +208,24 @@ pub fn sampled_at(unix_ms: i64) -> String {
 /// The prefix of the list of a kind's entities with a facet. The entity's id follows; for
 /// conversions, the instant at which it began and the number of those before it stand in between.
 pub fn list(tenant: u64, kind: Kind, facet: u8) -> Vec<u8> {
-    key(tenant, b'l', &[&[kind as u8, facet]])
+    let mut key = begin(tenant, b'l');
+    key.extend_from_slice(&[kind as u8, facet]);
+    key
 }
 
 /// The prefix of the movements of a ledger of a type; time and sequence follow, 8 bytes each, big
 /// endian.
 pub fn movements(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<u8> {
+    let mut key = begin(tenant, b'm');
     match ledger {
-        LedgerKey::Tenant(currency) => key(tenant, b'm', &[&[currency as u8, kind]]),
-        LedgerKey::Seller(merchant) => key(tenant, b'm', &[&[0xFF], merchant.as_bytes(), &[kind]]),
+        LedgerKey::Tenant(currency) => key.push(currency as u8),
+        LedgerKey::Seller(merchant) => {
+            key.push(0xFF);
+            key.extend_from_slice(merchant.as_bytes());
+        }
     }
+    key.push(kind);
+    key
 }
 
 /// The prefix of the days of an account that are over; the date follows, 4 bytes, as
@@ -412,7 +428,10 @@ pub fn found_by(marks: &PersonMarks, by: Trait, text: &str) -> Option<Vec<u8>> {
     } else {
         *Sha256::digest(text.as_bytes()).first_chunk()?
     };
-    Some(key(PLATFORM, SEARCH, &[&[by as u8], &hash]))
+    let mut key = begin(PLATFORM, SEARCH);
+    key.push(by as u8);
+    key.extend_from_slice(&hash);
+    Some(key)
 }
 
 /// The prefix of what has a text within a tenant key; the id and its kind follow.
@@ -541,8 +560,10 @@ impl Entries<'_> {
     /// A text by which the entity is searched for.
     pub fn found_by(&mut self, by: Trait, text: &str) {
         if let Some(prefix) = found_by(self.marks, by, text) {
-            let within = found_within(&prefix, self.tenant);
-            self.ops.put(&[within.as_slice(), self.id.id.as_bytes(), &[self.id.kind as u8]].concat(), &[]);
+            let mut key = found_within(&prefix, self.tenant);
+            key.extend_from_slice(self.id.id.as_bytes());
+            key.push(self.id.kind as u8);
+            self.ops.put(&key, &[]);
         }
     }
 

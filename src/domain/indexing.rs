@@ -156,8 +156,12 @@ fn index_audit(entry: &AuditEntry, ops: &mut IndexOps) {
 }
 
 fn listed(tenant: u64, id: EntityId, listing: Listing, facet: u8) -> impl Iterator<Item = Vec<u8>> {
-    let entry =
-        |tenant, order: &[u8]| [list(tenant, id.kind, facet).as_slice(), order, id.id.as_bytes()].concat();
+    let entry = |tenant, order: &[u8]| {
+        let mut key = list(tenant, id.kind, facet);
+        key.extend_from_slice(order);
+        key.extend_from_slice(id.id.as_bytes());
+        key
+    };
     match listing {
         Listing::Nowhere => [None, None],
         Listing::ById => [Some(entry(tenant, &[])), None],
@@ -195,9 +199,16 @@ fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut Inde
     if is_paid_here {
         kinds.retain(|kind| *kind != (LedgerKey::Tenant(Currency::Usdt), MovementKind::Conversion));
     }
-    let kinds = kinds.into_iter().map(|(ledger, kind)| (ledger, kind as u8));
-    for (ledger, kind) in kinds.chain((!own_ves).then_some((LedgerKey::Tenant(Currency::Ves), OTHER))) {
-        ops.put_at_seq(&[movements(tenant, ledger, kind).as_slice(), &time_bytes(time)].concat(), &[]);
+    let mut put = |ledger, kind| {
+        let mut key = movements(tenant, ledger, kind);
+        key.extend_from_slice(&time_bytes(time));
+        ops.put_at_seq(&key, &[]);
+    };
+    for (ledger, kind) in kinds {
+        put(ledger, kind as u8);
+    }
+    if !own_ves {
+        put(LedgerKey::Tenant(Currency::Ves), OTHER);
     }
 }
 

@@ -88,12 +88,9 @@ impl Batch {
     }
 
     fn header(&mut self, kind: u8, key_len: usize, value_len: usize) {
-        let key_len = u32::try_from(key_len).expect("a key is shorter than 4 GiB");
-        let value_len = u32::try_from(value_len).expect("a value is shorter than 4 GiB");
-        let mut header = [0; OP_HEADER_BYTES];
-        header[0] = kind;
-        header[1..5].copy_from_slice(&key_len.to_le_bytes());
-        header[5..9].copy_from_slice(&value_len.to_le_bytes());
+        let [k0, k1, k2, k3] = u32::try_from(key_len).expect("a key is shorter than 4 GiB").to_le_bytes();
+        let [v0, v1, v2, v3] = u32::try_from(value_len).expect("a value is shorter than 4 GiB").to_le_bytes();
+        let header: [u8; OP_HEADER_BYTES] = [kind, k0, k1, k2, k3, v0, v1, v2, v3];
         self.bytes.extend_from_slice(&header);
         self.count += 1;
     }
@@ -188,9 +185,9 @@ impl IndexOps {
     /// The record's own sequence behind the prefix, 8 bytes big endian.
     pub fn put_at_seq(&mut self, key_prefix: &[u8], value: &[u8]) {
         self.0.header(Family::Index as u8 | KEY_ENDS_IN_SEQ, key_prefix.len() + 8, value.len());
-        for part in [key_prefix, &[0; 8], value] {
-            self.0.bytes.extend_from_slice(part);
-        }
+        self.0.bytes.extend_from_slice(key_prefix);
+        self.0.bytes.extend_from_slice(&[0; 8]);
+        self.0.bytes.extend_from_slice(value);
     }
 
     pub fn delete(&mut self, key: &[u8]) {
