@@ -15,7 +15,7 @@ use crate::page::{ListOf, Page};
 use crate::payments::card_tokens::CardToken;
 use crate::problem::{BadField, Problem};
 use crate::query::{self, Query};
-use crate::records::{self, Answered, Records, Unread};
+use crate::records::{Answered, Records, Unread, another_kind};
 use crate::respond::Reply;
 use crate::search::sought::Sought;
 use domain::commands::Command;
@@ -359,7 +359,7 @@ impl<'c> Context<'c> {
     }
 
     pub fn one<T: OfKind>(&mut self, id: EntityId, show: fn(&T) -> Vec<u8>) -> Result<Reply, Problem> {
-        self.read(|records| records::one(records, id, show))
+        self.read(|records| one(records, id, show))
     }
 
     pub fn named<T: OfKind>(
@@ -370,7 +370,7 @@ impl<'c> Context<'c> {
     ) -> Result<Reply, Problem> {
         self.read(|records| {
             let id = records.named(space, name)?.ok_or_else(Problem::not_found)?;
-            records::one(records, EntityId { kind: T::KIND, id }, show)
+            one(records, EntityId { kind: T::KIND, id }, show)
         })
     }
 
@@ -386,3 +386,82 @@ impl<'c> Context<'c> {
         self.read_long(move |records| list.page(records, &page, &|entity| T::of(entity).map(show))).await
     }
 }
+
+fn one<T: OfKind>(records: &dyn Records, id: EntityId, show: fn(&T) -> Vec<u8>) -> Answered {
+    let entity = records.entity(id)?.ok_or_else(Problem::not_found)?;
+    Ok(show(T::of(&entity).ok_or_else(|| another_kind(id))?))
+}
+
+/// `fn SHOW(OF: TYPE), SCHEMA, BYTES [ LET …; ] { KIND "NAME" = VALUE, ITS SCHEMA; … }` makes two functions: one
+/// writes the values straight into bytes, the other is the schema, whose parts may be named without their path. The
+/// kinds are methods of [`Object`](crate::writer::Object): before them stands `maybe` of what may be null, `optional`
+/// of what may be missing, both of an `Option`.
+#[macro_export]
+macro_rules! shown {
+    (
+        $(#[$attribute:meta])*
+        $vis:vis fn $show:ident($($of:ident: $type:ty),+), $schema:ident, $bytes:tt
+        $([ $($before:tt)* ])?
+        { $($($kind:ident)+ $name:literal = $value:expr $(, $is:expr)?;)* }
+    ) => {
+        $(#[$attribute])*
+        $vis fn $show($($of: $type),+) -> Vec<u8> {
+            $($($before)*)?
+            let object = $crate::writer::Object::with_capacity($bytes);
+            $(let object = $crate::written!(object, $($kind)+ $name = $value);)*
+            object.end()
+        }
+
+        pub fn $schema() -> $crate::openapi::schema::Schema {
+            #[allow(unused_imports)]
+            use $crate::openapi::{schema::*, values::*};
+            let schema = $crate::openapi::schema::object();
+            $(let schema = $crate::described!(schema, $($kind)+ $name = $value $(, $is)?);)*
+            schema
+        }
+    };
+}
+
+/// How a member is written.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! written {
+    ($object:ident, optional $($kind:ident)+ $name:literal = $value:expr) => {
+        match $value {
+            Some(value) => $crate::written!($object, $($kind)+ $name = value),
+            None => $object,
+        }
+    };
+    ($object:ident, maybe $kind:ident $name:literal = $value:expr) => {
+        match $value {
+            Some(value) => $object.$kind($name, value),
+            None => $object.number($name, "null"),
+        }
+    };
+    ($object:ident, constant $name:literal = $value:expr) => { $object.plain($name, $value) };
+    ($object:ident, boolean $name:literal = $value:expr) => { $object.number($name, $value) };
+    ($object:ident, $kind:ident $name:literal = $value:expr) => { $object.$kind($name, $value) };
+}
+
+/// How a member is described.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! described {
+    ($schema:ident, optional maybe $kind:ident $name:literal = $value:expr, $is:expr) => {
+        $schema.optional($name, $is.or_null())
+    };
+    ($schema:ident, optional $kind:ident $name:literal = $value:expr, $is:expr) => {
+        $schema.optional($name, $is)
+    };
+    ($schema:ident, maybe $kind:ident $name:literal = $value:expr, $is:expr) => {
+        $schema.member($name, $is.or_null())
+    };
+    ($schema:ident, constant $name:literal = $value:expr) => {
+        $schema.member($name, $crate::openapi::schema::text().constant($value))
+    };
+    ($schema:ident, $kind:ident $name:literal = $value:expr, $is:expr) => {
+        $schema.member($name, $is)
+    };
+}
+
+pub use shown;

@@ -2,7 +2,7 @@
 //!
 //! [`routes`] is the table. Each resource is one folder, and each endpoint one function over a
 //! [`Context`](endpoint::Context): it reads its call, asks the engine, looks into what is durable ([`records`], by
-//! kind), shows what came of it ([`answer`], [`refusals`], `shown`), and is described
+//! kind), shows what came of it ([`answer`], [`refusals`], [`shown`](endpoint::shown)), and is described
 //! beside it. What they share is in two folders:
 //! [`wire`] has the formats of calls and answers, [`openapi`] the means to describe them; [`codes`] is
 //! the table of error codes. [`interface`] puts the descriptions of all resources together.
@@ -38,7 +38,6 @@ pub mod respond;
 pub mod routes;
 mod sale;
 pub mod search;
-pub mod shown;
 pub mod statements;
 pub mod tenants;
 pub mod testing;

@@ -2,7 +2,6 @@
 //! the reads that many endpoints are made of. A read that one endpoint alone needs stands beside
 //! its handler.
 
-use crate::answer::OfKind;
 use crate::problem::Problem;
 use domain::entities::Entity;
 use domain::index::{self, Space};
@@ -119,11 +118,6 @@ pub fn seq(value: &[u8]) -> Result<u64, Stopped> {
         .try_into()
         .map(u64::from_be_bytes)
         .map_err(|_| Stopped::Unreadable("an index entry that is no sequence".to_owned()))
-}
-
-pub fn one<T: OfKind>(records: &dyn Records, id: EntityId, show: fn(&T) -> Vec<u8>) -> Answered {
-    let entity = records.entity(id)?.ok_or_else(Problem::not_found)?;
-    Ok(show(T::of(&entity).ok_or_else(|| another_kind(id))?))
 }
 
 pub fn first_known(

@@ -1,7 +1,7 @@
 //! What payments show of the checkout session through which they were paid.
 
+use crate::endpoint::shown;
 use crate::openapi::{schema, values};
-use crate::shown::shown;
 use domain::entities::sale::Sale;
 
 /// The member `checkoutSession`, as the description tells of it.

@@ -1,10 +1,10 @@
 //! A page of movements of one ledger, newest first: `GET /v1/balance/transactions` and its kin.
 
+use crate::endpoint::shown;
 use crate::openapi::{schema, values};
 use crate::page::{Page, bad_cursor, page_json};
 use crate::payments::find;
 use crate::records::{Answered, Records, Stopped, first_known};
-use crate::shown::shown;
 use crate::value::shown_amount;
 use domain::entities::Entity;
 use domain::index::{self, LedgerKey};

@@ -8,7 +8,7 @@ pub mod description;
 
 use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind as _, kind, read};
 use crate::lists::{self, List};
 use crate::openapi::operation::summary;
@@ -20,7 +20,6 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Unread};
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::value::Value;
 use domain::entities::Entity;
 use domain::entities::chargeback::{Chargeback, Reason, Status};

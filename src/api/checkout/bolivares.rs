@@ -1,13 +1,13 @@
 //! The calls by which a page pays in bolívares without a key: by C2P, by card and by a Pago Móvil that the
 //! buyer made (`docs/contract.md, 12.12, 12.13`).
 
+use crate::endpoint::shown;
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::{CardToken, Mark};
 use crate::payments::cards::read_card;
 use crate::payments::{bank_number, c2p, debtor_at};
 use crate::problem::Problem;
-use crate::shown::shown;
 use crate::value::Value;
 use domain::entities::means::{Debtor, Means};
 use domain::entities::session::Session;

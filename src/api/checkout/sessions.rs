@@ -3,7 +3,7 @@
 
 use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Invalid, Kind as _, gather, kind, read};
 use crate::lists::{self, Keep, List, Span};
 use crate::openapi::operation::summary;
@@ -14,7 +14,6 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::value::{Bad, Value};
 use crate::web_address::clearable;
 use crate::writer::{Object, text};

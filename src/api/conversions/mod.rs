@@ -8,7 +8,7 @@ pub mod description;
 
 use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::lists::{self, List, Span};
 use crate::openapi::operation::summary;
@@ -18,7 +18,6 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals::invalid_amount;
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::tenants::settings::{enabled, show_limit, show_spread, spread_schema};
 use crate::value::{self, Value};
 use domain::entities::Entity;

@@ -3,7 +3,7 @@
 
 use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Got, Invalid};
 use crate::lists::{self, List};
 use crate::openapi::operation::summary;
@@ -12,7 +12,6 @@ use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::shown;
 use domain::entities::Entity;
 use domain::entities::cop_payout::{AccountType, CopPayout};
 use domain::entities::payout::Status;

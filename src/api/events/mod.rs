@@ -11,7 +11,7 @@ pub mod pages;
 use crate::chapters;
 use crate::chargebacks::outcome;
 use crate::cop_payments::payouts as cop_payouts;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Invalid, Kind as _};
 use crate::lists;
 use crate::openapi::operation::summary;
@@ -22,7 +22,6 @@ use crate::payments::show::{chargeback_reason, chargeback_status, reversal_type,
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::writer::{Object, text};
 use crate::{conversions, cop_payments, crypto, merchants, payments, payouts};
 use domain::entities::Entity;

@@ -7,7 +7,7 @@ pub mod description;
 
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind as _, gather, read};
 use crate::lists;
 use crate::openapi::operation::summary;
@@ -18,7 +18,6 @@ use crate::payouts::verification;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::writer::Object;
 use domain::entities::merchant::{Merchant, PayoutMethod, Status, facet};
 use domain::index::Space;

@@ -2,9 +2,9 @@
 
 use super::{show_who, who_schema};
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::shown;
 use crate::json::{self, Shape};
 use crate::openapi::schema::{self, Schema};
-use crate::shown::shown;
 use crate::writer::{Object, text};
 use domain::entities::approval::{Approvable, Approval, AskedCall, Status};
 use domain::values::time::Timestamp;

@@ -13,9 +13,9 @@ pub use difference::masked;
 use domain::entities::payment::Payment;
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::shown;
 use crate::json::{self, Member, Shape};
 use crate::openapi::schema::{self, Schema};
-use crate::shown::shown;
 use crate::writer::Object;
 use domain::platform::PlatformChange;
 use domain::platform::audit::{AuditEntry, Who};

@@ -3,7 +3,7 @@
 
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
@@ -12,7 +12,6 @@ use crate::payments::{offering, ves_amount};
 use crate::payouts::CONCEPT_MAX;
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::value::Value;
 use domain::entities::means::{Debtor, Means};
 use domain::entities::otp::{Otp, Status};

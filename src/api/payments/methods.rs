@@ -2,13 +2,12 @@
 //! (`docs/contract.md, 5.14`).
 
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::openapi::operation::summary;
 use crate::openapi::schema;
 use crate::page::list_json;
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::shown;
 use domain::entities::means::{Method, Offer};
 
 pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {

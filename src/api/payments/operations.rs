@@ -2,11 +2,10 @@
 //! leads to its payment or payout.
 
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::openapi::operation::summary;
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::shown;
 use domain::entities::cop_payment::{CopPayment, Failure};
 use domain::entities::means::Means;
 use domain::entities::otp::Otp;

@@ -2,14 +2,13 @@
 
 use crate::chapters;
 use crate::cop_payments;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
 use crate::problem::Problem;
 use crate::records::{Answered, Records, Stopped, Unread, first_known};
 use crate::respond::Reply;
 use crate::sale;
-use crate::shown::shown;
 use domain::entities::chargeback::Chargeback;
 use domain::entities::means::{Means, Method};
 use domain::entities::payment::{CancelReason, Payment, Status};

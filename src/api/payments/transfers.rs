@@ -2,7 +2,7 @@
 //! once (`docs/contract.md, 5.8`).
 
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
@@ -10,7 +10,6 @@ use crate::payments::offering;
 use crate::payments::price;
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::value::Value;
 use domain::entities::means::{Debtor, Means};
 use domain::platform::settings::Receiver;

@@ -3,7 +3,7 @@
 
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Invalid, kind, read};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
@@ -11,7 +11,6 @@ use crate::payouts::{self, Form, read_new};
 use crate::problem::{BadField, Problem};
 use crate::refusals;
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::value::{Bad, Value};
 use crate::writer::Object;
 use domain::codec;

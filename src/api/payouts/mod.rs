@@ -11,14 +11,13 @@ pub mod verification;
 
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::payments::offering;
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::value::Value;
 use domain::entities::payout::{Destination, Payout, PayoutKind, Status};
 use domain::index::Space;

@@ -3,14 +3,13 @@
 
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Invalid, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payouts::{credit_bank, verification};
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::writer::Object;
 use domain::entities::own_account::{OwnAccount, OwnPhone};
 use domain::resources::banks::Catalogue;

@@ -2,7 +2,7 @@
 
 use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
@@ -10,7 +10,6 @@ use crate::page::list_json;
 use crate::payments::{commission_percent, marketplace_of};
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::value::Value;
 use crate::web_address::clearable;
 use domain::entities::Entity;

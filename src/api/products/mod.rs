@@ -7,7 +7,7 @@ pub mod description;
 pub mod links;
 
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::lists;
 use crate::openapi::operation::summary;
@@ -16,7 +16,6 @@ use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::value::{Bad, Value};
 use domain::entities::product::{Product, facet};
 use domain::resources::payments::charge::USD_MAX;

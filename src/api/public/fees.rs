@@ -2,13 +2,12 @@
 
 use super::{Handler, PublicCall, fresh, of_tenant};
 use crate::chapters;
-use crate::endpoint::{Endpoint, endpoint};
+use crate::endpoint::{Endpoint, endpoint, shown};
 use crate::fields::{Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::shown::shown;
 use crate::value::Value;
 use domain::resources::rates::samples::Sample;
 use domain::resources::rates::withdrawals::{

@@ -6,13 +6,12 @@
 use super::latest::{SIDES, name, pair};
 use super::{Handler, PublicCall, fresh};
 use crate::chapters;
-use crate::endpoint::{Endpoint, endpoint};
+use crate::endpoint::{Endpoint, endpoint, shown};
 use crate::fields::{Invalid, Kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::shown::shown;
 use domain::resources::rates::buckets::{Aggregation, Kept, Point, Step, Window};
 use domain::resources::rates::samples::{Filter, Pair};
 use domain::values::time::{DAY_MS, Timestamp};

@@ -5,7 +5,7 @@
 pub mod description;
 
 use crate::chapters;
-use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint, run};
+use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint, run, shown};
 use crate::fields::{Invalid, Kind as _, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
@@ -15,7 +15,6 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals;
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::writer::{Object, text};
 use domain::refusal::Refusal;
 use domain::resources::banks::{Bank, Service};

@@ -1,9 +1,9 @@
 //! The hits of a search, and how they are shown: the kind, the state and the amount of anything.
 
 use crate::checkout::sessions;
+use crate::endpoint::shown;
 use crate::openapi::{schema, values};
 use crate::records::{Records, Stopped};
-use crate::shown::shown;
 use crate::value::shown_amount;
 use domain::entities::Entity;
 use domain::entities::conversion::Accepted;

@@ -8,10 +8,10 @@ pub mod own;
 pub mod settings;
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::shown;
 use crate::fields::{Fields, Invalid, Kind as _, read};
 use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema, values};
-use crate::shown::shown;
 use crate::writer::{Object, text};
 use domain::platform::settings::LiveStatus;
 use domain::platform::{ApiKey, PlatformChange, Tenant};

@@ -3,10 +3,10 @@
 
 mod shop;
 
+use crate::endpoint::shown;
 use crate::fields::{Fields, Got, Invalid, Kind, kind};
 use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema, values};
-use crate::shown::shown;
 use crate::value::{Bad, Value};
 use crate::writer::{Object, text};
 use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};

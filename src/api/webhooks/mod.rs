@@ -9,7 +9,7 @@ pub mod targets;
 
 use crate::answer::{Facts, OfKind};
 use crate::chapters;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{self, Fields, Invalid, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
@@ -19,7 +19,6 @@ use crate::products::links::{deleted, deleted_schema};
 use crate::query;
 use crate::records::{Records, Stopped, Unread};
 use crate::respond::Reply;
-use crate::shown::shown;
 use crate::value::{Bad, Value};
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};

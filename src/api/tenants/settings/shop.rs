@@ -1,11 +1,11 @@
 //! The shop in a tenant's settings: what buyers see of it on checkout pages and receipts.
 
 use super::put;
+use crate::endpoint::shown;
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::kinds::is_email;
 use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema};
-use crate::shown::shown;
 use crate::value::Value;
 use domain::platform::settings::{Receiver, Shop};
 use domain::values::venezuela::BankCode;

@@ -6,11 +6,10 @@
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entities::Entity;
-use crate::entities::conversion::{Accepted, Conversion, End, Source, Stage};
-use crate::entities::conversion::{Price, Taken};
+use crate::entities::conversion::{Accepted, Conversion, End, Price, Source, Stage, Taken};
 use crate::events::EventKind;
 use crate::ledger::book::Book;
-use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::ledger::{HOLDS_MAX, HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::platform::settings::Settings;
 use crate::refusal::{ConversionRefusal, Refusal};
 use crate::values::ids::{EntityId, Id};
@@ -20,7 +19,6 @@ use price::Amount;
 
 pub mod auto;
 pub mod price;
-pub mod spend;
 
 /// The time for which a quote can be accepted, in milliseconds (`docs/contract.md, 9.2`).
 pub const QUOTE_MS: i64 = 60 * SECOND_MS;
@@ -119,7 +117,7 @@ pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, t
         Ok(price) => price,
         Err(refusal) => return Ruling::refuse(refusal),
     };
-    match spend::take(book, conversion.source.currency(), price.source_minor) {
+    match take(book, conversion.source.currency(), price.source_minor) {
         Ok(taken) => Ruling::write(begin(book, conversion, price.clone(), taken, reference, turn)),
         Err(refusal) => Ruling::refuse(refusal),
     }
@@ -307,6 +305,42 @@ pub fn decide(book: &Book, conversion: Option<&Conversion>, command: Command, tu
         (Command::End(decision), Some(conversion)) => end(conversion, decision, turn),
         (Command::Quote(_), Some(_)) | (_, None) => Ruling::refuse(Refusal::NotFound),
     }
+}
+
+/// Takes `minor` units of the tenant's balance in a currency: the available balance, then holds in the order in which
+/// they would end (`docs/contract.md, 9.4`), which are returned. Money that is set aside until a decision cannot be
+/// taken, nor can holds beyond the first [`HOLDS_MAX`], nor anything while the available balance is
+/// below zero.
+fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, Refusal> {
+    let available = book.spendable(currency);
+    let mut left = match minor.checked_sub(available) {
+        Some(left) if available >= 0 => left,
+        _ => return Err(ConversionRefusal::InsufficientBalance { currency, available, spendable: 0 }.into()),
+    };
+    let account = book.account(currency);
+    let mut taken = Vec::new();
+    let with_an_end = account
+        .holds
+        .iter()
+        .map_while(|((release_at, hold), held)| Some((release_at.instant()?, hold, held)));
+    for (release_at, hold, held) in with_an_end.take(HOLDS_MAX) {
+        if left <= 0 {
+            break;
+        }
+        let minor = left.min(*held);
+        taken.push(Taken { release_at, hold: *hold, minor });
+        left -= minor;
+    }
+    if left > 0 {
+        let held: i64 = taken.iter().map(|taken| taken.minor).sum();
+        return Err(ConversionRefusal::InsufficientBalance {
+            currency,
+            available,
+            spendable: available + held,
+        }
+        .into());
+    }
+    Ok(taken)
 }
 
 #[cfg(test)]
