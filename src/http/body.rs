@@ -20,9 +20,10 @@ use std::task::Poll;
 use std::time::Duration;
 use zeroize::Zeroize;
 
-/// Of an unread body, to keep its connection: as much as its buffer holds. Beyond it a new connection is cheaper, and
-/// what may be a card is held until the connection is over.
-const DISCARDED_BYTES_MAX: usize = 64 << 10;
+/// Of an unread body, to keep its connection; beyond it a new one is cheaper.
+const DISCARDED_BYTES_MAX: usize = 2 << 20;
+/// Where it may have a card, as that is held until the connection is over.
+const HELD_BYTES_MAX: usize = 64 << 10;
 
 const EXPECTED_BYTES_MAX: usize = 16 << 10;
 
@@ -250,9 +251,12 @@ impl Inbound {
         self.ended
     }
 
-    /// Reads a body that nobody read to its end, if it is little. False if bytes are left, or may be.
+    /// Reads a body that nobody read to its end, if it is little. False if bytes are left, or may be. Where large
+    /// bodies are taken, whoever sends one that is too large is still writing when it is refused, and would not see
+    /// the answer.
     pub(super) async fn discard(&mut self) -> bool {
-        let mut left = DISCARDED_BYTES_MAX;
+        let mut left =
+            if self.has_card { HELD_BYTES_MAX } else { DISCARDED_BYTES_MAX.max(2 * self.bytes_max) };
         if self.hopeless || self.incoming.size_hint().lower() > left as u64 {
             return false;
         }
@@ -327,7 +331,7 @@ impl Secrets {
     /// Whether there are so many that the connection ends, which lets go of them.
     pub(super) fn are_many(&self) -> bool {
         let held = self.held();
-        held.len() >= CARDS_MAX || held.iter().map(Bytes::len).sum::<usize>() >= DISCARDED_BYTES_MAX
+        held.len() >= CARDS_MAX || held.iter().map(Bytes::len).sum::<usize>() >= HELD_BYTES_MAX
     }
 
     fn hold(&self, bytes: Bytes) {
