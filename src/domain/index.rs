@@ -473,17 +473,6 @@ pub fn searched_hash(tx_hash: &str) -> String {
     tx_hash.to_ascii_lowercase()
 }
 
-/// Whether a directory may lack this entry although a record says it: an older version wrote the
-/// record. What was found before is found without it, so only these are excused.
-pub fn may_be_missing(key: &[u8]) -> bool {
-    match key {
-        [_, _, _, _, b'r', space, ..] => *space == Space::MicroDeposits as u8,
-        [_, _, _, _, SEARCH, ..] => true,
-        [_, _, _, _, b'l', kind, ..] => *kind == Kind::Session as u8,
-        _ => false,
-    }
-}
-
 /// Whether an entry is about a person, so that only who has the key can tell that it belongs there.
 pub fn is_personal(key: &[u8]) -> bool {
     let personal = [Trait::Document as u8, Trait::Phone as u8];

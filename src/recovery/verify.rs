@@ -266,8 +266,7 @@ fn compare_entries(
         };
         match (order, expected, found) {
             (Ordering::Less, Some((key, Noted { seq, time_ms, .. })), _) => {
-                // An older version may have written the record.
-                if !has_expired(latest_ms, key, time_ms) && !index::may_be_missing(key) {
+                if !has_expired(latest_ms, key, time_ms) {
                     let fault = format!("an index entry of record {seq} is missing: {}", described(key));
                     blame(first, seq, fault);
                 }

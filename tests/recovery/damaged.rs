@@ -92,6 +92,49 @@ fn a_log_without_damage_is_salvaged_whole() {
     assert_eq!(last_seq(&server, &to), last_seq(&server, &data));
 }
 
+/// The tables of the log's records, in the order of their keys.
+fn tables_of_records(data: &Path) -> Vec<PathBuf> {
+    let families = ["default", "log", "index", "snapshots", "meta", "pieces"];
+    let store =
+        rocksdb::DB::open_cf_for_read_only(&rocksdb::Options::default(), data.join("log"), families, false);
+    let files = store.expect("opens").live_files().expect("tables");
+    let mut of_records: Vec<_> = files.into_iter().filter(|file| file.column_family_name == "log").collect();
+    of_records.sort_by_key(|file| file.start_key.clone());
+    let path = |file: rocksdb::LiveFile| data.join("log").join(file.name.trim_start_matches('/'));
+    of_records.into_iter().map(path).collect()
+}
+
+/// Records that came together are in one entry of the table: the last whole one is not its first, and whoever seeks it
+/// by its number comes to the block behind it.
+#[test]
+fn what_is_whole_before_a_wrong_block_of_a_table_is_salvaged_where_records_came_together() {
+    let mut server = Server::start();
+    let tenants: Vec<_> = (0..16).map(|_| server.tenant()).collect();
+    std::thread::scope(|scope| {
+        for tenant in &tenants {
+            scope.spawn(|| (0..60).for_each(|_| drop(tenant.test.fund("1.00"))));
+        }
+    });
+    assert!(server.terminate().success());
+    let data = server.data();
+    let all = last_seq(&server, &data);
+    let tables = tables_of_records(&data);
+    let table =
+        tables.iter().max_by_key(|path| fs::metadata(path).map_or(0, |file| file.len())).expect("one");
+    let whole = fs::read(table).expect("readable");
+    let parent = tempfile::tempdir().expect("a folder");
+    for part in [4, 5, 6, 7] {
+        flip(table, whole.len() as u64 * part / 10);
+        let to = parent.path().join(part.to_string());
+        let told = objects(&succeeds(&server, &["wal", "salvage", "--to", shown(&to), "--json"])).remove(0);
+        let seq = told["seq"].as_u64().expect("a sequence");
+        assert!(seq > 10 && seq < all, "{part}: {told} of {all}");
+        assert!(succeeds(&server, &["wal", "verify", "--data-dir", shown(&to)]).contains("ok"));
+        assert_eq!(last_seq(&server, &to), seq);
+        fs::write(table, &whole).expect("written");
+    }
+}
+
 #[test]
 fn a_wrong_byte_in_an_older_table_ends_the_server_with_74_and_keeps_it_ended() {
     let mut server = Server::start();
@@ -112,18 +155,9 @@ fn a_wrong_byte_in_an_older_table_ends_the_server_with_74_and_keeps_it_ended() {
     let payment = payment.expect("paid");
     let data = server.data();
     // The tables of records alone: a read of an old one comes to the byte, a start does not.
-    let families = ["default", "log", "index", "snapshots", "meta", "pieces"];
-    let store =
-        rocksdb::DB::open_cf_for_read_only(&rocksdb::Options::default(), data.join("log"), families, false);
-    let store = store.expect("opens");
-    let files = store.live_files().expect("tables");
-    let mut of_records: Vec<_> = files.iter().filter(|file| file.column_family_name == "log").collect();
-    of_records.sort_by_key(|file| file.start_key.clone());
-    assert!(of_records.len() > 2, "{} tables", of_records.len());
-    let inner = &of_records[1..of_records.len() - 1];
-    let tables: Vec<PathBuf> =
-        inner.iter().map(|file| data.join("log").join(file.name.trim_start_matches('/'))).collect();
-    drop(store);
+    let all = tables_of_records(&data);
+    assert!(all.len() > 2, "{} tables", all.len());
+    let tables = &all[1..all.len() - 1];
     let kept: Vec<Vec<u8>> = tables.iter().map(|table| fs::read(table).expect("readable")).collect();
     for (table, bytes) in tables.iter().zip(&kept) {
         (1..20).for_each(|part| flip(table, bytes.len() as u64 * part / 20));
