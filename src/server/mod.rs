@@ -270,7 +270,7 @@ impl Server {
             let head = &arrival.head;
             // Whatever comes of the call: what is read of one that is refused, to be discarded, has the card too. Of
             // a path that is no row nobody knows what was meant for it.
-            inbound.has_card = true;
+            inbound.has_card = self.operators.is_none();
             let found = match self.table.lookup(&head.method, head.uri.path()) {
                 Lookup::Found(found) => found,
                 Lookup::WrongMethod { .. } if audience == Audience::Visitor => {
@@ -421,11 +421,12 @@ impl Server {
                 }
                 let operators = self.operators.as_ref().filter(|_| path == metrics::PATH)?;
                 measuring.meter = &operators.scrapes;
-                let refused = self.services.callers.operators.authenticate(&head.headers).err();
-                match refused.filter(|_| !operators.metrics.is_open()) {
-                    Some(refused) => Some(Err(refused)),
-                    None => Some(operators.metrics.answer(&head.method)),
+                if !operators.metrics.is_open()
+                    && let Err(refused) = self.services.callers.operators.authenticate(&head.headers)
+                {
+                    return Some(Err(refused));
                 }
+                Some(operators.metrics.answer(&head.method))
             }
             // Browsers ask with OPTIONS what they may do, at paths of the table alone.
             Audience::Visitor => {
@@ -608,12 +609,14 @@ pub struct StartupGate {
     /// Whether another machine may lead meanwhile: then a request is not this one's to do.
     is_node: AtomicBool,
     is_operators: bool,
+    cards: Router<bool>,
 }
 
 impl StartupGate {
     pub fn new(is_operators: bool) -> StartupGate {
         StartupGate {
             is_operators,
+            cards: table::cards(),
             inside: OnceLock::new(),
             standby: OnceLock::new(),
             why_closed: RwLock::new("recovering: the log is being replayed"),
@@ -625,6 +628,17 @@ impl StartupGate {
     pub fn start_node(&self) {
         self.explain("starting: this node opens its log, and then follows the cluster");
         self.is_node.store(true, Ordering::Release);
+    }
+
+    /// Of a path that is no row nobody knows what was meant for it.
+    fn may_have_card(&self, method: &Method, path: &str) -> bool {
+        match audience(self.is_operators, path) {
+            Audience::Tenant | Audience::Buyer => match self.cards.lookup(method, path) {
+                Lookup::Found(found) => *found.value,
+                Lookup::NotFound | Lookup::WrongMethod { .. } => true,
+            },
+            _ => false,
+        }
     }
 
     fn closed(&self) -> Problem {
@@ -651,8 +665,9 @@ impl Answer for StartupGate {
         {
             return reply;
         }
-        // A card may be in it, though nobody reads it.
-        body.has_card = self.inside.get().is_none();
+        // Though nobody reads it here, or a standby passes it on.
+        body.has_card =
+            self.inside.get().is_none() && self.may_have_card(&arrival.head.method, arrival.head.uri.path());
         match self.inside.get() {
             Some(inside) => inside.answer(arrival, body).await,
             None if let Some(front) = self.standby.get() => front.answer(arrival, body).await,
@@ -680,6 +695,21 @@ mod tests {
     use super::*;
     use crate::http::respond::RequestId;
     use hyper::header::CONTENT_TYPE;
+
+    #[test]
+    fn a_closed_gate_knows_where_a_card_may_be() {
+        for (is_operators, method, path, may) in [
+            (false, Method::POST, "/v1/payments/vpos", true),
+            (false, Method::POST, "/v1/payouts", false),
+            (false, Method::POST, "/v1/payment/vpos", true),
+            (false, Method::POST, "/checkout/01975a2e-7c00-7000-8000-0000000000aa/card", true),
+            (false, Method::POST, "/portal/login", false),
+            (true, Method::POST, "/admin/reconciliations", false),
+            (true, Method::POST, "/v1/payments/vpos", false),
+        ] {
+            assert_eq!(StartupGate::new(is_operators).may_have_card(&method, path), may, "{path}");
+        }
+    }
 
     #[tokio::test]
     async fn before_the_start_people_are_answered_pages_and_programs_json() {

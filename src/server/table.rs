@@ -5,6 +5,7 @@ use crate::checkout::{self, BuyerRow};
 use crate::console;
 use crate::gateway::operators::Operator;
 use crate::gateway::rail_calls::RailCall;
+use crate::http::router::Router;
 use crate::pages::site::PageRow;
 use crate::portal;
 use api::endpoint::Caller;
@@ -57,6 +58,13 @@ pub fn public(banks: impl Iterator<Item = Row>) -> Vec<Row> {
     let merchants = portal::SITE.rows(portal::rows());
     let merchants = merchants.map(|(method, path, row)| (method, path, Endpoint::Merchant(row)));
     tenants.chain(visitors).chain(banks).chain(buyers).chain(merchants).collect()
+}
+
+/// Whether a card may be in the body of a tenant's or a buyer's call. It is known before the server is open.
+pub fn cards() -> Router<bool> {
+    let tenants = routes().into_iter().chain(page_routes()).map(|row| (row.method, row.path, row.has_card));
+    let buyers = checkout::rows().map(|row| (row.method.clone(), row.path, row.has_card));
+    Router::new(tenants.chain(buyers))
 }
 
 pub fn of_operators() -> Vec<Row> {
