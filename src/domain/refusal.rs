@@ -61,38 +61,52 @@ impl Refusal {
     /// Whether an Idempotency-Key keeps this refusal: those that are answered with 409, 410 or 422
     /// (`docs/contract.md, 1.13`).
     pub const fn is_kept(&self) -> bool {
-        !matches!(
-            self,
+        match self {
             Refusal::NotFound
-                | Refusal::Invalid { .. }
-                | Refusal::TenantMoved
-                | Refusal::ChangedMeanwhile
-                | Refusal::AmountOverflow
-                | Refusal::RailNotConfigured
-                | Refusal::RailUnavailable { .. }
-                | Refusal::RateUnavailable
-                // The caller is told to ask again, under the same key too.
-                | Refusal::Payments(PaymentRefusal::PaymentInProgress { .. })
-                | Refusal::Payouts(PayoutRefusal::MethodNotVerified)
-                | Refusal::Verification(
-                    VerificationRefusal::AmountsMismatch { .. }
-                        | VerificationRefusal::TooManyStarts { .. }
-                        | VerificationRefusal::PhoneChanged
-                )
-                | Refusal::Conversions(
-                    ConversionRefusal::NotEnabled
-                        | ConversionRefusal::MarketRateUnavailable
-                        | ConversionRefusal::InvalidAmount
-                )
-                | Refusal::Crypto(CryptoRefusal::NotEnabled | CryptoRefusal::NetworkNotConfigured)
-                | Refusal::CopPayments(
-                    CopPaymentRefusal::NotEnabled
-                        | CopPaymentRefusal::InvalidOtp
-                        | CopPaymentRefusal::ProcessorUnavailable
-                )
-                | Refusal::Webhooks(WebhookRefusal::ResendsWaiting)
-                | Refusal::Platform(PlatformRefusal::TooManyRotations { .. })
-        )
+            | Refusal::Invalid { .. }
+            | Refusal::TenantMoved
+            | Refusal::ChangedMeanwhile
+            | Refusal::AmountOverflow
+            | Refusal::RailNotConfigured
+            | Refusal::RailUnavailable { .. }
+            | Refusal::RateUnavailable => false,
+            Refusal::ExternalRefConflict { .. }
+            | Refusal::InsufficientBalance { .. }
+            | Refusal::NoticeClaimed
+            | Refusal::Merchants(_)
+            | Refusal::Chargebacks(_)
+            | Refusal::Products(_)
+            | Refusal::Checkout(_)
+            | Refusal::Operations(_)
+            | Refusal::CopPayouts(_)
+            | Refusal::Approvals(_) => true,
+            // The caller is told to ask again, under the same key too.
+            Refusal::Payments(refusal) => !matches!(refusal, PaymentRefusal::PaymentInProgress { .. }),
+            Refusal::Payouts(refusal) => !matches!(refusal, PayoutRefusal::MethodNotVerified),
+            Refusal::Verification(refusal) => !matches!(
+                refusal,
+                VerificationRefusal::AmountsMismatch { .. }
+                    | VerificationRefusal::TooManyStarts { .. }
+                    | VerificationRefusal::PhoneChanged
+            ),
+            Refusal::Conversions(refusal) => !matches!(
+                refusal,
+                ConversionRefusal::NotEnabled
+                    | ConversionRefusal::MarketRateUnavailable
+                    | ConversionRefusal::InvalidAmount
+            ),
+            Refusal::Crypto(refusal) => {
+                !matches!(refusal, CryptoRefusal::NotEnabled | CryptoRefusal::NetworkNotConfigured)
+            }
+            Refusal::CopPayments(refusal) => !matches!(
+                refusal,
+                CopPaymentRefusal::NotEnabled
+                    | CopPaymentRefusal::InvalidOtp
+                    | CopPaymentRefusal::ProcessorUnavailable
+            ),
+            Refusal::Webhooks(refusal) => !matches!(refusal, WebhookRefusal::ResendsWaiting),
+            Refusal::Platform(refusal) => !matches!(refusal, PlatformRefusal::TooManyRotations { .. }),
+        }
     }
 }
 

@@ -114,7 +114,9 @@ impl Counts {
             Entity::Payment(payment) => {
                 let minor = match &payment.means {
                     Means::Usdt { amount, .. } => amount.minor(),
-                    _ => payment.ves.minor(),
+                    Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => {
+                        payment.ves.minor()
+                    }
                 };
                 let bank = payment.debtor().map(|debtor| format!("{:04}", debtor.bank.number()));
                 (payment.means.method(), bank, minor, payment.failure_code.as_deref())
@@ -170,7 +172,7 @@ fn clean(code: Option<&str>) -> &str {
 
 // Counts of what waits, as they were taken last: payments and payouts by their age, payouts for an operator's
 // review, notices that nobody has claimed, events for webhook endpoints. A task counts now and then
-// (`src/admin/operations.rs`), so that a scrape of the metrics walks no books.
+// (`src/admin/due.rs`), so that a scrape of the metrics walks no books.
 
 /// The ages that are told apart: each is below so many seconds, the last one older than all.
 pub const AGES: [(&str, i64); 4] = [("5m", 300), ("1h", 3_600), ("1d", 86_400), ("older", i64::MAX)];
@@ -191,6 +193,7 @@ impl Line {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
+    /// Of live mode, then of test mode, here and below.
     pub pending: [[[u64; AGES.len()]; KINDS.len()]; 2],
     pub reviews: [Line; 2],
     pub notices: Line,

@@ -41,6 +41,13 @@ const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 const GIB: usize = 1 << 30;
 
+fn who_reads(version: u8) -> &'static str {
+    match version < READABLE[0] {
+        true => "a build that was never released wrote it, and no release reads it",
+        false => "the release that wrote it can read it, and every later one",
+    }
+}
+
 /// The reason why bytes are no value of a type.
 #[derive(Debug, thiserror::Error)]
 pub enum Undecodable {
@@ -49,9 +56,9 @@ pub enum Undecodable {
     Empty,
     /// The bytes are of a version that this release does not read.
     #[error(
-        "version {version} of the stored format is not known to pasarela {here}, which reads {}; the release that \
-         wrote it can read it, and every later one (docs/formats.md)",
+        "version {version} of the stored format is not known to pasarela {here}, which reads {}; {} (docs/formats.md)",
         joined(known),
+        who_reads(*version),
         here = env!("CARGO_PKG_VERSION")
     )]
     UnknownVersion {
@@ -157,7 +164,7 @@ pub const fn assert_dense(numbers: &[u32]) {
 
 /// Types that are stored, with the numbers of their fields and variants, by which they stand in the bytes.
 ///
-/// - `7 name: Type = since 6 else value`: a field that came with version 6 of the format; older bytes have the value.
+/// - `7 name: Type = since 7 else value`: a field that came with version 7 of the format; older bytes have the value.
 /// - `1 name: Type => function`: what is read becomes what the function makes of it.
 /// - `2 Variant "name"`, of every variant of an enum: it is [`named!`] too.
 macro_rules! stored {
