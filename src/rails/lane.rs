@@ -104,6 +104,7 @@ impl Lane {
         self.retry_after_seconds(Some(call)).is_none()
     }
 
+    /// Once, or not at all.
     pub async fn send(&self, call: &Call) -> (RailAnswer, Said) {
         let _calling = Calling { lane: self, operation: Id::from(call.operation_id) };
         let to = call.order.bank_call();

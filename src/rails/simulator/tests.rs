@@ -449,3 +449,17 @@ mod collections {
         );
     }
 }
+
+#[test]
+fn the_bytes_of_a_fate_are_those_in_the_books_of_before() {
+    for (fate, bytes) in [
+        (Fate::Done, [0, 0]),
+        (Fate::Refused("AM04"), [2, 2]),
+        (Fate::SilentlyRefused("TKCM"), [4, 4]),
+        (Fate::LaterRefused(EXPIRED), [6, 15]),
+        (Fate::Refused("processor_unavailable"), [2, 16]),
+        (Fate::Open, [8, 0]),
+    ] {
+        assert_eq!((fate.bytes(), Fate::from_bytes(&bytes)), (bytes, Some(fate)));
+    }
+}

@@ -468,17 +468,8 @@ impl LiveRail for Wompi {
                     let word = BankWord::new("", "Wompi refunds by its panel only");
                     Ok(Report::answered(OrderOutcome::Open { id: None }, word))
                 }
-                Order::ChargeC2p { .. }
-                | Order::ReverseC2p { .. }
-                | Order::RequestOtp { .. }
-                | Order::Debit { .. }
-                | Order::Credit { .. }
-                | Order::CreditAccount { .. }
-                | Order::MicroDeposit { .. }
-                | Order::ChargeCard { .. }
-                | Order::FindTransfer { .. }
-                | Order::SendUsdt { .. }
-                | Order::PriceUsdt { .. } => Err(NotSent::Unfit("Wompi has no call for it")),
+                // `recall` names each of them.
+                _ => Err(NotSent::Unfit("Wompi has no call for it")),
             }
         })
     }
@@ -509,5 +500,36 @@ impl LiveRail for Wompi {
 
     fn check(&self) -> BoxFuture<'_, Vec<Finding>> {
         Box::pin(self.tried())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rails::http::BaseUrl;
+    use crate::rails::secret::ApiSecret;
+
+    #[tokio::test]
+    async fn only_the_stale_tokens_are_forgotten() {
+        let secret = || ApiSecret::new("x");
+        let base_url = BaseUrl::parse("http://127.0.0.1:9/v1").expect("an address");
+        let wompi = Wompi::new(Settings {
+            base_url,
+            public_key: secret(),
+            private_key: secret(),
+            events_secret: secret(),
+            integrity_secret: secret(),
+            customer_email: None,
+            timeout: Duration::from_secs(1),
+            idle: Duration::from_secs(1),
+        });
+        let Ok(wompi) = wompi else { panic!("a client") };
+        let tokens =
+            |text: &str| Acceptance { terms: ApiSecret::new(text), personal_data: ApiSecret::new(text) };
+        *wompi.kept() = Some(tokens("new"));
+        wompi.forget(&tokens("old"));
+        assert_eq!(*wompi.kept(), Some(tokens("new")));
+        wompi.forget(&tokens("new"));
+        assert_eq!(*wompi.kept(), None);
     }
 }
