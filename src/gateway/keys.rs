@@ -135,6 +135,7 @@ impl Directory {
         self.tenants.get(&number).map(|tenant| Arc::clone(&tenant))
     }
 
+    /// Under which the secrets of a tenant derive: the first that it had.
     pub fn first_key(&self, tenant_key: u64) -> u64 {
         let tenant = u32::try_from(tenant_key / 2).ok().and_then(|number| self.tenant_numbered(number));
         tenant.map_or(tenant_key, |tenant| u64::from(tenant.first_number) * 2 + tenant_key % 2)

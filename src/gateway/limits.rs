@@ -46,6 +46,7 @@ pub struct Bounds {
 
 #[derive(Debug, Default)]
 pub struct Counters {
+    /// Of live mode, then of test mode, here and below.
     pub slots: [AtomicU64; 2],
     pub bodies: [AtomicU64; 2],
     pub waiting: AtomicUsize,

@@ -62,6 +62,7 @@ pub struct Approvals {
 }
 
 pub struct Operators {
+    /// `None` for local work, where everybody is `root`.
     root: Option<[u8; 32]>,
     named: RwLock<BTreeMap<Id, Arc<OperatorAccount>>>,
 }

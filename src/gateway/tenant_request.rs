@@ -124,8 +124,8 @@ impl Secrets for TenantSecrets<'_> {
     }
 }
 
-/// The longest that an answer waits for what follows of its command by itself; what is settled later is seen when
-/// it is read again. For the bank it waits for `rails.answer_seconds`.
+/// The longest that the answer to a batch waits for the banks (`docs/contract.md, 7.9`), and any other for what follows
+/// of its command by itself; what is settled later is seen when it is read again.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
 pub type Kept = Router<Option<Show>>;

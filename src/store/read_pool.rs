@@ -34,6 +34,7 @@ pub struct Bounds {
 pub struct Counters {
     pub ended: AtomicU64,
     pub canceled: AtomicU64,
+    /// Of live mode, then of test mode.
     pub share_full: [AtomicU64; 2],
     pub full: AtomicU64,
     pub waiting: AtomicUsize,

@@ -15,6 +15,7 @@ pub struct Op<'a> {
     pub family: Family,
     pub key: &'a [u8],
     pub value: Option<&'a [u8]>,
+    /// The first key that is not removed any more, where all from `key` on are.
     pub until: Option<&'a [u8]>,
 }
 

@@ -270,6 +270,7 @@ impl<C: Completion> Log<C> {
         self.inner.reader.clone()
     }
 
+    /// A copy that opens as a log of its own. Appends go on meanwhile.
     pub fn checkpoint(&self, dir: &Path) -> Result<(), StoreError> {
         self.inner.reader.checkpoint(dir)
     }

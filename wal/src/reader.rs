@@ -29,6 +29,7 @@ pub struct Verified {
     pub head_hash: Hash,
 }
 
+/// Cheap to clone. While one exists, the data directory stays open and locked.
 #[derive(Clone)]
 pub struct Reader {
     pub(crate) store: Arc<dyn Store>,

@@ -4,9 +4,8 @@ use super::{read_customer, read_deposit, read_payout};
 use crate::chapters;
 use crate::fields::body;
 use crate::openapi::document::{Chapter, Webhook, event};
-use crate::openapi::schema::{Schema, named, one_of};
+use crate::openapi::schema::{Schema, named};
 use crate::openapi::values::{items, page};
-use domain::entities::crypto_payout::Status;
 use domain::values::ids::Id;
 use domain::values::money::Usdt;
 
@@ -22,10 +21,6 @@ pub fn chapter() -> Chapter {
 
 pub fn payout() -> Schema {
     super::payout_schema()
-}
-
-pub fn payout_status() -> Schema {
-    one_of(Status::ALL.map(Status::name))
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {

@@ -133,11 +133,6 @@ impl Timestamp {
         Date::from_days((self.unix_ms() + zone.offset_ms()).div_euclid(DAY_MS) as i32)
     }
 
-    /// The instant at which the day of this instant began in `zone`.
-    pub const fn day_start_in(self, zone: Zone) -> Timestamp {
-        self.date_in(zone).start_in(zone)
-    }
-
     /// Reads RFC 3339 with any offset, truncated to milliseconds; the error is a message for the
     /// caller.
     pub fn parse(text: &str) -> Result<Timestamp, &'static str> {
@@ -162,11 +157,6 @@ impl Timestamp {
         out[20] = b'0' + (in_day % SECOND_MS / 100) as u8;
         write_two(&mut out, 21, in_day % 100);
         out
-    }
-
-    /// Appends the text to what is being written.
-    pub fn write_to(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.ascii());
     }
 }
 
@@ -347,9 +337,6 @@ mod time_tests {
         ] {
             let instant = at(given);
             assert_eq!(instant.to_string(), written, "{given}");
-            let mut bytes = b"x".to_vec();
-            instant.write_to(&mut bytes);
-            assert_eq!(bytes, format!("x{written}").as_bytes());
         }
     }
 
@@ -395,7 +382,7 @@ mod time_tests {
             ("2026-11-21T23:00:00.000Z", Zone::Utc, "2026-11-21", "2026-11-21T00:00:00.000Z"),
         ] {
             assert_eq!(at(instant).date_in(zone).to_string(), date, "{instant} {zone:?}");
-            assert_eq!(at(instant).day_start_in(zone).to_string(), start, "{instant} {zone:?}");
+            assert_eq!(at(instant).date_in(zone).start_in(zone).to_string(), start, "{instant} {zone:?}");
         }
     }
 

@@ -45,12 +45,19 @@ pub enum Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Read {
     Key(Vec<u8>),
-    Range { from: Vec<u8>, to: Vec<u8>, limit: usize, keys_only: bool },
+    /// The first `limit` of them; 0 for all.
+    Range {
+        from: Vec<u8>,
+        to: Vec<u8>,
+        limit: usize,
+        keys_only: bool,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TransactionOutcome {
     Done,
+    /// A condition did not hold: what was read instead.
     Refused(Vec<Vec<Pair>>),
 }
 
