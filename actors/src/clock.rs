@@ -40,31 +40,6 @@ struct Watched {
     step_ms: AtomicI64,
 }
 
-impl Watched {
-    fn now_ms(&self) -> i64 {
-        let Reading { wall_ms, boot_ms } = (self.read)();
-        let expected_ms = boot_ms.saturating_add(self.ahead_ms.load(Ordering::Relaxed));
-        let step_ms = wall_ms.saturating_sub(expected_ms);
-        let is_believed = step_ms.unsigned_abs() <= STEP_MS_MAX.unsigned_abs();
-        let before_ms = self.step_ms.swap(if is_believed { 0 } else { step_ms }, Ordering::Relaxed);
-        if is_believed {
-            if before_ms != 0 {
-                tracing::info!("the wall clock is again where it was expected");
-            }
-            self.ahead_ms.store(wall_ms.saturating_sub(boot_ms), Ordering::Relaxed);
-            return wall_ms;
-        }
-        if before_ms == 0 {
-            tracing::error!(
-                step_ms,
-                "the wall clock was set and is not believed: live money decisions wait until that is undone \
-                 or confirmed"
-            );
-        }
-        expected_ms
-    }
-}
-
 impl Clock {
     /// A debug build adds to the wall clock the milliseconds in the file that the environment
     /// variable `PASARELA_TEST_CLOCK_STEP` names.
@@ -92,10 +67,30 @@ impl Clock {
     }
 
     pub fn wall_ms(&self) -> i64 {
-        match &self.0 {
-            Source::Manual(manual) => *manual.borrow(),
-            Source::Watched(watched) => watched.now_ms(),
+        let watched = match &self.0 {
+            Source::Manual(manual) => return *manual.borrow(),
+            Source::Watched(watched) => watched,
+        };
+        let Reading { wall_ms, boot_ms } = (watched.read)();
+        let expected_ms = boot_ms.saturating_add(watched.ahead_ms.load(Ordering::Relaxed));
+        let step_ms = wall_ms.saturating_sub(expected_ms);
+        let is_believed = step_ms.unsigned_abs() <= STEP_MS_MAX.unsigned_abs();
+        let before_ms = watched.step_ms.swap(if is_believed { 0 } else { step_ms }, Ordering::Relaxed);
+        if is_believed {
+            if before_ms != 0 {
+                tracing::info!("the wall clock is again where it was expected");
+            }
+            watched.ahead_ms.store(wall_ms.saturating_sub(boot_ms), Ordering::Relaxed);
+            return wall_ms;
         }
+        if before_ms == 0 {
+            tracing::error!(
+                step_ms,
+                "the wall clock was set and is not believed: live money decisions wait until that is undone \
+                 or confirmed"
+            );
+        }
+        expected_ms
     }
 
     pub fn step_ms(&self) -> i64 {
@@ -129,17 +124,16 @@ impl Clock {
 
 fn machine() -> Reading {
     loop {
-        let boot_ms = read_ms(ClockId::Boottime);
-        let wall_ms = read_ms(ClockId::Realtime).max(0);
-        if read_ms(ClockId::Boottime) - boot_ms <= LOOK_MS_MAX {
-            return Reading { wall_ms, boot_ms };
+        let mut read = [0_i64; 3];
+        for (ms, clock) in read.iter_mut().zip([ClockId::Boottime, ClockId::Realtime, ClockId::Boottime]) {
+            let since = clock_gettime(clock);
+            *ms = since.tv_sec.saturating_mul(1_000).saturating_add(since.tv_nsec / 1_000_000);
+        }
+        let [boot_ms, wall_ms, after_ms] = read;
+        if after_ms - boot_ms <= LOOK_MS_MAX {
+            return Reading { wall_ms: wall_ms.max(0), boot_ms };
         }
     }
-}
-
-fn read_ms(clock: ClockId) -> i64 {
-    let since = clock_gettime(clock);
-    since.tv_sec.saturating_mul(1_000).saturating_add(since.tv_nsec / 1_000_000)
 }
 
 #[cfg(test)]

@@ -170,12 +170,16 @@ impl<M: Machine> Host<M> {
     pub fn send_to_book(self: &Arc<Self>, tenant: u64, message: BookMessage<M>) {
         let now = self.coarse_seconds.load(Ordering::Relaxed);
         // Under the map's lock, so that a retiring book sees the message or a new one gets it.
-        if let Some(handle) = self.books.get(&tenant) {
-            handle.touch(now);
-            return handle.send(message);
+        let handle = match self.books.get(&tenant) {
+            Some(handle) => handle,
+            None => {
+                self.books.entry(tenant).or_insert_with(|| (self.start_book)(self, tenant, None)).downgrade()
+            }
+        };
+        // Read first: writing the value it has would take it from other processors' caches.
+        if handle.last_used.load(Ordering::Relaxed) != now {
+            handle.last_used.store(now, Ordering::Relaxed);
         }
-        let handle = self.books.entry(tenant).or_insert_with(|| (self.start_book)(self, tenant, None));
-        handle.touch(now);
         handle.send(message);
     }
 
@@ -282,7 +286,7 @@ pub struct Halted {
 pub(crate) struct Halts {
     books: Mutex<BTreeMap<u64, Halted>>,
     /// Every request asks for it, and there are nearly always none.
-    count: AtomicUsize,
+    pub count: AtomicUsize,
     resumptions: Mutex<BTreeMap<u64, u64>>,
     on_halt: OnHalt,
 }
@@ -327,7 +331,7 @@ impl Halts {
     }
 
     pub fn is_halted(&self, tenant: u64) -> bool {
-        self.count.load(Ordering::SeqCst) > 0 && self.change(|books| books.contains_key(&tenant))
+        self.change(|books| books.contains_key(&tenant))
     }
 
     pub fn all(&self) -> Vec<Halted> {

@@ -59,16 +59,23 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
         change: impl FnOnce(&mut V) -> R,
     ) -> Put<K, V, R> {
         match Arc::make_mut(this) {
-            Node::Leaf(pairs) => match find(pairs, &key) {
-                Ok(at) => Put { result: change(&mut pairs[at].1), is_new: false, right: None },
-                Err(at) => {
-                    let mut value = make();
-                    let result = change(&mut value);
-                    let right = put(pairs, at, (key, value))
-                        .map(|right| (right[0].0.clone(), Arc::new(Node::Leaf(right))));
-                    Put { result, is_new: true, right }
+            Node::Leaf(pairs) => {
+                let found = match pairs.last() {
+                    // The last key is compared first, as in `place`.
+                    Some((last, _)) if *last < key => Err(pairs.len()),
+                    _ => search(pairs, &key),
+                };
+                match found {
+                    Ok(at) => Put { result: change(&mut pairs[at].1), is_new: false, right: None },
+                    Err(at) => {
+                        let mut value = make();
+                        let result = change(&mut value);
+                        let right = put(pairs, at, (key, value))
+                            .map(|right| (right[0].0.clone(), Arc::new(Node::Leaf(right))));
+                        Put { result, is_new: true, right }
+                    }
                 }
-            },
+            }
             Node::Branch(children) => {
                 let at = place(children, &key);
                 let done = Node::with(&mut children[at].1, key, make, change);
@@ -104,14 +111,6 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
 }
 
 /// `Err` with the position where the key would be.
-fn find<K: Ord, V>(pairs: &[(K, V)], key: &K) -> Result<usize, usize> {
-    match pairs.last() {
-        // The last key is compared first, as in `place`.
-        Some((last, _)) if last < key => Err(pairs.len()),
-        _ => search(pairs, key),
-    }
-}
-
 fn search<K: Ord, V>(pairs: &[(K, V)], key: &K) -> Result<usize, usize> {
     pairs.binary_search_by(|(found, _)| found.cmp(key))
 }

@@ -8,7 +8,7 @@ use crate::rocks::RocksStore;
 use crate::salvage;
 use crate::snapshot::{self, SnapshotHead, StoredSnapshot};
 use crate::store::{
-    Family, Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way, checked_item, leave, leave_back,
+    Family, Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way, checked_item, leave,
 };
 use crate::{Damage, Hash, OpenError, ReadError, Record, Seq};
 use std::path::Path;
@@ -78,8 +78,8 @@ impl Reader {
         cursor.seek_back(&seq.to_be_bytes());
         if let Some((key, chunk)) = checked_item(&*cursor)? {
             let first = record::decode_key(key)?;
-            if let Some(raw) = record::find(chunk, first, seq)? {
-                return Ok(Some(raw.to_record(raw.hash())));
+            if let Some(record) = record::find(chunk, first, seq)? {
+                return Ok(Some(record));
             }
         }
         if seq <= last { Err(Damage::missing(seq, seq).into()) } else { Ok(None) }
@@ -111,13 +111,30 @@ impl Reader {
         IndexCursor::new(self.store.cursor(Scan::all(Family::Index).by(Way::Walk)), false)
     }
 
-    /// The newest of a tenant, or the newest that contains nothing after `at_or_before`.
+    /// The newest of a tenant, or the newest that contains nothing after `at_or_before`. If that is removed while it
+    /// is read, the one before it.
     pub fn snapshot(
         &self,
         tenant: u64,
         at_or_before: Option<Seq>,
     ) -> Result<Option<StoredSnapshot>, ReadError> {
-        newest(&*self.store, tenant, at_or_before.unwrap_or(Seq::MAX))
+        let key = snapshot::key(tenant, at_or_before.unwrap_or(Seq::MAX));
+        self.snapshot_at(tenant, |cursor| cursor.seek_back(&key))
+    }
+
+    fn snapshot_at(
+        &self,
+        tenant: u64,
+        place: impl Fn(&mut dyn StoreCursor),
+    ) -> Result<Option<StoredSnapshot>, ReadError> {
+        loop {
+            let mut cursor = self.store.cursor(snapshots_of(tenant));
+            place(&mut *cursor);
+            let Some((key, value)) = checked_item(&*cursor)? else { return Ok(None) };
+            if let Some(stored) = snapshot::read(&*self.store, key, value)? {
+                return Ok(Some(stored));
+            }
+        }
     }
 
     pub fn snapshot_taken_by(
@@ -129,7 +146,8 @@ impl Reader {
         loop {
             let Some(found) = self.newest_head_by(tenant, since, at_ms)? else { return Ok(None) };
             // If the snapshot is removed meanwhile, another replaces it.
-            if let Some(stored) = newest(&*self.store, tenant, found.seq)?
+            if let Some(stored) = self
+                .snapshot(tenant, Some(found.seq))?
                 .filter(|stored| stored.time_ms <= at_ms && stored.seq >= since)
             {
                 return Ok(Some(stored));
@@ -188,39 +206,30 @@ impl Reader {
         Ok(tenants)
     }
 
-    pub fn newest_snapshot(&self, tenant: u64) -> Result<Option<Seq>, ReadError> {
-        let mut cursor = self.store.cursor(snapshots_of(tenant));
-        cursor.seek_back(&snapshot::key(tenant, Seq::MAX));
-        match checked_item(&*cursor)? {
-            Some((key, _)) => Ok(Some(snapshot::decode_key(key)?.1)),
-            None => Ok(None),
-        }
-    }
-
-    pub fn newest_snapshot_head(&self, tenant: u64) -> Result<Option<SnapshotHead>, ReadError> {
+    pub fn newest_snapshot(&self, tenant: u64) -> Result<Option<SnapshotHead>, ReadError> {
         let mut cursor = self.store.cursor(snapshots_of(tenant));
         cursor.last();
         head_at(&*cursor)
     }
 
     pub fn snapshot_from(&self, tenant: u64, from: Seq) -> Result<Option<StoredSnapshot>, ReadError> {
-        loop {
-            let mut cursor = self.store.cursor(snapshots_of(tenant));
-            cursor.seek(&snapshot::key(tenant, from));
-            let Some((key, value)) = checked_item(&*cursor)? else { return Ok(None) };
-            if let Some(stored) = snapshot::read(&*self.store, key, value)? {
-                return Ok(Some(stored));
-            }
-        }
+        let key = snapshot::key(tenant, from);
+        self.snapshot_at(tenant, |cursor| cursor.seek(&key))
     }
 
+    /// Newest first.
     pub fn snapshots_of(&self, tenant: u64) -> Snapshots<'_> {
-        Snapshots::new(&*self.store, snapshots_of(tenant), Walk::Every)
+        Snapshots::new(&*self.store, snapshots_of(tenant))
     }
 
     /// Last tenant first; older snapshots are not read.
-    pub fn latest_snapshots(&self) -> Snapshots<'_> {
-        Snapshots::new(&*self.store, Scan::all(Family::Snapshots), Walk::NewestOfEach)
+    pub fn latest_snapshots(&self) -> impl Iterator<Item = Result<StoredSnapshot, ReadError>> + '_ {
+        let (tenants, failed) = match self.snapshot_tenants() {
+            Ok(tenants) => (tenants, None),
+            Err(error) => (Vec::new(), Some(Err(error))),
+        };
+        let newest = tenants.into_iter().rev().filter_map(|tenant| self.snapshot(tenant, None).transpose());
+        newest.chain(failed)
     }
 
     pub fn last_seq(&self) -> Seq {
@@ -263,7 +272,7 @@ impl Reader {
                 format!("record {} is not the one that the tip names", tip.seq),
             ));
         }
-        for snapshot in Snapshots::new(&*self.store, Scan::all(Family::Snapshots), Walk::Every) {
+        for snapshot in Snapshots::new(&*self.store, Scan::all(Family::Snapshots)) {
             match snapshot {
                 // A snapshot that was written meanwhile, beside a running server, cannot be judged by
                 // an earlier tip.
@@ -279,18 +288,6 @@ impl Reader {
     }
 }
 
-/// If the newest is removed while it is read, the one before it is returned.
-fn newest(store: &dyn Store, tenant: u64, seq: Seq) -> Result<Option<StoredSnapshot>, ReadError> {
-    loop {
-        let mut cursor = store.cursor(snapshots_of(tenant));
-        cursor.seek_back(&snapshot::key(tenant, seq));
-        let Some((key, value)) = checked_item(&*cursor)? else { return Ok(None) };
-        if let Some(stored) = snapshot::read(store, key, value)? {
-            return Ok(Some(stored));
-        }
-    }
-}
-
 fn head_at(cursor: &dyn StoreCursor) -> Result<Option<SnapshotHead>, ReadError> {
     match checked_item(cursor)? {
         Some((key, value)) => Ok(Some(snapshot::decode(key, value)?.0)),
@@ -303,50 +300,29 @@ fn snapshots_of(tenant: u64) -> Scan {
     Scan { from: Some(snapshot::key(tenant, 0).to_vec()), to, ..Scan::all(Family::Snapshots) }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Walk {
-    Every,
-    NewestOfEach,
-}
-
 /// Backwards. Ends after the first error.
 pub struct Snapshots<'a> {
     store: &'a dyn Store,
     cursor: Box<dyn StoreCursor + 'a>,
-    walk: Walk,
     done: bool,
 }
 
 impl<'a> Snapshots<'a> {
-    fn new(store: &'a dyn Store, scan: Scan, walk: Walk) -> Snapshots<'a> {
-        let mut cursor = store.cursor(scan.by(match walk {
-            Walk::Every => Way::Walk,
-            Walk::NewestOfEach => Way::Leap,
-        }));
+    fn new(store: &'a dyn Store, scan: Scan) -> Snapshots<'a> {
+        let mut cursor = store.cursor(scan.by(Way::Walk));
         cursor.last();
-        Snapshots { store, cursor, walk, done: false }
+        Snapshots { store, cursor, done: false }
     }
 
     fn step(&mut self) -> Result<Option<StoredSnapshot>, ReadError> {
-        loop {
-            let Some((key, value)) = checked_item(&*self.cursor)? else {
-                return Ok(None);
-            };
-            let (tenant, _) = snapshot::decode_key(key)?;
-            let found = match (snapshot::read(self.store, key, value)?, self.walk) {
-                // The walk sees the snapshots as they were when it began; a newer one has replaced
-                // this one.
-                (None, Walk::NewestOfEach) => newest(self.store, tenant, Seq::MAX)?,
-                (found, _) => found,
-            };
-            match self.walk {
-                Walk::Every => self.cursor.prev(),
-                Walk::NewestOfEach => leave_back(&mut *self.cursor, &tenant.to_be_bytes()),
-            }
+        while let Some((key, value)) = checked_item(&*self.cursor)? {
+            let found = snapshot::read(self.store, key, value)?;
+            self.cursor.prev();
             if found.is_some() {
                 return Ok(found);
             }
         }
+        Ok(None)
     }
 }
 

@@ -51,12 +51,11 @@ impl<'a> Records<'a> {
             if at.offset == 0 && key != at.seq {
                 return Err(Damage::missing(at.seq, key.saturating_sub(1).max(at.seq)).into());
             }
-            let (raw, hash, rest) = record::follow(&chunk[at.offset..], at.seq, at.prev)?;
-            let record = (at.seq >= self.from).then(|| raw.to_record(hash));
+            let (record, rest) = Record::split_off(&chunk[at.offset..], at.seq, at.prev)?;
             let offset = chunk.len() - rest.len();
-            self.at = Some(Position { seq: at.seq + 1, offset, prev: Some(hash) });
-            if record.is_some() {
-                return Ok(record);
+            self.at = Some(Position { seq: at.seq + 1, offset, prev: Some(record.hash) });
+            if record.seq >= self.from {
+                return Ok(Some(record));
             }
         }
     }

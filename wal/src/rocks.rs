@@ -81,11 +81,12 @@ impl RocksStore {
         let db = DB::open_cf_with_opts(&options, dir, families)
             .map_err(|error| salvage::named(dir, open_error(dir, &error)))?;
         let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
-        let index = db.cf_handle(Family::Index.name()).expect("every family was opened");
-        db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS, RANGES_MAX])
-            .map_err(|error| open_error(dir, &error))?;
         let kept = is_scarce.then(|| Mutex::new(Kept { looked: Instant::now(), is_usual: false }));
         let store = RocksStore::for_reading(db, witnessed);
+        store
+            .db
+            .set_options_cf(store.family(Family::Index), &[UNCACHE_AGGRESSIVENESS, RANGES_MAX])
+            .map_err(|error| open_error(dir, &error))?;
         Ok(RocksStore { witness: Some(witness), kept, _owner: Some(owner), ..store })
     }
 
@@ -301,7 +302,7 @@ impl RocksStore {
     }
 
     fn family(&self, family: Family) -> &ColumnFamily {
-        self.db.cf_handle(family.name()).expect("every family was opened")
+        self.db.cf_handle(Family::NAMES[family as usize]).expect("every family was opened")
     }
 }
 
@@ -310,11 +311,16 @@ impl Store for RocksStore {
         if let Some(kept) = &self.kept {
             self.let_go(kept);
         }
-        let families = Family::ALL.map(|family| self.family(family));
-        let mut write = WriteBatch::with_capacity_bytes(batch.len_bytes() + 64);
+        let mut write = WriteBatch::with_capacity_bytes(batch.bytes.len() + 64);
         let mut removes_ranges = false;
-        for op in batch::sorted(batch) {
-            let family = families[op.family as usize];
+        let (ops, places) = batch::sorted(batch);
+        let mut of = (Family::Log, self.family(Family::Log));
+        for (_, at) in places {
+            let op = &ops[at];
+            if op.family != of.0 {
+                of = (op.family, self.family(op.family));
+            }
+            let family = of.1;
             match (op.value, op.until) {
                 (Some(value), _) => write.put_cf(family, op.key, value),
                 (None, None) => write.delete_cf(family, op.key),

@@ -117,7 +117,10 @@ impl Histogram {
     }
 
     pub fn note(&self, value: u64) {
-        let place = self.bounds.partition_point(|bound| *bound < value);
+        let mut place = 0;
+        while place < self.bounds.len() && self.bounds[place] < value {
+            place += 1;
+        }
         self.counts[place].fetch_add(1, Ordering::Relaxed);
         self.sum.fetch_add(value, Ordering::Relaxed);
     }

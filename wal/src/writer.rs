@@ -207,9 +207,32 @@ impl<C: Completion> Writer<C> {
             }
             self.take(first);
         }
-        self.drain();
-        if self.agreement.is_some() && self.building.records > 0 && !self.closing {
-            self.gather();
+        while self.first_of_next.is_none()
+            && self.waiting.len() < self.config.batch_records_max
+            && self.building.batch.bytes.len() + self.building.rest.bytes.len() < self.config.batch_bytes_max
+            && (self.agreement.is_none() || self.building.batch.bytes.len() < PROPOSAL_BYTES_MAX)
+        {
+            match self.try_next() {
+                // Pruning compares with what is durable, so nothing else may be in the batch before
+                // it.
+                Some(entry) if matches!(entry.what, What::Pruning(_)) && !self.waiting.is_empty() => {
+                    self.first_of_next = Some(entry)
+                }
+                Some(entry) => self.take(entry),
+                None if self.agreement.is_none() || self.building.records == 0 || self.closing => break,
+                // Waits for as many entries as were under way when the last batch was acknowledged, but only
+                // for a part of an agreement's time: whoever was answered may be about to ask again. Otherwise
+                // callers come to be of two halves, of which each waits while the other is agreed on, and the
+                // quorum is asked twice as often.
+                None => {
+                    let left = self.gather_until.saturating_duration_since(Instant::now());
+                    if self.waiting.len() >= self.under_way || left.is_zero() {
+                        break;
+                    }
+                    // Whoever sends to a thread that listens has to wake it, which costs more than to look.
+                    std::thread::sleep(left.min(GATHER_LOOK));
+                }
+            }
         }
         if let Some(mut writing) = self.in_pieces.pop_front() {
             if self.building.add_piece(&mut writing) {
@@ -223,38 +246,6 @@ impl<C: Completion> Writer<C> {
         self.commit()?;
         self.shared.counters.waits_since(None);
         Ok(true)
-    }
-
-    fn drain(&mut self) {
-        while !self.is_full() && self.first_of_next.is_none() {
-            match self.try_next() {
-                // Pruning compares with what is durable, so nothing else may be in the batch before
-                // it.
-                Some(entry) if matches!(entry.what, What::Pruning(_)) && !self.building.is_empty() => {
-                    self.first_of_next = Some(entry)
-                }
-                Some(entry) => self.take(entry),
-                None => break,
-            }
-        }
-    }
-
-    /// Waits for as many entries as were under way when the last batch was acknowledged, but only
-    /// for a part of an agreement's time: whoever was answered may be about to ask again. Otherwise
-    /// callers come to be of two halves, of which each waits while the other is agreed on, and the
-    /// quorum is asked twice as often.
-    fn gather(&mut self) {
-        loop {
-            let are_missing = self.waiting.len() < self.under_way;
-            let left = self.gather_until.saturating_duration_since(Instant::now());
-            let is_over = self.closing || self.is_full() || self.first_of_next.is_some();
-            if !are_missing || left.is_zero() || is_over {
-                return;
-            }
-            // Whoever sends to a thread that listens has to wake it, which costs more than to look.
-            std::thread::sleep(left.min(GATHER_LOOK));
-            self.drain();
-        }
     }
 
     fn try_next(&mut self) -> Option<Entry<C>> {
@@ -288,12 +279,6 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    fn is_full(&self) -> bool {
-        self.waiting.len() >= self.config.batch_records_max
-            || self.building.len_bytes() >= self.config.batch_bytes_max
-            || (self.agreement.is_some() && self.building.batch.len_bytes() >= PROPOSAL_BYTES_MAX)
-    }
-
     fn take(&mut self, entry: Entry<C>) {
         let Entry { what, bytes, completion, at } = entry;
         match what {
@@ -324,7 +309,7 @@ impl<C: Completion> Writer<C> {
 
     fn commit(&mut self) -> Result<(), Poisoned> {
         let mut agreed = None;
-        if !self.building.is_empty() {
+        if self.building.batch.count + self.building.rest.count > 0 {
             self.building.complete();
             let batch = &self.building.batch;
             let Building { tip, floor, records, snapshots, .. } = self.building;
@@ -349,17 +334,15 @@ impl<C: Completion> Writer<C> {
             let sync = began.elapsed();
             self.store.witness(&tip.sealed(WITNESS_KEY))?;
             *self.shared.end.lock().expect("nobody panics with it") = End { tip, floor };
-            self.shared.counters.batch(records, snapshots, batch.len_bytes() as u64, sync);
-            self.building.clear(self.config.batch_bytes_max);
+            self.shared.counters.batch(records, snapshots, batch.bytes.len() as u64, sync);
+            for written in [&mut self.building.batch, &mut self.building.rest] {
+                written.clear(self.config.batch_bytes_max);
+            }
+            (self.building.records, self.building.snapshots) = (0, 0);
         }
-        self.acknowledge(agreed);
-        Ok(())
-    }
-
-    /// A large batch, and one that would overtake another, is handed to the task that acknowledges.
-    fn acknowledge(&mut self, agreed: Option<Duration>) {
         self.under_way = self.waiting.len() + self.entries.len();
         self.gather_until = Instant::now() + (agreed.unwrap_or_default() / GATHER_PART).min(GATHER_MAX);
+        // A large batch, and one that would overtake another, is handed to the task that acknowledges.
         if let Some(ack_sender) = &self.ack_sender
             && (self.waiting.len() >= HANDED_OVER_FROM || !self.shared.handed_over.is_done())
         {
@@ -371,27 +354,23 @@ impl<C: Completion> Writer<C> {
                 pending: (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes)),
                 shared: Arc::clone(&self.shared),
             });
-            return;
+            return Ok(());
         }
         let now = Instant::now();
         while let Some(Waiting { seq, at, completion }) = self.waiting.pop_front() {
             let waited = now.saturating_duration_since(at);
             completion.complete(Ok(Durable { seq, waited, agreed }));
         }
-        self.leave();
-    }
-
-    /// A panic may have kept some from being answered; closing must not wait for those.
-    fn leave(&mut self) {
-        let (taken, bytes) = (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
-        self.shared.leave(taken, bytes);
+        self.shared.leave(std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
+        Ok(())
     }
 
     /// Refuses all entries that wait, and calls the hook.
     fn begin_to_refuse(&mut self, poisoned: &Poisoned) {
         self.shared.poisoned.get_or_init(|| poisoned.clone());
         self.shared.refuses.store(true, Ordering::SeqCst);
-        self.leave();
+        // A panic may have kept some from being answered; closing must not wait for those.
+        self.shared.leave(std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
         while let Some(waiting) = self.waiting.pop_front() {
             waiting.completion.complete(Err(poisoned.clone()));
         }

@@ -117,7 +117,8 @@ impl<M: Machine> Engine<M> {
                 }
             }
         });
-        (Engine { host }, Queues { alarms, follow_ups })
+        let clock = host.config.clock.clone();
+        (Engine { host, clock }, Queues { alarms, follow_ups })
     }
 
     /// The actors come before the tasks next to them: a round of snapshots before would take the
