@@ -22,14 +22,12 @@ pub struct Reading {
 }
 
 #[derive(Clone)]
-pub struct Clock(Source);
-
-#[derive(Clone)]
-enum Source {
-    Watched(Arc<Watched>),
+pub struct Clock {
+    /// `None` for one that is moved by hand.
+    watched: Option<Arc<Watched>>,
     /// A watch channel and not a notification: several engines may use one clock, and none misses a
-    /// move.
-    Manual(Arc<watch::Sender<i64>>),
+    /// move. Of the machine's clock it has none.
+    moves: Arc<watch::Sender<i64>>,
 }
 
 struct Watched {
@@ -59,18 +57,16 @@ impl Clock {
     pub fn watched(read: Box<dyn Fn() -> Reading + Send + Sync>) -> Self {
         let Reading { wall_ms, boot_ms } = read();
         let ahead_ms = AtomicI64::new(wall_ms.saturating_sub(boot_ms));
-        Clock(Source::Watched(Arc::new(Watched { read, ahead_ms, step_ms: AtomicI64::new(0) })))
+        let watched = Arc::new(Watched { read, ahead_ms, step_ms: AtomicI64::new(0) });
+        Clock { watched: Some(watched), moves: Arc::new(watch::Sender::new(0)) }
     }
 
     pub fn manual(now_ms: i64) -> Self {
-        Clock(Source::Manual(Arc::new(watch::Sender::new(now_ms))))
+        Clock { watched: None, moves: Arc::new(watch::Sender::new(now_ms)) }
     }
 
     pub fn wall_ms(&self) -> i64 {
-        let watched = match &self.0 {
-            Source::Manual(manual) => return *manual.borrow(),
-            Source::Watched(watched) => watched,
-        };
+        let Some(watched) = &self.watched else { return *self.moves.borrow() };
         let Reading { wall_ms, boot_ms } = (watched.read)();
         let expected_ms = boot_ms.saturating_add(watched.ahead_ms.load(Ordering::Relaxed));
         let step_ms = wall_ms.saturating_sub(expected_ms);
@@ -94,31 +90,24 @@ impl Clock {
     }
 
     pub fn step_ms(&self) -> i64 {
-        match &self.0 {
-            Source::Manual(_) => 0,
-            Source::Watched(watched) => watched.step_ms.load(Ordering::Relaxed),
-        }
+        self.watched.as_ref().map_or(0, |watched| watched.step_ms.load(Ordering::Relaxed))
     }
 
     /// Believes the wall clock as it is; returns the step that was not believed.
     pub fn confirm(&self) -> i64 {
-        let Source::Watched(watched) = &self.0 else { return 0 };
+        let Some(watched) = &self.watched else { return 0 };
         let Reading { wall_ms, boot_ms } = (watched.read)();
         watched.ahead_ms.store(wall_ms.saturating_sub(boot_ms), Ordering::Relaxed);
         watched.step_ms.swap(0, Ordering::Relaxed)
     }
 
+    /// Of a clock that is moved by hand.
     pub fn forward(&self, by_ms: i64) {
-        if let Source::Manual(manual) = &self.0 {
-            manual.send_modify(|now_ms| *now_ms = now_ms.saturating_add(by_ms));
-        }
+        self.moves.send_modify(|now_ms| *now_ms = now_ms.saturating_add(by_ms));
     }
 
-    pub(crate) fn moves(&self) -> Option<watch::Receiver<i64>> {
-        match &self.0 {
-            Source::Manual(manual) => Some(manual.subscribe()),
-            Source::Watched(_) => None,
-        }
+    pub(crate) fn moves(&self) -> watch::Receiver<i64> {
+        self.moves.subscribe()
     }
 }
 

@@ -287,7 +287,8 @@ pub(crate) struct Halts {
     books: Mutex<BTreeMap<u64, Halted>>,
     /// Every request asks for it, and there are nearly always none.
     pub count: AtomicUsize,
-    resumptions: Mutex<BTreeMap<u64, u64>>,
+    /// How often each book was resumed.
+    resumptions: DashMap<u64, u64>,
     on_halt: OnHalt,
 }
 
@@ -301,7 +302,7 @@ impl Halts {
         let halts = Halts {
             count: AtomicUsize::new(books.len()),
             books: Mutex::new(books),
-            resumptions: Mutex::default(),
+            resumptions: DashMap::default(),
             on_halt: Arc::clone(&config.on_halt),
         };
         (halts.on_halt)(&halts.all());
@@ -318,7 +319,7 @@ impl Halts {
     }
 
     pub fn resume(&self, tenant: u64) {
-        *self.resumptions.lock().unwrap_or_else(PoisonError::into_inner).entry(tenant).or_default() += 1;
+        *self.resumptions.entry(tenant).or_default() += 1;
         if self.change(|books| books.remove(&tenant)).is_some() {
             tracing::info!(tenant, "a halted book was resumed and decides again");
             (self.on_halt)(&self.all());
@@ -326,8 +327,7 @@ impl Halts {
     }
 
     pub fn resumptions(&self, tenant: u64) -> u64 {
-        let resumptions = self.resumptions.lock().unwrap_or_else(PoisonError::into_inner);
-        resumptions.get(&tenant).copied().unwrap_or(0)
+        self.resumptions.get(&tenant).map_or(0, |resumptions| *resumptions)
     }
 
     pub fn is_halted(&self, tenant: u64) -> bool {

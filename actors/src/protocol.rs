@@ -440,17 +440,14 @@ pub(crate) enum EntityMessage<M: Machine> {
         step: Option<Step>,
         until_done: Arc<UntilDone<M>>,
     },
+    /// `None` if the effect broke off; the entity's deadline will take care of it.
     Result {
-        command: M::Command,
+        command: Option<M::Command>,
         step: Option<Step>,
         effect: u64,
     },
     /// The effect takes longer than its caller is kept waiting.
     Late {
-        effect: u64,
-    },
-    /// The effect broke off; the entity's deadline will take care of it.
-    Lost {
         effect: u64,
     },
 }

@@ -2,7 +2,7 @@
 //! answers to the same calls is in `cluster/front.rs`.
 
 use super::call::{Call, CallResult, Done, Handler, run};
-use crate::cluster::{Cluster, HandOverRefused, front};
+use crate::cluster::{Cluster, front};
 use crate::gateway::ask;
 use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Invalid, body, kind, only};
@@ -16,17 +16,6 @@ use domain::resources::tenants::PlatformAsk;
 use wal::cluster::is_node_name;
 
 const CHAPTER: &str = "Server";
-
-impl From<HandOverRefused> for Problem {
-    fn from(refused: HandOverRefused) -> Problem {
-        match refused {
-            HandOverRefused::UnknownNode => Problem::invalid_field("to", "must be the name of a node"),
-            HandOverRefused::NotCandidate(why) => Problem::not_a_candidate(why),
-            HandOverRefused::NotLeader => Problem::no_leader(),
-            HandOverRefused::Unknown => Problem::storage_unavailable(),
-        }
-    }
-}
 
 fn node(call: &Call) -> Result<Cluster, Problem> {
     call.services.cluster.clone().ok_or_else(Problem::not_found)

@@ -17,7 +17,6 @@ use domain::platform::operators::Role;
 use domain::values::time::Timestamp;
 use hyper::Method;
 use hyper::header::AUTHORIZATION;
-use std::fmt::Write;
 use std::sync::Arc;
 
 pub const CLUSTER: &str = "/admin/cluster";
@@ -32,6 +31,7 @@ pub enum ListenerKind {
         guard: OriginCheck,
         /// Whether figures are for everybody who reaches the listener.
         is_open: bool,
+        metrics: fn(&Cluster) -> String,
         /// Refuses a copy while the disk has no room for more than what was begun.
         room: Room,
     },
@@ -77,7 +77,7 @@ impl StandbyFront {
             ("/healthz", _) => read_only(&head.method, alive()),
             ("/readyz", _) => read_only(&head.method, ready(&self.cluster)),
             (SNAPSHOT | BACKUP, ListenerKind::Admin { room, .. }) => self.copy(room, arrival, body).await,
-            ("/metrics", ListenerKind::Admin { is_open, .. }) => {
+            ("/metrics", ListenerKind::Admin { is_open, metrics, .. }) => {
                 match *is_open || self.is_operator(arrival) {
                     true => Ok(Reply::new(200, TEXT, metrics(&self.cluster))),
                     false => Err(without_token(arrival)),
@@ -207,34 +207,4 @@ fn show_member(view: &View, member: &Member) -> Vec<u8> {
         .plain("seenAt", Timestamp::from_unix_ms(member.seen_at_ms))
         .text("version", &member.version)
         .end()
-}
-
-pub fn metrics(cluster: &Cluster) -> String {
-    let view = cluster.view();
-    let mut page = String::with_capacity(1024);
-    let role = format!("{{role=\"{}\"}}", view.role.name());
-    for (name, kind, help, labels, value) in [
-        ("role", "gauge", "1 for the part that this node has.", role.as_str(), 1),
-        ("epoch", "gauge", "The newest epoch that was seen.", "", view.epoch),
-        (
-            "behind_records",
-            "gauge",
-            "Records that were agreed on and are not synced here.",
-            "",
-            view.behind(),
-        ),
-        ("window_bytes", "gauge", "Bytes of batches in etcd.", "", view.window_bytes),
-        ("takeovers_total", "counter", "Times that this process has taken over.", "", cluster.takeovers()),
-    ] {
-        let name = format!("pasarela_cluster_{name}");
-        let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name}{labels} {value}\n");
-    }
-    let (name, help) = ("pasarela_cluster_commit_seconds", "Time until etcd had agreed on a batch.");
-    // A standby agrees on nothing.
-    let _ = write!(
-        page,
-        "# HELP {name} {help}\n# TYPE {name} histogram\n{name}_bucket{{le=\"+Inf\"}} 0\n{name}_sum \
-         0\n{name}_count 0\n"
-    );
-    page
 }

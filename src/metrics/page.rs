@@ -43,6 +43,13 @@ pub fn write(metrics: &Metrics) -> String {
     page.text
 }
 
+/// Of a node that does not lead, which agrees on nothing.
+pub fn standby(node: &Cluster) -> String {
+    let mut page = Page::default();
+    cluster(&mut page, node, &Counted::default());
+    page.text
+}
+
 fn cluster(page: &mut Page, node: &Cluster, agree_us: &Counted) {
     let view = node.view();
     families! { page

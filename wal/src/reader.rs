@@ -3,7 +3,7 @@
 
 use crate::opening::{self, End};
 use crate::record::{self, Tip};
-use crate::replay::Records;
+use crate::replay::{self, until_error};
 use crate::rocks::RocksStore;
 use crate::salvage;
 use crate::snapshot::{self, SnapshotHead, StoredSnapshot};
@@ -73,7 +73,7 @@ impl Reader {
         if seq == 0 {
             return Ok(None);
         }
-        let last = self.last_seq();
+        let last = self.end().tip.seq;
         let mut cursor = self.store.cursor(Scan::all(Family::Log));
         cursor.seek_back(&seq.to_be_bytes());
         if let Some((key, chunk)) = checked_item(&*cursor)? {
@@ -87,11 +87,15 @@ impl Reader {
 
     /// From `from` to `to`, both included, or to the end as it is now. Checks each record and that
     /// it follows its predecessor.
-    pub fn records(&self, from: Seq, to: Option<Seq>) -> Records<'_> {
+    pub fn records(
+        &self,
+        from: Seq,
+        to: Option<Seq>,
+    ) -> impl Iterator<Item = Result<Record, ReadError>> + '_ {
         // The end is read before the cursor is made, so that the cursor sees all of it.
         let last = self.last_seq();
         let to = to.map_or(last, |to| to.min(last));
-        Records::new(self.store.cursor(Scan::all(Family::Log).by(Way::Walk)), from.max(1), to)
+        replay::records(self.store.cursor(Scan::all(Family::Log).by(Way::Walk)), from.max(1), to)
     }
 
     pub fn index_get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
@@ -137,49 +141,24 @@ impl Reader {
         }
     }
 
+    /// The newest after record `since` that was taken at `at_ms` or before.
     pub fn snapshot_taken_by(
         &self,
         tenant: u64,
         since: Seq,
         at_ms: i64,
     ) -> Result<Option<StoredSnapshot>, ReadError> {
-        loop {
-            let Some(found) = self.newest_head_by(tenant, since, at_ms)? else { return Ok(None) };
-            // If the snapshot is removed meanwhile, another replaces it.
-            if let Some(stored) = self
-                .snapshot(tenant, Some(found.seq))?
-                .filter(|stored| stored.time_ms <= at_ms && stored.seq >= since)
+        let mut heads = self.snapshot_heads(tenant)?;
+        heads.retain(|head| head.seq >= since && head.time_ms <= at_ms);
+        while let Some(head) = heads.pop() {
+            // One that was removed meanwhile is replaced by the one before it.
+            if let Some(stored) =
+                self.snapshot(tenant, Some(head.seq))?.filter(|stored| stored.seq == head.seq)
             {
                 return Ok(Some(stored));
             }
         }
-    }
-
-    /// The head of the newest snapshot after record `since` that was taken at `at_ms` or before, by binary
-    /// search: from there on the times of the tenant's snapshots never fall.
-    fn newest_head_by(&self, tenant: u64, since: Seq, at_ms: i64) -> Result<Option<SnapshotHead>, ReadError> {
-        let mut cursor = self.store.cursor(snapshots_of(tenant).by(Way::Leap));
-        cursor.last();
-        let Some(last) = head_at(&*cursor)?.filter(|last| last.seq >= since) else { return Ok(None) };
-        if last.time_ms <= at_ms {
-            return Ok(Some(last));
-        }
-        let mut found = None;
-        let (mut low, mut high) = (since, last.seq);
-        // The record that is looked for is at `low` or above, or already found; and below `high`.
-        while low < high {
-            let middle = low + (high - low) / 2;
-            cursor.seek_back(&snapshot::key(tenant, middle));
-            match head_at(&*cursor)? {
-                Some(head) if head.seq >= since && head.time_ms > at_ms => high = head.seq,
-                Some(head) if head.seq >= since => {
-                    found = Some(head);
-                    low = middle + 1;
-                }
-                Some(_) | None => low = middle + 1,
-            }
-        }
-        Ok(found)
+        Ok(None)
     }
 
     pub fn snapshot_heads(&self, tenant: u64) -> Result<Vec<SnapshotHead>, ReadError> {
@@ -218,8 +197,23 @@ impl Reader {
     }
 
     /// Newest first.
-    pub fn snapshots_of(&self, tenant: u64) -> Snapshots<'_> {
-        Snapshots::new(&*self.store, snapshots_of(tenant))
+    pub fn snapshots_of(&self, tenant: u64) -> impl Iterator<Item = Result<StoredSnapshot, ReadError>> + '_ {
+        self.snapshots(snapshots_of(tenant))
+    }
+
+    fn snapshots(&self, scan: Scan) -> impl Iterator<Item = Result<StoredSnapshot, ReadError>> + '_ {
+        let mut cursor = self.store.cursor(scan.by(Way::Walk));
+        cursor.last();
+        until_error(move || {
+            while let Some((key, value)) = checked_item(&*cursor)? {
+                let found = snapshot::read(&*self.store, key, value)?;
+                cursor.prev();
+                if found.is_some() {
+                    return Ok(found);
+                }
+            }
+            Ok(None)
+        })
     }
 
     /// Last tenant first; older snapshots are not read.
@@ -272,7 +266,7 @@ impl Reader {
                 format!("record {} is not the one that the tip names", tip.seq),
             ));
         }
-        for snapshot in Snapshots::new(&*self.store, Scan::all(Family::Snapshots)) {
+        for snapshot in self.snapshots(Scan::all(Family::Snapshots)) {
             match snapshot {
                 // A snapshot that was written meanwhile, beside a running server, cannot be judged by
                 // an earlier tip.
@@ -298,45 +292,6 @@ fn head_at(cursor: &dyn StoreCursor) -> Result<Option<SnapshotHead>, ReadError> 
 fn snapshots_of(tenant: u64) -> Scan {
     let to = tenant.checked_add(1).map(|next| snapshot::key(next, 0).to_vec());
     Scan { from: Some(snapshot::key(tenant, 0).to_vec()), to, ..Scan::all(Family::Snapshots) }
-}
-
-/// Backwards. Ends after the first error.
-pub struct Snapshots<'a> {
-    store: &'a dyn Store,
-    cursor: Box<dyn StoreCursor + 'a>,
-    done: bool,
-}
-
-impl<'a> Snapshots<'a> {
-    fn new(store: &'a dyn Store, scan: Scan) -> Snapshots<'a> {
-        let mut cursor = store.cursor(scan.by(Way::Walk));
-        cursor.last();
-        Snapshots { store, cursor, done: false }
-    }
-
-    fn step(&mut self) -> Result<Option<StoredSnapshot>, ReadError> {
-        while let Some((key, value)) = checked_item(&*self.cursor)? {
-            let found = snapshot::read(self.store, key, value)?;
-            self.cursor.prev();
-            if found.is_some() {
-                return Ok(found);
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl Iterator for Snapshots<'_> {
-    type Item = Result<StoredSnapshot, ReadError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
-        }
-        let step = self.step();
-        self.done |= !matches!(step, Ok(Some(_)));
-        step.transpose()
-    }
 }
 
 /// Sees the entries of the index as they were when it was made, and shows the next key before it is

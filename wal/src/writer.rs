@@ -203,7 +203,7 @@ impl<C: Completion> Writer<C> {
         if let Some(first) = first {
             // A large state takes its time, which is no reason for an alarm.
             if !matches!(first.what, What::SnapshotAt(..)) {
-                self.shared.counters.waits_since(Some(first.at));
+                *self.shared.counters.waits_since.lock().expect("nobody panics with it") = Some(first.at);
             }
             self.take(first);
         }
@@ -244,7 +244,7 @@ impl<C: Completion> Writer<C> {
             }
         }
         self.commit()?;
-        self.shared.counters.waits_since(None);
+        *self.shared.counters.waits_since.lock().expect("nobody panics with it") = None;
         Ok(true)
     }
 

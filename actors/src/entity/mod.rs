@@ -228,14 +228,15 @@ impl<M: Machine> EntityRun<M> {
             }
             EntityMessage::Result { command, step, effect } => {
                 self.step = step;
-                let reply = self.waited_for(effect);
-                self.ask(command, false, Instant::now(), reply);
+                let waiting = &mut self.state.waiting;
+                let place = waiting.iter().position(|(waiting, _)| *waiting == effect);
+                let reply = place.and_then(|place| waiting.swap_remove(place).1);
+                match command {
+                    Some(command) => self.ask(command, false, Instant::now(), reply),
+                    None => self.lost(reply),
+                }
             }
             EntityMessage::Late { effect } => self.late(effect),
-            EntityMessage::Lost { effect } => {
-                let reply = self.waited_for(effect);
-                self.lost(reply);
-            }
         }
     }
 
@@ -334,11 +335,6 @@ impl<M: Machine> EntityRun<M> {
         let step = self.step.clone();
         host.runtime.spawn(go_on(Arc::clone(host), self.tenant, self.id, step, effect, performing));
         self.state.waiting.push((effect, reply));
-    }
-
-    fn waited_for(&mut self, effect: u64) -> Option<EntityReply<M>> {
-        let place = self.state.waiting.iter().position(|(waiting, _)| *waiting == effect)?;
-        self.state.waiting.swap_remove(place).1
     }
 
     /// No caller waits for the effect's result any more; the entity stays until it comes. A deadline
@@ -464,18 +460,14 @@ async fn go_on<M: Machine>(
             Err(_) => Poll::Ready(None),
         }
     }));
-    let performed = match tokio::time::timeout(host.config.patience, &mut performed).await {
+    let command = match tokio::time::timeout(host.config.patience, &mut performed).await {
         Ok(performed) => performed,
         Err(_) => {
             send(&host, tenant, id, EntityMessage::Late { effect });
             performed.await
         }
     };
-    let message = match performed {
-        Some(command) => EntityMessage::Result { command, step, effect },
-        None => EntityMessage::Lost { effect },
-    };
-    send(&host, tenant, id, message);
+    send(&host, tenant, id, EntityMessage::Result { command, step, effect });
 }
 
 impl<M: Machine> EntityReply<M> {
