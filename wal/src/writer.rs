@@ -156,7 +156,7 @@ impl<C: Completion> Writer<C> {
             // unknown too.
             Err(_) => Poisoned { why: "the writer thread of the log panicked".into(), outcome_unknown: true },
         };
-        let (why, last_durable_seq) = (poisoned.why(), self.shared.end().tip.seq);
+        let (why, last_durable_seq) = (&*poisoned.why, self.shared.end().tip.seq);
         if poisoned.outcome_unknown {
             tracing::error!(why, last_durable_seq, "the log is poisoned: nothing more is written");
         } else {
