@@ -12,7 +12,7 @@ use std::convert::Infallible;
 use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicI64};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use wal::{Completion, Durable, Poisoned, ReadError, Reader, Seq};
@@ -185,7 +185,7 @@ impl<M: Machine> Completion for PendingReply<M> {
 // the receiver by which a caller waits for them.
 
 pub(crate) enum FollowUpMessage<M: Machine> {
-    Perform(FollowUps<M>, Arc<UntilDone<M>>),
+    Perform(FollowUps<M>, UntilDone<M>),
     /// The reply comes once everything that was sent before has been begun.
     Flush(oneshot::Sender<()>),
 }
@@ -197,46 +197,40 @@ pub(crate) struct FollowUps<M: Machine> {
     pub sender: mpsc::UnboundedSender<FollowUpMessage<M>>,
 }
 
+type Ended<M> = (<M as Machine>::EntityId, Arc<<M as Machine>::Entity>);
+
+/// Dropped by each effect at its end, which may tell what became of its entity.
+pub(crate) type UntilDone<M> = mpsc::UnboundedSender<Ended<M>>;
+
 pub struct Performed<M: Machine> {
-    all_done: oneshot::Receiver<()>,
-    ended: Arc<Ended<M>>,
-}
-
-type Ended<M> = Mutex<Vec<(<M as Machine>::EntityId, Arc<<M as Machine>::Entity>)>>;
-
-pub(crate) struct UntilDone<M: Machine> {
-    ended: Arc<Ended<M>>,
-    _last_dropped: oneshot::Sender<()>,
+    from: mpsc::UnboundedReceiver<Ended<M>>,
+    ended: Vec<Ended<M>>,
 }
 
 impl<M: Machine> FollowUps<M> {
     /// Called when the record is durable, possibly by the log's writer.
     fn begin(self) -> Performed<M> {
-        let (last_dropped, all_done) = oneshot::channel();
-        let ended = Arc::default();
-        let until_done = Arc::new(UntilDone { ended: Arc::clone(&ended), _last_dropped: last_dropped });
+        let (until_done, from) = mpsc::unbounded_channel();
         // The task ends with the runtime; then no actor is left to perform anything.
         let _ = self.sender.clone().send(FollowUpMessage::Perform(self, until_done));
-        Performed { all_done, ended }
-    }
-}
-
-impl<M: Machine> UntilDone<M> {
-    pub fn note(&self, ended: (M::EntityId, Arc<M::Entity>)) {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
+        Performed { from, ended: Vec::new() }
     }
 }
 
 impl<M: Machine> Performed<M> {
     /// Until all effects have been performed and their results are durable.
     pub async fn wait(&mut self) {
-        // The error is the expected end: the last sender was dropped.
-        let _ = (&mut self.all_done).await;
+        while let Some(ended) = self.from.recv().await {
+            self.ended.push(ended);
+        }
     }
 
     /// Not of all entities: one that was busy with something else is not among them.
-    pub fn ended(self) -> Vec<(M::EntityId, Arc<M::Entity>)> {
-        std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner))
+    pub fn ended(mut self) -> Vec<Ended<M>> {
+        while let Ok(ended) = self.from.try_recv() {
+            self.ended.push(ended);
+        }
+        self.ended
     }
 }
 
@@ -438,7 +432,7 @@ pub(crate) enum EntityMessage<M: Machine> {
     Perform {
         effect: M::Effect,
         step: Option<Step>,
-        until_done: Arc<UntilDone<M>>,
+        until_done: UntilDone<M>,
     },
     /// `None` if the effect broke off; the entity's deadline will take care of it.
     Result {
@@ -478,5 +472,5 @@ pub(crate) struct EntityReply<M: Machine> {
 pub(crate) enum Waiting<M: Machine> {
     Caller(ReplyTo<M>),
     Deadline(Option<Box<Firing<M>>>),
-    FollowUp { _until_done: Arc<UntilDone<M>> },
+    FollowUp { _until_done: UntilDone<M> },
 }

@@ -1,13 +1,8 @@
-//! What one synced write consists of: the operations of records on the index, the batch as one flat
-//! buffer (no allocation for each operation, and a store in memory can tear it after any byte), and
-//! what the writer fills it with. The layout of a batch never reaches a disk.
+//! What one synced write consists of: the batch as one flat buffer (no allocation for each operation, and a store in
+//! memory can tear it after any byte), and the operations of records on the index. The layout of a batch never reaches
+//! a disk.
 
 use crate::Seq;
-use crate::config::Config;
-use crate::log::Append;
-use crate::opening::End;
-use crate::record::{self, RECORD_OVERHEAD_BYTES, Tip};
-use crate::snapshot::{self, Snapshot, Writing, Written};
 use crate::store::Family;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +72,7 @@ impl Batch {
 
     /// A key is at most 65,535 bytes long, with its end.
     #[inline]
-    fn push(&mut self, kind: u8, key: &[u8], key_end: &[u8], value: &[u8]) {
+    pub(crate) fn push(&mut self, kind: u8, key: &[u8], key_end: &[u8], value: &[u8]) {
         let key_len = u16::try_from(key.len() + key_end.len()).expect("a key is at most 65,535 bytes long");
         let [k0, k1] = key_len.to_le_bytes();
         let [v0, v1, v2, v3] =
@@ -204,97 +199,6 @@ impl IndexOps {
         for at in &self.seqs {
             batch.bytes[start + at..start + at + 8].copy_from_slice(&seq.to_be_bytes());
         }
-    }
-}
-
-/// The batch that the writer fills: chunks of records, then what is derived from them, then the tip.
-pub(crate) struct Building {
-    pub tip: Tip,
-    pub floor: Seq,
-    pub batch: Batch,
-    chunk_at: Option<usize>,
-    pub rest: Batch,
-    pub records: u64,
-    pub snapshots: u64,
-    chunk_bytes_max: usize,
-    piece_bytes_max: usize,
-}
-
-impl Building {
-    pub fn new(End { tip, floor }: End, config: &Config) -> Building {
-        Building {
-            tip,
-            floor,
-            batch: Batch::new(),
-            chunk_at: None,
-            rest: Batch::new(),
-            records: 0,
-            snapshots: 0,
-            chunk_bytes_max: config.chunk_bytes_max,
-            piece_bytes_max: config.piece_bytes_max,
-        }
-    }
-
-    pub fn add_record(&mut self, append: &Append) {
-        let seq = self.tip.seq + 1;
-        let bytes = RECORD_OVERHEAD_BYTES + append.payload.len();
-        if let Some(at) = self.chunk_at
-            && self.batch.bytes.len() - at + bytes > self.chunk_bytes_max
-        {
-            self.end_chunk();
-        }
-        if self.chunk_at.is_none() {
-            // Its length is written at its end.
-            self.batch.push(Family::Log as u8, &seq.to_be_bytes(), &[], &[]);
-            self.chunk_at = Some(self.batch.bytes.len());
-        }
-        let Append { time_ms, tenant, payload, .. } = append;
-        let hash = record::encode(&mut self.batch.bytes, seq, *time_ms, *tenant, &self.tip.hash, payload);
-        self.tip = Tip { seq, hash };
-        self.records += 1;
-        append.index.resolve_into(seq, &mut self.rest);
-    }
-
-    pub fn add_snapshot(&mut self, snapshot: &Snapshot) {
-        let is_whole = snapshot.state.len() <= snapshot::WHOLE_BYTES_MAX;
-        let piece_bytes_max = if is_whole { usize::MAX } else { self.piece_bytes_max };
-        let mut written = Written::default();
-        while !written.put_next(&mut self.rest, self.tip.seq, snapshot, piece_bytes_max) {}
-        snapshot.index.resolve_into(self.tip.seq, &mut self.rest);
-        self.snapshots += 1;
-    }
-
-    pub fn add_piece<C>(&mut self, writing: &mut Writing<C>) -> bool {
-        let Writing { snapshot, seq, written, .. } = writing;
-        let done = written.put_next(&mut self.rest, *seq, snapshot, self.piece_bytes_max);
-        if done {
-            snapshot.index.resolve_into(*seq, &mut self.rest);
-            self.snapshots += 1;
-        }
-        done
-    }
-
-    pub fn raise_floor(&mut self, floor: Seq) {
-        let floor = floor.min(self.tip.seq);
-        if floor > self.floor {
-            self.floor = floor;
-            self.rest.put(Family::Meta, record::FLOOR_KEY, &record::floor_bytes(floor));
-        }
-    }
-
-    fn end_chunk(&mut self) {
-        if let Some(at) = self.chunk_at.take() {
-            let len = u32::try_from(self.batch.bytes.len() - at).expect("a chunk is shorter than 4 GiB");
-            let header_at = at - size_of::<Seq>() - 4;
-            self.batch.bytes[header_at..header_at + 4].copy_from_slice(&len.to_le_bytes());
-        }
-    }
-
-    pub fn complete(&mut self) {
-        self.end_chunk();
-        self.rest.push(Family::Meta as u8, record::TIP_KEY, &[], &self.tip.sealed(record::TIP_KEY));
-        self.batch.bytes.extend_from_slice(&self.rest.bytes);
-        self.batch.count += self.rest.count;
     }
 }
 

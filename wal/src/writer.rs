@@ -4,15 +4,15 @@
 //! answered, also after a failure and while closing.
 
 use crate::Seq;
-use crate::batch::Building;
+use crate::batch::Batch;
 use crate::cluster::{Agreed, Agreement, PROPOSAL_BYTES_MAX, Proposal};
 use crate::config::Config;
 use crate::log::{Append, Completion, Durable, Shared};
 use crate::opening::End;
 use crate::poison::Poisoned;
-use crate::record::WITNESS_KEY;
+use crate::record::{self, RECORD_OVERHEAD_BYTES, Tip};
 use crate::retention::Superfluous;
-use crate::snapshot::{Snapshot, Writing, Written};
+use crate::snapshot::{Snapshot, WHOLE_BYTES_MAX, Writing, Written};
 use crate::store::{Family, Store};
 use crossbeam::channel::Receiver;
 use std::collections::VecDeque;
@@ -91,7 +91,15 @@ pub(crate) struct Writer<C: Completion> {
     entries: Receiver<Option<Entry<C>>>,
     shared: Arc<Shared>,
     config: Config,
-    building: Building,
+    /// Of what is durable and of the batch under way.
+    tip: Tip,
+    floor: Seq,
+    /// The batch under way: chunks of records, then what is derived from them, then the tip.
+    batch: Batch,
+    chunk_at: Option<usize>,
+    rest: Batch,
+    records: u64,
+    snapshots: u64,
     waiting: VecDeque<Waiting<C>>,
     in_pieces: VecDeque<Writing<C>>,
     /// Must not be in the batch under way.
@@ -116,13 +124,19 @@ impl<C: Completion> Writer<C> {
         ack_sender: Option<AckSender<C>>,
         agreement: Option<Box<dyn Agreement>>,
     ) -> Writer<C> {
-        let building = Building::new(shared.end(), &config);
+        let End { tip, floor } = shared.end();
         Writer {
             store,
             entries,
             shared,
             config,
-            building,
+            tip,
+            floor,
+            batch: Batch::new(),
+            chunk_at: None,
+            rest: Batch::new(),
+            records: 0,
+            snapshots: 0,
             waiting: VecDeque::new(),
             in_pieces: VecDeque::new(),
             first_of_next: None,
@@ -209,8 +223,8 @@ impl<C: Completion> Writer<C> {
         }
         while self.first_of_next.is_none()
             && self.waiting.len() < self.config.batch_records_max
-            && self.building.batch.bytes.len() + self.building.rest.bytes.len() < self.config.batch_bytes_max
-            && (self.agreement.is_none() || self.building.batch.bytes.len() < PROPOSAL_BYTES_MAX)
+            && self.batch.bytes.len() + self.rest.bytes.len() < self.config.batch_bytes_max
+            && (self.agreement.is_none() || self.batch.bytes.len() < PROPOSAL_BYTES_MAX)
         {
             match self.try_next() {
                 // Pruning compares with what is durable, so nothing else may be in the batch before
@@ -219,7 +233,7 @@ impl<C: Completion> Writer<C> {
                     self.first_of_next = Some(entry)
                 }
                 Some(entry) => self.take(entry),
-                None if self.agreement.is_none() || self.building.records == 0 || self.closing => break,
+                None if self.agreement.is_none() || self.records == 0 || self.closing => break,
                 // Waits for as many entries as were under way when the last batch was acknowledged, but only
                 // for a part of an agreement's time: whoever was answered may be about to ask again. Otherwise
                 // callers come to be of two halves, of which each waits while the other is agreed on, and the
@@ -235,8 +249,12 @@ impl<C: Completion> Writer<C> {
             }
         }
         if let Some(mut writing) = self.in_pieces.pop_front() {
-            if self.building.add_piece(&mut writing) {
-                let Writing { seq, at, completion, .. } = writing;
+            let piece_bytes_max = self.config.piece_bytes_max;
+            let Writing { snapshot, seq, written, .. } = &mut writing;
+            if written.put_next(&mut self.rest, *seq, snapshot, piece_bytes_max) {
+                let Writing { snapshot, seq, at, completion, .. } = writing;
+                snapshot.index.resolve_into(seq, &mut self.rest);
+                self.snapshots += 1;
                 self.taken += 1;
                 self.waiting.push_back(Waiting { seq, at, completion });
             } else {
@@ -282,21 +300,52 @@ impl<C: Completion> Writer<C> {
     fn take(&mut self, entry: Entry<C>) {
         let Entry { what, bytes, completion, at } = entry;
         match what {
-            What::Record(record) => self.building.add_record(&record),
-            What::Snapshot(snapshot) => self.building.add_snapshot(&snapshot),
+            What::Record(Append { tenant, time_ms, payload, index }) => {
+                let seq = self.tip.seq + 1;
+                let bytes = RECORD_OVERHEAD_BYTES + payload.len();
+                if let Some(at) = self.chunk_at
+                    && self.batch.bytes.len() - at + bytes > self.config.chunk_bytes_max
+                {
+                    self.end_chunk();
+                }
+                if self.chunk_at.is_none() {
+                    // Its length is written at its end.
+                    self.batch.push(Family::Log as u8, &seq.to_be_bytes(), &[], &[]);
+                    self.chunk_at = Some(self.batch.bytes.len());
+                }
+                let hash =
+                    record::encode(&mut self.batch.bytes, seq, time_ms, tenant, &self.tip.hash, &payload);
+                self.tip = Tip { seq, hash };
+                self.records += 1;
+                index.resolve_into(seq, &mut self.rest);
+            }
+            What::Snapshot(snapshot) => {
+                let is_whole = snapshot.state.len() <= WHOLE_BYTES_MAX;
+                let piece_bytes_max = if is_whole { usize::MAX } else { self.config.piece_bytes_max };
+                let mut written = Written::default();
+                while !written.put_next(&mut self.rest, self.tip.seq, &snapshot, piece_bytes_max) {}
+                snapshot.index.resolve_into(self.tip.seq, &mut self.rest);
+                self.snapshots += 1;
+            }
             What::SnapshotAt(seq, snapshot) => {
                 let written = Written::default();
                 return self.in_pieces.push_back(Writing { snapshot, seq, at, completion, written });
             }
-            What::Floor(floor) => self.building.raise_floor(floor),
+            What::Floor(floor) => {
+                let floor = floor.min(self.tip.seq);
+                if floor > self.floor {
+                    self.floor = floor;
+                    self.rest.put(Family::Meta, record::FLOOR_KEY, &record::floor_bytes(floor));
+                }
+            }
             What::Removal(superfluous) => {
-                superfluous.0.iter().for_each(|head| head.remove_from(&mut self.building.rest));
+                superfluous.0.iter().for_each(|head| head.remove_from(&mut self.rest));
             }
             What::Pruning(entries) => {
                 for (key, value) in entries {
                     // An entry that cannot be read stays; its readers will say so.
                     if self.store.get(Family::Index, &key).is_ok_and(|found| found == Some(value)) {
-                        self.building.rest.delete(Family::Index, &key);
+                        self.rest.delete(Family::Index, &key);
                     }
                 }
             }
@@ -304,15 +353,25 @@ impl<C: Completion> Writer<C> {
         }
         self.taken += 1;
         self.taken_bytes += bytes;
-        self.waiting.push_back(Waiting { seq: self.building.tip.seq, at, completion });
+        self.waiting.push_back(Waiting { seq: self.tip.seq, at, completion });
+    }
+
+    fn end_chunk(&mut self) {
+        if let Some(at) = self.chunk_at.take() {
+            let len = u32::try_from(self.batch.bytes.len() - at).expect("a chunk is shorter than 4 GiB");
+            let header_at = at - size_of::<Seq>() - 4;
+            self.batch.bytes[header_at..header_at + 4].copy_from_slice(&len.to_le_bytes());
+        }
     }
 
     fn commit(&mut self) -> Result<(), Poisoned> {
         let mut agreed = None;
-        if self.building.batch.count + self.building.rest.count > 0 {
-            self.building.complete();
-            let batch = &self.building.batch;
-            let Building { tip, floor, records, snapshots, .. } = self.building;
+        if self.batch.count + self.rest.count > 0 {
+            self.end_chunk();
+            self.rest.push(Family::Meta as u8, record::TIP_KEY, &[], &self.tip.sealed(record::TIP_KEY));
+            self.batch.bytes.extend_from_slice(&self.rest.bytes);
+            self.batch.count += self.rest.count;
+            let (batch, tip, records) = (&self.batch, self.tip, self.records);
             // What is derived from records, or only local, needs no agreement.
             if let Some(agreement) = &mut self.agreement
                 && records > 0
@@ -332,13 +391,13 @@ impl<C: Completion> Writer<C> {
             let began = Instant::now();
             self.store.write(batch)?;
             let sync = began.elapsed();
-            self.store.witness(&tip.sealed(WITNESS_KEY))?;
-            *self.shared.end.lock().expect("nobody panics with it") = End { tip, floor };
-            self.shared.counters.batch(records, snapshots, batch.bytes.len() as u64, sync);
-            for written in [&mut self.building.batch, &mut self.building.rest] {
+            self.store.witness(&tip.sealed(record::WITNESS_KEY))?;
+            *self.shared.end.lock().expect("nobody panics with it") = End { tip, floor: self.floor };
+            self.shared.counters.batch(records, self.snapshots, batch.bytes.len() as u64, sync);
+            for written in [&mut self.batch, &mut self.rest] {
                 written.clear(self.config.batch_bytes_max);
             }
-            (self.building.records, self.building.snapshots) = (0, 0);
+            (self.records, self.snapshots) = (0, 0);
         }
         self.under_way = self.waiting.len() + self.entries.len();
         self.gather_until = Instant::now() + (agreed.unwrap_or_default() / GATHER_PART).min(GATHER_MAX);

@@ -285,12 +285,9 @@ impl<M: Machine> Book<M> {
         }
         if let Err(why) = guarded(|| self.apply(&record, turn.now_ms)) {
             // Decisions before it are in the book that is in doubt, and not in the log.
-            let before = together.take().map(|Applied { first, others, .. }| (first, others));
-            let (first, others) = before.unzip();
-            return self.fail(
-                first.into_iter().chain(others.into_iter().flatten()).chain([(reply_to, settled)]),
-                &why,
-            );
+            let before = together.take().into_iter();
+            let before = before.flat_map(|Applied { first, others, .. }| iter::once(first).chain(others));
+            return self.fail(before.chain([(reply_to, settled)]), &why);
         }
         match together {
             Some(together) => {
