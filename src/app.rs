@@ -205,6 +205,7 @@ async fn listen_to_peers(
     admin.stand_by(front(ListenerKind::Admin {
         guard: guard(config),
         is_open: config.admin.listen.ip().is_loopback(),
+        metrics: crate::metrics::standby,
         // Nothing looks at the disk by itself while another node leads.
         room: Arc::new(move || {
             disk.look();

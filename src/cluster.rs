@@ -30,7 +30,7 @@ pub mod view;
 pub use admission::{ClusterError, check_directory, leave};
 pub use barrier::{Confirming, NotConfirmed};
 pub use etcd::EtcdError;
-pub use leading::{HandOverRefused, HandedOver};
+pub use leading::HandedOver;
 pub use passing::{HAND_OVER, Passing};
 pub use step_down::stop;
 
@@ -40,7 +40,6 @@ use crate::recovery::{Failed, at};
 use actors::Followed;
 use api::problem::Problem;
 use barrier::Barrier;
-use directory::Belongs;
 use domain::machine::Domain;
 use operators::Operators;
 use std::path::{Path, PathBuf};
@@ -48,7 +47,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
-use view::{Role, View};
+use view::{Member, Role, View};
 use wal::cluster::{Agreement, Following, Leader};
 use wal::{Reader, Seq};
 
@@ -91,14 +90,11 @@ struct Shared {
 }
 
 struct Settings {
-    partition: String,
-    node: String,
-    belongs: Belongs,
-    /// The place of the data directory, by which a copy of it is told from it.
-    place: String,
+    /// What this node says of itself that stays.
+    me: Member,
+    /// Of the directory.
+    cluster: String,
     fingerprint: String,
-    advertise: String,
-    peer_advertise: String,
     failover: Duration,
     window_bytes_max: u64,
     data: PathBuf,

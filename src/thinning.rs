@@ -145,7 +145,7 @@ impl Thinner {
     }
 
     fn thin(&mut self, reader: &Reader, tenant: u64) -> Result<bool, Unfinished> {
-        let Some(newest) = reader.newest_snapshot_head(tenant)? else { return Ok(false) };
+        let Some(newest) = reader.newest_snapshot(tenant)? else { return Ok(false) };
         let is_due = |done: &HashMap<u64, i64>, every_ms: i64| {
             done.get(&tenant).is_none_or(|at_ms| newest.time_ms.saturating_sub(*at_ms) >= every_ms)
         };

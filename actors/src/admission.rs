@@ -129,8 +129,9 @@ impl Gate {
     /// tenant's places only when so many are taken that it might have its share.
     pub fn refuses(&self, tenant: u64, standing: Standing) -> Option<Refused> {
         // As if all places that are taken were the tenant's own.
-        let first_records = self.places.first_records.load(Ordering::Relaxed);
-        if self.fits(standing, self.under_way(), Some(first_records)).is_ok() {
+        let places = &self.places;
+        let taken = places.permits_max.saturating_sub(places.permits.available_permits());
+        if self.fits(standing, taken, Some(places.first_records.load(Ordering::Relaxed))).is_ok() {
             return None;
         }
         let (permits, first_records) = match self.tenants.get(&tenant) {
@@ -141,15 +142,44 @@ impl Gate {
     }
 
     pub fn admit(&self, tenant: u64, standing: Standing, for_record: bool) -> Result<Admission, Refused> {
-        let yields = standing == Standing::Yields;
-        let share = self.share(tenant);
+        let (places, yields) = (&self.places, standing == Standing::Yields);
+        let share = match self.tenants.get(&tenant) {
+            Some(share) => Arc::clone(&share),
+            None => {
+                let new = || {
+                    Arc::new(Share {
+                        places: Arc::clone(places),
+                        permits: AtomicUsize::new(0),
+                        first_records: AtomicUsize::new(0),
+                        is_used: AtomicBool::new(true),
+                    })
+                };
+                Arc::clone(&self.tenants.entry(tenant).or_insert_with(new))
+            }
+        };
+        // The flag is read first: writing the value it has would take it from other processors'
+        // caches.
+        if !share.is_used.load(Ordering::Relaxed) {
+            share.is_used.store(true, Ordering::Relaxed);
+        }
         let first_records = share.first_records.load(Ordering::Relaxed);
         self.fits(standing, share.permits.load(Ordering::Relaxed), for_record.then_some(first_records))?;
-        let Ok(permit) = self.places.permits.try_acquire() else { return Err(Refused::Full) };
-        let since_ms = if for_record { self.places.wait(yields)? } else { 0 };
+        let Ok(permit) = places.permits.try_acquire() else { return Err(Refused::Full) };
+        let mut since_ms = 0;
+        if for_record {
+            since_ms = places.now_ms();
+            let waiting = places.first_records.fetch_add(1, Ordering::Relaxed);
+            if waiting == 0 {
+                places.bound.begin(since_ms);
+            } else if places.left_beside(waiting, yields) == 0 {
+                places.first_records.fetch_sub(1, Ordering::Relaxed);
+                return Err(Refused::Full);
+            }
+            places.yielding.fetch_add(usize::from(yields), Ordering::Relaxed);
+            share.first_records.fetch_add(1, Ordering::Relaxed);
+        }
         permit.forget();
         share.permits.fetch_add(1, Ordering::Relaxed);
-        share.first_records.fetch_add(usize::from(for_record), Ordering::Relaxed);
         Ok(Admission { share, waits_for_record: for_record, yields, since_ms })
     }
 
@@ -162,26 +192,6 @@ impl Gate {
         // who yields would ever be served and raise the bound again.
         let left = places.left_beside(places.first_records.load(Ordering::Relaxed), yields);
         shares.check(own, left, places.bound.places.load(Ordering::Relaxed), yields)
-    }
-
-    fn share(&self, tenant: u64) -> Arc<Share> {
-        let Some(share) = self.tenants.get(&tenant) else {
-            let new = || {
-                Arc::new(Share {
-                    places: Arc::clone(&self.places),
-                    permits: AtomicUsize::new(0),
-                    first_records: AtomicUsize::new(0),
-                    is_used: AtomicBool::new(true),
-                })
-            };
-            return Arc::clone(&self.tenants.entry(tenant).or_insert_with(new));
-        };
-        // The flag is read first: writing the value it has would take it from other processors'
-        // caches.
-        if !share.is_used.load(Ordering::Relaxed) {
-            share.is_used.store(true, Ordering::Relaxed);
-        }
-        Arc::clone(&share)
     }
 
     pub async fn until_empty(&self) {
@@ -210,19 +220,6 @@ impl Places {
         }
         let reserve = places.saturating_mul(self.reserve_percent) / 100;
         free.max(reserve.saturating_sub(waiting.saturating_sub(self.yielding.load(Ordering::Relaxed))))
-    }
-
-    fn wait(&self, yields: bool) -> Result<u32, Refused> {
-        let now_ms = self.now_ms();
-        let waiting = self.first_records.fetch_add(1, Ordering::Relaxed);
-        if waiting == 0 {
-            self.bound.begin(now_ms);
-        } else if self.left_beside(waiting, yields) == 0 {
-            self.first_records.fetch_sub(1, Ordering::Relaxed);
-            return Err(Refused::Full);
-        }
-        self.yielding.fetch_add(usize::from(yields), Ordering::Relaxed);
-        Ok(now_ms)
     }
 
     /// In ms that begin anew after 49 days.

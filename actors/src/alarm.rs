@@ -8,21 +8,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Weak;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::sync::watch;
 use wal::IndexOps;
 
 /// So that a wall clock that was set is noticed.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
-
-/// The machine's clock has no moves: this waits for ever.
-async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
-    if let Some(moves) = moves
-        && moves.changed().await.is_ok()
-    {
-        return;
-    }
-    std::future::pending().await
-}
 
 /// Books set their alarms through the queue; the task does not keep the engine.
 pub(crate) async fn run<M: Machine>(mut queue: UnboundedReceiver<(i64, u64)>, host: Weak<Host<M>>) {
@@ -49,7 +38,7 @@ pub(crate) async fn run<M: Machine>(mut queue: UnboundedReceiver<(i64, u64)>, ho
                 None => return,
             },
             () = tokio::time::sleep(sleep) => {}
-            () = moved(&mut moves) => {}
+            _ = moves.changed() => {}
         }
         let Some(host) = host.upgrade().filter(|host| !host.is_over()) else { return };
         let now_ms = clock.wall_ms();

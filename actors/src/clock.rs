@@ -22,14 +22,12 @@ pub struct Reading {
 }
 
 #[derive(Clone)]
-pub struct Clock(Source);
-
-#[derive(Clone)]
-enum Source {
-    Watched(Arc<Watched>),
+pub struct Clock {
+    /// `None` for one that is moved by hand.
+    watched: Option<Arc<Watched>>,
     /// A watch channel and not a notification: several engines may use one clock, and none misses a
-    /// move.
-    Manual(Arc<watch::Sender<i64>>),
+    /// move. Of the machine's clock it has none.
+    moves: Arc<watch::Sender<i64>>,
 }
 
 struct Watched {
@@ -38,31 +36,6 @@ struct Watched {
     ahead_ms: AtomicI64,
     /// The step of the wall clock that is not believed; 0 while it is believed.
     step_ms: AtomicI64,
-}
-
-impl Watched {
-    fn now_ms(&self) -> i64 {
-        let Reading { wall_ms, boot_ms } = (self.read)();
-        let expected_ms = boot_ms.saturating_add(self.ahead_ms.load(Ordering::Relaxed));
-        let step_ms = wall_ms.saturating_sub(expected_ms);
-        let is_believed = step_ms.unsigned_abs() <= STEP_MS_MAX.unsigned_abs();
-        let before_ms = self.step_ms.swap(if is_believed { 0 } else { step_ms }, Ordering::Relaxed);
-        if is_believed {
-            if before_ms != 0 {
-                tracing::info!("the wall clock is again where it was expected");
-            }
-            self.ahead_ms.store(wall_ms.saturating_sub(boot_ms), Ordering::Relaxed);
-            return wall_ms;
-        }
-        if before_ms == 0 {
-            tracing::error!(
-                step_ms,
-                "the wall clock was set and is not believed: live money decisions wait until that is undone \
-                 or confirmed"
-            );
-        }
-        expected_ms
-    }
 }
 
 impl Clock {
@@ -84,62 +57,72 @@ impl Clock {
     pub fn watched(read: Box<dyn Fn() -> Reading + Send + Sync>) -> Self {
         let Reading { wall_ms, boot_ms } = read();
         let ahead_ms = AtomicI64::new(wall_ms.saturating_sub(boot_ms));
-        Clock(Source::Watched(Arc::new(Watched { read, ahead_ms, step_ms: AtomicI64::new(0) })))
+        let watched = Arc::new(Watched { read, ahead_ms, step_ms: AtomicI64::new(0) });
+        Clock { watched: Some(watched), moves: Arc::new(watch::Sender::new(0)) }
     }
 
     pub fn manual(now_ms: i64) -> Self {
-        Clock(Source::Manual(Arc::new(watch::Sender::new(now_ms))))
+        Clock { watched: None, moves: Arc::new(watch::Sender::new(now_ms)) }
     }
 
     pub fn wall_ms(&self) -> i64 {
-        match &self.0 {
-            Source::Manual(manual) => *manual.borrow(),
-            Source::Watched(watched) => watched.now_ms(),
+        let Some(watched) = &self.watched else { return *self.moves.borrow() };
+        let Reading { wall_ms, boot_ms } = (watched.read)();
+        let expected_ms = boot_ms.saturating_add(watched.ahead_ms.load(Ordering::Relaxed));
+        let step_ms = wall_ms.saturating_sub(expected_ms);
+        let is_believed = step_ms.unsigned_abs() <= STEP_MS_MAX.unsigned_abs();
+        let before_ms = watched.step_ms.swap(if is_believed { 0 } else { step_ms }, Ordering::Relaxed);
+        if is_believed {
+            if before_ms != 0 {
+                tracing::info!("the wall clock is again where it was expected");
+            }
+            watched.ahead_ms.store(wall_ms.saturating_sub(boot_ms), Ordering::Relaxed);
+            return wall_ms;
         }
+        if before_ms == 0 {
+            tracing::error!(
+                step_ms,
+                "the wall clock was set and is not believed: live money decisions wait until that is undone \
+                 or confirmed"
+            );
+        }
+        expected_ms
     }
 
     pub fn step_ms(&self) -> i64 {
-        match &self.0 {
-            Source::Manual(_) => 0,
-            Source::Watched(watched) => watched.step_ms.load(Ordering::Relaxed),
-        }
+        self.watched.as_ref().map_or(0, |watched| watched.step_ms.load(Ordering::Relaxed))
     }
 
     /// Believes the wall clock as it is; returns the step that was not believed.
     pub fn confirm(&self) -> i64 {
-        let Source::Watched(watched) = &self.0 else { return 0 };
+        let Some(watched) = &self.watched else { return 0 };
         let Reading { wall_ms, boot_ms } = (watched.read)();
         watched.ahead_ms.store(wall_ms.saturating_sub(boot_ms), Ordering::Relaxed);
         watched.step_ms.swap(0, Ordering::Relaxed)
     }
 
+    /// Of a clock that is moved by hand.
     pub fn forward(&self, by_ms: i64) {
-        if let Source::Manual(manual) = &self.0 {
-            manual.send_modify(|now_ms| *now_ms = now_ms.saturating_add(by_ms));
-        }
+        self.moves.send_modify(|now_ms| *now_ms = now_ms.saturating_add(by_ms));
     }
 
-    pub(crate) fn moves(&self) -> Option<watch::Receiver<i64>> {
-        match &self.0 {
-            Source::Manual(manual) => Some(manual.subscribe()),
-            Source::Watched(_) => None,
-        }
+    pub(crate) fn moves(&self) -> watch::Receiver<i64> {
+        self.moves.subscribe()
     }
 }
 
 fn machine() -> Reading {
     loop {
-        let boot_ms = read_ms(ClockId::Boottime);
-        let wall_ms = read_ms(ClockId::Realtime).max(0);
-        if read_ms(ClockId::Boottime) - boot_ms <= LOOK_MS_MAX {
-            return Reading { wall_ms, boot_ms };
+        let mut read = [0_i64; 3];
+        for (ms, clock) in read.iter_mut().zip([ClockId::Boottime, ClockId::Realtime, ClockId::Boottime]) {
+            let since = clock_gettime(clock);
+            *ms = since.tv_sec.saturating_mul(1_000).saturating_add(since.tv_nsec / 1_000_000);
+        }
+        let [boot_ms, wall_ms, after_ms] = read;
+        if after_ms - boot_ms <= LOOK_MS_MAX {
+            return Reading { wall_ms: wall_ms.max(0), boot_ms };
         }
     }
-}
-
-fn read_ms(clock: ClockId) -> i64 {
-    let since = clock_gettime(clock);
-    since.tv_sec.saturating_mul(1_000).saturating_add(since.tv_nsec / 1_000_000)
 }
 
 #[cfg(test)]

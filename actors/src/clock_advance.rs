@@ -96,7 +96,7 @@ async fn run<M: Machine>(
             Due::None => break,
         }
     }
-    let (reply_to, from) = ReplyTo::bare();
+    let (reply_to, from) = ReplyTo::new(None, None, None);
     let (step, _end) = Step::new(target_ms, generation);
     host.send_to_book(tenant, BookMessage::Ask(Ask::of_book(command, Some(step), false, reply_to)));
     from.await?
@@ -106,7 +106,7 @@ async fn run<M: Machine>(
 async fn deadline<M: Machine>(host: &Arc<Host<M>>, tenant: u64, firing: &Firing<M>, generation: u64) {
     let Firing { at_ms, id, .. } = firing;
     let (step, end) = Step::new(*at_ms, generation);
-    let (reply_to, mut from) = ReplyTo::bare();
+    let (reply_to, mut from) = ReplyTo::new(None, None, None);
     let command = host.machine.deadline(*id);
     entity::send(
         host,

@@ -170,12 +170,16 @@ impl<M: Machine> Host<M> {
     pub fn send_to_book(self: &Arc<Self>, tenant: u64, message: BookMessage<M>) {
         let now = self.coarse_seconds.load(Ordering::Relaxed);
         // Under the map's lock, so that a retiring book sees the message or a new one gets it.
-        if let Some(handle) = self.books.get(&tenant) {
-            handle.touch(now);
-            return handle.send(message);
+        let handle = match self.books.get(&tenant) {
+            Some(handle) => handle,
+            None => {
+                self.books.entry(tenant).or_insert_with(|| (self.start_book)(self, tenant, None)).downgrade()
+            }
+        };
+        // Read first: writing the value it has would take it from other processors' caches.
+        if handle.last_used.load(Ordering::Relaxed) != now {
+            handle.last_used.store(now, Ordering::Relaxed);
         }
-        let handle = self.books.entry(tenant).or_insert_with(|| (self.start_book)(self, tenant, None));
-        handle.touch(now);
         handle.send(message);
     }
 
@@ -282,8 +286,9 @@ pub struct Halted {
 pub(crate) struct Halts {
     books: Mutex<BTreeMap<u64, Halted>>,
     /// Every request asks for it, and there are nearly always none.
-    count: AtomicUsize,
-    resumptions: Mutex<BTreeMap<u64, u64>>,
+    pub count: AtomicUsize,
+    /// How often each book was resumed.
+    resumptions: DashMap<u64, u64>,
     on_halt: OnHalt,
 }
 
@@ -297,7 +302,7 @@ impl Halts {
         let halts = Halts {
             count: AtomicUsize::new(books.len()),
             books: Mutex::new(books),
-            resumptions: Mutex::default(),
+            resumptions: DashMap::default(),
             on_halt: Arc::clone(&config.on_halt),
         };
         (halts.on_halt)(&halts.all());
@@ -314,7 +319,7 @@ impl Halts {
     }
 
     pub fn resume(&self, tenant: u64) {
-        *self.resumptions.lock().unwrap_or_else(PoisonError::into_inner).entry(tenant).or_default() += 1;
+        *self.resumptions.entry(tenant).or_default() += 1;
         if self.change(|books| books.remove(&tenant)).is_some() {
             tracing::info!(tenant, "a halted book was resumed and decides again");
             (self.on_halt)(&self.all());
@@ -322,12 +327,11 @@ impl Halts {
     }
 
     pub fn resumptions(&self, tenant: u64) -> u64 {
-        let resumptions = self.resumptions.lock().unwrap_or_else(PoisonError::into_inner);
-        resumptions.get(&tenant).copied().unwrap_or(0)
+        self.resumptions.get(&tenant).map_or(0, |resumptions| *resumptions)
     }
 
     pub fn is_halted(&self, tenant: u64) -> bool {
-        self.count.load(Ordering::SeqCst) > 0 && self.change(|books| books.contains_key(&tenant))
+        self.change(|books| books.contains_key(&tenant))
     }
 
     pub fn all(&self) -> Vec<Halted> {

@@ -9,9 +9,10 @@ use handoff::{Mailbox, TasklessMailbox};
 use ractor::ActorRef;
 use std::collections::HashSet;
 use std::convert::Infallible;
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use wal::{Completion, Durable, Poisoned, ReadError, Reader, Seq};
@@ -78,15 +79,16 @@ pub(crate) async fn reply_to<T>(ask: impl FnOnce(Sender<T>)) -> Result<T, Failur
 pub(crate) struct ReplyTo<M: Machine> {
     // The order of the fields is the order of dropping: the guards of an unsent reply are dropped
     // before the caller wakes.
-    admission: Option<Admission>,
-    until_record: Option<Guard>,
+    pub admission: Option<Admission>,
+    pub until_record: Option<Guard>,
     until_reply: Option<Guard>,
     to: oneshot::Sender<CommandReply<M>>,
 }
 
 impl<M: Machine> ReplyTo<M> {
     /// `until_record` is dropped when the first record of the request is durable, `admission` and
-    /// `until_reply` just before the reply is sent.
+    /// `until_reply` just before the reply is sent. A part of a request has none of them, nor what takes nothing of
+    /// the capacity.
     pub fn new(
         admission: Option<Admission>,
         until_record: Option<Guard>,
@@ -94,19 +96,6 @@ impl<M: Machine> ReplyTo<M> {
     ) -> (Self, oneshot::Receiver<CommandReply<M>>) {
         let (to, from) = oneshot::channel();
         (ReplyTo { admission, until_record, until_reply, to }, from)
-    }
-
-    /// For a part of a request, or one that takes nothing of the capacity.
-    pub fn bare() -> (Self, oneshot::Receiver<CommandReply<M>>) {
-        ReplyTo::new(None, None, None)
-    }
-
-    /// The first record is durable: others may find it in the index now.
-    pub fn recorded(&mut self) {
-        self.until_record = None;
-        if let Some(admission) = &mut self.admission {
-            admission.recorded();
-        }
     }
 
     /// Guards are dropped first, so that the caller's next request does not meet its own reservation.
@@ -117,36 +106,18 @@ impl<M: Machine> ReplyTo<M> {
         // The caller may be gone; what was decided stays.
         let _ = self.to.send(reply);
     }
-
-    fn send_durable(self, mut settled: Box<Settled<M>>, outcome: Result<Durable, Failure>) {
-        match outcome {
-            Ok(durable) => {
-                settled.timing.wal = durable.waited;
-                settled.timing.agree = durable.agreed;
-                if settled.record.is_some() {
-                    settled.seq = Some(durable.seq);
-                }
-                self.send(Ok(settled));
-            }
-            Err(failure) => self.send(Err(failure)),
-        }
-    }
 }
 
 /// Goes through the log with a record or a fence, and is sent to its caller when the writer
 /// acknowledges that.
 pub(crate) enum PendingReply<M: Machine> {
     Command {
-        reply_to: ReplyTo<M>,
-        settled: Box<Settled<M>>,
+        first: Reply<M>,
+        /// Of commands with the same record. They have no effects.
+        others: Vec<Reply<M>>,
         /// Begun when the record is durable. Boxed because they are rare, and every record moves a
         /// pending reply through the log's queue.
         follow_ups: Option<Box<FollowUps<M>>>,
-        listener: Option<Listener<M>>,
-    },
-    /// Commands whose record is one. They have no effects.
-    Commands {
-        replies: Vec<Reply<M>>,
         listener: Option<Listener<M>>,
     },
     View {
@@ -171,24 +142,32 @@ impl<M: Machine> Completion for PendingReply<M> {
             Err(poisoned) => Err(Failure::Storage(poisoned.to_string())),
         };
         match self {
-            PendingReply::Command { reply_to, mut settled, follow_ups, listener } => {
+            PendingReply::Command { first: (reply_to, mut settled), others, follow_ups, listener } => {
                 if outcome.is_ok() {
-                    if let (Some(listener), Some(record)) = (listener, &settled.record) {
-                        listener.notify(record);
+                    if let (Some(Listener { effects, tenant }), Some(record)) = (listener, &settled.record)
+                        && catch_unwind(AssertUnwindSafe(|| effects.durable(tenant, record))).is_err()
+                    {
+                        // It must not end the log.
+                        tracing::error!(tenant, "a panic in the listener for durable records");
                     }
                     if let Some(follow_ups) = follow_ups {
                         settled.performed = Some(follow_ups.begin());
                     }
                 }
-                reply_to.send_durable(settled, outcome);
-            }
-            PendingReply::Commands { replies, listener } => {
-                let record = replies.first().and_then(|(_, settled)| settled.record.as_deref());
-                if let (Ok(_), Some(listener), Some(record)) = (&outcome, listener, record) {
-                    listener.notify(record);
-                }
-                for (reply_to, settled) in replies {
-                    reply_to.send_durable(settled, outcome.clone());
+                for (reply_to, mut settled) in iter::once((reply_to, settled)).chain(others) {
+                    let durable = match &outcome {
+                        Ok(durable) => durable,
+                        Err(failure) => {
+                            reply_to.send(Err(failure.clone()));
+                            continue;
+                        }
+                    };
+                    settled.timing.wal = durable.waited;
+                    settled.timing.agree = durable.agreed;
+                    if settled.record.is_some() {
+                        settled.seq = Some(durable.seq);
+                    }
+                    reply_to.send(Ok(settled));
                 }
             }
             PendingReply::View { to, view, admission } => {
@@ -202,20 +181,11 @@ impl<M: Machine> Completion for PendingReply<M> {
     }
 }
 
-impl<M: Machine> Listener<M> {
-    /// A panic of the listener must not end the log.
-    fn notify(&self, record: &M::Record) {
-        if catch_unwind(AssertUnwindSafe(|| self.effects.durable(self.tenant, record))).is_err() {
-            tracing::error!(tenant = self.tenant, "a panic in the listener for durable records");
-        }
-    }
-}
-
 // Follow-up effects, from the record that asks for them to the task that has them performed, and
 // the receiver by which a caller waits for them.
 
 pub(crate) enum FollowUpMessage<M: Machine> {
-    Perform(FollowUps<M>, Arc<UntilDone<M>>),
+    Perform(FollowUps<M>, UntilDone<M>),
     /// The reply comes once everything that was sent before has been begun.
     Flush(oneshot::Sender<()>),
 }
@@ -227,46 +197,40 @@ pub(crate) struct FollowUps<M: Machine> {
     pub sender: mpsc::UnboundedSender<FollowUpMessage<M>>,
 }
 
+type Ended<M> = (<M as Machine>::EntityId, Arc<<M as Machine>::Entity>);
+
+/// Dropped by each effect at its end, which may tell what became of its entity.
+pub(crate) type UntilDone<M> = mpsc::UnboundedSender<Ended<M>>;
+
 pub struct Performed<M: Machine> {
-    all_done: oneshot::Receiver<()>,
-    ended: Arc<Ended<M>>,
-}
-
-type Ended<M> = Mutex<Vec<(<M as Machine>::EntityId, Arc<<M as Machine>::Entity>)>>;
-
-pub(crate) struct UntilDone<M: Machine> {
-    ended: Arc<Ended<M>>,
-    _last_dropped: oneshot::Sender<()>,
+    from: mpsc::UnboundedReceiver<Ended<M>>,
+    ended: Vec<Ended<M>>,
 }
 
 impl<M: Machine> FollowUps<M> {
     /// Called when the record is durable, possibly by the log's writer.
     fn begin(self) -> Performed<M> {
-        let (last_dropped, all_done) = oneshot::channel();
-        let ended = Arc::default();
-        let until_done = Arc::new(UntilDone { ended: Arc::clone(&ended), _last_dropped: last_dropped });
+        let (until_done, from) = mpsc::unbounded_channel();
         // The task ends with the runtime; then no actor is left to perform anything.
         let _ = self.sender.clone().send(FollowUpMessage::Perform(self, until_done));
-        Performed { all_done, ended }
-    }
-}
-
-impl<M: Machine> UntilDone<M> {
-    pub fn note(&self, ended: (M::EntityId, Arc<M::Entity>)) {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
+        Performed { from, ended: Vec::new() }
     }
 }
 
 impl<M: Machine> Performed<M> {
     /// Until all effects have been performed and their results are durable.
     pub async fn wait(&mut self) {
-        // The error is the expected end: the last sender was dropped.
-        let _ = (&mut self.all_done).await;
+        while let Some(ended) = self.from.recv().await {
+            self.ended.push(ended);
+        }
     }
 
     /// Not of all entities: one that was busy with something else is not among them.
-    pub fn ended(self) -> Vec<(M::EntityId, Arc<M::Entity>)> {
-        std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner))
+    pub fn ended(mut self) -> Vec<Ended<M>> {
+        while let Ok(ended) = self.from.try_recv() {
+            self.ended.push(ended);
+        }
+        self.ended
     }
 }
 
@@ -425,12 +389,6 @@ impl<M: Machine> BookHandle<M> {
             let _ = self.actor.cast(WakeUp);
         }
     }
-
-    pub fn touch(&self, coarse_seconds: i64) {
-        if self.last_used.load(Ordering::Relaxed) != coarse_seconds {
-            self.last_used.store(coarse_seconds, Ordering::Relaxed);
-        }
-    }
 }
 
 /// What a start or a snapshot leaves of a book.
@@ -474,19 +432,16 @@ pub(crate) enum EntityMessage<M: Machine> {
     Perform {
         effect: M::Effect,
         step: Option<Step>,
-        until_done: Arc<UntilDone<M>>,
+        until_done: UntilDone<M>,
     },
+    /// `None` if the effect broke off; the entity's deadline will take care of it.
     Result {
-        command: M::Command,
+        command: Option<M::Command>,
         step: Option<Step>,
         effect: u64,
     },
     /// The effect takes longer than its caller is kept waiting.
     Late {
-        effect: u64,
-    },
-    /// The effect broke off; the entity's deadline will take care of it.
-    Lost {
         effect: u64,
     },
 }
@@ -517,5 +472,5 @@ pub(crate) struct EntityReply<M: Machine> {
 pub(crate) enum Waiting<M: Machine> {
     Caller(ReplyTo<M>),
     Deadline(Option<Box<Firing<M>>>),
-    FollowUp { _until_done: Arc<UntilDone<M>> },
+    FollowUp { _until_done: UntilDone<M> },
 }

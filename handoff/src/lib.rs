@@ -44,13 +44,13 @@ impl<T> Mailbox<T> {
     #[must_use = "a consumer that nobody wakes does not read"]
     pub fn push(&self, message: T) -> bool {
         self.queue.push(message);
-        self.request_read()
+        // Release, so that a consumer whose `begin` reads this sees the message; as a swap it also
+        // passes on the releases of earlier senders.
+        !self.is_woken.swap(true, Ordering::Release)
     }
 
     #[must_use = "a consumer that nobody wakes does not read"]
     pub fn request_read(&self) -> bool {
-        // Release, so that a consumer whose `begin` reads this sees the message; as a swap it also
-        // passes on the releases of earlier senders.
         !self.is_woken.swap(true, Ordering::Release)
     }
 

@@ -21,7 +21,7 @@ pub struct SortedMap<K, V> {
     len: usize,
 }
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedSet<K>(SortedMap<K, ()>);
 
 /// All leaves are at the same depth, and no node is empty.
@@ -59,16 +59,23 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
         change: impl FnOnce(&mut V) -> R,
     ) -> Put<K, V, R> {
         match Arc::make_mut(this) {
-            Node::Leaf(pairs) => match find(pairs, &key) {
-                Ok(at) => Put { result: change(&mut pairs[at].1), is_new: false, right: None },
-                Err(at) => {
-                    let mut value = make();
-                    let result = change(&mut value);
-                    let right = put(pairs, at, (key, value))
-                        .map(|right| (right[0].0.clone(), Arc::new(Node::Leaf(right))));
-                    Put { result, is_new: true, right }
+            Node::Leaf(pairs) => {
+                let found = match pairs.last() {
+                    // The last key is compared first, as in `place`.
+                    Some((last, _)) if *last < key => Err(pairs.len()),
+                    _ => search(pairs, &key),
+                };
+                match found {
+                    Ok(at) => Put { result: change(&mut pairs[at].1), is_new: false, right: None },
+                    Err(at) => {
+                        let mut value = make();
+                        let result = change(&mut value);
+                        let right = put(pairs, at, (key, value))
+                            .map(|right| (right[0].0.clone(), Arc::new(Node::Leaf(right))));
+                        Put { result, is_new: true, right }
+                    }
                 }
-            },
+            }
             Node::Branch(children) => {
                 let at = place(children, &key);
                 let done = Node::with(&mut children[at].1, key, make, change);
@@ -78,25 +85,20 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
         }
     }
 
-    fn remove(this: &mut Arc<Self>, key: &K) -> Option<V> {
+    /// The first entry without a search where there is no key: it is taken for every hold that ends.
+    fn remove(this: &mut Arc<Self>, key: Option<&K>) -> Option<(K, V)> {
         match Arc::make_mut(this) {
-            Node::Leaf(pairs) => Some(pairs.remove(search(pairs, key).ok()?).1),
+            Node::Leaf(pairs) => match key {
+                Some(key) => Some(pairs.remove(search(pairs, key).ok()?)),
+                None => Some(pairs.remove(0)),
+            },
             Node::Branch(children) => {
-                let at = place(children, key);
+                let at = match key {
+                    Some(key) => place(children, key),
+                    None => 0,
+                };
                 let removed = Node::remove(&mut children[at].1, key)?;
                 narrow(children, at);
-                Some(removed)
-            }
-        }
-    }
-
-    /// Without a search: it is done for every hold that ends.
-    fn pop_first(this: &mut Arc<Self>) -> Option<(K, V)> {
-        match Arc::make_mut(this) {
-            Node::Leaf(pairs) => (!pairs.is_empty()).then(|| pairs.remove(0)),
-            Node::Branch(children) => {
-                let removed = Node::pop_first(&mut children.first_mut()?.1)?;
-                narrow(children, 0);
                 Some(removed)
             }
         }
@@ -104,14 +106,6 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
 }
 
 /// `Err` with the position where the key would be.
-fn find<K: Ord, V>(pairs: &[(K, V)], key: &K) -> Result<usize, usize> {
-    match pairs.last() {
-        // The last key is compared first, as in `place`.
-        Some((last, _)) if last < key => Err(pairs.len()),
-        _ => search(pairs, key),
-    }
-}
-
 fn search<K: Ord, V>(pairs: &[(K, V)], key: &K) -> Result<usize, usize> {
     pairs.binary_search_by(|(found, _)| found.cmp(key))
 }
@@ -301,18 +295,15 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
     }
 
     pub fn remove(&mut self, key: &K) -> Option<V> {
-        let removed = Node::remove(self.root.as_mut()?, key)?;
-        self.lower();
-        Some(removed)
+        self.take(Some(key)).map(|(_, value)| value)
     }
 
     pub fn pop_first(&mut self) -> Option<(K, V)> {
-        let removed = Node::pop_first(self.root.as_mut()?)?;
-        self.lower();
-        Some(removed)
+        self.take(None)
     }
 
-    fn lower(&mut self) {
+    fn take(&mut self, key: Option<&K>) -> Option<(K, V)> {
+        let removed = Node::remove(self.root.as_mut()?, key)?;
         self.len -= 1;
         if self.len == 0 {
             self.root = None;
@@ -323,6 +314,7 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         {
             self.root = Some(Arc::clone(only));
         }
+        Some(removed)
     }
 }
 
@@ -334,7 +326,7 @@ impl<K: Ord + Clone> SortedSet<K> {
     }
 
     pub fn remove(&mut self, key: &K) -> bool {
-        self.0.remove(key).is_some()
+        self.0.take(Some(key)).is_some()
     }
 
     pub fn pop_first(&mut self) -> Option<K> {
@@ -410,12 +402,6 @@ impl<K: Eq, V: Eq> Eq for SortedMap<K, V> {}
 impl<K: Debug, V: Debug> Debug for SortedMap<K, V> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self).finish()
-    }
-}
-
-impl<K: Debug> Debug for SortedSet<K> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.iter()).finish()
     }
 }
 

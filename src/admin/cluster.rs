@@ -2,7 +2,7 @@
 //! answers to the same calls is in `cluster/front.rs`.
 
 use super::call::{Call, CallResult, Done, Handler, run};
-use crate::cluster::{Cluster, HandOverRefused, front};
+use crate::cluster::{Cluster, front};
 use crate::gateway::ask;
 use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Invalid, body, kind, only};
@@ -16,17 +16,6 @@ use domain::resources::tenants::PlatformAsk;
 use wal::cluster::is_node_name;
 
 const CHAPTER: &str = "Server";
-
-impl From<HandOverRefused> for Problem {
-    fn from(refused: HandOverRefused) -> Problem {
-        match refused {
-            HandOverRefused::UnknownNode => Problem::invalid_field("to", "must be the name of a node"),
-            HandOverRefused::NotCandidate(why) => Problem::not_a_candidate(why),
-            HandOverRefused::NotLeader => Problem::no_leader(),
-            HandOverRefused::Unknown => Problem::storage_unavailable(),
-        }
-    }
-}
 
 fn node(call: &Call) -> Result<Cluster, Problem> {
     call.services.cluster.clone().ok_or_else(Problem::not_found)
@@ -96,41 +85,12 @@ async fn hand_over(call: Call) -> CallResult {
 }
 
 pub fn chapter() -> Chapter {
-    use api::openapi::schema::{integer, list, named, object, one_of, text};
-    use api::openapi::values::instant;
-    let count = || integer().at_least("0");
     Chapter {
         tag: CHAPTER,
         schemas: vec![
             ("NewLeader", body(read_leader)),
-            (
-                "ClusterView",
-                object()
-                    .member("partition", text())
-                    .member("node", text().about("The node that answers."))
-                    .member("role", one_of(["leader", "standby"]).about("Its part."))
-                    .member(
-                        "leader",
-                        text()
-                            .or_null()
-                            .about("Who serves; null while nobody does, or this node cannot tell."),
-                    )
-                    .member("epoch", count().about("The times that the log changed hands."))
-                    .member("walSeq", count().about("The last record that is synced on this node."))
-                    .member("agreedSeq", count().about("The last record that was agreed on."))
-                    .member("windowBytes", count().about("Bytes of the log in etcd."))
-                    .member("nodes", list(named("ClusterNode"))),
-            ),
-            (
-                "ClusterNode",
-                object()
-                    .member("node", text())
-                    .member("role", one_of(["leader", "standby"]))
-                    .member("walSeq", count())
-                    .member("behind", count().about("Records that were agreed on and are not synced there."))
-                    .member("seenAt", instant().about("When it last said so, by its own clock."))
-                    .member("version", text()),
-            ),
+            ("ClusterView", front::view_schema()),
+            ("ClusterNode", front::member_schema()),
         ],
         ..Chapter::default()
     }

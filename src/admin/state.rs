@@ -98,7 +98,7 @@ shown! {
 shown! {
     fn show_clock(services: &Services), clock_schema, 512 {
         plain "now" = services.now(), instant();
-        number "stepMs" = services.engine.clock().step_ms(),
+        number "stepMs" = services.engine.clock.step_ms(),
             integer().about("How far the wall clock was set; 0 while it is believed.");
     }
 }
@@ -219,7 +219,7 @@ pub const CONFIRM_CLOCK: Endpoint<Handler> = endpoint(CHAPTER, run!(confirm_cloc
 
 async fn confirm_clock(call: Call) -> CallResult {
     call.body.nothing()?;
-    let step_ms = call.services.engine.clock().confirm();
+    let step_ms = call.services.engine.clock.confirm();
     tracing::warn!(step_ms, "an operator confirmed the wall clock");
     Ok(Done::ok(Object::new().number("stepMs", step_ms).plain("now", call.services.now()).end()))
 }
@@ -262,7 +262,7 @@ async fn backup(call: Call) -> CallResult {
     if !disk.has_room_for(backups::bytes_taken(&data, &path)) {
         return Err(Problem::disk_nearly_full());
     }
-    let made = backups::make(data, path, move |log| engine.checkpoint(log)).await?;
+    let made = backups::make(data, path, move |log| engine.reader().checkpoint(log)).await?;
     let shown = made.show();
     let act = call.act(Deed::BackedUp { directory: made.directory, seq: made.seq });
     let (keep, _held) = call.keep();

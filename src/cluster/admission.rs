@@ -3,12 +3,13 @@
 use super::directory::Belongs;
 use super::etcd::{Etcd, EtcdError};
 use super::operators::Operators;
-use super::view::{Member, View, now_ms};
+use super::view::{Member, Role, View, now_ms};
 use super::{Settings, Shared, renewal};
 use crate::config::Config;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
 use crate::recovery::restored_copy::RestoredCopy;
 use crate::recovery::{Failed, at};
+use domain::codec;
 use std::fmt::Display;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 use tokio::sync::watch;
-use wal::cluster::{Following, FoundingError, Keys, LookError, Quorum, Seen, founded};
+use wal::cluster::{Following, Keys, LookError, Quorum, Seen, founded};
 use wal::{OpenError, Tip};
 
 /// A start waits for etcd so long before it goes on without.
@@ -36,9 +37,9 @@ pub enum ClusterError {
     #[error("{0}")]
     Refused(String),
     #[error("{0}; the copy is kept, and the same command goes on from it")]
-    Kept(FoundingError),
+    Kept(LookError),
     #[error(transparent)]
-    Founding(#[from] FoundingError),
+    Agreed(#[from] LookError),
     #[error(transparent)]
     Etcd(#[from] EtcdError),
     #[error(transparent)]
@@ -140,23 +141,33 @@ pub(super) fn prepare(
     let scheme = if config.server.tls.is_some() { "https" } else { "http" };
     let address =
         |given: &Option<String>, listen| given.clone().unwrap_or_else(|| format!("{scheme}://{listen}"));
-    let settings = Settings {
-        partition: cluster.partition.clone(),
+    let me = Member {
         node: cluster.node.clone(),
-        belongs,
+        id: belongs.id,
         place: place(data)?,
-        fingerprint,
+        role: Role::Standby,
+        wal_seq: 0,
+        seen_at_ms: 0,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        format: codec::NEWEST,
         advertise: address(&cluster.advertise, config.server.listen),
         peer_advertise: address(&cluster.peer_advertise, cluster.peer_listen),
+        diverged: false,
+        held_up: None,
+    };
+    let view = View {
+        partition: cluster.partition.clone(),
+        node: cluster.node.clone(),
+        waits_for: "catching up with the agreed log",
+        ..View::default()
+    };
+    let settings = Settings {
+        me,
+        cluster: belongs.cluster,
+        fingerprint,
         failover: cluster.failover(),
         window_bytes_max: cluster.window_bytes_max,
         data: data.clone(),
-    };
-    let view = View {
-        partition: settings.partition.clone(),
-        node: settings.node.clone(),
-        waits_for: "catching up with the agreed log",
-        ..View::default()
     };
     let shared = Shared {
         settings,
@@ -180,28 +191,24 @@ pub(super) fn prepare(
 /// For as long as a start waits. False if etcd does not answer.
 pub(super) fn admit(shared: &Shared, local: Tip) -> Result<bool, ClusterError> {
     let quorum = &**shared.following.quorum();
-    let is_unanswered = |why: &ClusterError| matches!(why, ClusterError::Founding(why) if is_unanswered(why));
-    match until_answered(quorum, (START, super::PAUSE), is_unanswered, || try_admit(shared, local)) {
-        Err(why) if is_unanswered(&why) => Ok(false),
+    match until_answered(quorum, (START, super::PAUSE), || try_admit(shared, local)) {
+        Err(ClusterError::Agreed(LookError::Unanswered(_))) => Ok(false),
         decided => decided.map(|()| true),
     }
 }
 
-pub(super) fn is_unanswered(why: &FoundingError) -> bool {
-    matches!(why, FoundingError::Unanswered(_))
-}
-
 /// Asks etcd until it answers or the time is over, with a pause between two attempts.
-pub(super) fn until_answered<T, E>(
+pub(super) fn until_answered<T>(
     quorum: &dyn Quorum,
     (time, pause): (Duration, Duration),
-    is_unanswered: impl Fn(&E) -> bool,
-    mut ask: impl FnMut() -> Result<T, E>,
-) -> Result<T, E> {
+    mut ask: impl FnMut() -> Result<T, ClusterError>,
+) -> Result<T, ClusterError> {
     let began = quorum.now();
     loop {
         match ask() {
-            Err(why) if is_unanswered(&why) && quorum.now().saturating_sub(began) < time => {
+            Err(ClusterError::Agreed(LookError::Unanswered(_)))
+                if quorum.now().saturating_sub(began) < time =>
+            {
                 quorum.rest(pause)
             }
             answered => return answered,
@@ -216,14 +223,14 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
         ClusterError::Refused(format!(
             "etcd holds no cluster under the partition {}: if its data was lost, pasarela cluster reseed brings it \
              back",
-            settings.partition
+            shared.views.borrow().partition
         ))
     };
     let founded = founded(&**following.quorum(), following.keys())?.ok_or_else(not_founded)?;
     if founded.fingerprint != settings.fingerprint {
         return Err(ClusterError::of(path, "mark.key is not the one that the cluster was founded with"));
     }
-    if founded.id != settings.belongs.cluster {
+    if founded.id != settings.cluster {
         return Err(ClusterError::of(path, OTHER_CLUSTER));
     }
     let seen = match following.look(local) {
@@ -242,28 +249,28 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
                 ),
             ))
         }
-        Err(LookError::Unanswered(why)) => Err(FoundingError::Unanswered(why).into()),
         Err(LookError::NotFounded) => Err(not_founded()),
         Err(LookError::Damage(damage)) => Err(OpenError::Damage(damage).into()),
+        Err(why) => Err(why.into()),
         Ok(seen) => is_name_free(shared, &seen),
     }
 }
 
 fn is_name_free(shared: &Shared, seen: &Seen) -> Result<(), ClusterError> {
-    let settings = &shared.settings;
-    let node = &settings.node;
+    let Settings { me, data, .. } = &shared.settings;
+    let node = &me.node;
     match of_name(seen, node).filter(|member| member.is_present(now_ms())) {
         None => Ok(()),
-        Some(member) if member.id != settings.belongs.id => Err(ClusterError::Refused(format!(
+        Some(member) if member.id != me.id => Err(ClusterError::Refused(format!(
             "cluster.node: another node called {node} was seen within ten seconds"
         ))),
         // The lock of the directory is this process's: the one that said so is dead.
-        Some(member) if member.place == settings.place => Ok(()),
+        Some(member) if member.place == me.place => Ok(()),
         // The directory was moved here, or copied: then the first goes on to speak.
         Some(member) if speaks(shared, &member) => {
             let why = format!("a node called {node} runs with another copy of this directory");
             let advice = "stop one of the two; a new node joins with an empty directory";
-            Err(ClusterError::of(&settings.data, format_args!("{why}: {advice}")))
+            Err(ClusterError::of(data, format_args!("{why}: {advice}")))
         }
         Some(_) => Ok(()),
     }

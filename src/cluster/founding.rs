@@ -1,6 +1,6 @@
 //! The commands `cluster init`, `reseed` and `forget`, at work.
 
-use super::admission::{ClusterError, NOT_MEMBER, is_unanswered, members, must_be_active, until_answered};
+use super::admission::{ClusterError, NOT_MEMBER, members, must_be_active, until_answered};
 use super::directory::{Belongs, random_name};
 use super::etcd::Etcd;
 use super::view::now_ms;
@@ -10,9 +10,7 @@ use crate::recovery::directory::{self, CLUSTER_FILE, LOG_DIRECTORY};
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
-use wal::cluster::{
-    Change, Following, Founded, FoundingError, Keys, LookError, Quorum, Transaction, found, founded,
-};
+use wal::cluster::{Change, Following, Founded, Keys, LookError, Quorum, Transaction, found, founded};
 use wal::{Config as LogConfig, Log, ReportTo, RocksStore, Tip};
 
 /// A command waits so long for etcd, with a pause between two attempts.
@@ -43,13 +41,13 @@ pub fn init(config: &Config) -> Result<Done, ClusterError> {
     let founding = Founded { fingerprint, id: cluster.clone() };
     let made = insist(&etcd, &keys, &founding, &config.cluster.node, tip);
     // Another was faster; where it is unknown, `reseed` or `init` finds out.
-    if made == Err(FoundingError::Exists) {
+    if matches!(made, Err(ClusterError::Agreed(LookError::Exists))) {
         match left {
             Some(left) => left.write(data)?,
             None => fs::remove_file(data.join(CLUSTER_FILE)).map_err(at(data))?,
         }
     }
-    Ok(made.map(|()| Done { cluster, tip })?)
+    made.map(|()| Done { cluster, tip })
 }
 
 /// The record of the cluster in etcd was lost. The log must have been verified.
@@ -70,21 +68,14 @@ fn not_founded_yet(config: &Config) -> Result<(Etcd, Keys), ClusterError> {
     must_be_active(&config.storage.path)?;
     match founded_in_time(&etcd, &keys)? {
         None => Ok((etcd, keys)),
-        Some(_) => Err(FoundingError::Exists.into()),
+        Some(_) => Err(LookError::Exists.into()),
     }
 }
 
 pub fn peers(config: &Config) -> Result<Vec<String>, ClusterError> {
     let (etcd, keys) = etcd(config)?;
-    let seen = Following::new(Arc::new(etcd), keys, &config.cluster.node).glance().map_err(unseen)?;
+    let seen = Following::new(Arc::new(etcd), keys, &config.cluster.node).glance()?;
     Ok(members(&seen).into_iter().map(|member| member.peer_advertise).collect())
-}
-
-pub(super) fn unseen(why: LookError) -> FoundingError {
-    match why {
-        LookError::Unanswered(why) => FoundingError::Unanswered(why),
-        _ => FoundingError::Unknown,
-    }
 }
 
 /// What the node has no longer counts, and nothing is kept in etcd for it.
@@ -96,7 +87,7 @@ pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
     }
     let etcd: Arc<dyn Quorum> = Arc::new(etcd);
     let following = Following::new(Arc::clone(&etcd), keys.clone(), &config.cluster.node);
-    let seen = following.glance().map_err(unseen)?;
+    let seen = following.glance()?;
     let members = members(&seen);
     let nodes: Vec<&str> = members.iter().map(|member| member.node.as_str()).collect();
     let nodes = match nodes.is_empty() {
@@ -111,7 +102,7 @@ pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
         return refused(format!("{node} leads this cluster now{nodes}: hand over first"));
     }
     let then = vec![Change::Delete(keys.node(node))];
-    etcd.transact(&Transaction { then, ..Transaction::default() }).map_err(FoundingError::from)?;
+    etcd.transact(&Transaction { then, ..Transaction::default() }).map_err(LookError::from)?;
     Ok(())
 }
 
@@ -135,12 +126,12 @@ pub(super) fn etcd(config: &Config) -> Result<(Etcd, Keys), ClusterError> {
     Ok((Etcd::new(&config.cluster)?, Keys::new(&config.cluster.partition)))
 }
 
-pub(super) fn founded_in_time(etcd: &Etcd, keys: &Keys) -> Result<Option<Founded>, FoundingError> {
-    until_answered(etcd, PATIENCE, is_unanswered, || founded(etcd, keys))
+pub(super) fn founded_in_time(etcd: &Etcd, keys: &Keys) -> Result<Option<Founded>, ClusterError> {
+    until_answered(etcd, PATIENCE, || Ok(founded(etcd, keys)?))
 }
 
-fn insist(etcd: &Etcd, keys: &Keys, founding: &Founded, node: &str, tip: Tip) -> Result<(), FoundingError> {
-    until_answered(etcd, PATIENCE, is_unanswered, || found(etcd, keys, founding, node, 1, tip))
+fn insist(etcd: &Etcd, keys: &Keys, founding: &Founded, node: &str, tip: Tip) -> Result<(), ClusterError> {
+    until_answered(etcd, PATIENCE, || Ok(found(etcd, keys, founding, node, 1, tip)?))
 }
 
 #[cfg(test)]

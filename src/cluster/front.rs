@@ -12,12 +12,12 @@ use crate::http::origin_check::OriginCheck;
 use crate::http::respond::{Reply, TEXT};
 use api::fields::Fields;
 use api::problem::Problem;
+use api::shown;
 use api::writer::Object;
 use domain::platform::operators::Role;
 use domain::values::time::Timestamp;
 use hyper::Method;
 use hyper::header::AUTHORIZATION;
-use std::fmt::Write;
 use std::sync::Arc;
 
 pub const CLUSTER: &str = "/admin/cluster";
@@ -32,6 +32,7 @@ pub enum ListenerKind {
         guard: OriginCheck,
         /// Whether figures are for everybody who reaches the listener.
         is_open: bool,
+        metrics: fn(&Cluster) -> String,
         /// Refuses a copy while the disk has no room for more than what was begun.
         room: Room,
     },
@@ -77,7 +78,7 @@ impl StandbyFront {
             ("/healthz", _) => read_only(&head.method, alive()),
             ("/readyz", _) => read_only(&head.method, ready(&self.cluster)),
             (SNAPSHOT | BACKUP, ListenerKind::Admin { room, .. }) => self.copy(room, arrival, body).await,
-            ("/metrics", ListenerKind::Admin { is_open, .. }) => {
+            ("/metrics", ListenerKind::Admin { is_open, metrics, .. }) => {
                 match *is_open || self.is_operator(arrival) {
                     true => Ok(Reply::new(200, TEXT, metrics(&self.cluster))),
                     false => Err(without_token(arrival)),
@@ -179,62 +180,32 @@ fn members(object: Object, view: &View) -> Object {
         .number("behind", view.behind())
 }
 
-pub fn show(view: &View) -> Vec<u8> {
-    let nodes = view.members.iter().map(|member| show_member(view, member));
-    Object::with_capacity(512)
-        .plain("partition", &view.partition)
-        .plain("node", &view.node)
-        .plain("role", view.role.name())
-        .maybe_plain("leader", view.leader.as_ref())
-        .number("epoch", view.epoch)
-        .number("walSeq", view.wal_seq)
-        .number("agreedSeq", view.agreed_seq)
-        .number("windowBytes", view.window_bytes)
-        .list("nodes", nodes)
-        .end()
-}
-
-fn show_member(view: &View, member: &Member) -> Vec<u8> {
-    let behind = match view.leader.as_ref() == Some(&member.node) {
-        true => 0,
-        false => view.agreed_seq.saturating_sub(member.wal_seq),
-    };
-    Object::new()
-        .plain("node", &member.node)
-        .plain("role", member.role.name())
-        .number("walSeq", member.wal_seq)
-        .number("behind", behind)
-        .plain("seenAt", Timestamp::from_unix_ms(member.seen_at_ms))
-        .text("version", &member.version)
-        .end()
-}
-
-pub fn metrics(cluster: &Cluster) -> String {
-    let view = cluster.view();
-    let mut page = String::with_capacity(1024);
-    let role = format!("{{role=\"{}\"}}", view.role.name());
-    for (name, kind, help, labels, value) in [
-        ("role", "gauge", "1 for the part that this node has.", role.as_str(), 1),
-        ("epoch", "gauge", "The newest epoch that was seen.", "", view.epoch),
-        (
-            "behind_records",
-            "gauge",
-            "Records that were agreed on and are not synced here.",
-            "",
-            view.behind(),
-        ),
-        ("window_bytes", "gauge", "Bytes of batches in etcd.", "", view.window_bytes),
-        ("takeovers_total", "counter", "Times that this process has taken over.", "", cluster.takeovers()),
-    ] {
-        let name = format!("pasarela_cluster_{name}");
-        let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name}{labels} {value}\n");
+shown! {
+    pub fn show(view: &View), view_schema, 512 {
+        plain "partition" = &view.partition, text();
+        plain "node" = &view.node, text().about("The node that answers.");
+        plain "role" = view.role.name(), one_of(["leader", "standby"]).about("Its part.");
+        maybe plain "leader" = view.leader.as_ref(),
+            text().about("Who serves; null while nobody does, or this node cannot tell.");
+        number "epoch" = view.epoch, count().about("The times that the log changed hands.");
+        number "walSeq" = view.wal_seq, count().about("The last record that is synced on this node.");
+        number "agreedSeq" = view.agreed_seq, count().about("The last record that was agreed on.");
+        number "windowBytes" = view.window_bytes, count().about("Bytes of the log in etcd.");
+        list "nodes" = view.members.iter().map(|member| show_member(view, member)), list(named("ClusterNode"));
     }
-    let (name, help) = ("pasarela_cluster_commit_seconds", "Time until etcd had agreed on a batch.");
-    // A standby agrees on nothing.
-    let _ = write!(
-        page,
-        "# HELP {name} {help}\n# TYPE {name} histogram\n{name}_bucket{{le=\"+Inf\"}} 0\n{name}_sum \
-         0\n{name}_count 0\n"
-    );
-    page
+}
+
+shown! {
+    fn show_member(view: &View, member: &Member), member_schema, 256 {
+        plain "node" = &member.node, text();
+        plain "role" = member.role.name(), one_of(["leader", "standby"]);
+        number "walSeq" = member.wal_seq, count();
+        number "behind" = match view.leader.as_ref() == Some(&member.node) {
+            true => 0,
+            false => view.agreed_seq.saturating_sub(member.wal_seq),
+        }, count().about("Records that were agreed on and are not synced there.");
+        plain "seenAt" = Timestamp::from_unix_ms(member.seen_at_ms),
+            instant().about("When it last said so, by its own clock.");
+        text "version" = &member.version, text();
+    }
 }

@@ -7,12 +7,12 @@
 
 use super::admission::{ClusterError, members, until_answered};
 use super::directory::Belongs;
+use super::seed::{self, COPYING, WHOLE};
 use super::view::now_ms;
-use super::{founding, renewal, seed};
+use super::{founding, peers};
 use crate::config::Config;
 use crate::recovery::at;
 use crate::recovery::directory::{CLUSTER_FILE, LOG_DIRECTORY, MARK_KEY_FILE, fingerprint};
-use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
@@ -21,8 +21,6 @@ use wal::Reader;
 use wal::cluster::{Following, Founded, LookError};
 
 const FOLDER: &str = "join";
-const COPYING: &str = "COPYING";
-const WHOLE: &str = "WHOLE";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
@@ -45,14 +43,14 @@ pub fn join(config: &Config, from: &str, token: &str) -> Result<(), ClusterError
         }
         locked => locked.map_err(|error| at(data)(error.into()))?,
     }
-    let found = left(data)?;
+    let (found, folder) = (left(data)?, data.join(FOLDER));
     if found != Left::Moving {
-        if found == Left::Nothing || !cluster.is_of(&data.join(FOLDER))? {
-            renewed(data, |folder| cluster.copy(config, (from, token), folder))?;
+        if found == Left::Nothing || !cluster.is_of(&folder)? {
+            seed::arrive(&folder, || cluster.copy(config, (from, token), &folder))?;
         }
-        let checked = cluster.check(&data.join(FOLDER), from);
+        let checked = cluster.check(&folder, from);
         if checked.as_ref().is_err_and(|why| !matches!(why, ClusterError::Kept(_))) {
-            clear(data).map_err(at(data))?;
+            seed::clear(&folder).map_err(at(data))?;
         }
         checked?;
     }
@@ -61,14 +59,15 @@ pub fn join(config: &Config, from: &str, token: &str) -> Result<(), ClusterError
 
 /// What is left once all of a copy has moved: a death may have come before this.
 pub(super) fn sweep(data: &Path) -> io::Result<()> {
-    if data.join(FOLDER).join(WHOLE).is_file() { clear(data) } else { Ok(()) }
+    let folder = data.join(FOLDER);
+    if folder.join(WHOLE).is_file() { seed::clear(&folder) } else { Ok(()) }
 }
 
 fn left(data: &Path) -> Result<Left, ClusterError> {
-    let names = names(data).map_err(at(data))?;
+    let names = seed::names(data).map_err(at(data))?;
     let folder = data.join(FOLDER);
     let is_whole = folder.join(WHOLE).is_file();
-    let parts = self::names(&folder).map_err(at(data))?;
+    let parts = seed::names(&folder).map_err(at(data))?;
     // An empty one is what is left of a call that was ended before its first file.
     let is_ours = is_whole || parts.is_empty() || parts.iter().any(|name| name == COPYING);
     let others = names.iter().filter(|name| *name != FOLDER);
@@ -91,58 +90,17 @@ fn left(data: &Path) -> Result<Left, ClusterError> {
     }
 }
 
-fn names(directory: &Path) -> io::Result<Vec<OsString>> {
-    match fs::read_dir(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        entries => entries?.map(|entry| Ok(entry?.file_name())).collect(),
-    }
-}
-
-/// In an empty folder; what broke off goes.
-fn renewed(data: &Path, copy: impl FnOnce(&Path) -> Result<(), ClusterError>) -> Result<(), ClusterError> {
-    let folder = data.join(FOLDER);
-    clear(data).and_then(|()| fs::create_dir(&folder)).map_err(at(data))?;
-    File::create(folder.join(COPYING)).map_err(at(data))?;
-    let whole = copy(&folder).and_then(|()| Ok(mark(data).map_err(at(data))?));
-    if whole.is_err() {
-        // The error that is told is the one before this.
-        let _ = clear(data);
-    }
-    whole
-}
-
-fn mark(data: &Path) -> io::Result<()> {
-    let folder = data.join(FOLDER);
-    renewal::sync_folders(&folder)?;
-    fs::rename(folder.join(COPYING), folder.join(WHOLE))?;
-    File::open(&folder)?.sync_all()?;
-    File::open(data)?.sync_all()
-}
-
-/// The mark goes last: what is left after a death is still known as a copy.
-fn clear(data: &Path) -> io::Result<()> {
-    let folder = data.join(FOLDER);
-    for name in names(&folder)?.iter().filter(|name| *name != COPYING && *name != WHOLE) {
-        let path = folder.join(name);
-        if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
-    }
-    match fs::remove_dir_all(&folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
-}
-
 /// The word of the cluster moves first, the log last.
 fn finish(data: &Path) -> io::Result<()> {
     let folder = data.join(FOLDER);
-    let mut parts = names(&folder)?;
+    let mut parts = seed::names(&folder)?;
     parts.retain(|name| name != WHOLE);
     parts.sort_by_key(|name| (name != CLUSTER_FILE, name == LOG_DIRECTORY));
     for part in parts {
         fs::rename(folder.join(&part), data.join(&part))?;
         File::open(data)?.sync_all()?;
     }
-    clear(data)
+    seed::clear(&folder)
 }
 
 struct Known {
@@ -164,7 +122,8 @@ impl Known {
             )));
         };
         let following = Following::new(Arc::new(etcd), keys, node);
-        let seen = in_time(&following, || following.glance()).map_err(founding::unseen)?;
+        let quorum = &**following.quorum();
+        let seen = until_answered(quorum, founding::PATIENCE, || Ok(following.glance()?))?;
         // A machine that joins anew, under the name that its lost directory had, is away for
         // longer.
         if members(&seen).iter().any(|member| member.node == *node && member.is_present(now_ms())) {
@@ -182,10 +141,11 @@ impl Known {
     }
 
     fn copy(&self, config: &Config, peer: (&str, &str), folder: &Path) -> Result<(), ClusterError> {
-        let not_copied = |error: io::Error| ClusterError::Refused(error.to_string());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let fetching = seed::fetch(config, peer, folder, seed::SILENCE_MAX);
-        runtime.and_then(|runtime| runtime.block_on(fetching)).map_err(not_copied)?;
+        let (from, token) = peer;
+        let client = peers::client(config, Some(seed::SILENCE_MAX))?;
+        let asked = client.get(format!("{}/peer/checkpoint", from.trim_end_matches('/'))).bearer_auth(token);
+        seed::fetch(asked, from, folder, seed::SILENCE_MAX)
+            .map_err(|error| ClusterError::Refused(error.to_string()))?;
         Ok(Belongs::new(&self.founded.id, &self.partition)?.write(folder)?)
     }
 
@@ -200,18 +160,14 @@ impl Known {
             return other(format!("{MARK_KEY_FILE} is not the one that the cluster was founded with"));
         }
         let tip = Reader::open_read_only(folder.join(LOG_DIRECTORY))?.tip();
-        match in_time(&self.following, || self.following.look(tip)) {
+        let quorum = &**self.following.quorum();
+        match until_answered(quorum, founding::PATIENCE, || Ok(self.following.look(tip)?)) {
             // The node renews itself when it starts: the records that follow are no longer in etcd.
-            Ok(_) | Err(LookError::Pruned { .. }) => Ok(()),
-            Err(LookError::Unanswered(why)) => Err(ClusterError::Kept(why.into())),
+            Ok(_) | Err(ClusterError::Agreed(LookError::Pruned { .. })) => Ok(()),
+            Err(ClusterError::Agreed(why @ LookError::Unanswered(_))) => Err(ClusterError::Kept(why)),
             Err(why) => other(why.to_string()),
         }
     }
-}
-
-fn in_time<T>(following: &Following, look: impl FnMut() -> Result<T, LookError>) -> Result<T, LookError> {
-    let is_unanswered = |why: &LookError| matches!(why, LookError::Unanswered(_));
-    until_answered(&**following.quorum(), founding::PATIENCE, is_unanswered, look)
 }
 
 #[cfg(test)]

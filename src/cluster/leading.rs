@@ -6,6 +6,7 @@ use super::step_down::step_down;
 use super::view::now_ms;
 use super::view::{BEHIND_MAX, Member, Role, View};
 use super::{Cluster, STOP, Shared};
+use api::problem::Problem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -31,17 +32,8 @@ pub struct HandedOver {
     pub epoch: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HandOverRefused {
-    NotLeader,
-    UnknownNode,
-    NotCandidate(&'static str),
-    Unknown,
-}
-
 /// The node died between its last sign of life and the appointment: another one leads, or will in a moment.
-const NOT_TAKEN: HandOverRefused =
-    HandOverRefused::NotCandidate("it did not take the log: another node leads in its place");
+const NOT_TAKEN: &str = "it did not take the log: another node leads in its place";
 
 /// What a leader does beside its log.
 pub(super) fn begin(shared: &Arc<Shared>, leader: &Leader) {
@@ -70,7 +62,7 @@ fn confirm(shared: &Arc<Shared>, leader: &Leader) {
 }
 
 fn beat(shared: &Arc<Shared>, leader: &Leader) {
-    let me = shared.following.keys().node(&shared.settings.node);
+    let me = shared.following.keys().node(&shared.settings.me.node);
     let mut silent_since = None;
     for count in 1.. {
         let began = Instant::now();
@@ -124,7 +116,7 @@ fn show(shared: &Shared, seen: &Seen, wal_seq: Seq, is_open: bool) {
 /// Deletes what need not be in etcd any more, and refuses writes where that does not keep it in bounds.
 fn prune(shared: &Shared, leader: &Leader, seen: &Seen, wal_seq: Seq) {
     let others: Vec<Member> =
-        members(seen).into_iter().filter(|member| member.node != shared.settings.node).collect();
+        members(seen).into_iter().filter(|member| member.node != shared.settings.me.node).collect();
     let bound = shared.settings.window_bytes_max;
     let refused = shared.is_window_full.load(Ordering::Relaxed);
     let is_full = refused || seen.window_bytes >= bound;
@@ -198,26 +190,26 @@ fn able(view: &View, member: &Member) -> Result<(), &'static str> {
 }
 
 impl Shared {
-    fn leads(&self) -> Result<&Leader, HandOverRefused> {
-        self.leader.get().filter(|leader| leader.lost().is_none()).ok_or(HandOverRefused::NotLeader)
+    fn leads(&self) -> Result<&Leader, Problem> {
+        self.leader.get().filter(|leader| leader.lost().is_none()).ok_or_else(Problem::no_leader)
     }
 }
 
 impl Cluster {
     /// Whether a node leads already, if it could be handed the log at all. Another one gives a sign of life
     /// first.
-    pub async fn consider(&self, to: &str) -> Result<bool, HandOverRefused> {
+    pub async fn consider(&self, to: &str) -> Result<bool, Problem> {
         let shared = &self.shared;
         shared.leads()?;
         let before = candidate(shared, to).await?;
-        if to == shared.settings.node {
+        if to == shared.settings.me.node {
             return Ok(true);
         }
         // The newest word may be a dead node's last.
         let began = Instant::now();
         while candidate(shared, to).await?.seen_at_ms == before.seen_at_ms {
             if began.elapsed() >= SIGN {
-                return Err(HandOverRefused::NotCandidate("it gives no sign of life"));
+                return Err(Problem::not_a_candidate("it gives no sign of life"));
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
@@ -225,15 +217,15 @@ impl Cluster {
     }
 
     /// Hands the log to another node, and returns when that serves. Waits on a thread of its own.
-    pub async fn hand_over(&self, to: &str) -> Result<HandedOver, HandOverRefused> {
+    pub async fn hand_over(&self, to: &str) -> Result<HandedOver, Problem> {
         let shared = &self.shared;
         let leader = shared.leads()?.clone();
         candidate(shared, to).await?;
-        if to == shared.settings.node {
+        if to == shared.settings.me.node {
             return Ok(HandedOver { leader: to.to_owned(), epoch: leader.epoch().number });
         }
         if shared.is_handing_over.swap(true, Ordering::AcqRel) {
-            return Err(HandOverRefused::Unknown);
+            return Err(Problem::storage_unavailable());
         }
         let (task, to) = (Arc::clone(shared), to.to_owned());
         let handed = tokio::task::spawn_blocking(move || hand(&task, &leader, &to)).await;
@@ -241,25 +233,25 @@ impl Cluster {
         if shared.leader.get().is_some_and(|leader| leader.lost().is_some()) {
             step_down(shared, "the log was handed over");
         }
-        handed.unwrap_or(Err(HandOverRefused::Unknown))
+        handed.unwrap_or(Err(Problem::storage_unavailable()))
     }
 }
 
 /// If the node is this one or could lead.
-async fn candidate(shared: &Arc<Shared>, to: &str) -> Result<Member, HandOverRefused> {
+async fn candidate(shared: &Arc<Shared>, to: &str) -> Result<Member, Problem> {
     look(shared).await;
     let view = shared.views.borrow().clone();
     let member = view.members.iter().find(|member| member.node == to);
-    let member = member.ok_or(HandOverRefused::UnknownNode)?;
+    let member = member.ok_or_else(|| Problem::invalid_field("to", "must be the name of a node"))?;
     if to != view.node {
-        able(&view, member).map_err(HandOverRefused::NotCandidate)?;
+        able(&view, member).map_err(Problem::not_a_candidate)?;
     }
     Ok(member.clone())
 }
 
-fn hand(shared: &Shared, leader: &Leader, to: &str) -> Result<HandedOver, HandOverRefused> {
+fn hand(shared: &Shared, leader: &Leader, to: &str) -> Result<HandedOver, Problem> {
     if leader.appoint(to).is_err() && leader.confirm() == Ok(Standing::Ours) {
-        return Err(HandOverRefused::NotCandidate("etcd did not take the appointment"));
+        return Err(Problem::not_a_candidate("etcd did not take the appointment"));
     }
     shared.see(|view| {
         view.leader = None;
@@ -271,7 +263,9 @@ fn hand(shared: &Shared, leader: &Leader, to: &str) -> Result<HandedOver, HandOv
         if let Ok(seen) = shared.following.glance() {
             match outcome(&seen, leader.epoch().number, to) {
                 Some(handed) => return handed,
-                None if seen.epoch.appoints(to) && began.elapsed() >= SIGN => return Err(NOT_TAKEN),
+                None if seen.epoch.appoints(to) && began.elapsed() >= SIGN => {
+                    return Err(Problem::not_a_candidate(NOT_TAKEN));
+                }
                 // All machines may have been told to stop: then nobody ever serves.
                 None if is_leaving && !is_anybody_able(shared, &seen) => break,
                 None => {}
@@ -282,7 +276,7 @@ fn hand(shared: &Shared, leader: &Leader, to: &str) -> Result<HandedOver, HandOv
         }
         std::thread::sleep(LOOK_EVERY);
     }
-    Err(HandOverRefused::Unknown)
+    Err(Problem::storage_unavailable())
 }
 
 fn is_anybody_able(shared: &Shared, seen: &Seen) -> bool {
@@ -291,11 +285,11 @@ fn is_anybody_able(shared: &Shared, seen: &Seen) -> bool {
 }
 
 /// Once another node serves than that of the epoch `before`.
-fn outcome(seen: &Seen, before: u64, to: &str) -> Option<Result<HandedOver, HandOverRefused>> {
+fn outcome(seen: &Seen, before: u64, to: &str) -> Option<Result<HandedOver, Problem>> {
     let Epoch { number, node, .. } = &seen.epoch;
     let serves = seen.is_open && *number > before;
     let handed = || HandedOver { leader: node.clone(), epoch: *number };
-    serves.then(|| if node == to { Ok(handed()) } else { Err(NOT_TAKEN) })
+    serves.then(|| if node == to { Ok(handed()) } else { Err(Problem::not_a_candidate(NOT_TAKEN)) })
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@
 //! step leaves one of the two.
 
 use super::peers::{self, PROOF, Passed, PeerKey, Surface};
-use super::seed;
+use super::seed::{self, WHOLE};
 use super::view::now_ms;
 use super::view::{Member, Role, View};
 use crate::config::Config;
 use crate::recovery::directory::{LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
 use crate::recovery::{Failed, at};
 use hyper::Method;
-use reqwest::Client;
+use reqwest::{Client, RequestBuilder};
 use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -22,7 +22,6 @@ use std::time::{Duration, Instant};
 use wal::{OpenError, Reader, RocksStore, Seq, Tip};
 
 const FOLDER: &str = "renewal";
-const WHOLE: &str = "WHOLE";
 /// Proved when a node asks for a copy: no request could have this target.
 pub const TARGET: &str = "peer checkpoint";
 const AGAIN: Duration = Duration::from_secs(5);
@@ -89,10 +88,11 @@ impl Renewal {
         let nobody = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let asked = Passed { method: &Method::GET, target: TARGET, surface: Surface::Admin, peer: nobody };
         let proof = self.key.prove(&asked, now_ms());
-        let asked = self.client.get(format!("{}/peer/checkpoint", peer.peer_advertise)).header(PROOF, proof);
+        let from = peer.peer_advertise.clone();
+        let asked = self.client.get(format!("{from}/peer/checkpoint")).header(PROOF, proof);
         let data = self.data.clone();
         let thread = std::thread::Builder::new().name("renewal".to_owned());
-        match thread.spawn(move || take(asked, &data, local)) {
+        match thread.spawn(move || take(asked, &from, &data, local)) {
             Ok(thread) => self.under_way = Some(thread),
             Err(error) => tracing::error!(%error, "the thread that takes a copy of the log did not start"),
         }
@@ -108,34 +108,15 @@ fn sources(view: &View) -> Vec<&Member> {
     sources
 }
 
-fn take(asked: reqwest::RequestBuilder, data: &Path, local: Tip) -> Result<(), NotRenewed> {
-    let into = data.join(FOLDER);
-    let fetched = || {
-        if into.exists() {
-            fs::remove_dir_all(&into)?;
-        }
-        fs::create_dir(&into)?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
-            let answer = asked.send().await.map_err(io::Error::other)?;
-            let mut answer = answer.error_for_status().map_err(io::Error::other)?;
-            seed::fill(&into, &mut answer).await
-        })
-    };
-    fetched().map_err(|error| Failed::NotDone(error.to_string()))?;
-    let checked = check(&into.join(LOG_DIRECTORY), local);
-    if let Err(NotRenewed::Branched(_)) = checked {
-        // The copy is never asked for again, and may be as large as the log here.
-        fs::remove_dir_all(&into).map_err(at(&into))?;
-    }
-    checked?;
-    let marked = || {
-        sync_folders(&into)?;
-        File::create(into.join(WHOLE))?.sync_all()?;
-        File::open(&into)?.sync_all()?;
-        File::open(data)?.sync_all()
-    };
-    Ok(marked().map_err(at(&into))?)
+/// A copy of another branch is never asked for again, and may be as large as the log here: it goes, as one that is not
+/// whole.
+fn take(asked: RequestBuilder, from: &str, data: &Path, local: Tip) -> Result<(), NotRenewed> {
+    let folder = data.join(FOLDER);
+    seed::arrive(&folder, || {
+        let fetched = seed::fetch(asked, from, &folder, seed::SILENCE_MAX);
+        fetched.map_err(|error| Failed::NotDone(error.to_string()))?;
+        check(&folder.join(LOG_DIRECTORY), local)
+    })
 }
 
 /// The copy's log must go on from the end of ours.
@@ -152,16 +133,6 @@ fn check(log: &Path, local: Tip) -> Result<(), NotRenewed> {
             Err(Failed::NotDone(format!("the copy ends at record {copy}, this log at {ours}")).into())
         }
     }
-}
-
-pub(super) fn sync_folders(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            sync_folders(&entry.path())?;
-        }
-    }
-    File::open(folder)?.sync_all()
 }
 
 /// Before anything is opened; a copy that is not whole is thrown away.

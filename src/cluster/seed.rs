@@ -9,15 +9,16 @@
 //! ```
 //!
 //! Numbers are little endian. A stream that breaks off has no end; whoever asked for it removes
-//! what it filled.
+//! what it filled. It arrives in a folder of its own, which is marked `WHOLE` once all of it is synced.
 
-use crate::config::Config;
 use crate::http::respond::{Broken, Rest};
 use crate::recovery::directory::{CARD_KEY_FILE, MARK_CHECK_FILE, MARK_KEY_FILE};
 use crate::recovery::restored_copy::MARKER;
-use crate::recovery::{Failed, backup};
+use crate::recovery::{Failed, at, backup};
 use bytes::Bytes;
+use reqwest::RequestBuilder;
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -120,95 +121,124 @@ pub(super) fn sweep(data: &Path) -> io::Result<()> {
     Ok(())
 }
 
-pub struct Filling {
-    into: PathBuf,
-    kept: Vec<u8>,
-    open: Option<(File, u64)>,
-    is_whole: bool,
+/// What a folder is called by while a copy arrives in it, and once all of that is synced.
+pub(super) const COPYING: &str = "COPYING";
+pub(super) const WHOLE: &str = "WHOLE";
+
+/// Has a copy arrive in an empty folder, which gets its mark when the copy is whole; what broke off goes.
+pub(super) fn arrive<E: From<Failed>>(folder: &Path, copy: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+    let begun = clear(folder).and_then(|()| fs::create_dir(folder));
+    begun.and_then(|()| File::create(folder.join(COPYING))).map_err(at(folder))?;
+    let whole = copy().and_then(|()| Ok(mark(folder).map_err(at(folder))?));
+    if whole.is_err() {
+        // The error that is told is the one before this.
+        let _ = clear(folder);
+    }
+    whole
 }
 
-impl Filling {
-    pub fn new(into: &Path) -> Filling {
-        Filling { into: into.to_owned(), kept: Vec::new(), open: None, is_whole: false }
-    }
+fn mark(folder: &Path) -> io::Result<()> {
+    sync_folders(folder)?;
+    fs::rename(folder.join(COPYING), folder.join(WHOLE))?;
+    File::open(folder)?.sync_all()?;
+    folder.parent().map_or(Ok(()), |data| File::open(data)?.sync_all())
+}
 
-    pub fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.kept.extend_from_slice(bytes);
-        loop {
-            if let Some((file, left)) = &mut self.open {
-                let part = usize::try_from(*left).unwrap_or(usize::MAX).min(self.kept.len());
-                file.write_all(&self.kept[..part])?;
-                self.kept.drain(..part);
-                *left -= part as u64;
-                if *left > 0 {
+fn sync_folders(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_folders(&entry.path())?;
+        }
+    }
+    File::open(folder)?.sync_all()
+}
+
+/// The mark goes last: what is left after a death is still known as a copy.
+pub(super) fn clear(folder: &Path) -> io::Result<()> {
+    for name in names(folder)?.iter().filter(|name| *name != COPYING && *name != WHOLE) {
+        let path = folder.join(name);
+        if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
+    }
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+pub(super) fn names(directory: &Path) -> io::Result<Vec<OsString>> {
+    match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries?.map(|entry| Ok(entry?.file_name())).collect(),
+    }
+}
+
+/// What a peer listener is asked for a copy comes into a directory that has none of its files. A peer that sends
+/// nothing for so long is given up. Waits on the caller's thread.
+pub(super) fn fetch(asked: RequestBuilder, from: &str, into: &Path, silence_max: Duration) -> io::Result<()> {
+    let of_peer = |error| of_peer(from, error, silence_max);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut answer = asked.send().await.map_err(|error| of_peer(io::Error::other(error)))?;
+        if answer.status() != 200 {
+            let advice = match answer.status().as_u16() {
+                401 => ": [admin] token has to be set, the same on all nodes",
+                421 => {
+                    ": --from names that node as its cluster.peer_advertise, cluster.peer_listen or admin.hosts does"
+                }
+                404 => ": --from is the address of a node's peer listener (cluster.peer_listen), not of its API",
+                _ => "",
+            };
+            return Err(io::Error::other(format!("{from}: it answered {}{advice}", answer.status())));
+        }
+        fill(into, async || answer.chunk().await.map_err(io::Error::other)).await.map_err(of_peer)
+    })
+}
+
+async fn fill(into: &Path, mut next: impl AsyncFnMut() -> io::Result<Option<Bytes>>) -> io::Result<()> {
+    let mut kept = Bytes::new();
+    // The next bytes, at most so many.
+    let mut piece = async |bytes_max: u64| -> io::Result<Bytes> {
+        while kept.is_empty() {
+            kept = next().await?.ok_or_else(|| io::Error::other("the stream broke off"))?;
+        }
+        Ok(kept.split_to(usize::try_from(bytes_max).unwrap_or(usize::MAX).min(kept.len())))
+    };
+    loop {
+        let mut head = Vec::new();
+        let (name, mut left) = loop {
+            if let Some((length, rest)) = head.split_first_chunk::<2>() {
+                let length = usize::from(u16::from_le_bytes(*length));
+                if length == 0 {
                     return Ok(());
                 }
-                file.sync_all()?;
-                self.open = None;
+                if let Some((name, Some(bytes))) =
+                    rest.split_at_checked(length).map(|(name, bytes)| (name, bytes.first_chunk::<8>()))
+                {
+                    break (std::str::from_utf8(name).map_err(io::Error::other)?, u64::from_le_bytes(*bytes));
+                }
             }
-            let Some(length) = self.kept.first_chunk::<2>() else { return Ok(()) };
-            let length = usize::from(u16::from_le_bytes(*length));
-            if length == 0 {
-                self.is_whole = true;
-                return Ok(());
-            }
-            let Some(head) = self.kept.get(2..2 + length + 8) else { return Ok(()) };
-            let name = std::str::from_utf8(&head[..length]).map_err(io::Error::other)?.to_owned();
-            let left = u64::from_le_bytes(head[length..].try_into().map_err(io::Error::other)?);
-            self.kept.drain(..2 + length + 8);
-            self.open = Some((self.create(&name)?, left));
-        }
-    }
-
-    fn create(&self, name: &str) -> io::Result<File> {
-        let name = Path::new(name);
-        if !name.components().all(|part| matches!(part, Component::Normal(_))) {
-            return Err(io::Error::other("a file of the stream is outside of the directory"));
-        }
-        let path = self.into.join(name);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        File::options().write(true).create_new(true).mode(0o600).open(path)
-    }
-
-    pub fn is_whole(&self) -> bool {
-        self.is_whole
-    }
-}
-
-/// From a peer listener, with the operators' token. One that sends nothing for so long is given up.
-pub(super) async fn fetch(
-    config: &Config,
-    (from, token): (&str, &str),
-    into: &Path,
-    silence_max: Duration,
-) -> io::Result<()> {
-    let client = super::peers::client(config, Some(silence_max)).map_err(io::Error::other)?;
-    let url = format!("{}/peer/checkpoint", from.trim_end_matches('/'));
-    let asked = client.get(url).bearer_auth(token).send().await;
-    let mut answer = asked.map_err(|error| of_peer(from, io::Error::other(error), silence_max))?;
-    if answer.status() != 200 {
-        let advice = match answer.status().as_u16() {
-            401 => ": [admin] token has to be set, the same on all nodes",
-            421 => {
-                ": --from names that node as its cluster.peer_advertise, cluster.peer_listen or admin.hosts does"
-            }
-            404 => ": --from is the address of a node's peer listener (cluster.peer_listen), not of its API",
-            _ => "",
+            head.extend_from_slice(&piece(1).await?);
         };
-        return Err(io::Error::other(format!("{from}: it answered {}{advice}", answer.status())));
+        let mut file = create(into, Path::new(name))?;
+        while left > 0 {
+            let part = piece(left).await?;
+            file.write_all(&part)?;
+            left -= part.len() as u64;
+        }
+        file.sync_all()?;
     }
-    fill(into, &mut answer).await.map_err(|error| of_peer(from, error, silence_max))
 }
 
-/// The directory is there, and has none of the peer's files.
-pub(super) async fn fill(data: &Path, answer: &mut reqwest::Response) -> io::Result<()> {
-    let mut filling = Filling::new(data);
-    while let Some(piece) = answer.chunk().await.map_err(io::Error::other)? {
-        filling.take(&piece)?;
+fn create(into: &Path, name: &Path) -> io::Result<File> {
+    if !name.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(io::Error::other("a file of the stream is outside of the directory"));
     }
-    if filling.is_whole() { Ok(()) } else { Err(io::Error::other("the stream broke off")) }
+    let path = into.join(name);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    File::options().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// With the peer's name where the error is the peer's.
@@ -230,6 +260,8 @@ fn root(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::peers;
+    use crate::config::Config;
 
     #[test]
     fn copies_of_a_process_that_was_killed_go_and_nothing_else() {
@@ -262,23 +294,27 @@ mod tests {
         address
     }
 
-    #[tokio::test]
-    async fn a_peer_that_falls_silent_is_given_up_and_named() {
+    #[test]
+    fn a_peer_that_falls_silent_is_given_up_and_named() {
+        let silence_max = Duration::from_millis(200);
         let head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n".to_vec();
         let file = [&head[..], b"\x08\0mark.key\x06\0\0\0\0\0\0\0secret\x05\0log/1"].concat();
         for sent in [Vec::new(), head, file] {
             let into = tempfile::tempdir().expect("a directory");
             let config = Config::parse("", []).expect("it needs nothing");
             let from = silent_after(sent);
-            let fetching = fetch(&config, (&from, "token"), into.path(), Duration::from_millis(200));
-            let fetched = tokio::time::timeout(Duration::from_secs(20), fetching).await;
-            let why = fetched.expect("it does not wait for ever").expect_err("nothing whole came");
+            let asked = peers::client(&config, Some(silence_max)).expect("a client").get(&from);
+            let why = fetch(asked, &from, into.path(), silence_max).expect_err("nothing whole came");
             assert_eq!(why.to_string(), format!("{from}: it sent nothing for 200ms"));
         }
     }
 
-    #[test]
-    fn a_stream_in_any_pieces_fills_a_directory_and_leaves_it_for_no_name() {
+    async fn filled(into: &Path, pieces: &mut dyn Iterator<Item = &[u8]>) -> io::Result<()> {
+        fill(into, async || Ok(pieces.next().map(Bytes::copy_from_slice))).await
+    }
+
+    #[tokio::test]
+    async fn a_stream_in_any_pieces_fills_a_directory_and_leaves_it_for_no_name() {
         let mut stream = Vec::new();
         for (name, bytes) in [("mark.key", &b"secret"[..]), ("log/CURRENT", b""), ("log/1.sst", &[7; 300])] {
             stream.extend_from_slice(&(name.len() as u16).to_le_bytes());
@@ -289,16 +325,14 @@ mod tests {
         stream.extend_from_slice(&[0, 0]);
         for step in [1, 7, 1_000] {
             let into = tempfile::tempdir().expect("a directory");
-            let mut filling = Filling::new(into.path());
-            for piece in stream.chunks(step) {
-                assert!(!filling.is_whole());
-                filling.take(piece).expect("it fits");
-            }
-            assert!(filling.is_whole());
+            let cut = filled(into.path(), &mut stream[..stream.len() - 2].chunks(step)).await;
+            assert_eq!(cut.expect_err("it has no end").to_string(), "the stream broke off");
+            let into = tempfile::tempdir().expect("a directory");
+            filled(into.path(), &mut stream.chunks(step)).await.expect("it fits");
             assert_eq!(fs::read(into.path().join("log/1.sst")).expect("it is there"), [7; 300]);
         }
         let into = tempfile::tempdir().expect("a directory");
         let outside = b"\x04\0../a\x01\0\0\0\0\0\0\0x";
-        assert!(Filling::new(into.path()).take(outside).is_err());
+        assert!(filled(into.path(), &mut [&outside[..]].into_iter()).await.is_err());
     }
 }

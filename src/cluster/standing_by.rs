@@ -108,7 +108,7 @@ impl StandingBy {
         if !self.is_admitted {
             match admission::try_admit(&self.shared, self.follower.tip()) {
                 Ok(()) => self.is_admitted = true,
-                Err(ClusterError::Founding(_)) => return self.unanswered("etcd does not answer"),
+                Err(ClusterError::Agreed(_)) => return self.unanswered("etcd does not answer"),
                 Err(error) => refuse(&error),
             }
         }
@@ -145,7 +145,7 @@ impl StandingBy {
         // The log of a node that takes it and ends has no leader until another hears its silence.
         let is_leaving = self.shared.is_leaving.load(Ordering::Acquire);
         let is_candidate = self.shared.views.borrow().diverged.is_none() && !is_leaving;
-        if is_candidate && (is_silent || seen.epoch.appoints(&self.shared.settings.node)) {
+        if is_candidate && (is_silent || seen.epoch.appoints(&self.shared.settings.me.node)) {
             return self.take(seen);
         }
         if self.follower.tip().seq < seen.tip.tip.seq {
@@ -375,7 +375,6 @@ fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(
 }
 
 pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
-    let settings = &shared.settings;
     let is_leaving = shared.is_leaving.load(Ordering::Acquire);
     // Borrowed once: who borrows again while another waits to change the view waits for ever.
     let (diverged, held_up) = {
@@ -383,18 +382,12 @@ pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
         (view.diverged.is_some(), view.held_up.map(str::to_owned))
     };
     let member = Member {
-        node: settings.node.clone(),
-        id: settings.belongs.id.clone(),
-        place: settings.place.clone(),
         role: if shared.leader.get().is_some() { Role::Leader } else { Role::Standby },
         wal_seq,
         seen_at_ms: if is_leaving { now_ms() - ABSENT_AFTER_MS } else { now_ms() },
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        format: codec::NEWEST,
-        advertise: settings.advertise.clone(),
-        peer_advertise: settings.peer_advertise.clone(),
         diverged,
         held_up,
+        ..shared.settings.me.clone()
     };
     serde_json::to_vec(&member).unwrap_or_default()
 }

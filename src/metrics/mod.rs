@@ -8,6 +8,8 @@ mod page;
 mod process;
 mod text;
 
+pub use page::standby;
+
 use crate::gateway::services::Services;
 use crate::http::listen::Traffic;
 use crate::http::respond::Reply;

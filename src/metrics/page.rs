@@ -43,6 +43,13 @@ pub fn write(metrics: &Metrics) -> String {
     page.text
 }
 
+/// Of a node that does not lead, which agrees on nothing.
+pub fn standby(node: &Cluster) -> String {
+    let mut page = Page::default();
+    cluster(&mut page, node, &Counted::default());
+    page.text
+}
+
 fn cluster(page: &mut Page, node: &Cluster, agree_us: &Counted) {
     let view = node.view();
     families! { page
@@ -101,7 +108,7 @@ fn engine(page: &mut Page, metrics: &Metrics) {
     let services = &metrics.services;
     let status = services.engine.status();
     let log = &status.log;
-    services.engine.clock().wall_ms();
+    services.engine.clock.wall_ms();
     let (shares, reads) = (services.shares.counters(), services.read_pool.counters());
     let refused = [
         ("engine", [status.share_full, status.share_full_yielding]),
@@ -121,7 +128,7 @@ fn engine(page: &mut Page, metrics: &Metrics) {
         gauge "pasarela_permits_in_use" "Requests under way in the engine." => status.under_way;
         gauge "pasarela_permits_max" "Requests that may be under way; one more is answered 503 overloaded." => status.permits_max;
         gauge "pasarela_clock_step_seconds" "How far the wall clock is from what is believed; 0 while it is believed itself."
-            => services.engine.clock().step_ms().unsigned_abs() / 1_000;
+            => services.engine.clock.step_ms().unsigned_abs() / 1_000;
         counter "pasarela_overloaded_total" "Requests that were refused because so many were under way or waited for the disk." => status.overloaded;
         counter "pasarela_share_refused_total" "Requests that were answered 429 because their tenant had its share, by what it had its share of (engine: requests under way; slots: requests that wait to be worked on; bodies: bytes that arrive; reads: long reads) and mode."
             for (of, counts) in refused, for (mode, count) in ["live", "test"].into_iter().zip(counts),

@@ -161,7 +161,7 @@ impl Import<'_> {
             return Err(block.bad(blocks::OTHER_RECORDS));
         }
         while !rest.is_empty() {
-            let (record, following) = wal::Record::split_off(rest, self.rebuild.tip().seq + 1)?;
+            let (record, following) = wal::Record::split_off(rest, self.rebuild.tip().seq + 1, None)?;
             self.rebuild.add(record)?;
             rest = following;
         }

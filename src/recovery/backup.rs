@@ -60,7 +60,7 @@ pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Resu
         Err(error) => return Err(error.into()),
     };
     let log = Log::<ReportTo>::open(Box::new(store), Config::default())?;
-    let tip = copy(from, into, |to| log.checkpoint(to), progress)?;
+    let tip = copy(from, into, |to| log.reader().checkpoint(to), progress)?;
     log.close();
     Ok(Some(tip))
 }

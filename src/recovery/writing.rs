@@ -57,7 +57,7 @@ impl Writing {
     }
 
     pub fn checkpoint(&self, to: &Path) -> Result<(), StoreError> {
-        self.log.checkpoint(to)
+        self.log.reader().checkpoint(to)
     }
 
     /// The record names its predecessor.
@@ -84,7 +84,7 @@ impl Writing {
         let next = wal::Record { seq: seq + 1, time_ms, tenant, payload, bytes: 0, hash: [0; 16], prev };
         let mut bytes = Vec::new();
         next.encode_into(&mut bytes);
-        Ok(wal::Record::split_off(&bytes, next.seq)?.0)
+        Ok(wal::Record::split_off(&bytes, next.seq, None)?.0)
     }
 
     pub fn write(&mut self, stored: wal::Record, index: IndexOps) -> Result<(), Failed> {

@@ -174,7 +174,7 @@ fn a_changed_record_is_named() {
     }
     // A record that is whole in itself, but another: its successor does not follow it.
     let changed = Changed::by(|db| {
-        let (record, rest) = wal::Record::split_off(&chunk, seq).expect("a record");
+        let (record, rest) = wal::Record::split_off(&chunk, seq, None).expect("a record");
         let mut forged = Vec::new();
         wal::Record { time_ms: record.time_ms + 1, ..record }.encode_into(&mut forged);
         forged.extend_from_slice(rest);

@@ -121,7 +121,7 @@ async fn a_large_book_is_saved_beside_its_debits_and_comes_back_whole() {
     adjust(&first, -1, false).await;
     let expected = (1_000_000 - debits - 1, HOLDS);
     assert_eq!(balance(&first).await, expected);
-    first.checkpoint(&copy).expect("a copy");
+    first.reader().checkpoint(&copy).expect("a copy");
     assert_eq!(proved(&data), 2, "beside the server");
     let stored = first.reader().snapshot(TENANT, None).expect("readable").expect("a snapshot");
     assert!(

@@ -336,7 +336,7 @@ impl Universe {
             Act::Spike { ms } => self.clocks.set(|skew_ms| skew_ms + ms),
             Act::Unspike => self.clocks.set(|_| 0),
             Act::Confirm => {
-                life.engine.clock().confirm();
+                life.engine.clock.confirm();
                 self.clocks.confirm();
             }
             Act::Snapshot => self.snapshot(life).await,
@@ -435,7 +435,7 @@ impl Universe {
     async fn settle(&mut self, life: &Arc<Life>, disk: &Disk, mut together: JoinSet<()>) {
         while together.join_next().await.is_some() {}
         self.clocks.set(|_| 0);
-        life.engine.clock().confirm();
+        life.engine.clock.confirm();
         self.clocks.confirm();
         self.bank.hurry();
         // Calls may still be on their way.

@@ -1,13 +1,8 @@
-//! What one synced write consists of: the operations of records on the index, the batch as one flat
-//! buffer (no allocation for each operation, and a store in memory can tear it after any byte), and
-//! what the writer fills it with. The layout of a batch never reaches a disk.
+//! What one synced write consists of: the batch as one flat buffer (no allocation for each operation, and a store in
+//! memory can tear it after any byte), and the operations of records on the index. The layout of a batch never reaches
+//! a disk.
 
 use crate::Seq;
-use crate::config::Config;
-use crate::log::Append;
-use crate::opening::End;
-use crate::record::{self, RECORD_OVERHEAD_BYTES, Tip};
-use crate::snapshot::{self, Snapshot, Writing, Written};
 use crate::store::Family;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,19 +17,18 @@ pub struct Op<'a> {
 /// Puts and deletes that become durable together or not at all; later ones win.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
-    bytes: Vec<u8>,
-    count: usize,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) count: usize,
 }
 
 // The kind of an operation, beside the number of its family.
 const DELETE: u8 = 0x80;
 /// Beside [`DELETE`]; the value is the end of the range.
 const RANGE: u8 = 0x40;
-/// The value is the record's sequence, which is not known yet.
-const VALUE_IS_SEQ: u8 = 0x20;
-/// So are the last eight bytes of the key.
-const KEY_ENDS_IN_SEQ: u8 = 0x10;
-const OP_HEADER_BYTES: usize = 9; // u8 family and kind, u32 key length, u32 value length
+const OP_HEADER_BYTES: usize = 7; // u8 family and kind, u16 key length, u32 value length
+
+/// The operations of most records fit; growing by doubling would move them four times.
+const USUAL_BYTES: usize = 640;
 
 impl Batch {
     pub fn new() -> Batch {
@@ -42,21 +36,15 @@ impl Batch {
     }
 
     pub fn put(&mut self, family: Family, key: &[u8], value: &[u8]) {
-        self.push(family as u8, key, value);
-    }
-
-    pub(crate) fn put_parts(&mut self, family: Family, key: &[u8], value: &[&[u8]]) {
-        self.header(family as u8, key.len(), value.iter().map(|part| part.len()).sum());
-        self.bytes.extend_from_slice(key);
-        value.iter().for_each(|part| self.bytes.extend_from_slice(part));
+        self.push(family as u8, key, &[], value);
     }
 
     pub fn delete(&mut self, family: Family, key: &[u8]) {
-        self.push(family as u8 | DELETE, key, &[]);
+        self.push(family as u8 | DELETE, key, &[], &[]);
     }
 
     pub fn delete_range(&mut self, family: Family, from: &[u8], to: &[u8]) {
-        self.push(family as u8 | DELETE | RANGE, from, to);
+        self.push(family as u8 | DELETE | RANGE, from, &[], to);
     }
 
     pub fn len(&self) -> usize {
@@ -82,17 +70,21 @@ impl Batch {
         Ops { bytes: &self.bytes }
     }
 
-    fn push(&mut self, kind: u8, key: &[u8], value: &[u8]) {
-        self.header(kind, key.len(), value.len());
-        self.bytes.extend_from_slice(key);
-        self.bytes.extend_from_slice(value);
-    }
-
-    fn header(&mut self, kind: u8, key_len: usize, value_len: usize) {
-        let [k0, k1, k2, k3] = u32::try_from(key_len).expect("a key is shorter than 4 GiB").to_le_bytes();
-        let [v0, v1, v2, v3] = u32::try_from(value_len).expect("a value is shorter than 4 GiB").to_le_bytes();
-        let header: [u8; OP_HEADER_BYTES] = [kind, k0, k1, k2, k3, v0, v1, v2, v3];
+    /// A key is at most 65,535 bytes long, with its end.
+    #[inline]
+    pub(crate) fn push(&mut self, kind: u8, key: &[u8], key_end: &[u8], value: &[u8]) {
+        let key_len = u16::try_from(key.len() + key_end.len()).expect("a key is at most 65,535 bytes long");
+        let [k0, k1] = key_len.to_le_bytes();
+        let [v0, v1, v2, v3] =
+            u32::try_from(value.len()).expect("a value is shorter than 4 GiB").to_le_bytes();
+        let header: [u8; OP_HEADER_BYTES] = [kind, k0, k1, v0, v1, v2, v3];
+        if self.bytes.capacity() == 0 {
+            self.bytes.reserve(USUAL_BYTES);
+        }
         self.bytes.extend_from_slice(&header);
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(key_end);
+        self.bytes.extend_from_slice(value);
         self.count += 1;
     }
 }
@@ -102,22 +94,16 @@ pub struct Ops<'a> {
     bytes: &'a [u8],
 }
 
-fn lengths(header: &[u8; OP_HEADER_BYTES]) -> (usize, usize) {
-    let [_, k0, k1, k2, k3, v0, v1, v2, v3] = *header;
-    (u32::from_le_bytes([k0, k1, k2, k3]) as usize, u32::from_le_bytes([v0, v1, v2, v3]) as usize)
-}
-
 impl<'a> Iterator for Ops<'a> {
     type Item = Op<'a>;
 
     fn next(&mut self) -> Option<Op<'a>> {
-        let (header, rest) = self.bytes.split_first_chunk()?;
-        let (key_len, value_len) = lengths(header);
-        let (key, rest) = rest.split_at(key_len);
-        let (value, rest) = rest.split_at(value_len);
+        let ([kind, k0, k1, v0, v1, v2, v3], rest) = self.bytes.split_first_chunk::<OP_HEADER_BYTES>()?;
+        let (key, rest) = rest.split_at(usize::from(u16::from_le_bytes([*k0, *k1])));
+        let (value, rest) = rest.split_at(u32::from_le_bytes([*v0, *v1, *v2, *v3]) as usize);
         self.bytes = rest;
-        let family = Family::ALL[usize::from(header[0] & !(DELETE | RANGE))];
-        let (value, until) = match header[0] & (DELETE | RANGE) {
+        let family = Family::ALL[usize::from(kind & !(DELETE | RANGE))];
+        let (value, until) = match kind & (DELETE | RANGE) {
             0 => (Some(value), None),
             DELETE => (None, None),
             _ => (None, Some(value)),
@@ -129,17 +115,17 @@ impl<'a> Iterator for Ops<'a> {
 // Three bits must suffice for the family.
 const _: () = assert!(Family::ALL.len() <= 8);
 
-/// The operations in the order of their keys, which is faster to write: the memtable begins its
-/// search at the last key's place. Operations of one key keep their order, as the last one wins; and
+/// The operations of a batch, and their places in the order of their keys, which is faster to write: the memtable
+/// begins its search at the last key's place. Operations of one key keep their order, as the last one wins; and
 /// so do all where a range is removed, as that concerns the keys before it alone.
 ///
 /// Numbers are compared where possible: most keys share their beginning only with keys of their own
 /// list.
-pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
+pub(crate) fn sorted(batch: &Batch) -> (Vec<Op<'_>>, Vec<(u64, usize)>) {
     let mut ops = Vec::with_capacity(batch.count);
     let mut places = Vec::with_capacity(batch.count);
     let mut removes_range = false;
-    for op in batch.ops() {
+    for op in (Ops { bytes: &batch.bytes }) {
         removes_range |= op.until.is_some();
         // The family and the first 61 bits of the key, as a number that sorts as the keys do.
         let mut first = [0; 8];
@@ -157,64 +143,47 @@ pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
             }
         }
     }
-    places.into_iter().map(move |place| ops[place.1])
+    (ops, places)
 }
 
 /// Index operations that become durable with a record; later ones win. A record's sequence is known
 /// only when the writer takes it, so an operation may ask for it to be filled in there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct IndexOps(Batch);
-
-/// The operations of most records fit; growing by doubling would move them four times.
-const USUAL_BYTES: usize = 640;
+pub struct IndexOps {
+    pub(crate) ops: Batch,
+    /// Where in their bytes the sequence goes.
+    seqs: Vec<usize>,
+}
 
 impl IndexOps {
     pub fn new() -> IndexOps {
         IndexOps::default()
     }
 
-    /// A key is at most 65,535 bytes long, here and below.
     pub fn put(&mut self, key: &[u8], value: &[u8]) {
-        self.push(0, key, value);
+        self.ops.push(Family::Index as u8, key, &[], value);
     }
 
     /// The record's own sequence as value, 8 bytes big endian.
     pub fn put_seq(&mut self, key: &[u8]) {
-        self.push(VALUE_IS_SEQ, key, &[0; 8]);
+        self.ops.push(Family::Index as u8, key, &[], &[0; 8]);
+        self.seqs.push(self.ops.bytes.len() - 8);
     }
 
     /// The record's own sequence behind the prefix, 8 bytes big endian.
     pub fn put_at_seq(&mut self, key_prefix: &[u8], value: &[u8]) {
-        self.0.header(Family::Index as u8 | KEY_ENDS_IN_SEQ, key_prefix.len() + 8, value.len());
-        self.0.bytes.extend_from_slice(key_prefix);
-        self.0.bytes.extend_from_slice(&[0; 8]);
-        self.0.bytes.extend_from_slice(value);
+        self.ops.push(Family::Index as u8, key_prefix, &[0; 8], value);
+        self.seqs.push(self.ops.bytes.len() - value.len() - 8);
     }
 
     pub fn delete(&mut self, key: &[u8]) {
-        self.push(DELETE, key, &[]);
+        self.ops.push(Family::Index as u8 | DELETE, key, &[], &[]);
     }
 
     /// Removes every key from `from` on and before `to`, however many there are: that costs as much as to
     /// remove one.
     pub fn delete_range(&mut self, from: &[u8], to: &[u8]) {
-        self.push(DELETE | RANGE, from, to);
-    }
-
-    fn push(&mut self, kind: u8, key: &[u8], value: &[u8]) {
-        assert!(key.len() <= usize::from(u16::MAX), "an index key is at most 65,535 bytes long");
-        if self.0.bytes.capacity() == 0 {
-            self.0.bytes.reserve(USUAL_BYTES);
-        }
-        self.0.push(Family::Index as u8 | kind, key, value);
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub fn len_bytes(&self) -> usize {
-        self.0.len_bytes()
+        self.ops.delete_range(Family::Index, from, to);
     }
 
     pub fn resolved(&self, seq: Seq) -> Batch {
@@ -224,128 +193,12 @@ impl IndexOps {
     }
 
     pub(crate) fn resolve_into(&self, seq: Seq, batch: &mut Batch) {
-        let mut rest = batch.bytes.len();
-        batch.bytes.extend_from_slice(&self.0.bytes);
-        batch.count += self.0.count;
-        while let Some((header, content)) = batch.bytes[rest..].split_first_chunk_mut() {
-            let (key_len, value_len) = lengths(header);
-            let end = match header[0] & (VALUE_IS_SEQ | KEY_ENDS_IN_SEQ) {
-                0 => None,
-                VALUE_IS_SEQ => Some(key_len + value_len),
-                _ => Some(key_len),
-            };
-            if let Some(end) = end {
-                content[end - 8..end].copy_from_slice(&seq.to_be_bytes());
-                header[0] = Family::Index as u8;
-            }
-            rest += OP_HEADER_BYTES + key_len + value_len;
+        let start = batch.bytes.len();
+        batch.bytes.extend_from_slice(&self.ops.bytes);
+        batch.count += self.ops.count;
+        for at in &self.seqs {
+            batch.bytes[start + at..start + at + 8].copy_from_slice(&seq.to_be_bytes());
         }
-    }
-}
-
-/// The batch that the writer fills: chunks of records, then what is derived from them, then the tip.
-pub(crate) struct Building {
-    pub tip: Tip,
-    pub floor: Seq,
-    pub batch: Batch,
-    chunk_at: Option<usize>,
-    pub rest: Batch,
-    pub records: u64,
-    pub snapshots: u64,
-    chunk_bytes_max: usize,
-    piece_bytes_max: usize,
-}
-
-impl Building {
-    pub fn new(End { tip, floor }: End, config: &Config) -> Building {
-        Building {
-            tip,
-            floor,
-            batch: Batch::new(),
-            chunk_at: None,
-            rest: Batch::new(),
-            records: 0,
-            snapshots: 0,
-            chunk_bytes_max: config.chunk_bytes_max,
-            piece_bytes_max: config.piece_bytes_max,
-        }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.batch.count == 0 && self.rest.count == 0
-    }
-
-    pub fn len_bytes(&self) -> usize {
-        self.batch.bytes.len() + self.rest.bytes.len()
-    }
-
-    pub fn add_record(&mut self, append: &Append) {
-        let seq = self.tip.seq + 1;
-        let bytes = RECORD_OVERHEAD_BYTES + append.payload.len();
-        if let Some(at) = self.chunk_at
-            && self.batch.bytes.len() - at + bytes > self.chunk_bytes_max
-        {
-            self.end_chunk();
-        }
-        if self.chunk_at.is_none() {
-            // Its length is written at its end.
-            self.batch.put(Family::Log, &seq.to_be_bytes(), &[]);
-            self.chunk_at = Some(self.batch.bytes.len());
-        }
-        let Append { time_ms, tenant, payload, .. } = append;
-        let hash = record::encode(&mut self.batch.bytes, seq, *time_ms, *tenant, &self.tip.hash, payload);
-        self.tip = Tip { seq, hash };
-        self.records += 1;
-        append.index.resolve_into(seq, &mut self.rest);
-    }
-
-    pub fn add_snapshot(&mut self, snapshot: &Snapshot) {
-        let is_whole = snapshot.state.len() <= snapshot::WHOLE_BYTES_MAX;
-        let piece_bytes_max = if is_whole { usize::MAX } else { self.piece_bytes_max };
-        let mut written = Written::default();
-        while !written.put_next(&mut self.rest, self.tip.seq, snapshot, piece_bytes_max) {}
-        snapshot.index.resolve_into(self.tip.seq, &mut self.rest);
-        self.snapshots += 1;
-    }
-
-    pub fn add_piece<C>(&mut self, writing: &mut Writing<C>) -> bool {
-        let Writing { snapshot, seq, written, .. } = writing;
-        let done = written.put_next(&mut self.rest, *seq, snapshot, self.piece_bytes_max);
-        if done {
-            snapshot.index.resolve_into(*seq, &mut self.rest);
-            self.snapshots += 1;
-        }
-        done
-    }
-
-    pub fn raise_floor(&mut self, floor: Seq) {
-        let floor = floor.min(self.tip.seq);
-        if floor > self.floor {
-            self.floor = floor;
-            self.rest.put(Family::Meta, record::FLOOR_KEY, &record::floor_bytes(floor));
-        }
-    }
-
-    fn end_chunk(&mut self) {
-        if let Some(at) = self.chunk_at.take() {
-            let len = u32::try_from(self.batch.bytes.len() - at).expect("a chunk is shorter than 4 GiB");
-            let header_at = at - size_of::<Seq>() - 4;
-            self.batch.bytes[header_at..header_at + 4].copy_from_slice(&len.to_le_bytes());
-        }
-    }
-
-    pub fn complete(&mut self) {
-        self.end_chunk();
-        self.rest.put(Family::Meta, record::TIP_KEY, &self.tip.sealed(record::TIP_KEY));
-        self.batch.bytes.extend_from_slice(&self.rest.bytes);
-        self.batch.count += self.rest.count;
-    }
-
-    pub fn clear(&mut self, keep_bytes: usize) {
-        self.batch.clear(keep_bytes);
-        self.rest.clear(keep_bytes);
-        self.records = 0;
-        self.snapshots = 0;
     }
 }
 
@@ -379,12 +232,11 @@ mod tests {
     #[test]
     fn the_sequence_is_filled_in_where_it_was_asked_for() {
         let mut ops = IndexOps::new();
-        assert!(ops.is_empty());
         ops.put(b"a", b"1");
         ops.put_seq(b"b");
         ops.put_at_seq(b"c", b"3");
         ops.delete(b"d");
-        assert_eq!(ops.len_bytes(), 4 * 9 + 4 + 2 + 2 * 8);
+        assert_eq!(ops.ops.len_bytes(), 4 * OP_HEADER_BYTES + 4 + 2 + 2 * 8);
         let expected: Vec<(Vec<u8>, Option<Vec<u8>>)> = vec![
             (b"a".to_vec(), Some(b"1".to_vec())),
             (b"b".to_vec(), Some(vec![0, 0, 0, 0, 0, 0, 1, 2])),
@@ -402,6 +254,11 @@ mod tests {
         assert_eq!(resolved, [expected.clone(), expected].concat());
     }
 
+    fn in_order(batch: &Batch) -> Vec<Op<'_>> {
+        let (ops, places) = sorted(batch);
+        places.into_iter().map(|(_, at)| ops[at]).collect()
+    }
+
     #[test]
     fn what_a_range_takes_stays_before_it() {
         let mut batch = Batch::new();
@@ -409,7 +266,7 @@ mod tests {
         batch.delete_range(Family::Index, b"a", b"c");
         batch.put(Family::Index, b"b", b"new");
         batch.put(Family::Log, b"a", b"");
-        assert_eq!(sorted(&batch).collect::<Vec<_>>(), batch.ops().collect::<Vec<_>>());
+        assert_eq!(in_order(&batch), batch.ops().collect::<Vec<_>>());
     }
 
     proptest! {
@@ -424,7 +281,7 @@ mod tests {
             }
             let mut expected: Vec<_> = batch.ops().collect();
             expected.sort_by_key(|op| (op.family, op.key));
-            prop_assert_eq!(sorted(&batch).collect::<Vec<_>>(), expected);
+            prop_assert_eq!(in_order(&batch), expected);
         }
     }
 }

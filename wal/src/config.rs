@@ -40,14 +40,17 @@ impl Default for Config {
 impl Config {
     /// Panics if the bounds contradict each other: a mistake in the program, found at its start.
     pub(crate) fn check(&self) {
-        assert!(self.batch_bytes_max <= self.pending_bytes_max, "batch_bytes_max is above pending_bytes_max");
+        let bounds = [
+            (self.batch_bytes_max, self.pending_bytes_max),
+            (self.batch_records_max, self.pending_records_max),
+            (self.chunk_bytes_max, self.batch_bytes_max),
+            (self.piece_bytes_max, self.batch_bytes_max),
+            (1, self.batch_records_max),
+            (1, self.piece_bytes_max),
+        ];
         assert!(
-            self.batch_records_max <= self.pending_records_max,
-            "batch_records_max is above pending_records_max"
+            bounds.iter().all(|(part, whole)| part <= whole),
+            "the log's bounds contradict each other: {self:?}"
         );
-        assert!(self.chunk_bytes_max <= self.batch_bytes_max, "chunk_bytes_max is above batch_bytes_max");
-        assert!(self.piece_bytes_max <= self.batch_bytes_max, "piece_bytes_max is above batch_bytes_max");
-        assert!(self.batch_records_max > 0, "a batch holds at least one record");
-        assert!(self.piece_bytes_max > 0, "a piece is not empty");
     }
 }

@@ -17,7 +17,6 @@ use crate::writer::{AckSender, Entry, What, Writer};
 use crate::{IndexOps, OpenError, ReadError, Seq};
 use crossbeam::channel::{self, Sender};
 use handoff::HandedOver;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -189,7 +188,7 @@ impl<C: Completion> Log<C> {
     /// larger than `PAYLOAD_BYTES_MAX`.
     pub fn append(&self, record: Append, completion: C) {
         assert!(record.payload.len() <= PAYLOAD_BYTES_MAX, "a payload is at most {PAYLOAD_BYTES_MAX} bytes");
-        let bytes = record.payload.len() + record.index.len_bytes();
+        let bytes = record.payload.len() + record.index.ops.bytes.len();
         self.inner.send(What::Record(record), bytes, completion);
     }
 
@@ -212,7 +211,7 @@ impl<C: Completion> Log<C> {
     /// up to that one. Panics if the state is larger than `STATE_BYTES_MAX`.
     pub fn snapshot(&self, snapshot: Snapshot, completion: C) {
         assert!(snapshot.state.len() <= STATE_BYTES_MAX, "a state is at most {STATE_BYTES_MAX} bytes");
-        let bytes = snapshot.state.len() + snapshot.index.len_bytes();
+        let bytes = snapshot.state.len() + snapshot.index.ops.bytes.len();
         self.inner.send(What::Snapshot(snapshot), bytes, completion);
     }
 
@@ -268,11 +267,6 @@ impl<C: Completion> Log<C> {
 
     pub fn reader(&self) -> Reader {
         self.inner.reader.clone()
-    }
-
-    /// A copy that opens as a log of its own. Appends go on meanwhile.
-    pub fn checkpoint(&self, dir: &Path) -> Result<(), StoreError> {
-        self.inner.reader.checkpoint(dir)
     }
 
     /// Called once by the writer thread, when a write has failed and every waiting completion was

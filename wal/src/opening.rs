@@ -5,7 +5,7 @@
 use crate::batch::Batch;
 use crate::record::{self, Tip};
 use crate::store::{Family, Scan, Store, Way, checked_item, leave_back};
-use crate::{Damage, OpenError, ReadError, Seq, snapshot};
+use crate::{Damage, OpenError, ReadError, Record, Seq, snapshot};
 
 /// The end of what is durable, and where replay starts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,11 +25,9 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<End>, OpenError> {
             let mut cursor = store.cursor(Scan::all(family));
             cursor.first();
             if checked_item(&*cursor)?.is_some() {
-                return Err(Damage::new(
-                    0,
-                    format!("there is data in the family {}, but no format entry", family.name()),
-                )
-                .into());
+                let name = Family::NAMES[family as usize];
+                let why = format!("there is data in the family {name}, but no format entry");
+                return Err(Damage::new(0, why).into());
             }
         }
         return match witness {
@@ -122,10 +120,10 @@ fn last_record(store: &dyn Store, named: Seq) -> Result<Option<Tip>, Damage> {
     let Some((key, chunk)) = checked_item(&*cursor).map_err(|error| ReadError::from(error).at(named))? else {
         return Ok(None);
     };
-    let (mut seq, mut rest, mut last) = (record::decode_key(key)?, chunk, None);
+    let (mut seq, mut rest, mut last): (_, _, Option<Tip>) = (record::decode_key(key)?, chunk, None);
     while !rest.is_empty() {
-        let (_, hash, next) = record::follow(rest, seq, last.map(|last: Tip| last.hash))?;
-        last = Some(Tip { seq, hash });
+        let (record, next) = Record::split_off(rest, seq, last.map(|last| last.hash))?;
+        last = Some(Tip { seq, hash: record.hash });
         (rest, seq) = (next, seq + 1);
     }
     Ok(last)

@@ -110,7 +110,8 @@ pub(crate) type Families = Vec<(&'static str, Options)>;
 pub(crate) fn of_opening(is_scarce: bool) -> Result<(Options, Families), Error> {
     let cache = Cache::new_lru_cache(BLOCK_CACHE_BYTES);
     let fitting = |options| if is_scarce { keeping(options) } else { Ok(options) };
-    let families = Family::ALL.map(|family| Ok((family.name(), fitting(family_options(family, &cache))?)));
+    let families = Family::ALL
+        .map(|family| Ok((Family::NAMES[family as usize], fitting(family_options(family, &cache))?)));
     Ok((fitting(db_options())?, families.into_iter().collect::<Result<_, Error>>()?))
 }
 

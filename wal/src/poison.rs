@@ -8,22 +8,14 @@ use std::sync::Arc;
 #[error("{why}; {}, ask again with the same key after the restart", 
     if *.outcome_unknown { "outcome unknown" } else { "not written" })]
 pub struct Poisoned {
-    pub(crate) why: Arc<str>,
-    pub(crate) outcome_unknown: bool,
+    pub why: Arc<str>,
+    /// If false, the record certainly is not in the log.
+    pub outcome_unknown: bool,
 }
 
 impl Poisoned {
     pub(crate) fn not_written(why: impl Into<Arc<str>>) -> Poisoned {
         Poisoned { why: why.into(), outcome_unknown: false }
-    }
-
-    pub fn why(&self) -> &str {
-        &self.why
-    }
-
-    /// If false, the record certainly is not in the log.
-    pub fn outcome_unknown(&self) -> bool {
-        self.outcome_unknown
     }
 }
 

@@ -3,12 +3,12 @@
 
 use crate::opening::{self, End};
 use crate::record::{self, Tip};
-use crate::replay::Records;
+use crate::replay::{self, until_error};
 use crate::rocks::RocksStore;
 use crate::salvage;
 use crate::snapshot::{self, SnapshotHead, StoredSnapshot};
 use crate::store::{
-    Family, Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way, checked_item, leave, leave_back,
+    Family, Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way, checked_item, leave,
 };
 use crate::{Damage, Hash, OpenError, ReadError, Record, Seq};
 use std::path::Path;
@@ -73,13 +73,13 @@ impl Reader {
         if seq == 0 {
             return Ok(None);
         }
-        let last = self.last_seq();
+        let last = self.end().tip.seq;
         let mut cursor = self.store.cursor(Scan::all(Family::Log));
         cursor.seek_back(&seq.to_be_bytes());
         if let Some((key, chunk)) = checked_item(&*cursor)? {
             let first = record::decode_key(key)?;
-            if let Some(raw) = record::find(chunk, first, seq)? {
-                return Ok(Some(raw.to_record(raw.hash())));
+            if let Some(record) = record::find(chunk, first, seq)? {
+                return Ok(Some(record));
             }
         }
         if seq <= last { Err(Damage::missing(seq, seq).into()) } else { Ok(None) }
@@ -87,11 +87,15 @@ impl Reader {
 
     /// From `from` to `to`, both included, or to the end as it is now. Checks each record and that
     /// it follows its predecessor.
-    pub fn records(&self, from: Seq, to: Option<Seq>) -> Records<'_> {
+    pub fn records(
+        &self,
+        from: Seq,
+        to: Option<Seq>,
+    ) -> impl Iterator<Item = Result<Record, ReadError>> + '_ {
         // The end is read before the cursor is made, so that the cursor sees all of it.
         let last = self.last_seq();
         let to = to.map_or(last, |to| to.min(last));
-        Records::new(self.store.cursor(Scan::all(Family::Log).by(Way::Walk)), from.max(1), to)
+        replay::records(self.store.cursor(Scan::all(Family::Log).by(Way::Walk)), from.max(1), to)
     }
 
     pub fn index_get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
@@ -111,57 +115,50 @@ impl Reader {
         IndexCursor::new(self.store.cursor(Scan::all(Family::Index).by(Way::Walk)), false)
     }
 
-    /// The newest of a tenant, or the newest that contains nothing after `at_or_before`.
+    /// The newest of a tenant, or the newest that contains nothing after `at_or_before`. If that is removed while it
+    /// is read, the one before it.
     pub fn snapshot(
         &self,
         tenant: u64,
         at_or_before: Option<Seq>,
     ) -> Result<Option<StoredSnapshot>, ReadError> {
-        newest(&*self.store, tenant, at_or_before.unwrap_or(Seq::MAX))
+        let key = snapshot::key(tenant, at_or_before.unwrap_or(Seq::MAX));
+        self.snapshot_at(tenant, |cursor| cursor.seek_back(&key))
     }
 
+    fn snapshot_at(
+        &self,
+        tenant: u64,
+        place: impl Fn(&mut dyn StoreCursor),
+    ) -> Result<Option<StoredSnapshot>, ReadError> {
+        loop {
+            let mut cursor = self.store.cursor(snapshots_of(tenant));
+            place(&mut *cursor);
+            let Some((key, value)) = checked_item(&*cursor)? else { return Ok(None) };
+            if let Some(stored) = snapshot::read(&*self.store, key, value)? {
+                return Ok(Some(stored));
+            }
+        }
+    }
+
+    /// The newest after record `since` that was taken at `at_ms` or before.
     pub fn snapshot_taken_by(
         &self,
         tenant: u64,
         since: Seq,
         at_ms: i64,
     ) -> Result<Option<StoredSnapshot>, ReadError> {
-        loop {
-            let Some(found) = self.newest_head_by(tenant, since, at_ms)? else { return Ok(None) };
-            // If the snapshot is removed meanwhile, another replaces it.
-            if let Some(stored) = newest(&*self.store, tenant, found.seq)?
-                .filter(|stored| stored.time_ms <= at_ms && stored.seq >= since)
+        let mut heads = self.snapshot_heads(tenant)?;
+        heads.retain(|head| head.seq >= since && head.time_ms <= at_ms);
+        while let Some(head) = heads.pop() {
+            // One that was removed meanwhile is replaced by the one before it.
+            if let Some(stored) =
+                self.snapshot(tenant, Some(head.seq))?.filter(|stored| stored.seq == head.seq)
             {
                 return Ok(Some(stored));
             }
         }
-    }
-
-    /// The head of the newest snapshot after record `since` that was taken at `at_ms` or before, by binary
-    /// search: from there on the times of the tenant's snapshots never fall.
-    fn newest_head_by(&self, tenant: u64, since: Seq, at_ms: i64) -> Result<Option<SnapshotHead>, ReadError> {
-        let mut cursor = self.store.cursor(snapshots_of(tenant).by(Way::Leap));
-        cursor.last();
-        let Some(last) = head_at(&*cursor)?.filter(|last| last.seq >= since) else { return Ok(None) };
-        if last.time_ms <= at_ms {
-            return Ok(Some(last));
-        }
-        let mut found = None;
-        let (mut low, mut high) = (since, last.seq);
-        // The record that is looked for is at `low` or above, or already found; and below `high`.
-        while low < high {
-            let middle = low + (high - low) / 2;
-            cursor.seek_back(&snapshot::key(tenant, middle));
-            match head_at(&*cursor)? {
-                Some(head) if head.seq >= since && head.time_ms > at_ms => high = head.seq,
-                Some(head) if head.seq >= since => {
-                    found = Some(head);
-                    low = middle + 1;
-                }
-                Some(_) | None => low = middle + 1,
-            }
-        }
-        Ok(found)
+        Ok(None)
     }
 
     pub fn snapshot_heads(&self, tenant: u64) -> Result<Vec<SnapshotHead>, ReadError> {
@@ -188,39 +185,45 @@ impl Reader {
         Ok(tenants)
     }
 
-    pub fn newest_snapshot(&self, tenant: u64) -> Result<Option<Seq>, ReadError> {
-        let mut cursor = self.store.cursor(snapshots_of(tenant));
-        cursor.seek_back(&snapshot::key(tenant, Seq::MAX));
-        match checked_item(&*cursor)? {
-            Some((key, _)) => Ok(Some(snapshot::decode_key(key)?.1)),
-            None => Ok(None),
-        }
-    }
-
-    pub fn newest_snapshot_head(&self, tenant: u64) -> Result<Option<SnapshotHead>, ReadError> {
+    pub fn newest_snapshot(&self, tenant: u64) -> Result<Option<SnapshotHead>, ReadError> {
         let mut cursor = self.store.cursor(snapshots_of(tenant));
         cursor.last();
         head_at(&*cursor)
     }
 
     pub fn snapshot_from(&self, tenant: u64, from: Seq) -> Result<Option<StoredSnapshot>, ReadError> {
-        loop {
-            let mut cursor = self.store.cursor(snapshots_of(tenant));
-            cursor.seek(&snapshot::key(tenant, from));
-            let Some((key, value)) = checked_item(&*cursor)? else { return Ok(None) };
-            if let Some(stored) = snapshot::read(&*self.store, key, value)? {
-                return Ok(Some(stored));
-            }
-        }
+        let key = snapshot::key(tenant, from);
+        self.snapshot_at(tenant, |cursor| cursor.seek(&key))
     }
 
-    pub fn snapshots_of(&self, tenant: u64) -> Snapshots<'_> {
-        Snapshots::new(&*self.store, snapshots_of(tenant), Walk::Every)
+    /// Newest first.
+    pub fn snapshots_of(&self, tenant: u64) -> impl Iterator<Item = Result<StoredSnapshot, ReadError>> + '_ {
+        self.snapshots(snapshots_of(tenant))
+    }
+
+    fn snapshots(&self, scan: Scan) -> impl Iterator<Item = Result<StoredSnapshot, ReadError>> + '_ {
+        let mut cursor = self.store.cursor(scan.by(Way::Walk));
+        cursor.last();
+        until_error(move || {
+            while let Some((key, value)) = checked_item(&*cursor)? {
+                let found = snapshot::read(&*self.store, key, value)?;
+                cursor.prev();
+                if found.is_some() {
+                    return Ok(found);
+                }
+            }
+            Ok(None)
+        })
     }
 
     /// Last tenant first; older snapshots are not read.
-    pub fn latest_snapshots(&self) -> Snapshots<'_> {
-        Snapshots::new(&*self.store, Scan::all(Family::Snapshots), Walk::NewestOfEach)
+    pub fn latest_snapshots(&self) -> impl Iterator<Item = Result<StoredSnapshot, ReadError>> + '_ {
+        let (tenants, failed) = match self.snapshot_tenants() {
+            Ok(tenants) => (tenants, None),
+            Err(error) => (Vec::new(), Some(Err(error))),
+        };
+        let newest = tenants.into_iter().rev().filter_map(|tenant| self.snapshot(tenant, None).transpose());
+        newest.chain(failed)
     }
 
     pub fn last_seq(&self) -> Seq {
@@ -263,7 +266,7 @@ impl Reader {
                 format!("record {} is not the one that the tip names", tip.seq),
             ));
         }
-        for snapshot in Snapshots::new(&*self.store, Scan::all(Family::Snapshots), Walk::Every) {
+        for snapshot in self.snapshots(Scan::all(Family::Snapshots)) {
             match snapshot {
                 // A snapshot that was written meanwhile, beside a running server, cannot be judged by
                 // an earlier tip.
@@ -279,18 +282,6 @@ impl Reader {
     }
 }
 
-/// If the newest is removed while it is read, the one before it is returned.
-fn newest(store: &dyn Store, tenant: u64, seq: Seq) -> Result<Option<StoredSnapshot>, ReadError> {
-    loop {
-        let mut cursor = store.cursor(snapshots_of(tenant));
-        cursor.seek_back(&snapshot::key(tenant, seq));
-        let Some((key, value)) = checked_item(&*cursor)? else { return Ok(None) };
-        if let Some(stored) = snapshot::read(store, key, value)? {
-            return Ok(Some(stored));
-        }
-    }
-}
-
 fn head_at(cursor: &dyn StoreCursor) -> Result<Option<SnapshotHead>, ReadError> {
     match checked_item(cursor)? {
         Some((key, value)) => Ok(Some(snapshot::decode(key, value)?.0)),
@@ -301,66 +292,6 @@ fn head_at(cursor: &dyn StoreCursor) -> Result<Option<SnapshotHead>, ReadError> 
 fn snapshots_of(tenant: u64) -> Scan {
     let to = tenant.checked_add(1).map(|next| snapshot::key(next, 0).to_vec());
     Scan { from: Some(snapshot::key(tenant, 0).to_vec()), to, ..Scan::all(Family::Snapshots) }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Walk {
-    Every,
-    NewestOfEach,
-}
-
-/// Backwards. Ends after the first error.
-pub struct Snapshots<'a> {
-    store: &'a dyn Store,
-    cursor: Box<dyn StoreCursor + 'a>,
-    walk: Walk,
-    done: bool,
-}
-
-impl<'a> Snapshots<'a> {
-    fn new(store: &'a dyn Store, scan: Scan, walk: Walk) -> Snapshots<'a> {
-        let mut cursor = store.cursor(scan.by(match walk {
-            Walk::Every => Way::Walk,
-            Walk::NewestOfEach => Way::Leap,
-        }));
-        cursor.last();
-        Snapshots { store, cursor, walk, done: false }
-    }
-
-    fn step(&mut self) -> Result<Option<StoredSnapshot>, ReadError> {
-        loop {
-            let Some((key, value)) = checked_item(&*self.cursor)? else {
-                return Ok(None);
-            };
-            let (tenant, _) = snapshot::decode_key(key)?;
-            let found = match (snapshot::read(self.store, key, value)?, self.walk) {
-                // The walk sees the snapshots as they were when it began; a newer one has replaced
-                // this one.
-                (None, Walk::NewestOfEach) => newest(self.store, tenant, Seq::MAX)?,
-                (found, _) => found,
-            };
-            match self.walk {
-                Walk::Every => self.cursor.prev(),
-                Walk::NewestOfEach => leave_back(&mut *self.cursor, &tenant.to_be_bytes()),
-            }
-            if found.is_some() {
-                return Ok(found);
-            }
-        }
-    }
-}
-
-impl Iterator for Snapshots<'_> {
-    type Item = Result<StoredSnapshot, ReadError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
-        }
-        let step = self.step();
-        self.done |= !matches!(step, Ok(Some(_)));
-        step.transpose()
-    }
 }
 
 /// Sees the entries of the index as they were when it was made, and shows the next key before it is

@@ -30,17 +30,56 @@ impl Record {
         encode(out, self.seq, self.time_ms, self.tenant, &self.prev, &self.payload);
     }
 
-    /// Checks the checksum; the caller checks the chain, by `prev`.
-    pub fn split_off(bytes: &[u8], seq: Seq) -> Result<(Record, &[u8]), Damage> {
-        let (raw, hash, rest) = follow(bytes, seq, None)?;
-        Ok((raw.to_record(hash), rest))
+    /// Takes the first record off `chunk`, checked whole; it must follow the one with the hash `prev`, where that is
+    /// known.
+    pub fn split_off(chunk: &[u8], seq: Seq, prev: Option<Hash>) -> Result<(Record, &[u8]), Damage> {
+        let damage = |why: String| Damage::new(seq, why);
+        let Some((bytes, rest)) = split(chunk) else {
+            return Err(damage(format!("record {seq} is cut off")));
+        };
+        let body = &bytes[4..];
+        let (covered, crc) = body.split_at(body.len() - CRC_BYTES);
+        if crc32c::crc32c(covered).to_le_bytes() != crc {
+            return Err(damage(format!("record {seq} has a wrong checksum")));
+        }
+        if bytes[4] != RECORD_VERSION || bytes[5..8] != [0; 3] {
+            let found = &bytes[4..8];
+            return Err(damage(format!(
+                "record {seq} has the format {found:?}, which this program does not know"
+            )));
+        }
+        let found = Seq::from_le_bytes(field(bytes, 8));
+        if found != seq {
+            return Err(damage(format!("record {found} is where record {seq} should be")));
+        }
+        let before: Hash = field(bytes, 32);
+        if prev.is_some_and(|prev| prev != before) {
+            let last = seq - 1;
+            return Err(damage(format!(
+                "record {seq} does not follow record {last}: the hash chain is broken"
+            )));
+        }
+        let record = Record {
+            seq,
+            time_ms: i64::from_le_bytes(field(bytes, 16)),
+            tenant: u64::from_le_bytes(field(bytes, 24)),
+            payload: bytes[PAYLOAD_AT..bytes.len() - CRC_BYTES].to_vec(),
+            bytes: bytes.len(),
+            hash: hash(body),
+            prev: before,
+        };
+        Ok((record, rest))
     }
 }
 
-/// Its checksum is not checked yet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RawRecord<'a> {
-    bytes: &'a [u8],
+/// Takes the first record off `chunk` by its length alone.
+fn split(chunk: &[u8]) -> Option<(&[u8], &[u8])> {
+    let total = (u32::from_le_bytes(*chunk.first_chunk::<4>()?) as usize).checked_add(4)?;
+    if total < RECORD_OVERHEAD_BYTES { None } else { chunk.split_at_checked(total) }
+}
+
+fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes[at..at + N].try_into().expect("a record is longer than its header")
 }
 
 pub(crate) fn encode(
@@ -74,82 +113,20 @@ fn hash(body: &[u8]) -> Hash {
     digest[..16].try_into().expect("a SHA-256 has 32 bytes")
 }
 
-impl<'a> RawRecord<'a> {
-    /// Takes the first record off `chunk` by its length alone.
-    fn split(chunk: &'a [u8]) -> Option<(RawRecord<'a>, &'a [u8])> {
-        let length = u32::from_le_bytes(*chunk.first_chunk::<4>()?) as usize;
-        let total = length.checked_add(4)?;
-        if total < RECORD_OVERHEAD_BYTES || total > chunk.len() {
-            return None;
-        }
-        let (bytes, rest) = chunk.split_at(total);
-        Some((RawRecord { bytes }, rest))
-    }
-
-    fn check(self, expected: Seq) -> Result<(), Damage> {
-        let body = &self.bytes[4..];
-        let (covered, crc) = body.split_at(body.len() - CRC_BYTES);
-        if crc32c::crc32c(covered).to_le_bytes() != crc {
-            return Err(Damage::new(expected, format!("record {expected} has a wrong checksum")));
-        }
-        if self.bytes[4] != RECORD_VERSION || self.bytes[5..8] != [0; 3] {
-            let found = &self.bytes[4..8];
-            return Err(Damage::new(
-                expected,
-                format!("record {expected} has the format {found:?}, which this program does not know"),
-            ));
-        }
-        if self.seq() != expected {
-            let found = self.seq();
-            return Err(Damage::new(
-                expected,
-                format!("record {found} is where record {expected} should be"),
-            ));
-        }
-        Ok(())
-    }
-
-    fn seq(self) -> Seq {
-        Seq::from_le_bytes(self.field(8))
-    }
-
-    pub(crate) fn hash(self) -> Hash {
-        hash(&self.bytes[4..])
-    }
-
-    pub(crate) fn to_record(self, hash: Hash) -> Record {
-        Record {
-            seq: self.seq(),
-            time_ms: i64::from_le_bytes(self.field(16)),
-            tenant: u64::from_le_bytes(self.field(24)),
-            payload: self.bytes[PAYLOAD_AT..self.bytes.len() - CRC_BYTES].to_vec(),
-            bytes: self.bytes.len(),
-            hash,
-            prev: self.field(32),
-        }
-    }
-
-    fn field<const N: usize>(self, at: usize) -> [u8; N] {
-        self.bytes[at..at + N].try_into().expect("a record is longer than its header")
-    }
-}
-
 /// `None` if the chunk ends before it.
-pub(crate) fn find(chunk: &[u8], first: Seq, seq: Seq) -> Result<Option<RawRecord<'_>>, Damage> {
-    let mut rest = chunk;
-    let mut at = first;
+pub(crate) fn find(chunk: &[u8], first: Seq, seq: Seq) -> Result<Option<Record>, Damage> {
+    let (mut rest, mut at) = (chunk, first);
     while !rest.is_empty() {
-        // A wrong length leads the walk astray; the damaged record is then found by its checksum.
-        let Some((raw, next)) = RawRecord::split(rest) else {
-            return Err(first_damage(chunk, first));
-        };
-        if at == seq {
-            return match raw.check(seq) {
-                Ok(()) => Ok(Some(raw)),
-                Err(_) => Err(first_damage(chunk, first)),
-            };
+        if at == seq
+            && let Ok((record, _)) = Record::split_off(rest, seq, None)
+        {
+            return Ok(Some(record));
         }
-        rest = next;
+        rest = match split(rest) {
+            Some((_, next)) if at != seq => next,
+            // A wrong length leads the walk astray; the damaged record is then found by its checksum.
+            _ => return Err(first_damage(chunk, first)),
+        };
         at += 1;
     }
     Ok(None)
@@ -158,29 +135,11 @@ pub(crate) fn find(chunk: &[u8], first: Seq, seq: Seq) -> Result<Option<RawRecor
 fn first_damage(chunk: &[u8], first: Seq) -> Damage {
     let (mut rest, mut seq) = (chunk, first);
     loop {
-        match follow(rest, seq, None) {
-            Ok((_, _, next)) => (rest, seq) = (next, seq + 1),
+        match Record::split_off(rest, seq, None) {
+            Ok((_, next)) => (rest, seq) = (next, seq + 1),
             Err(damage) => return damage,
         }
     }
-}
-
-/// Takes the first record off `chunk`, checked whole, with its hash; it must follow the one with the
-/// hash `prev`, where that is known.
-pub(crate) fn follow(
-    chunk: &[u8],
-    seq: Seq,
-    prev: Option<Hash>,
-) -> Result<(RawRecord<'_>, Hash, &[u8]), Damage> {
-    let Some((raw, rest)) = RawRecord::split(chunk) else {
-        return Err(Damage::new(seq, format!("record {seq} is cut off")));
-    };
-    raw.check(seq)?;
-    if prev.is_some_and(|prev| prev != raw.field::<16>(32)) {
-        let why = format!("record {seq} does not follow record {}: the hash chain is broken", seq - 1);
-        return Err(Damage::new(seq, why));
-    }
-    Ok((raw, raw.hash(), rest))
 }
 
 pub(crate) fn decode_key(key: &[u8]) -> Result<Seq, Damage> {
@@ -237,7 +196,10 @@ pub(crate) fn check_format(value: &[u8]) -> Result<(), Damage> {
 
 impl Tip {
     pub(crate) fn sealed(self, key: &[u8]) -> Vec<u8> {
-        seal(key, [&self.seq.to_le_bytes()[..], &self.hash].concat())
+        let mut value = [&self.seq.to_le_bytes()[..], &self.hash].concat();
+        let crc = crc32c::crc32c_append(crc32c::crc32c(key), &value);
+        value.extend_from_slice(&crc.to_le_bytes());
+        value
     }
 
     pub(crate) fn unseal(key: &[u8], value: &[u8]) -> Result<Tip, Damage> {
@@ -282,10 +244,8 @@ mod tests {
         let mut out = vec![0xAA];
         let hash = encode(&mut out, 3, -5, u64::MAX, &[9; 16], b"abc");
         assert_eq!(out.len(), 1 + RECORD_OVERHEAD_BYTES + 3);
-        let (raw, rest) = RawRecord::split(&out[1..]).unwrap();
+        let (found, rest) = Record::split_off(&out[1..], 3, Some([9; 16])).unwrap();
         assert!(rest.is_empty());
-        raw.check(3).unwrap();
-        assert_eq!(raw.hash(), hash);
         let record = Record {
             seq: 3,
             time_ms: -5,
@@ -295,13 +255,13 @@ mod tests {
             hash,
             prev: [9; 16],
         };
-        assert_eq!(raw.to_record(hash), record);
+        assert_eq!(found, record);
     }
 
     #[test]
     fn a_record_is_found_by_walking_the_lengths() {
         let chunk = chunk();
-        assert_eq!(find(&chunk, 7, 11).unwrap().unwrap().seq(), 11);
+        assert_eq!(find(&chunk, 7, 11).unwrap().unwrap().seq, 11);
         assert!(find(&chunk, 7, 12).unwrap().is_none());
     }
 

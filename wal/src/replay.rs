@@ -3,15 +3,39 @@
 use crate::record::{self, Hash};
 use crate::store::{StoreCursor, checked_item};
 use crate::{Damage, ReadError, Record, Seq};
+use std::iter;
+
+/// Ends after the first error.
+pub(crate) fn until_error<T>(
+    mut step: impl FnMut() -> Result<Option<T>, ReadError>,
+) -> impl Iterator<Item = Result<T, ReadError>> {
+    let mut done = false;
+    iter::from_fn(move || {
+        if done {
+            return None;
+        }
+        let step = step();
+        done = !matches!(step, Ok(Some(_)));
+        step.transpose()
+    })
+}
 
 /// All records of the range, in order and each following the one before it, or the last item is an
 /// error that names the first that is not.
-pub struct Records<'a> {
+pub(crate) fn records<'a>(
+    cursor: Box<dyn StoreCursor + 'a>,
+    from: Seq,
+    to: Seq,
+) -> impl Iterator<Item = Result<Record, ReadError>> + 'a {
+    let mut records = Records { cursor, from, to, at: None };
+    until_error(move || records.step())
+}
+
+struct Records<'a> {
     cursor: Box<dyn StoreCursor + 'a>,
     from: Seq,
     to: Seq,
     at: Option<Position>,
-    done: bool,
 }
 
 struct Position {
@@ -22,10 +46,6 @@ struct Position {
 }
 
 impl<'a> Records<'a> {
-    pub(crate) fn new(cursor: Box<dyn StoreCursor + 'a>, from: Seq, to: Seq) -> Records<'a> {
-        Records { cursor, from, to, at: None, done: false }
-    }
-
     /// Reading begins with the chunk that holds `from`, so that the chain is checked from there.
     fn step(&mut self) -> Result<Option<Record>, ReadError> {
         loop {
@@ -51,12 +71,11 @@ impl<'a> Records<'a> {
             if at.offset == 0 && key != at.seq {
                 return Err(Damage::missing(at.seq, key.saturating_sub(1).max(at.seq)).into());
             }
-            let (raw, hash, rest) = record::follow(&chunk[at.offset..], at.seq, at.prev)?;
-            let record = (at.seq >= self.from).then(|| raw.to_record(hash));
+            let (record, rest) = Record::split_off(&chunk[at.offset..], at.seq, at.prev)?;
             let offset = chunk.len() - rest.len();
-            self.at = Some(Position { seq: at.seq + 1, offset, prev: Some(hash) });
-            if record.is_some() {
-                return Ok(record);
+            self.at = Some(Position { seq: at.seq + 1, offset, prev: Some(record.hash) });
+            if record.seq >= self.from {
+                return Ok(Some(record));
             }
         }
     }
@@ -75,18 +94,5 @@ impl<'a> Records<'a> {
             }
             None => Err(Damage::missing(self.from, self.to).into()),
         }
-    }
-}
-
-impl Iterator for Records<'_> {
-    type Item = Result<Record, ReadError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
-        }
-        let step = self.step();
-        self.done = !matches!(step, Ok(Some(_)));
-        step.transpose()
     }
 }

@@ -55,7 +55,8 @@ pub struct RocksStore {
     // The order of the fields is the order of closing: the directory is released last.
     db: DB,
     on_damage: Mutex<Option<Tell>>,
-    witness: Option<Witness>,
+    /// `None` if it is open for reading only.
+    witness: Option<Mutex<Witness>>,
     witnessed: Option<Vec<u8>>,
     kept: Option<Mutex<Kept>>,
     _owner: Option<File>,
@@ -80,13 +81,14 @@ impl RocksStore {
         let (options, families) = options::of_opening(is_scarce).map_err(|error| open_error(dir, &error))?;
         let db = DB::open_cf_with_opts(&options, dir, families)
             .map_err(|error| salvage::named(dir, open_error(dir, &error)))?;
-        let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
-        let index = db.cf_handle(Family::Index.name()).expect("every family was opened");
-        db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS, RANGES_MAX])
-            .map_err(|error| open_error(dir, &error))?;
+        let witness = open_witness(dir, witnessed.is_none()).map_err(|error| failed_at(dir, &error))?;
         let kept = is_scarce.then(|| Mutex::new(Kept { looked: Instant::now(), is_usual: false }));
         let store = RocksStore::for_reading(db, witnessed);
-        Ok(RocksStore { witness: Some(witness), kept, _owner: Some(owner), ..store })
+        store
+            .db
+            .set_options_cf(store.family(Family::Index), &[UNCACHE_AGGRESSIVENESS, RANGES_MAX])
+            .map_err(|error| open_error(dir, &error))?;
+        Ok(RocksStore { witness: Some(Mutex::new(witness)), kept, _owner: Some(owner), ..store })
     }
 
     /// Called once, when RocksDB finds stored data wrong, with the file and the records in it as
@@ -301,7 +303,7 @@ impl RocksStore {
     }
 
     fn family(&self, family: Family) -> &ColumnFamily {
-        self.db.cf_handle(family.name()).expect("every family was opened")
+        self.db.cf_handle(Family::NAMES[family as usize]).expect("every family was opened")
     }
 }
 
@@ -310,11 +312,16 @@ impl Store for RocksStore {
         if let Some(kept) = &self.kept {
             self.let_go(kept);
         }
-        let families = Family::ALL.map(|family| self.family(family));
-        let mut write = WriteBatch::with_capacity_bytes(batch.len_bytes() + 64);
+        let mut write = WriteBatch::with_capacity_bytes(batch.bytes.len() + 64);
         let mut removes_ranges = false;
-        for op in batch::sorted(batch) {
-            let family = families[op.family as usize];
+        let (ops, places) = batch::sorted(batch);
+        let mut of = (Family::Log, self.family(Family::Log));
+        for (_, at) in places {
+            let op = &ops[at];
+            if op.family != of.0 {
+                of = (op.family, self.family(op.family));
+            }
+            let family = of.1;
             match (op.value, op.until) {
                 (Some(value), _) => write.put_cf(family, op.key, value),
                 (None, None) => write.delete_cf(family, op.key),
@@ -350,9 +357,18 @@ impl Store for RocksStore {
         let Some(witness) = &self.witness else {
             return Err(StoreError::Failed("the store is open for reading only".into()));
         };
-        witness
-            .note(note)
-            .map_err(|error| StoreError::Failed(format!("the witness cannot be written: {error}")))
+        let mut witness = witness.lock().expect("nobody panics with it");
+        let noted = match &mut *witness {
+            None => name_witness(self.db.path(), note).map(|file| *witness = Some((file, Instant::now()))),
+            Some((file, synced_at)) => match file.write_all_at(note, 0) {
+                Ok(()) if synced_at.elapsed() >= SYNC_EVERY => {
+                    *synced_at = Instant::now();
+                    file.sync_data()
+                }
+                noted => noted,
+            },
+        };
+        noted.map_err(|error| StoreError::Failed(format!("the witness cannot be written: {error}")))
     }
 
     fn witnessed(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -362,7 +378,7 @@ impl Store for RocksStore {
     fn checkpoint(&self, dir: &Path, note: &[u8]) -> Result<(), StoreError> {
         let checkpoint = Checkpoint::new(&self.db).map_err(|error| self.error(error))?;
         checkpoint.create_checkpoint(dir).map_err(|error| self.error(error))?;
-        create_witness(dir, note).map_err(|error| {
+        name_witness(dir, note).map(drop).map_err(|error| {
             StoreError::Failed(format!("the witness of the checkpoint cannot be written: {error}"))
         })
     }
@@ -375,9 +391,10 @@ impl Store for RocksStore {
                 self.db.flush_cf(self.family(family)).map_err(|error| self.error(error))?;
             }
         }
-        match &self.witness {
-            Some(witness) => witness
-                .sync()
+        let Some(witness) = &self.witness else { return Ok(()) };
+        match &*witness.lock().expect("nobody panics with it") {
+            Some((file, _)) => file
+                .sync_data()
                 .map_err(|error| StoreError::Failed(format!("the witness cannot be synced: {error}"))),
             None => Ok(()),
         }
@@ -545,16 +562,8 @@ fn store_error(error: &rocksdb::Error) -> StoreError {
 /// in place after every synced write, and synced itself once a second and at the end. It is never
 /// ahead of the log; so a log that ends before it has lost records. It survives a killed process,
 /// and a power cut up to the last second: its name comes when its first note is durable, and all of
-/// it lies in one sector of the disk. Its bytes are drawn in the header of the crate.
-struct Witness {
-    file: File,
-    state: Mutex<WitnessState>,
-}
-
-struct WitnessState {
-    synced_at: Instant,
-    unnamed_in: Option<PathBuf>,
-}
+/// it lies in one sector of the disk. Its bytes are drawn in the header of the crate. `None` until it has its name.
+type Witness = Option<(File, Instant)>;
 
 /// `None` if the file is absent or was only just created.
 fn read_witness(dir: &Path) -> io::Result<Option<Vec<u8>>> {
@@ -566,48 +575,24 @@ fn read_witness(dir: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Writes the witness of a directory that no other process knows yet.
-fn create_witness(dir: &Path, note: &[u8]) -> io::Result<()> {
-    let file = File::create(dir.join(WITNESS_FILE))?;
-    file.write_all_at(note, 0)?;
+/// A file that is absent or empty is made anew by the first note.
+fn open_witness(dir: &Path, is_new: bool) -> io::Result<Witness> {
+    if is_new {
+        return Ok(None);
+    }
+    let file = File::options().write(true).open(dir.join(WITNESS_FILE))?;
     file.sync_all()?;
-    File::open(dir)?.sync_all()
+    File::open(dir)?.sync_all()?;
+    Ok(Some((file, Instant::now())))
 }
 
-impl Witness {
-    /// A file that is absent or empty is made anew by the first note.
-    fn open(dir: &Path) -> io::Result<Witness> {
-        let is_new = read_witness(dir)?.is_none();
-        let file = if is_new {
-            File::create(dir.join(UNNAMED_FILE))?
-        } else {
-            File::options().write(true).open(dir.join(WITNESS_FILE))?
-        };
-        file.sync_all()?;
-        File::open(dir)?.sync_all()?;
-        let unnamed_in = is_new.then(|| dir.to_owned());
-        Ok(Witness { file, state: Mutex::new(WitnessState { synced_at: Instant::now(), unnamed_in }) })
-    }
-
-    fn note(&self, note: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(note, 0)?;
-        let mut state = self.state.lock().expect("nobody panics with it");
-        if let Some(dir) = &state.unnamed_in {
-            self.file.sync_all()?;
-            fs::rename(dir.join(UNNAMED_FILE), dir.join(WITNESS_FILE))?;
-            File::open(dir)?.sync_all()?;
-        } else if state.synced_at.elapsed() >= SYNC_EVERY {
-            self.file.sync_data()?;
-        } else {
-            return Ok(());
-        }
-        *state = WitnessState { synced_at: Instant::now(), unnamed_in: None };
-        Ok(())
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
-    }
+fn name_witness(dir: &Path, note: &[u8]) -> io::Result<File> {
+    let file = File::create(dir.join(UNNAMED_FILE))?;
+    file.write_all_at(note, 0)?;
+    file.sync_all()?;
+    fs::rename(dir.join(UNNAMED_FILE), dir.join(WITNESS_FILE))?;
+    File::open(dir)?.sync_all()?;
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -619,15 +604,16 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         // An empty file is what an earlier program left when its first start lost power.
         fs::write(dir.path().join(WITNESS_FILE), b"").expect("written");
-        let witness = Witness::open(dir.path()).expect("opened");
+        let note = |store: &RocksStore, note: &[u8]| {
+            store.witness(note).expect("noted");
+            assert_eq!(read_witness(dir.path()).expect("read").as_deref(), Some(note));
+            assert!(!dir.path().join(UNNAMED_FILE).exists());
+        };
+        let store = RocksStore::open(dir.path()).expect("opened");
         assert_eq!(read_witness(dir.path()).expect("read"), None, "nothing that is less than a note");
-        witness.note(b"first").expect("noted");
-        assert_eq!(read_witness(dir.path()).expect("read").as_deref(), Some(&b"first"[..]));
-        assert!(!dir.path().join(UNNAMED_FILE).exists());
-        witness.note(b"other").expect("noted");
-        assert_eq!(read_witness(dir.path()).expect("read").as_deref(), Some(&b"other"[..]));
-        let again = Witness::open(dir.path()).expect("opened");
-        again.note(b"third").expect("noted");
-        assert_eq!(read_witness(dir.path()).expect("read").as_deref(), Some(&b"third"[..]));
+        note(&store, b"first");
+        note(&store, b"other");
+        drop(store);
+        note(&RocksStore::open(dir.path()).expect("opened"), b"third");
     }
 }

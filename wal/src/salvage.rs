@@ -3,7 +3,7 @@
 //! disk, and no log is served from what is read here.
 
 use crate::record::{self, Tip};
-use crate::replay::Records;
+use crate::replay;
 use crate::rocks::{self, RocksStore};
 use crate::store::{Family, Scan, Store, StoreError, Way};
 use crate::{Damage, OpenError, Reader, Seq};
@@ -67,7 +67,7 @@ pub fn salvage(
 /// The last record before the first bad one, and what is wrong with that.
 fn read_up_to(store: &dyn Store, to: Seq, progress: &mut dyn FnMut(Seq, Seq)) -> (Tip, Option<Damage>) {
     let mut tip = Tip::default();
-    for record in Records::new(store.cursor(Scan::all(Family::Log).by(Way::Walk)), 1, to) {
+    for record in replay::records(store.cursor(Scan::all(Family::Log).by(Way::Walk)), 1, to) {
         match record {
             Ok(record) => tip = Tip { seq: record.seq, hash: record.hash },
             Err(error) => return (tip, Some(error.at(tip.seq + 1))),

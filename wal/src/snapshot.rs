@@ -89,10 +89,9 @@ pub(crate) fn decode_key(key: &[u8]) -> Result<(u64, Seq), Damage> {
 }
 
 fn put(batch: &mut Batch, key: &[u8], version: u8, time_ms: i64, what: &[u8]) {
-    let (version, time) = ([version], time_ms.to_le_bytes());
-    let parts = [&version[..], &time, what];
-    let crc = parts.iter().fold(crc32c::crc32c(key), |crc, part| crc32c::crc32c_append(crc, part));
-    batch.put_parts(Family::Snapshots, key, &[parts[0], parts[1], parts[2], &crc.to_le_bytes()]);
+    let mut value = [&[version], &time_ms.to_le_bytes()[..], what].concat();
+    value.extend_from_slice(&checksum(key, &value));
+    batch.put(Family::Snapshots, key, &value);
 }
 
 pub(crate) fn decode<'v>(key: &[u8], value: &'v [u8]) -> Result<(SnapshotHead, &'v [u8]), Damage> {
@@ -100,7 +99,7 @@ pub(crate) fn decode<'v>(key: &[u8], value: &'v [u8]) -> Result<(SnapshotHead, &
     let Some((body, crc)) = value.split_last_chunk::<4>().filter(|(body, _)| body.len() >= STATE_AT) else {
         return Err(damage(tenant, seq, "is cut off"));
     };
-    if crc32c::crc32c_append(crc32c::crc32c(key), body).to_le_bytes() != *crc {
+    if checksum(key, body) != *crc {
         return Err(damage(tenant, seq, "has a wrong checksum"));
     }
     let (head, rest) = body.split_at(STATE_AT);
@@ -148,7 +147,7 @@ pub(crate) fn read(
             return Err(head.damage(&format!("lacks piece {} of {pieces}", number + 1)));
         };
         match value.split_last_chunk::<4>() {
-            Some((piece, crc)) if piece_crc(&expected, piece) == *crc => state.extend_from_slice(piece),
+            Some((piece, crc)) if checksum(&expected, piece) == *crc => state.extend_from_slice(piece),
             _ => {
                 return Err(head.damage(&format!("has a wrong checksum in piece {} of {pieces}", number + 1)));
             }
@@ -197,7 +196,7 @@ impl Written {
         let end = (self.bytes + piece_bytes_max).min(state.len());
         let piece = &state[self.bytes..end];
         let piece_key = piece_key(*tenant, seq, self.pieces);
-        batch.put_parts(Family::Pieces, &piece_key, &[piece, &piece_crc(&piece_key, piece)]);
+        batch.put(Family::Pieces, &piece_key, &[piece, &checksum(&piece_key, piece)].concat());
         self.crc = crc32c::crc32c_append(self.crc, piece);
         self.bytes = end;
         self.pieces += 1;
@@ -217,8 +216,8 @@ fn piece_key(tenant: u64, seq: Seq, number: u32) -> [u8; PIECE_KEY_BYTES] {
     piece_key
 }
 
-fn piece_crc(key: &[u8], piece: &[u8]) -> [u8; 4] {
-    crc32c::crc32c_append(crc32c::crc32c(key), piece).to_le_bytes()
+fn checksum(key: &[u8], value: &[u8]) -> [u8; 4] {
+    crc32c::crc32c_append(crc32c::crc32c(key), value).to_le_bytes()
 }
 
 /// The removal of pieces that a crash left without a head, which are not read. Only the newest of

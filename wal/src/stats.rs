@@ -29,10 +29,8 @@ pub struct Stats {
 }
 
 pub(crate) struct Counters {
-    opened: Instant,
-    /// When the first entry of the write under way was appended, since `opened` and plus one; 0
-    /// when nothing is being written.
-    waits_since_ns: AtomicU64,
+    /// Since when the first entry of the write under way has waited.
+    pub(crate) waits_since: Mutex<Option<Instant>>,
     written: Mutex<Stats>,
     batch_records: Histogram,
     sync_us: Histogram,
@@ -42,21 +40,12 @@ pub(crate) struct Counters {
 impl Counters {
     pub(crate) fn new() -> Counters {
         Counters {
-            opened: Instant::now(),
-            waits_since_ns: AtomicU64::new(0),
+            waits_since: Mutex::default(),
             written: Mutex::default(),
             batch_records: Histogram::new(&BATCH_RECORDS),
             sync_us: Histogram::new(&SYNC_US),
             agree_us: Histogram::new(&SYNC_US),
         }
-    }
-
-    pub(crate) fn waits_since(&self, first: Option<Instant>) {
-        let since = match first {
-            Some(first) => first.saturating_duration_since(self.opened).as_nanos() as u64 + 1,
-            None => 0,
-        };
-        self.waits_since_ns.store(since, Ordering::Relaxed);
     }
 
     pub(crate) fn batch(&self, records: u64, snapshots: u64, bytes: u64, sync: Duration) {
@@ -75,14 +64,11 @@ impl Counters {
     }
 
     pub(crate) fn stats(&self, pending_records: u64, pending_bytes: u64) -> Stats {
-        let waiting = match self.waits_since_ns.load(Ordering::Relaxed) {
-            0 => Duration::ZERO,
-            since => self.opened.elapsed().saturating_sub(Duration::from_nanos(since - 1)),
-        };
+        let waits_since = *self.waits_since.lock().expect("nobody panics with it");
         Stats {
             pending_records,
             pending_bytes,
-            waiting,
+            waiting: waits_since.map_or(Duration::ZERO, |since| since.elapsed()),
             batch_records: self.batch_records.counted(),
             sync_us: self.sync_us.counted(),
             agree_us: self.agree_us.counted(),
@@ -117,7 +103,10 @@ impl Histogram {
     }
 
     pub fn note(&self, value: u64) {
-        let place = self.bounds.partition_point(|bound| *bound < value);
+        let mut place = 0;
+        while place < self.bounds.len() && self.bounds[place] < value {
+            place += 1;
+        }
         self.counts[place].fetch_add(1, Ordering::Relaxed);
         self.sum.fetch_add(value, Ordering::Relaxed);
     }

@@ -31,16 +31,7 @@ pub enum Family {
 impl Family {
     pub const ALL: [Family; 5] =
         [Family::Log, Family::Index, Family::Snapshots, Family::Meta, Family::Pieces];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Log => "log",
-            Family::Index => "index",
-            Family::Snapshots => "snapshots",
-            Family::Meta => "meta",
-            Family::Pieces => "pieces",
-        }
-    }
+    pub const NAMES: [&str; 5] = ["log", "index", "snapshots", "meta", "pieces"];
 }
 
 #[derive(Clone, Debug)]

@@ -4,15 +4,15 @@
 //! answered, also after a failure and while closing.
 
 use crate::Seq;
-use crate::batch::Building;
+use crate::batch::Batch;
 use crate::cluster::{Agreed, Agreement, PROPOSAL_BYTES_MAX, Proposal};
 use crate::config::Config;
 use crate::log::{Append, Completion, Durable, Shared};
 use crate::opening::End;
 use crate::poison::Poisoned;
-use crate::record::WITNESS_KEY;
+use crate::record::{self, RECORD_OVERHEAD_BYTES, Tip};
 use crate::retention::Superfluous;
-use crate::snapshot::{Snapshot, Writing, Written};
+use crate::snapshot::{Snapshot, WHOLE_BYTES_MAX, Writing, Written};
 use crate::store::{Family, Store};
 use crossbeam::channel::Receiver;
 use std::collections::VecDeque;
@@ -91,7 +91,15 @@ pub(crate) struct Writer<C: Completion> {
     entries: Receiver<Option<Entry<C>>>,
     shared: Arc<Shared>,
     config: Config,
-    building: Building,
+    /// Of what is durable and of the batch under way.
+    tip: Tip,
+    floor: Seq,
+    /// The batch under way: chunks of records, then what is derived from them, then the tip.
+    batch: Batch,
+    chunk_at: Option<usize>,
+    rest: Batch,
+    records: u64,
+    snapshots: u64,
     waiting: VecDeque<Waiting<C>>,
     in_pieces: VecDeque<Writing<C>>,
     /// Must not be in the batch under way.
@@ -116,13 +124,19 @@ impl<C: Completion> Writer<C> {
         ack_sender: Option<AckSender<C>>,
         agreement: Option<Box<dyn Agreement>>,
     ) -> Writer<C> {
-        let building = Building::new(shared.end(), &config);
+        let End { tip, floor } = shared.end();
         Writer {
             store,
             entries,
             shared,
             config,
-            building,
+            tip,
+            floor,
+            batch: Batch::new(),
+            chunk_at: None,
+            rest: Batch::new(),
+            records: 0,
+            snapshots: 0,
             waiting: VecDeque::new(),
             in_pieces: VecDeque::new(),
             first_of_next: None,
@@ -156,7 +170,7 @@ impl<C: Completion> Writer<C> {
             // unknown too.
             Err(_) => Poisoned { why: "the writer thread of the log panicked".into(), outcome_unknown: true },
         };
-        let (why, last_durable_seq) = (poisoned.why(), self.shared.end().tip.seq);
+        let (why, last_durable_seq) = (&*poisoned.why, self.shared.end().tip.seq);
         if poisoned.outcome_unknown {
             tracing::error!(why, last_durable_seq, "the log is poisoned: nothing more is written");
         } else {
@@ -203,17 +217,44 @@ impl<C: Completion> Writer<C> {
         if let Some(first) = first {
             // A large state takes its time, which is no reason for an alarm.
             if !matches!(first.what, What::SnapshotAt(..)) {
-                self.shared.counters.waits_since(Some(first.at));
+                *self.shared.counters.waits_since.lock().expect("nobody panics with it") = Some(first.at);
             }
             self.take(first);
         }
-        self.drain();
-        if self.agreement.is_some() && self.building.records > 0 && !self.closing {
-            self.gather();
+        while self.first_of_next.is_none()
+            && self.waiting.len() < self.config.batch_records_max
+            && self.batch.bytes.len() + self.rest.bytes.len() < self.config.batch_bytes_max
+            && (self.agreement.is_none() || self.batch.bytes.len() < PROPOSAL_BYTES_MAX)
+        {
+            match self.try_next() {
+                // Pruning compares with what is durable, so nothing else may be in the batch before
+                // it.
+                Some(entry) if matches!(entry.what, What::Pruning(_)) && !self.waiting.is_empty() => {
+                    self.first_of_next = Some(entry)
+                }
+                Some(entry) => self.take(entry),
+                None if self.agreement.is_none() || self.records == 0 || self.closing => break,
+                // Waits for as many entries as were under way when the last batch was acknowledged, but only
+                // for a part of an agreement's time: whoever was answered may be about to ask again. Otherwise
+                // callers come to be of two halves, of which each waits while the other is agreed on, and the
+                // quorum is asked twice as often.
+                None => {
+                    let left = self.gather_until.saturating_duration_since(Instant::now());
+                    if self.waiting.len() >= self.under_way || left.is_zero() {
+                        break;
+                    }
+                    // Whoever sends to a thread that listens has to wake it, which costs more than to look.
+                    std::thread::sleep(left.min(GATHER_LOOK));
+                }
+            }
         }
         if let Some(mut writing) = self.in_pieces.pop_front() {
-            if self.building.add_piece(&mut writing) {
-                let Writing { seq, at, completion, .. } = writing;
+            let piece_bytes_max = self.config.piece_bytes_max;
+            let Writing { snapshot, seq, written, .. } = &mut writing;
+            if written.put_next(&mut self.rest, *seq, snapshot, piece_bytes_max) {
+                let Writing { snapshot, seq, at, completion, .. } = writing;
+                snapshot.index.resolve_into(seq, &mut self.rest);
+                self.snapshots += 1;
                 self.taken += 1;
                 self.waiting.push_back(Waiting { seq, at, completion });
             } else {
@@ -221,40 +262,8 @@ impl<C: Completion> Writer<C> {
             }
         }
         self.commit()?;
-        self.shared.counters.waits_since(None);
+        *self.shared.counters.waits_since.lock().expect("nobody panics with it") = None;
         Ok(true)
-    }
-
-    fn drain(&mut self) {
-        while !self.is_full() && self.first_of_next.is_none() {
-            match self.try_next() {
-                // Pruning compares with what is durable, so nothing else may be in the batch before
-                // it.
-                Some(entry) if matches!(entry.what, What::Pruning(_)) && !self.building.is_empty() => {
-                    self.first_of_next = Some(entry)
-                }
-                Some(entry) => self.take(entry),
-                None => break,
-            }
-        }
-    }
-
-    /// Waits for as many entries as were under way when the last batch was acknowledged, but only
-    /// for a part of an agreement's time: whoever was answered may be about to ask again. Otherwise
-    /// callers come to be of two halves, of which each waits while the other is agreed on, and the
-    /// quorum is asked twice as often.
-    fn gather(&mut self) {
-        loop {
-            let are_missing = self.waiting.len() < self.under_way;
-            let left = self.gather_until.saturating_duration_since(Instant::now());
-            let is_over = self.closing || self.is_full() || self.first_of_next.is_some();
-            if !are_missing || left.is_zero() || is_over {
-                return;
-            }
-            // Whoever sends to a thread that listens has to wake it, which costs more than to look.
-            std::thread::sleep(left.min(GATHER_LOOK));
-            self.drain();
-        }
     }
 
     fn try_next(&mut self) -> Option<Entry<C>> {
@@ -288,30 +297,55 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    fn is_full(&self) -> bool {
-        self.waiting.len() >= self.config.batch_records_max
-            || self.building.len_bytes() >= self.config.batch_bytes_max
-            || (self.agreement.is_some() && self.building.batch.len_bytes() >= PROPOSAL_BYTES_MAX)
-    }
-
     fn take(&mut self, entry: Entry<C>) {
         let Entry { what, bytes, completion, at } = entry;
         match what {
-            What::Record(record) => self.building.add_record(&record),
-            What::Snapshot(snapshot) => self.building.add_snapshot(&snapshot),
+            What::Record(Append { tenant, time_ms, payload, index }) => {
+                let seq = self.tip.seq + 1;
+                let bytes = RECORD_OVERHEAD_BYTES + payload.len();
+                if let Some(at) = self.chunk_at
+                    && self.batch.bytes.len() - at + bytes > self.config.chunk_bytes_max
+                {
+                    self.end_chunk();
+                }
+                if self.chunk_at.is_none() {
+                    // Its length is written at its end.
+                    self.batch.push(Family::Log as u8, &seq.to_be_bytes(), &[], &[]);
+                    self.chunk_at = Some(self.batch.bytes.len());
+                }
+                let hash =
+                    record::encode(&mut self.batch.bytes, seq, time_ms, tenant, &self.tip.hash, &payload);
+                self.tip = Tip { seq, hash };
+                self.records += 1;
+                index.resolve_into(seq, &mut self.rest);
+            }
+            What::Snapshot(snapshot) => {
+                let is_whole = snapshot.state.len() <= WHOLE_BYTES_MAX;
+                let piece_bytes_max = if is_whole { usize::MAX } else { self.config.piece_bytes_max };
+                let mut written = Written::default();
+                while !written.put_next(&mut self.rest, self.tip.seq, &snapshot, piece_bytes_max) {}
+                snapshot.index.resolve_into(self.tip.seq, &mut self.rest);
+                self.snapshots += 1;
+            }
             What::SnapshotAt(seq, snapshot) => {
                 let written = Written::default();
                 return self.in_pieces.push_back(Writing { snapshot, seq, at, completion, written });
             }
-            What::Floor(floor) => self.building.raise_floor(floor),
+            What::Floor(floor) => {
+                let floor = floor.min(self.tip.seq);
+                if floor > self.floor {
+                    self.floor = floor;
+                    self.rest.put(Family::Meta, record::FLOOR_KEY, &record::floor_bytes(floor));
+                }
+            }
             What::Removal(superfluous) => {
-                superfluous.0.iter().for_each(|head| head.remove_from(&mut self.building.rest));
+                superfluous.0.iter().for_each(|head| head.remove_from(&mut self.rest));
             }
             What::Pruning(entries) => {
                 for (key, value) in entries {
                     // An entry that cannot be read stays; its readers will say so.
                     if self.store.get(Family::Index, &key).is_ok_and(|found| found == Some(value)) {
-                        self.building.rest.delete(Family::Index, &key);
+                        self.rest.delete(Family::Index, &key);
                     }
                 }
             }
@@ -319,15 +353,25 @@ impl<C: Completion> Writer<C> {
         }
         self.taken += 1;
         self.taken_bytes += bytes;
-        self.waiting.push_back(Waiting { seq: self.building.tip.seq, at, completion });
+        self.waiting.push_back(Waiting { seq: self.tip.seq, at, completion });
+    }
+
+    fn end_chunk(&mut self) {
+        if let Some(at) = self.chunk_at.take() {
+            let len = u32::try_from(self.batch.bytes.len() - at).expect("a chunk is shorter than 4 GiB");
+            let header_at = at - size_of::<Seq>() - 4;
+            self.batch.bytes[header_at..header_at + 4].copy_from_slice(&len.to_le_bytes());
+        }
     }
 
     fn commit(&mut self) -> Result<(), Poisoned> {
         let mut agreed = None;
-        if !self.building.is_empty() {
-            self.building.complete();
-            let batch = &self.building.batch;
-            let Building { tip, floor, records, snapshots, .. } = self.building;
+        if self.batch.count + self.rest.count > 0 {
+            self.end_chunk();
+            self.rest.push(Family::Meta as u8, record::TIP_KEY, &[], &self.tip.sealed(record::TIP_KEY));
+            self.batch.bytes.extend_from_slice(&self.rest.bytes);
+            self.batch.count += self.rest.count;
+            let (batch, tip, records) = (&self.batch, self.tip, self.records);
             // What is derived from records, or only local, needs no agreement.
             if let Some(agreement) = &mut self.agreement
                 && records > 0
@@ -347,19 +391,17 @@ impl<C: Completion> Writer<C> {
             let began = Instant::now();
             self.store.write(batch)?;
             let sync = began.elapsed();
-            self.store.witness(&tip.sealed(WITNESS_KEY))?;
-            *self.shared.end.lock().expect("nobody panics with it") = End { tip, floor };
-            self.shared.counters.batch(records, snapshots, batch.len_bytes() as u64, sync);
-            self.building.clear(self.config.batch_bytes_max);
+            self.store.witness(&tip.sealed(record::WITNESS_KEY))?;
+            *self.shared.end.lock().expect("nobody panics with it") = End { tip, floor: self.floor };
+            self.shared.counters.batch(records, self.snapshots, batch.bytes.len() as u64, sync);
+            for written in [&mut self.batch, &mut self.rest] {
+                written.clear(self.config.batch_bytes_max);
+            }
+            (self.records, self.snapshots) = (0, 0);
         }
-        self.acknowledge(agreed);
-        Ok(())
-    }
-
-    /// A large batch, and one that would overtake another, is handed to the task that acknowledges.
-    fn acknowledge(&mut self, agreed: Option<Duration>) {
         self.under_way = self.waiting.len() + self.entries.len();
         self.gather_until = Instant::now() + (agreed.unwrap_or_default() / GATHER_PART).min(GATHER_MAX);
+        // A large batch, and one that would overtake another, is handed to the task that acknowledges.
         if let Some(ack_sender) = &self.ack_sender
             && (self.waiting.len() >= HANDED_OVER_FROM || !self.shared.handed_over.is_done())
         {
@@ -371,27 +413,23 @@ impl<C: Completion> Writer<C> {
                 pending: (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes)),
                 shared: Arc::clone(&self.shared),
             });
-            return;
+            return Ok(());
         }
         let now = Instant::now();
         while let Some(Waiting { seq, at, completion }) = self.waiting.pop_front() {
             let waited = now.saturating_duration_since(at);
             completion.complete(Ok(Durable { seq, waited, agreed }));
         }
-        self.leave();
-    }
-
-    /// A panic may have kept some from being answered; closing must not wait for those.
-    fn leave(&mut self) {
-        let (taken, bytes) = (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
-        self.shared.leave(taken, bytes);
+        self.shared.leave(std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
+        Ok(())
     }
 
     /// Refuses all entries that wait, and calls the hook.
     fn begin_to_refuse(&mut self, poisoned: &Poisoned) {
         self.shared.poisoned.get_or_init(|| poisoned.clone());
         self.shared.refuses.store(true, Ordering::SeqCst);
-        self.leave();
+        // A panic may have kept some from being answered; closing must not wait for those.
+        self.shared.leave(std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
         while let Some(waiting) = self.waiting.pop_front() {
             waiting.completion.complete(Err(poisoned.clone()));
         }

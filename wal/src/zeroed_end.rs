@@ -89,7 +89,7 @@ fn end_of_whole(file: &File) -> io::Result<Option<u64>> {
             match read(&block[at..]) {
                 Piece::Whole(length) => at += length,
                 // RocksDB forgives a record that is too short by itself.
-                Piece::Unknown | Piece::Short => return Ok(None),
+                Piece::Other => return Ok(None),
                 Piece::Broken(length) => {
                     let place = start + at as u64;
                     let is_lost =
@@ -124,8 +124,8 @@ fn end_of_written(mut file: &File) -> io::Result<u64> {
 enum Piece {
     Whole(usize),
     Broken(usize),
-    Short,
-    Unknown,
+    /// Of an unknown type, or too short.
+    Other,
 }
 
 fn read(bytes: &[u8]) -> Piece {
@@ -137,9 +137,9 @@ fn read(bytes: &[u8]) -> Piece {
         return Piece::Broken(HEAD_BYTES);
     }
     if !TYPES.contains(&head[6]) {
-        return Piece::Unknown;
+        return Piece::Other;
     }
-    let Some(content) = content.get(..length) else { return Piece::Short };
+    let Some(content) = content.get(..length) else { return Piece::Other };
     let found = crc32c::crc32c_append(crc32c::crc32c(&head[6..]), content);
     match masked(found) == checksum {
         true => Piece::Whole(HEAD_BYTES + length),

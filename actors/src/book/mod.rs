@@ -202,15 +202,6 @@ impl<M: Machine> Book<M> {
         self.host.machine.now_ms(&self.book, self.host.config.clock.wall_ms()).max(self.latest_ms)
     }
 
-    fn generation(&self) -> u64 {
-        self.host.machine.generation(&self.book)
-    }
-
-    fn settle(&mut self, now_ms: i64) {
-        self.latest_ms = now_ms;
-        self.host.machine.settle(&mut self.book, now_ms);
-    }
-
     fn handle(&mut self, message: BookMessage<M>) -> bool {
         if self.halted {
             self.handle_halted(message);
@@ -241,10 +232,10 @@ impl<M: Machine> Book<M> {
             }
             BookMessage::BeginAdvance(to) => {
                 self.advancing = true;
-                let _ = to.send((self.now_ms(), self.generation()));
+                let _ = to.send((self.now_ms(), self.host.machine.generation(&self.book)));
             }
             BookMessage::NextDue { until_ms, generation, dealt_with, to } => {
-                let is_of = generation == self.generation();
+                let is_of = generation == self.host.machine.generation(&self.book);
                 let due = if is_of { self.next_due(until_ms, &dealt_with) } else { Due::None };
                 let _ = to.send((due, dealt_with));
             }
@@ -285,8 +276,9 @@ impl<M: Machine> Book<M> {
             Some(failure) => failure,
             None => {
                 let now_ms = self.now_ms();
-                self.settle(now_ms);
+                self.latest_ms = now_ms;
                 let machine = &self.host.machine;
+                machine.settle(&mut self.book, now_ms);
                 match catch_unwind(AssertUnwindSafe(|| machine.view(&self.book, query, now_ms))) {
                     Ok(view) => return self.host.log.fence(PendingReply::View { to, view, admission }),
                     Err(_) => Failure::Defect("a defect in a view; nothing changed".to_owned()),
@@ -458,7 +450,7 @@ impl<M: Machine> Book<M> {
         if !(self.host.config.has_room_for_due)(self.tenant) {
             wall_ms = wall_ms.max(self.host.config.clock.wall_ms().saturating_add(REST.as_millis() as i64));
         }
-        if self.armed_ms.is_none_or(|armed_ms| wall_ms < armed_ms) {
+        if !matches!(self.armed_ms, Some(armed_ms) if armed_ms <= wall_ms) {
             self.armed_ms = Some(wall_ms);
             // The queue is closed after the engine's end; then no book is left to wake.
             let _ = self.host.alarm.send((wall_ms, self.tenant));

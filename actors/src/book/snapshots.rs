@@ -38,7 +38,8 @@ impl<M: Machine> Book<M> {
         // time, which a record may have left undone, so that the saved state follows from the
         // records and the time alone.
         let time_ms = self.earliest_ms().max(self.latest_ms);
-        self.settle(time_ms);
+        self.latest_ms = time_ms;
+        self.host.machine.settle(&mut self.book, time_ms);
         let (tenant, version) = (self.tenant, self.version);
         let index = alarm::mark(&*self.host.machine, tenant, &self.book);
         if !self.host.machine.is_large(&self.book) {

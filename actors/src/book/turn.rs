@@ -9,10 +9,9 @@
 
 use super::Book;
 use crate::machine::{Decision, LONG_AGO_MS, Machine, Turn};
-use crate::protocol::{
-    Ask, Failure, FollowUps, Listener, PendingReply, Reply, ReplyTo, Settled, Step, Timing,
-};
+use crate::protocol::{Ask, Failure, FollowUps, Listener, PendingReply, Reply, ReplyTo, Settled, Timing};
 use std::collections::HashSet;
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -27,11 +26,15 @@ struct Decided<M: Machine> {
     follow_ups: Option<Box<FollowUps<M>>>,
 }
 
-struct Together<M: Machine> {
+/// Applied, and not in the log yet.
+struct Applied<M: Machine> {
     record: M::Record,
     turn: Turn,
-    replies: Vec<Reply<M>>,
+    first: Reply<M>,
+    others: Vec<Reply<M>>,
 }
+
+type Indexed<M> = (IndexOps, Option<Listener<M>>);
 
 impl<M: Machine> Book<M> {
     pub(super) fn turn(&mut self, ask: Ask<M>) {
@@ -39,22 +42,19 @@ impl<M: Machine> Book<M> {
         if let Err(failure) = self.takes(&ask) {
             return ask.reply_to.send(Err(failure));
         }
-        let before = self.generation();
-        let turn = match self.host.machine.begins_anew(&ask.command) {
-            true => self.turn_at(self.host.config.clock.wall_ms(), 0),
-            false => self.begin_turn(ask.step.as_ref()),
-        };
+        let before = self.host.machine.generation(&self.book);
+        let turn = self.begin_turn(&ask);
         if let Some(decided) = self.decide(ask, turn, began) {
             self.carry_out(decided, turn, began);
         }
-        if self.generation() != before {
+        if self.host.machine.generation(&self.book) != before {
             self.begin_anew(turn.now_ms);
         }
     }
 
     pub(super) fn turns(&mut self, asks: Vec<Box<Ask<M>>>) {
         let began = Instant::now();
-        let mut together: Option<Together<M>> = None;
+        let mut together: Option<Applied<M>> = None;
         for ask in asks {
             let taken = if self.halted { Err(Failure::Halted) } else { self.takes(&ask) };
             if let Err(failure) = taken {
@@ -64,7 +64,7 @@ impl<M: Machine> Book<M> {
             let turn = match &together {
                 // The instant is common; ids are derived from bits of their own.
                 Some(together) => Turn { seed: (self.host.config.seeds)(), ..together.turn },
-                None => self.begin_turn(ask.step.as_ref()),
+                None => self.begin_turn(&ask),
             };
             let Some(mut decided) = self.decide(*ask, turn, began) else { continue };
             // Unless anything else comes of the decision.
@@ -85,7 +85,7 @@ impl<M: Machine> Book<M> {
         if let Some(failure) = self.host.failure() {
             return Err(failure);
         }
-        let generation = self.generation();
+        let generation = self.host.machine.generation(&self.book);
         let is_of_before = matches!(ask.generation, Some(known) if known != generation)
             || matches!(&ask.step, Some(step) if step.generation != generation);
         if is_of_before {
@@ -99,23 +99,25 @@ impl<M: Machine> Book<M> {
         Ok(())
     }
 
-    fn begin_turn(&mut self, step: Option<&Step>) -> Turn {
-        let now_ms = match step {
-            Some(step) => self.earliest_ms().max(step.at_ms).max(self.latest_ms),
-            None => self.now_ms(),
-        };
-        self.settle(now_ms);
-        let ahead_ms = if self.advancing || step.is_some() {
-            let wall_ms = self.host.machine.wall_ms(&self.book, now_ms);
-            wall_ms.saturating_sub(self.host.config.clock.wall_ms()).max(0)
-        } else {
-            0
-        };
-        self.turn_at(now_ms, ahead_ms)
-    }
-
-    fn turn_at(&self, now_ms: i64, ahead_ms: i64) -> Turn {
-        Turn { tenant: self.tenant, now_ms, seed: (self.host.config.seeds)(), ahead_ms }
+    fn begin_turn(&mut self, ask: &Ask<M>) -> Turn {
+        let wall_ms = self.host.config.clock.wall_ms();
+        let seed = (self.host.config.seeds)();
+        let mut turn = Turn { tenant: self.tenant, now_ms: wall_ms, seed, ahead_ms: 0 };
+        let machine = &self.host.machine;
+        if machine.begins_anew(&ask.command) {
+            return turn;
+        }
+        turn.now_ms = match &ask.step {
+            Some(step) => self.earliest_ms().max(step.at_ms),
+            None => machine.now_ms(&self.book, wall_ms),
+        }
+        .max(self.latest_ms);
+        self.latest_ms = turn.now_ms;
+        machine.settle(&mut self.book, turn.now_ms);
+        if self.advancing || ask.step.is_some() {
+            turn.ahead_ms = machine.wall_ms(&self.book, turn.now_ms).saturating_sub(wall_ms).max(0);
+        }
+        turn
     }
 
     /// The time of the last record, before which no turn may be.
@@ -128,14 +130,17 @@ impl<M: Machine> Book<M> {
         let machine = &*self.host.machine;
         let Ask { command, entity, id, step, asked, reply_to, .. } = ask;
         let decided = catch_unwind(AssertUnwindSafe(|| {
-            let Decision { record, refusal, effects: mut own } =
+            let Decision { record, refusal, effects } =
                 machine.decide(&self.book, entity.as_deref(), command, turn);
+            let (mut own, mut others) = (Vec::new(), Vec::new());
             // The targets are asked for in the turn, where a panic does no harm; the writer of the
             // log must not see one.
-            let others: Vec<_> = own
-                .extract_if(.., |effect| id != Some(machine.effect_target(effect)))
-                .map(|effect| (machine.effect_target(&effect), effect))
-                .collect();
+            for effect in effects {
+                match machine.effect_target(&effect) {
+                    target if Some(target) == id => own.push(effect),
+                    target => others.push((target, effect)),
+                }
+            }
             (record, refusal, own, others)
         }));
         let Ok((record, refusal, own, others)) = decided else {
@@ -166,7 +171,8 @@ impl<M: Machine> Book<M> {
         let Decided { reply_to, id, record, mut settled, follow_ups } = decided;
         let Some(record) = record else {
             settled.timing.apply = began.elapsed();
-            let reply = PendingReply::Command { reply_to, settled, follow_ups, listener: None };
+            let (first, others) = ((reply_to, settled), Vec::new());
+            let reply = PendingReply::Command { first, others, follow_ups, listener: None };
             return self.host.log.fence(reply);
         };
         let payload = match self.encoded(id, &record) {
@@ -177,7 +183,7 @@ impl<M: Machine> Book<M> {
             self.apply(&record, turn.now_ms)?;
             Ok(self.index(&record, turn.now_ms))
         });
-        let (index, listener) = match applied {
+        let indexed = match applied {
             Ok(indexed) => indexed,
             Err(why) => return reply_to.send(Err(self.broken(&why))),
         };
@@ -185,7 +191,7 @@ impl<M: Machine> Book<M> {
             // No caller knows of the new entities before this turn is over, so no newer state can be in
             // the cache.
             let targets: HashSet<_> = follow_ups.effects.iter().map(|(target, _)| *target).collect();
-            let generation = self.generation();
+            let generation = self.host.machine.generation(&self.book);
             for (new, entity) in self.host.machine.entities_in(&record) {
                 if targets.contains(&new) {
                     self.host.entity_cache.insert((self.tenant, new), (generation, entity));
@@ -195,15 +201,27 @@ impl<M: Machine> Book<M> {
         if let Some(id) = id {
             settled.entity = self.host.machine.entity_in(&record, id).or(settled.entity);
         }
-        settled.record = Some(Arc::new(record));
-        settled.timing.apply = began.elapsed();
-        let append = Append { tenant: self.tenant, time_ms: turn.now_ms, payload, index };
-        self.append(append, PendingReply::Command { reply_to, settled, follow_ups, listener });
+        let applied = Applied { record, turn, first: (reply_to, settled), others: Vec::new() };
+        self.append(applied, payload, indexed, follow_ups, began);
     }
 
-    fn append(&mut self, append: Append, reply: PendingReply<M>) {
+    fn append(
+        &mut self,
+        applied: Applied<M>,
+        payload: Vec<u8>,
+        (index, listener): Indexed<M>,
+        follow_ups: Option<Box<FollowUps<M>>>,
+        began: Instant,
+    ) {
+        let Applied { record, turn, mut first, mut others } = applied;
+        let (apply, record) = (began.elapsed(), Arc::new(record));
+        for (_, settled) in iter::once(&mut first).chain(&mut others) {
+            settled.timing.apply = apply;
+            settled.record = Some(Arc::clone(&record));
+        }
         self.version += 1;
-        self.host.log.append(append, reply);
+        let append = Append { tenant: self.tenant, time_ms: turn.now_ms, payload, index };
+        self.host.log.append(append, PendingReply::Command { first, others, follow_ups, listener });
         if !self.put_off.is_empty() {
             self.catch_up();
         }
@@ -237,7 +255,7 @@ impl<M: Machine> Book<M> {
         Ok(())
     }
 
-    fn index(&self, record: &M::Record, now_ms: i64) -> (IndexOps, Option<Listener<M>>) {
+    fn index(&self, record: &M::Record, now_ms: i64) -> Indexed<M> {
         let (host, tenant) = (&self.host, self.tenant);
         let mut index = IndexOps::new();
         host.machine.index(tenant, now_ms, record, &mut index);
@@ -256,7 +274,7 @@ impl<M: Machine> Book<M> {
 
     fn join(
         &mut self,
-        together: &mut Option<Together<M>>,
+        together: &mut Option<Applied<M>>,
         decided: Decided<M>,
         record: M::Record,
         turn: Turn,
@@ -267,35 +285,31 @@ impl<M: Machine> Book<M> {
         }
         if let Err(why) = guarded(|| self.apply(&record, turn.now_ms)) {
             // Decisions before it are in the book that is in doubt, and not in the log.
-            let before = together.take().into_iter().flat_map(|together| together.replies);
+            let before = together.take().into_iter();
+            let before = before.flat_map(|Applied { first, others, .. }| iter::once(first).chain(others));
             return self.fail(before.chain([(reply_to, settled)]), &why);
         }
         match together {
             Some(together) => {
                 self.host.machine.join(&mut together.record, record);
-                together.replies.push((reply_to, settled));
+                together.others.push((reply_to, settled));
             }
-            None => *together = Some(Together { record, turn, replies: vec![(reply_to, settled)] }),
+            None => {
+                *together = Some(Applied { record, turn, first: (reply_to, settled), others: Vec::new() });
+            }
         }
     }
 
-    fn append_together(&mut self, together: Option<Together<M>>, began: Instant) {
-        let Some(Together { record, turn, mut replies }) = together else { return };
-        let record = Arc::new(record);
-        let Ok(payload) = self.encoded(None, &record) else {
-            return self.fail(replies, "a record of several commands cannot be written");
+    fn append_together(&mut self, together: Option<Applied<M>>, began: Instant) {
+        let Some(together) = together else { return };
+        let written = match self.encoded(None, &together.record) {
+            Ok(payload) => guarded(|| Ok((payload, self.index(&together.record, together.turn.now_ms)))),
+            Err(_) => Err("a record of several commands cannot be written".to_owned()),
         };
-        let (index, listener) = match guarded(|| Ok(self.index(&record, turn.now_ms))) {
-            Ok(indexed) => indexed,
-            Err(why) => return self.fail(replies, &why),
-        };
-        let apply = began.elapsed();
-        for (_, settled) in &mut replies {
-            settled.timing.apply = apply;
-            settled.record = Some(Arc::clone(&record));
+        match written {
+            Ok((payload, indexed)) => self.append(together, payload, indexed, None, began),
+            Err(why) => self.fail(iter::once(together.first).chain(together.others), &why),
         }
-        let append = Append { tenant: self.tenant, time_ms: turn.now_ms, payload, index };
-        self.append(append, PendingReply::Commands { replies, listener });
     }
 
     fn fail(&mut self, replies: impl IntoIterator<Item = Reply<M>>, why: &str) {

@@ -50,12 +50,6 @@ pub struct Followed<M: Machine> {
     pub(super) books: Books<M>,
 }
 
-impl<M: Machine> Followed<M> {
-    pub fn store(&self) -> &Arc<dyn Store> {
-        &self.store
-    }
-}
-
 impl<M: Machine> Follower<M> {
     pub fn open(
         machine: M,

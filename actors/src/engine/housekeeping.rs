@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
-use wal::{Seq, StoreError, Superfluous};
+use wal::{Seq, Superfluous};
 
 const TICK: Duration = Duration::from_secs(1);
 
@@ -42,7 +42,7 @@ pub(super) async fn run<M: Machine>(host: Weak<Host<M>>) {
         let idle = seconds(host.config.idle_seconds);
         for tenant in tenants(&host, |book| ticks - book.last_used.load(Ordering::Relaxed) >= idle) {
             if let Some(handle) = host.books.get(&tenant) {
-                handle.touch(ticks);
+                handle.last_used.store(ticks, Ordering::Relaxed);
                 handle.send(BookMessage::Retire);
             }
         }
@@ -93,7 +93,8 @@ async fn snapshot_round<M: Machine>(host: &Host<M>) -> Result<Seq, Failure> {
     let mut reached = floor;
     for halted in host.halts.all() {
         let newest = host.reader.newest_snapshot(halted.tenant);
-        reached = reached.min(newest.map_err(|error| Failure::Storage(error.to_string()))?.unwrap_or(0));
+        let newest = newest.map_err(|error| Failure::Storage(error.to_string()))?;
+        reached = reached.min(newest.map_or(0, |head| head.seq));
     }
     if reached > snapshot_seq() {
         reply_to(|to| host.log.raise_floor(reached, PendingReply::Done(to))).await?;
@@ -119,9 +120,5 @@ impl<M: Machine> Engine<M> {
         let (to, from) = oneshot::channel();
         self.host.log.prune_index(entries, PendingReply::Done(to));
         from
-    }
-
-    pub fn checkpoint(&self, path: &std::path::Path) -> Result<(), StoreError> {
-        self.host.log.checkpoint(path)
     }
 }

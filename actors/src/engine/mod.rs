@@ -26,11 +26,12 @@ use wal::Reader;
 
 pub struct Engine<M: Machine> {
     host: Arc<Host<M>>,
+    pub clock: Clock,
 }
 
 impl<M: Machine> Clone for Engine<M> {
     fn clone(&self) -> Self {
-        Engine { host: Arc::clone(&self.host) }
+        Engine { host: Arc::clone(&self.host), clock: self.clock.clone() }
     }
 }
 
@@ -41,10 +42,6 @@ impl<M: Machine> Engine<M> {
 
     pub fn machine(&self) -> &M {
         &self.host.machine
-    }
-
-    pub fn clock(&self) -> &Clock {
-        &self.host.config.clock
     }
 
     fn admit(&self, tenant: u64, standing: Standing, for_record: bool) -> Result<Admission, Failure> {
@@ -73,7 +70,8 @@ impl<M: Machine> Engine<M> {
     }
 
     pub fn is_halted(&self, tenant: u64) -> bool {
-        self.host.halts.is_halted(tenant)
+        let halts = &self.host.halts;
+        halts.count.load(Ordering::SeqCst) > 0 && halts.is_halted(tenant)
     }
 
     /// `None` if a request for a record would not be refused now. Asked before work is put into a
@@ -105,8 +103,7 @@ impl<M: Machine> Engine<M> {
     ) -> impl Future<Output = CommandReply<M>> + Send + use<M> {
         let asked = self.admit(tenant, self.standing(tenant), true).map(|admission| {
             let (reply_to, from) = ReplyTo::new(Some(admission), None, until_reply);
-            let ask = Ask::of_book(command, None, true, reply_to);
-            self.host.send_to_book(tenant, BookMessage::Ask(ask));
+            self.host.send_to_book(tenant, BookMessage::Ask(Ask::of_book(command, None, true, reply_to)));
             from
         });
         async move { asked?.await? }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 use wal::cluster::Agreement;
-use wal::{AckBatch, AckSender, Log, OpenError, Store};
+use wal::{AckBatch, Log, OpenError, Store};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -32,7 +32,12 @@ type AckQueue<M> = UnboundedReceiver<AckBatch<PendingReply<M>>>;
 
 /// Completions of a large write are called in a task of its own: to wake a task is cheapest from
 /// another one, and the log's writer goes on with the next write meanwhile.
-fn ack_queue<M: Machine>() -> (AckSender<PendingReply<M>>, AckQueue<M>) {
+fn open<M: Machine>(
+    store: Arc<dyn Store>,
+    log: wal::Config,
+    config: &Config,
+    agreement: Option<Box<dyn Agreement>>,
+) -> Result<(Log<PendingReply<M>>, AckQueue<M>), OpenError> {
     let (sender, queue) = unbounded_channel::<AckBatch<PendingReply<M>>>();
     let send = move |batch| {
         // The task ends with the runtime; then the log's own thread acknowledges, and no caller is
@@ -41,7 +46,8 @@ fn ack_queue<M: Machine>() -> (AckSender<PendingReply<M>>, AckQueue<M>) {
             refused.0.acknowledge();
         }
     };
-    (Box::new(send), queue)
+    let log = Log::open_with(store, log, Some(Box::new(send)), config.stepper.clone(), agreement)?;
+    Ok((log, queue))
 }
 
 struct Queues<M: Machine> {
@@ -57,8 +63,7 @@ impl<M: Machine> Engine<M> {
         log: wal::Config,
         config: Config,
     ) -> Result<Self, StartError> {
-        let (ack_sender, ack_queue) = ack_queue::<M>();
-        let log = Log::open_with(store.into(), log, Some(ack_sender), config.stepper.clone(), None)?;
+        let (log, ack_queue) = open(store.into(), log, &config, None)?;
         let machine = Arc::new(machine);
         let mut recovered = recovery::recover(&*machine, &log.reader(), &config.set_aside)?;
         let (engine, queues) = Engine::new(machine, effects, log, ack_queue, config);
@@ -82,10 +87,8 @@ impl<M: Machine> Engine<M> {
         agreement: Box<dyn Agreement>,
         config: Config,
     ) -> Result<Self, StartError> {
-        let (ack_sender, ack_queue) = ack_queue::<M>();
         let Followed { store, log, books } = followed;
-        let stepper = config.stepper.clone();
-        let log = Log::open_with(store, log, Some(ack_sender), stepper, Some(agreement))?;
+        let (log, ack_queue) = open(store, log, &config, Some(agreement))?;
         let (engine, queues) = Engine::new(Arc::new(machine), effects, log, ack_queue, config);
         engine.begin(books, queues);
         Ok(engine)
@@ -117,7 +120,8 @@ impl<M: Machine> Engine<M> {
                 }
             }
         });
-        (Engine { host }, Queues { alarms, follow_ups })
+        let clock = host.config.clock.clone();
+        (Engine { host, clock }, Queues { alarms, follow_ups })
     }
 
     /// The actors come before the tasks next to them: a round of snapshots before would take the

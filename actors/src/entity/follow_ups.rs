@@ -19,7 +19,7 @@ pub(crate) async fn run<M: Machine>(mut queue: UnboundedReceiver<FollowUpMessage
                 let mut effects = effects.into_iter();
                 while effects.len() > 0 {
                     let group = effects.by_ref().take(GROUP_MAX).collect();
-                    let until_done = Arc::clone(&until_done);
+                    let until_done = until_done.clone();
                     let performing = perform(Arc::clone(&host), tenant, step.clone(), group, until_done);
                     host.runtime.spawn(performing);
                 }
@@ -35,12 +35,12 @@ async fn perform<M: Machine>(
     tenant: u64,
     step: Option<Step>,
     effects: Vec<(M::EntityId, M::Effect)>,
-    until_done: Arc<UntilDone<M>>,
+    until_done: UntilDone<M>,
 ) {
     let mut under_way: Vec<EntityRun<M>> = Vec::with_capacity(effects.len());
     let mut asks = Vec::new();
     for (target, effect) in effects {
-        let until_done = Arc::clone(&until_done);
+        let until_done = until_done.clone();
         let message = EntityMessage::Perform { effect, step: step.clone(), until_done };
         if let Some((mut run, message)) = deliver(&host, tenant, target, false, message) {
             run.keeps = true;
@@ -64,7 +64,8 @@ async fn perform<M: Machine>(
         if run.state.waiting.is_empty()
             && let Some(Some(entity)) = &run.state.known
         {
-            until_done.note((run.id, Arc::clone(entity)));
+            // The caller may be gone.
+            let _ = until_done.send((run.id, Arc::clone(entity)));
         }
         run.leave();
     }

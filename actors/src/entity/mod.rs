@@ -39,8 +39,7 @@ pub(crate) mod follow_ups;
 use crate::host::Host;
 use crate::machine::Machine;
 use crate::protocol::{
-    Ask, BookMessage, CommandReply, EntityMessage, EntityReply, EntityState, Failure, ReplyTo, Settled, Step,
-    Waiting,
+    Ask, BookMessage, CommandReply, EntityMessage, EntityReply, EntityState, Failure, ReplyTo, Step, Waiting,
 };
 use dashmap::mapref::entry::Entry;
 use handoff::TasklessMailbox;
@@ -196,20 +195,22 @@ impl<M: Machine> EntityRun<M> {
     }
 
     pub fn begin(&mut self, message: EntityMessage<M>) {
+        // A state from before the book began anew is forgotten. The result of an effect is of the state that asked
+        // for it, and goes with it.
+        if let EntityMessage::Ask { .. } | EntityMessage::Due { .. } = &message
+            && let Some(known) = self.state.generation
+            && self.host.generation(self.tenant).is_ok_and(|now| now != known)
+        {
+            (self.state.known, self.state.generation) = (None, None);
+        }
         match message {
             EntityMessage::Ask { command, fresh, step, asked, reply_to } => {
                 self.step = step;
-                self.forget_before();
-                self.ask(
-                    command,
-                    fresh,
-                    asked,
-                    Some(EntityReply { to: Waiting::Caller(reply_to), durable: None }),
-                );
+                let reply = EntityReply { to: Waiting::Caller(reply_to), durable: None };
+                self.ask(command, fresh, asked, Some(reply));
             }
             EntityMessage::Due { command, firing } => {
                 self.step = None;
-                self.forget_before();
                 let reply = EntityReply { to: Waiting::Deadline(Some(firing)), durable: None };
                 self.ask(command, false, Instant::now(), Some(reply));
             }
@@ -222,23 +223,25 @@ impl<M: Machine> EntityRun<M> {
                     && self.host.machine.is_wanted(known.as_deref(), &effect)
                 {
                     let to = Waiting::FollowUp { _until_done: until_done };
-                    self.to_do.push((effect, Some(EntityReply { to, durable: None })));
+                    self.perform(effect, Some(EntityReply { to, durable: None }));
                 }
             }
             EntityMessage::Result { command, step, effect } => {
                 self.step = step;
-                let reply = self.waited_for(effect);
-                self.ask(command, false, Instant::now(), reply);
+                let waiting = &mut self.state.waiting;
+                let place = waiting.iter().position(|(waiting, _)| *waiting == effect);
+                let reply = place.and_then(|place| waiting.swap_remove(place).1);
+                match command {
+                    Some(command) => self.ask(command, false, Instant::now(), reply),
+                    None => self.lost(reply),
+                }
             }
             EntityMessage::Late { effect } => self.late(effect),
-            EntityMessage::Lost { effect } => {
-                let reply = self.waited_for(effect);
-                self.lost(reply);
-            }
         }
-        self.work();
     }
 
+    /// Until no command waits for the book. An effect that is done at once (a simulator) is followed up at
+    /// once; another goes on by itself.
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while let Phase::Deciding { entity, from, reply } = &mut self.phase {
             let decided = match ready!(Pin::new(from).poll(context)) {
@@ -247,29 +250,25 @@ impl<M: Machine> EntityRun<M> {
             };
             let (before, reply) = (entity.take(), reply.take());
             self.phase = Phase::Working;
-            self.learn(before, &decided);
-            self.conclude(decided, reply);
-            self.work();
+            self.conclude(before, decided, reply);
+            while matches!(self.phase, Phase::Working)
+                && let Some((effect, reply)) = self.to_do.pop()
+            {
+                self.perform(effect, reply);
+            }
         }
         Poll::Ready(())
     }
 
-    /// Until the book has to decide. An effect that is done at once (a simulator) is followed up at
-    /// once; another goes on by itself.
-    fn work(&mut self) {
-        while matches!(self.phase, Phase::Working)
-            && let Some((effect, reply)) = self.to_do.pop()
-        {
-            self.perform(effect, reply);
-        }
-    }
-
     fn ask(&mut self, command: M::Command, fresh: bool, asked: Instant, reply: Option<EntityReply<M>>) {
         if let Err(failure) = self.know() {
-            return self.conclude(Err(failure), reply);
+            if let Some(reply) = reply {
+                reply.fail(failure);
+            }
+            return;
         }
         let entity = self.state.known.take().flatten();
-        let (reply_to, from) = ReplyTo::bare();
+        let (reply_to, from) = ReplyTo::new(None, None, None);
         let ask = Box::new(Ask {
             command,
             entity: entity.clone(),
@@ -286,32 +285,6 @@ impl<M: Machine> EntityRun<M> {
             self.host.send_to_book(self.tenant, BookMessage::Ask(ask));
         }
         self.phase = Phase::Deciding { entity, from, reply };
-    }
-
-    fn learn(&mut self, before: Option<Arc<M::Entity>>, decided: &CommandReply<M>) {
-        let known = match decided {
-            Ok(settled) => match &settled.record {
-                Some(record) if self.host.machine.is_gone(record, self.id) => None,
-                _ => settled.entity.clone(),
-            },
-            Err(Failure::Reset) => {
-                self.host.generations.remove(&self.tenant);
-                (self.state.known, self.state.generation) = (None, None);
-                return;
-            }
-            Err(_) => before,
-        };
-        self.state.known = Some(known);
-    }
-
-    /// Forgets a state from before the book began anew. The result of an effect is of the state that asked
-    /// for it, and goes with it.
-    fn forget_before(&mut self) {
-        if let Some(known) = self.state.generation
-            && self.host.generation(self.tenant).is_ok_and(|now| now != known)
-        {
-            (self.state.known, self.state.generation) = (None, None);
-        }
     }
 
     fn know(&mut self) -> Result<(), Failure> {
@@ -364,11 +337,6 @@ impl<M: Machine> EntityRun<M> {
         self.state.waiting.push((effect, reply));
     }
 
-    fn waited_for(&mut self, effect: u64) -> Option<EntityReply<M>> {
-        let place = self.state.waiting.iter().position(|(waiting, _)| *waiting == effect)?;
-        self.state.waiting.swap_remove(place).1
-    }
-
     /// No caller waits for the effect's result any more; the entity stays until it comes. A deadline
     /// is due until the effect has ended, and would be asked about again: its book hears that it
     /// takes its time.
@@ -395,20 +363,45 @@ impl<M: Machine> EntityRun<M> {
 
     /// Sends the entity's reply if there is no effect to perform; else these are to be done, and the
     /// reply goes with the first.
-    fn conclude(&mut self, decided: CommandReply<M>, mut reply: Option<EntityReply<M>>) {
+    fn conclude(
+        &mut self,
+        before: Option<Arc<M::Entity>>,
+        decided: CommandReply<M>,
+        mut reply: Option<EntityReply<M>>,
+    ) {
         let mut settled = match decided {
             Ok(settled) => settled,
             Err(failure) => {
+                self.state.known = Some(before);
+                if failure == Failure::Reset {
+                    self.host.generations.remove(&self.tenant);
+                    (self.state.known, self.state.generation) = (None, None);
+                }
                 if let Some(reply) = reply {
                     reply.fail(failure);
                 }
                 return;
             }
         };
+        self.state.known = match &settled.record {
+            Some(record) if self.host.machine.is_gone(record, self.id) => Some(None),
+            _ => Some(settled.entity.clone()),
+        };
         let effects = std::mem::take(&mut settled.effects);
         let has_record = settled.record.is_some();
         if let Some(reply) = &mut reply {
-            reply.add(settled);
+            if let Some(before) = reply.durable.take()
+                && !has_record
+            {
+                // Of an entity that is gone since, the answer is what it was.
+                settled.entity = settled.entity.or(before.entity);
+                settled.record = before.record;
+                settled.seq = before.seq;
+                settled.time_ms = before.time_ms;
+                settled.timing = before.timing;
+                settled.refusal = settled.refusal.or(before.refusal);
+            }
+            reply.durable = Some(settled);
         }
         if effects.is_empty() {
             if let Some(reply) = reply {
@@ -420,7 +413,13 @@ impl<M: Machine> EntityRun<M> {
         // it would come again.
         if has_record && let Some(reply) = &mut reply {
             match &mut reply.to {
-                Waiting::Caller(reply_to) => reply_to.recorded(),
+                // Others may find the record in the index now.
+                Waiting::Caller(reply_to) => {
+                    reply_to.until_record = None;
+                    if let Some(admission) = &mut reply_to.admission {
+                        admission.recorded();
+                    }
+                }
                 Waiting::Deadline(firing) => *firing = None,
                 Waiting::FollowUp { .. } => {}
             }
@@ -461,36 +460,17 @@ async fn go_on<M: Machine>(
             Err(_) => Poll::Ready(None),
         }
     }));
-    let performed = match tokio::time::timeout(host.config.patience, &mut performed).await {
+    let command = match tokio::time::timeout(host.config.patience, &mut performed).await {
         Ok(performed) => performed,
         Err(_) => {
             send(&host, tenant, id, EntityMessage::Late { effect });
             performed.await
         }
     };
-    let message = match performed {
-        Some(command) => EntityMessage::Result { command, step, effect },
-        None => EntityMessage::Lost { effect },
-    };
-    send(&host, tenant, id, message);
+    send(&host, tenant, id, EntityMessage::Result { command, step, effect });
 }
 
 impl<M: Machine> EntityReply<M> {
-    fn add(&mut self, mut settled: Box<Settled<M>>) {
-        if let Some(before) = self.durable.take()
-            && settled.record.is_none()
-        {
-            // Of an entity that is gone since, the answer is what it was.
-            settled.entity = settled.entity.or(before.entity);
-            settled.record = before.record;
-            settled.seq = before.seq;
-            settled.time_ms = before.time_ms;
-            settled.timing = before.timing;
-            settled.refusal = settled.refusal.or(before.refusal);
-        }
-        self.durable = Some(settled);
-    }
-
     fn send(self) {
         if let (Waiting::Caller(reply_to), Some(settled)) = (self.to, self.durable) {
             reply_to.send(Ok(settled));

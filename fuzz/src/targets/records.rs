@@ -26,18 +26,18 @@ pub fn run(input: &[u8]) {
     };
     let mut written = Vec::new();
     record.encode_into(&mut written);
-    let (back, rest) = Record::split_off(&written, seq).expect("what was written can be read");
+    let (back, rest) = Record::split_off(&written, seq, None).expect("what was written can be read");
     assert!(rest.is_empty());
     assert_eq!(Record { hash: record.hash, ..back }, record);
-    assert!(Record::split_off(&written, seq.wrapping_add(1)).is_err(), "in another place");
-    assert!(Record::split_off(&written[..written.len() - 1], seq).is_err(), "without its end");
+    assert!(Record::split_off(&written, seq.wrapping_add(1), None).is_err(), "in another place");
+    assert!(Record::split_off(&written[..written.len() - 1], seq, None).is_err(), "without its end");
     let at = flip % (8 * written.len());
     written[at / 8] ^= 1 << (at % 8);
-    assert!(Record::split_off(&written, seq).is_err(), "bit {at} is flipped");
+    assert!(Record::split_off(&written, seq, None).is_err(), "bit {at} is flipped");
 }
 
 fn read(bytes: &[u8], seq: u64) {
-    let Ok((record, rest)) = Record::split_off(bytes, seq) else { return };
+    let Ok((record, rest)) = Record::split_off(bytes, seq, None) else { return };
     let mut again = Vec::new();
     record.encode_into(&mut again);
     assert_eq!(again, bytes[..bytes.len() - rest.len()], "a record is written in two ways");

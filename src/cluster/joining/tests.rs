@@ -9,13 +9,14 @@ fn directory() -> TempDir {
 
 /// Has a copy made with these parts, which are a node's.
 fn copied(data: &Path) {
-    renewed(data, |folder| {
+    let folder = &data.join(FOLDER);
+    seed::arrive(folder, || {
         for part in [LOG_DIRECTORY, "rates"] {
             fs::create_dir(folder.join(part)).map_err(at(folder))?;
             fs::write(folder.join(part).join("CURRENT"), part).map_err(at(folder))?;
         }
         fs::write(folder.join(MARK_KEY_FILE), "secret").map_err(at(folder))?;
-        Ok(Belongs::new("a cluster", "main")?.write(folder)?)
+        Ok::<(), ClusterError>(Belongs::new("a cluster", "main")?.write(folder)?)
     })
     .expect("a copy");
 }
@@ -27,7 +28,7 @@ fn refused(data: &Path) -> String {
 }
 
 fn sorted(directory: &Path) -> Vec<String> {
-    let names = names(directory).expect("names").into_iter();
+    let names = seed::names(directory).expect("names").into_iter();
     let mut names: Vec<String> = names.map(|name| name.into_string().expect("text")).collect();
     names.sort();
     names
@@ -69,15 +70,16 @@ fn what_broke_off_goes_and_what_is_somebody_elses_stays() {
     let data = directory();
     let data = data.path();
     assert_eq!(left(data).expect("it is empty"), Left::Nothing);
-    let broken = renewed(data, |folder| {
+    let folder = &data.join(FOLDER);
+    let broken = seed::arrive(folder, || {
         fs::write(folder.join("mark.key"), "secret").map_err(at(folder))?;
         assert_eq!(left(data).expect("it is taken anew"), Left::Nothing);
         Err(ClusterError::Refused("the stream broke off".to_owned()))
     });
     assert_eq!(broken.map_err(|why| why.to_string()), Err("the stream broke off".to_owned()));
     assert_eq!(sorted(data), Vec::<String>::new());
-    fs::create_dir(data.join(FOLDER)).expect("a folder");
+    fs::create_dir(folder).expect("a folder");
     assert_eq!(left(data).expect("a call that was ended at once"), Left::Nothing);
-    fs::write(data.join(FOLDER).join("of somebody"), "").expect("a file");
+    fs::write(folder.join("of somebody"), "").expect("a file");
     assert!(refused(data).ends_with("there is something in this directory"));
 }

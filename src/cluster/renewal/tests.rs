@@ -70,10 +70,10 @@ fn client(silence_max: Duration) -> Client {
 fn a_peer_that_stops_in_the_middle_is_given_up() {
     let data = tempfile::tempdir().expect("a directory");
     let (address, _) = peer(vec![7; 10_000], 5_000);
-    let asked = client(Duration::from_millis(200)).get(address);
+    let asked = client(Duration::from_millis(200)).get(&address);
     let (done, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        done.send(take(asked, data.path(), Tip::default()).map_err(|why| why.to_string()))
+        done.send(take(asked, &address, data.path(), Tip::default()).map_err(|why| why.to_string()))
     });
     let ended = ended.recv_timeout(PATIENCE).expect("it does not wait for ever");
     assert!(ended.is_err(), "it was not whole");

@@ -203,7 +203,7 @@ impl Arrival<'_> {
         while !rest.is_empty() {
             let seq = rest.get(8..16).and_then(|seq| seq.try_into().ok()).map(u64::from_le_bytes);
             let seq = seq.ok_or_else(|| block.bad(blocks::OTHER_RECORDS))?;
-            let (from, following) = wal::Record::split_off(rest, seq)?;
+            let (from, following) = wal::Record::split_off(rest, seq, None)?;
             rest = following;
             let tenant = live + u64::from(!is_live(from.tenant));
             let log = &mut self.into.log;

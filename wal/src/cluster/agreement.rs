@@ -33,7 +33,7 @@ impl<'a> Proposal<'a> {
     }
 
     pub fn records(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.batch.len_bytes());
+        let mut bytes = Vec::with_capacity(self.batch.bytes.len());
         for op in self.batch.ops().filter(|op| op.family == Family::Log) {
             bytes.extend_from_slice(op.value.unwrap_or_default());
         }

@@ -16,7 +16,7 @@
 //!
 //! Numbers are little endian.
 
-use crate::record::{self, Hash, Tip};
+use crate::record::{Hash, Tip};
 use crate::{Damage, Record, Seq};
 use zstd::bulk::Compressor;
 
@@ -135,9 +135,9 @@ pub(crate) fn unpack(head: &Head, packed: &[u8]) -> Result<AgreedBatch, Damage> 
     }
     let (mut tip, mut rest, mut found) = (head.base, &records[..], Vec::new());
     while !rest.is_empty() {
-        let (raw, hash, next) = record::follow(rest, tip.seq + 1, Some(tip.hash))?;
-        tip = Tip { seq: tip.seq + 1, hash };
-        found.push(raw.to_record(hash));
+        let (record, next) = Record::split_off(rest, tip.seq + 1, Some(tip.hash))?;
+        tip = Tip { seq: record.seq, hash: record.hash };
+        found.push(record);
         rest = next;
     }
     if tip != head.tip {
@@ -149,6 +149,7 @@ pub(crate) fn unpack(head: &Head, packed: &[u8]) -> Result<AgreedBatch, Damage> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record;
 
     fn records(base: Tip, payloads: &[Vec<u8>]) -> (Vec<u8>, Tip) {
         let (mut bytes, mut tip) = (Vec::new(), base);

@@ -31,10 +31,14 @@ pub struct Seen {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LookError {
-    #[error(transparent)]
+    #[error("etcd does not answer: {0}")]
     Unanswered(#[from] Unanswered),
     #[error("etcd holds no cluster under this partition")]
     NotFounded,
+    #[error("etcd holds a cluster under this partition already")]
+    Exists,
+    #[error("etcd holds a cluster in a format that this program does not know")]
+    Unknown,
     #[error("record {after} and what follows it are no longer in etcd")]
     Pruned { after: Seq },
     #[error("this log ends at {local}, the agreed one at {agreed}")]

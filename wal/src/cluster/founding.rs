@@ -1,7 +1,8 @@
 //! The founding of a cluster: done once, from one node's log.
 
+use super::following::LookError;
 use super::keys::{AgreedTip, Epoch, Keys};
-use super::quorum::{Change, Compare, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
+use super::quorum::{Change, Compare, Quorum, Read, Transaction, TransactionOutcome};
 use crate::record::Tip;
 
 const FORMAT: &str = "1";
@@ -10,16 +11,6 @@ const FORMAT: &str = "1";
 pub struct Founded {
     pub fingerprint: String,
     pub id: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FoundingError {
-    #[error("etcd does not answer: {0}")]
-    Unanswered(#[from] Unanswered),
-    #[error("etcd holds a cluster under this partition already")]
-    Exists,
-    #[error("etcd holds a cluster in a format that this program does not know")]
-    Unknown,
 }
 
 impl Founded {
@@ -35,11 +26,11 @@ impl Founded {
     }
 }
 
-pub fn founded(quorum: &dyn Quorum, keys: &Keys) -> Result<Option<Founded>, FoundingError> {
+pub fn founded(quorum: &dyn Quorum, keys: &Keys) -> Result<Option<Founded>, LookError> {
     let read = quorum.read(&[Read::Key(keys.founded())])?;
     match read.first().and_then(|pairs| pairs.first()) {
         None => Ok(None),
-        Some((_, value)) => Founded::parse(value).map(Some).ok_or(FoundingError::Unknown),
+        Some((_, value)) => Founded::parse(value).map(Some).ok_or(LookError::Unknown),
     }
 }
 
@@ -51,7 +42,7 @@ pub fn found(
     node: &str,
     epoch: u64,
     tip: Tip,
-) -> Result<(), FoundingError> {
+) -> Result<(), LookError> {
     let first = Epoch { number: epoch, node: node.to_owned(), token: founding.id.clone() };
     let tip = AgreedTip { tip, bytes: 0 };
     let transaction = Transaction {
@@ -71,7 +62,7 @@ pub fn found(
             if is_ours.is_some_and(|(_, value)| *value == founding.value()) {
                 Ok(())
             } else {
-                Err(FoundingError::Exists)
+                Err(LookError::Exists)
             }
         }
     }

@@ -184,12 +184,6 @@ pub struct Appender {
     packer: Packer,
 }
 
-struct Asked {
-    transaction: Transaction,
-    value: Vec<u8>,
-    tip: Vec<u8>,
-}
-
 impl Agreement for Appender {
     fn agree(&mut self, proposal: &Proposal<'_>) -> Agreed {
         let leader = &self.leader;
@@ -203,9 +197,15 @@ impl Agreement for Appender {
         for (nth, piece) in (0..).zip(pieces) {
             bytes += piece.len() as u64;
             let key = keys.piece(first, self.bytes, epoch, nth);
-            match self.put_piece(key, piece, began) {
-                Agreed::Committed => {}
-                other => return other,
+            // Written once more until it is there: nothing counts before the batch names it.
+            match self.insist(began, || leader.change(vec![Change::Put(key.clone(), piece.clone())])) {
+                Ok(Standing::Ours) => {}
+                Ok(Standing::Lost) => return Agreed::Fenced(leader.lost().unwrap_or_default().to_owned()),
+                // The batch itself was never asked for.
+                Err(why) => {
+                    let _ = leader.lost.set(why.clone());
+                    return Agreed::Fenced(why);
+                }
             }
         }
         let base = AgreedTip { tip: proposal.base, bytes: self.bytes };
@@ -216,67 +216,48 @@ impl Agreement for Appender {
             then: vec![Change::Put(place.clone(), value.clone()), Change::Put(keys.tip(), tip.clone())],
             otherwise: vec![Read::Key(keys.epoch()), Read::Key(keys.tip()), Read::Key(place)],
         };
-        let agreed = self.insist(&Asked { transaction, value, tip }, &base, began);
-        if agreed == Agreed::Committed {
-            // Whichever attempt was carried out, it was asked for after the number was taken.
-            leader.questions.confirm(number);
-            self.bytes = bytes;
-        } else {
-            let (Agreed::Fenced(why) | Agreed::Unknown(why)) = &agreed else { return agreed };
-            let _ = self.leader.lost.set(why.clone());
+        let agreed = match self.insist(began, || leader.quorum.transact(&transaction)) {
+            Ok(TransactionOutcome::Done) => Agreed::Committed,
+            Ok(TransactionOutcome::Refused(read)) => self.judge(&value, (&base, &tip), &read),
+            Err(why) => Agreed::Unknown(why),
+        };
+        match &agreed {
+            Agreed::Committed => {
+                // Whichever attempt was carried out, it was asked for after the number was taken.
+                leader.questions.confirm(number);
+                self.bytes = bytes;
+            }
+            Agreed::Fenced(why) | Agreed::Unknown(why) => {
+                let _ = leader.lost.set(why.clone());
+            }
         }
         agreed
     }
 }
 
 impl Appender {
-    fn insist(&self, asked: &Asked, base: &AgreedTip, began: Duration) -> Agreed {
-        loop {
-            match self.leader.quorum.transact(&asked.transaction) {
-                Ok(TransactionOutcome::Done) => return Agreed::Committed,
-                Ok(TransactionOutcome::Refused(read)) => return self.judge(asked, base, &read),
-                Err(unanswered) => {
-                    if let Some(unknown) = self.out_of_patience(&unanswered, began) {
-                        return unknown;
-                    }
-                }
-            }
-        }
-    }
-
-    /// A piece is written once more until it is there: nothing counts before the batch names it.
-    fn put_piece(&self, key: Vec<u8>, piece: Vec<u8>, began: Duration) -> Agreed {
-        loop {
-            match self.leader.change(vec![Change::Put(key.clone(), piece.clone())]) {
-                Ok(Standing::Ours) => return Agreed::Committed,
-                Ok(Standing::Lost) => {
-                    return Agreed::Fenced(self.leader.lost().unwrap_or_default().to_owned());
-                }
-                Err(unanswered) => {
-                    if self.out_of_patience(&unanswered, began).is_some() {
-                        let why = format!("etcd did not answer in time: {}", unanswered.why);
-                        let _ = self.leader.lost.set(why.clone());
-                        // The batch itself was never asked for.
-                        return Agreed::Fenced(why);
-                    }
-                }
-            }
-        }
-    }
-
-    fn out_of_patience(&self, unanswered: &Unanswered, began: Duration) -> Option<Agreed> {
+    /// Asks until there is an answer or patience ends.
+    fn insist<T>(
+        &self,
+        began: Duration,
+        mut ask: impl FnMut() -> Result<T, Unanswered>,
+    ) -> Result<T, String> {
         let quorum = &self.leader.quorum;
-        if quorum.now().saturating_sub(began) >= self.patience.total {
-            return Some(Agreed::Unknown(format!("etcd did not answer in time: {}", unanswered.why)));
+        loop {
+            match ask() {
+                Ok(answer) => return Ok(answer),
+                Err(Unanswered { why }) if quorum.now().saturating_sub(began) >= self.patience.total => {
+                    return Err(format!("etcd did not answer in time: {why}"));
+                }
+                Err(_) => quorum.rest(self.patience.pause),
+            }
         }
-        quorum.rest(self.patience.pause);
-        None
     }
 
     /// A refusal: either an earlier attempt was committed after all, or the log is not ours.
-    fn judge(&self, asked: &Asked, base: &AgreedTip, read: &[Vec<Pair>]) -> Agreed {
-        let value = |at: usize| read.get(at).and_then(|pairs| pairs.first()).map(|(_, value)| value);
-        if value(2) == Some(&asked.value) {
+    fn judge(&self, asked: &[u8], (base, tip): (&AgreedTip, &[u8]), read: &[Vec<Pair>]) -> Agreed {
+        let value = |at: usize| read.get(at).and_then(|pairs| pairs.first()).map(|(_, value)| &**value);
+        if value(2) == Some(asked) {
             return Agreed::Committed; // its value names the epoch, which nobody else has
         }
         let standing = self.leader.judge(read.first().map_or(&[], Vec::as_slice));
@@ -285,10 +266,10 @@ impl Appender {
             Standing::Ours => "the agreed log does not end where this one does".to_owned(),
         };
         // Somebody else's batch is in the place, or nothing has been appended since.
-        if value(2).is_some() || value(1) == Some(&base.value()) {
+        if value(2).is_some() || value(1) == Some(&*base.value()) {
             return Agreed::Fenced(why());
         }
         // The place is empty and the log has gone on: it may have been there and been pruned.
-        if value(1) == Some(&asked.tip) { Agreed::Committed } else { Agreed::Unknown(why()) }
+        if value(1) == Some(tip) { Agreed::Committed } else { Agreed::Unknown(why()) }
     }
 }

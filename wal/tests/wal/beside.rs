@@ -113,7 +113,7 @@ fn a_checkpoint_under_load_opens_and_verifies() {
         for n in 0..5 {
             let target = dir.path().join(format!("copy-{n}"));
             let before = log.durable_seq();
-            log.checkpoint(&target).unwrap();
+            log.reader().checkpoint(&target).unwrap();
             let beside = Reader::open_read_only(&target).unwrap();
             let copy = open(RocksStore::open(&target).unwrap());
             let last = copy.durable_seq();
@@ -123,7 +123,7 @@ fn a_checkpoint_under_load_opens_and_verifies() {
             assert_eq!(append(&copy, record(1, b"a life of its own")).seq(), last + 1);
         }
     });
-    assert!(log.checkpoint(&dir.path().join("copy-0")).is_err(), "a checkpoint does not overwrite");
+    assert!(log.reader().checkpoint(&dir.path().join("copy-0")).is_err(), "a checkpoint does not overwrite");
     assert!(append(&log, record(1, b"on")).wait().is_ok(), "a failed checkpoint is no failed write");
 }
 
@@ -133,7 +133,7 @@ fn a_checkpoint_in_memory_is_a_store_of_its_own() {
     let log = open(store.clone());
     append(&log, record(1, b"one")).seq();
     let path = std::path::Path::new("copy");
-    log.checkpoint(path).unwrap();
+    log.reader().checkpoint(path).unwrap();
     append(&log, record(1, b"two")).seq();
     assert_eq!(open(store.checkpoint_at(path).unwrap()).durable_seq(), 1);
 }

@@ -241,7 +241,7 @@ fn closing_answers_everybody_and_takes_nothing_more() {
         assert_eq!(durable + refused, 800);
         assert_eq!(open(store).durable_seq(), durable, "what was answered Ok is there, and nothing else");
         let late = append(&log, record(1, b"late")).wait().unwrap_err();
-        assert!(!late.outcome_unknown() && late.to_string().starts_with("the log is closed"));
+        assert!(!late.outcome_unknown && late.to_string().starts_with("the log is closed"));
         assert!(fence(&log).wait().is_err());
     }
 }

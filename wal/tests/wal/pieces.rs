@@ -103,7 +103,7 @@ fn a_state_of_any_size_comes_back_from_rocksdb_in_another_life_and_beside_it() {
     let expected = (11, state(11, 7 * piece_bytes + 5));
     assert_eq!(newest(&Reader::open_read_only(dir.path()).unwrap(), 6), expected);
     let copy = tempfile::tempdir().unwrap();
-    log.checkpoint(&copy.path().join("copy")).unwrap();
+    log.reader().checkpoint(&copy.path().join("copy")).unwrap();
     log.close();
     drop(log);
     assert_eq!(newest(&open(RocksStore::open(dir.path()).unwrap()).reader(), 6), expected);

@@ -30,7 +30,7 @@ fn everybody_is_told_and_nothing_more_is_written() {
         faults.release_syncs();
         assert_eq!(held.seq(), 2);
         let poisoned = failing.wait().unwrap_err();
-        assert!(poisoned.outcome_unknown());
+        assert!(poisoned.outcome_unknown);
         assert!(
             poisoned.to_string().ends_with("outcome unknown, ask again with the same key after the restart"),
             "{poisoned}"
@@ -41,7 +41,7 @@ fn everybody_is_told_and_nothing_more_is_written() {
         // A later entry is refused at once, on the caller's thread.
         let late = append(&log, record(1, b"late"));
         let told = late.0.try_recv().expect("at once").unwrap_err();
-        assert!(!told.outcome_unknown() && told.to_string().contains("; not written, ask again"), "{told}");
+        assert!(!told.outcome_unknown && told.to_string().contains("; not written, ask again"), "{told}");
         assert!(fence(&log).0.try_recv().expect("at once").is_err());
         assert!(snapshot(&log, 1, b"s").0.try_recv().expect("at once").is_err());
         assert!(raise_floor(&log, 1).0.try_recv().expect("at once").is_err());
@@ -71,7 +71,7 @@ fn a_failed_sync_may_have_kept_the_record() {
     let log = open(store.clone());
     append(&log, record(1, b"good")).seq();
     store.faults().refuse_write(1, Refusal::SyncFails);
-    assert!(append(&log, record(1, b"in doubt")).wait().unwrap_err().outcome_unknown());
+    assert!(append(&log, record(1, b"in doubt")).wait().unwrap_err().outcome_unknown);
     let log = open(store.faults().crash(Crash::Kept));
     assert_eq!(log.durable_seq(), 2);
     assert_eq!(log.reader().record(2).unwrap().unwrap().payload, b"in doubt");
@@ -111,7 +111,7 @@ fn a_panic_of_a_completion_poisons_and_hangs_nobody() {
     log.on_poison(Box::new(move |poisoned| sender.send(poisoned.clone()).unwrap()));
     log.append(record(1, b"r"), Panics);
     let poisoned = hook.recv_timeout(Duration::from_secs(60)).unwrap();
-    assert_eq!(poisoned.why(), "the writer thread of the log panicked");
+    assert_eq!(&*poisoned.why, "the writer thread of the log panicked");
     log.append(record(1, b"r"), Panics);
     log.close();
 }

@@ -49,9 +49,9 @@ fn the_first_failed_write_is_the_last() {
     store.faults().refuse_write(1, Refusal::NotStored);
     let asked = append(&log, record(1, b"r"));
     assert!(!stepper.step());
-    assert!(asked.wait().unwrap_err().outcome_unknown());
+    assert!(asked.wait().unwrap_err().outcome_unknown);
     let later = append(&log, record(1, b"r"));
-    assert!(!later.wait().unwrap_err().outcome_unknown());
+    assert!(!later.wait().unwrap_err().outcome_unknown);
     assert!(!stepper.step() && log.poisoned().is_some());
     assert_eq!(store.faults().writes_after_failure(), 0);
 }
