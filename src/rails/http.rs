@@ -148,6 +148,15 @@ pub enum Exchange {
     Answer(HttpAnswer),
 }
 
+impl Exchange {
+    pub fn answer(self) -> Result<HttpAnswer, Failure> {
+        match self {
+            Exchange::Answer(answer) => Ok(answer),
+            Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => Err(failure),
+        }
+    }
+}
+
 pub struct HttpAnswer {
     pub status: u16,
     pub body: Vec<u8>,

@@ -1,7 +1,7 @@
 //! One call to a node by JSON-RPC. The node's address may hold a key of its provider, so it shows nowhere.
 
 use crate::bank_text;
-use crate::rails::http::{BaseUrl, Client, Exchange, HttpAnswer, NoClient, Request};
+use crate::rails::http::{BaseUrl, Client, HttpAnswer, NoClient, Request};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt;
@@ -95,12 +95,8 @@ impl Rpc {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let body = Zeroizing::new(body.to_string().into_bytes());
         let request = Request::post(self.endpoint.url.as_str().to_owned()).json(body);
-        let HttpAnswer { status, body } = match self.client.exchange(request).await {
-            Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => {
-                return Err(RpcError::NoAnswer(failure.text()));
-            }
-            Exchange::Answer(answer) => answer,
-        };
+        let answer = self.client.exchange(request).await.answer();
+        let HttpAnswer { status, body } = answer.map_err(|failure| RpcError::NoAnswer(failure.text()))?;
         // Some nodes refuse with a status of 400 and an answer that can be read.
         let answer = bank_text::json(&body).and_then(|answer| serde_json::from_value(answer).ok());
         let answer: RpcAnswer = answer.ok_or(RpcError::Garbage(status))?;

@@ -14,25 +14,19 @@ use std::time::Instant;
 const CURRENCY: &str = "USD";
 const RATE: &str = "MBbcv";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Caller {
-    Taken,
-    Refused,
-}
-
 impl R4 {
     pub(super) async fn tried(&self) -> Vec<Finding> {
         let today = today();
         let began = Instant::now();
         let first = match self.quoted(CURRENCY, today).await {
             Ok(answer) => answer,
-            Err(failure) => return vec![Finding::unreached(self.base_url(), failure)],
+            Err(failure) => return vec![Finding::unreached(&self.settings.base_url, failure)],
         };
         let took = began.elapsed().as_millis();
         let reach = Finding::fine("reach", format!("answers within {took} ms"));
         let signature = signature(&first);
         let is_taken = signature.verdict == Verdict::Fine;
-        let mut findings = vec![reach, Finding::clock(self.client()), signature];
+        let mut findings = vec![reach, Finding::clock(&self.client), signature];
         if is_taken {
             findings.push(self.newest_rate(first, today).await);
         }
@@ -65,31 +59,22 @@ fn signature(answer: &HttpAnswer) -> Finding {
         Some(code) => format!("status {status}, code {code}"),
         None => format!("status {status}, without a code"),
     };
-    match caller(status, code.as_deref()) {
-        Some(Caller::Taken) => Finding::fine(SIGNATURE, format!("taken ({says})")),
-        Some(Caller::Refused) => Finding::wrong(
+    match (status, code.as_deref()) {
+        (401 | 403, _) | (_, Some("08")) => Finding::wrong(
             SIGNATURE,
             format!("not taken ({says}): look at commerce_token and signature_case"),
         ),
-        None if status >= 500 => Finding::wrong(
+        (500.., _) => Finding::wrong(
             SIGNATURE,
             format!(
                 "the bank has a failure of its own ({says}): try again later, and ask the bank if it stays so"
             ),
         ),
-        None => Finding::wrong(
+        (300..=399, _) | (_, None) => Finding::wrong(
             SIGNATURE,
             format!("this is not an answer of R4's ({says}): look at base_url and path_family"),
         ),
-    }
-}
-
-/// `None` where it is no answer of the bank's.
-fn caller(status: u16, code: Option<&str>) -> Option<Caller> {
-    match (status, code) {
-        (401 | 403, _) | (_, Some("08")) => Some(Caller::Refused),
-        (500.. | 300..=399, _) | (_, None) => None,
-        (_, Some(_)) => Some(Caller::Taken),
+        (_, Some(_)) => Finding::fine(SIGNATURE, format!("taken ({says})")),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::wire::{Operation, Reply};
 use crate::rails::http::{Exchange, HttpAnswer};
-use crate::rails::live::{NotSent, OrderOutcome, Report};
+use crate::rails::live::{BankWord, NotSent, OrderOutcome, Report};
 use domain::resources::payments::reasons::Reason;
 
 /// The bank waited in vain, or answers late: nobody knows.
@@ -79,15 +79,13 @@ pub fn read(operation: Operation, answer: &HttpAnswer) -> Report {
         return Report::unanswered(None);
     }
     let Some(reply) = Reply::read(&answer.body) else { return Report::unanswered(None) };
-    let word = reply.word();
+    let word = BankWord::new(&reply.code, &reply.message);
     let id = reply.id.filter(|_| has_id(operation));
     let (outcome, id) = match meaning(operation, &reply.code) {
         Meaning::Done => (OrderOutcome::Done { reference: reply.reference }, id),
         Meaning::Refused => (OrderOutcome::Refused { code: failure_code(operation, &reply.code) }, id),
         // The bank's word about a question does not name what was asked about anew.
-        Meaning::Pending | Meaning::Unknown if operation == Operation::ConsultarOperaciones => {
-            (OrderOutcome::Open { id: None }, id)
-        }
+        _ if operation == Operation::ConsultarOperaciones => (OrderOutcome::Open { id: None }, id),
         Meaning::Pending | Meaning::Unknown => (OrderOutcome::Open { id }, None),
     };
     Report { id, ..Report::answered(outcome, word) }

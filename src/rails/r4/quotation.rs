@@ -5,7 +5,7 @@ use super::R4;
 use super::client::today;
 use super::mapping::{Meaning, meaning};
 use super::wire::{Operation, Reply, Request};
-use crate::rails::http::{Exchange, Failure, HttpAnswer};
+use crate::rails::http::{Failure, HttpAnswer};
 use domain::resources::rates::samples::price;
 use domain::values::money::Rate;
 use domain::values::time::Date;
@@ -28,10 +28,7 @@ pub enum Published {
 
 impl R4 {
     pub(super) async fn quoted(&self, currency: &str, date: Date) -> Result<HttpAnswer, Failure> {
-        match self.exchange(&Request::bcv(currency, date)).await {
-            Exchange::Answer(answer) => Ok(answer),
-            Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => Err(failure),
-        }
+        self.exchange(&Request::bcv(currency, date)).await.answer()
     }
 
     pub async fn quotation(&self, currency: &str, date: Date) -> Published {

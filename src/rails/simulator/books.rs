@@ -97,7 +97,8 @@ impl Books {
         books.store = Some(Arc::clone(&store));
         if let Some(bytes) = store.get(DUPLICATES)? {
             let total = bytes.try_into().map(u64::from_le_bytes);
-            let damaged = |_| BooksError { why: "the number of duplicates is damaged".to_owned(), is_damage: true };
+            let damaged =
+                |_| BooksError { why: "the number of duplicates is damaged".to_owned(), is_damage: true };
             books.duplicates = AtomicU64::new(total.map_err(damaged)?);
         }
         let keeper = std::thread::Builder::new().name("bank-books".to_owned()).spawn(move || store.keep());
