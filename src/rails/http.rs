@@ -13,7 +13,7 @@ use connection::{Answered, Connection, Unanswered};
 use connector::{Connector, Unconnected};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Uri};
-use pool::{Origin, Pool};
+use pool::Pool;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -209,7 +209,7 @@ impl Request {
         let Request { method, url, headers, body } = self;
         let url = Url::parse(&url).ok()?;
         let address = Uri::try_from(&url[..Position::AfterQuery]).ok()?;
-        let origin = Origin::of(&address)?;
+        let origin = url.origin().ascii_serialization();
         let headers = headers?;
         let has_length = body.is_some();
         let body: &[u8] = body.as_ref().map_or(&[], |body| body);
@@ -237,7 +237,7 @@ impl Request {
 struct Made {
     method: Method,
     address: Uri,
-    origin: Origin,
+    origin: String,
     bytes: Zeroizing<Vec<u8>>,
 }
 
@@ -300,7 +300,7 @@ impl Client {
     }
 
     pub async fn exchange_within(&self, request: Request, within: Duration) -> Exchange {
-        let Some(made) = request.made().filter(|made| self.connector.speaks(made.origin.scheme())) else {
+        let Some(made) = request.made().filter(|made| self.connector.speaks(&made.address)) else {
             return Exchange::NotSent(Failure::NotMade);
         };
         let exchange = self.once(made);
@@ -331,7 +331,7 @@ impl Client {
         self.exchanged(origin, answered)
     }
 
-    fn exchanged(&self, origin: Origin, answered: Result<Answered, Unanswered>) -> Exchange {
+    fn exchanged(&self, origin: String, answered: Result<Answered, Unanswered>) -> Exchange {
         match answered {
             Ok(Answered { head, body, connection }) => {
                 if let Some(connection) = connection {

@@ -10,7 +10,6 @@ use domain::resources::rates::samples::{BCV, PRICE_DECIMALS, Pair, Sample, Serie
 use domain::values::money::Rate;
 use domain::values::time::{Date, Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
-use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,14 +22,14 @@ const REST_MAX: Duration = Duration::from_secs(600);
 
 const ASKED_AGAIN: Duration = Duration::from_secs(60);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FeedSpec {
     pub series: Series,
     pub kind: FeedKind,
     pub every: Duration,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum FeedKind {
     Fixed {
         price: Rate,
@@ -44,7 +43,7 @@ pub enum FeedKind {
     },
     Manual,
     Http(HttpCall),
-    Asked(Arc<dyn Quoting>),
+    Asked(Quoting),
 }
 
 impl FeedKind {
@@ -56,13 +55,7 @@ impl FeedKind {
 
 pub struct Feeds {
     tasks: Vec<JoinHandle<()>>,
-    health: Arc<[FeedHealth]>,
-}
-
-impl Feeds {
-    pub fn health(&self) -> Arc<[FeedHealth]> {
-        Arc::clone(&self.health)
-    }
+    pub health: Arc<[FeedHealth]>,
 }
 
 impl Drop for Feeds {
@@ -119,19 +112,17 @@ pub fn start(
                 health[n].succeeded(at);
             };
             made();
-            tasks.push(tokio::spawn(repeat(every, made)));
+            let mut ticks = interval_at(Instant::now() + every, every);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+            tasks.push(tokio::spawn(async move {
+                loop {
+                    ticks.tick().await;
+                    made();
+                }
+            }));
         }
     }
     Ok(Feeds { tasks, health })
-}
-
-async fn repeat(every: Duration, mut made: impl FnMut()) {
-    let mut ticks = interval_at(Instant::now() + every, every);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    loop {
-        ticks.tick().await;
-        made();
-    }
 }
 
 async fn keep_fetching(
@@ -146,7 +137,8 @@ async fn keep_fetching(
         // A task of its own: what a defect makes of an answer is one look that failed, and not the
         // end of the feed.
         let looked = tokio::spawn(async move { look.look(&series, at).await }).await;
-        let failures = note(looked.unwrap_or(Err(SourceError::Defect)));
+        let defect = |_| Err(SourceError("reading the answer failed by a defect of this server".to_owned()));
+        let failures = note(looked.unwrap_or_else(defect));
         tokio::time::sleep(source.rest(spec.every, failures)).await;
     }
 }
@@ -158,7 +150,7 @@ fn rest(every: Duration, failures: u32) -> Duration {
 
 enum Fetched {
     Http(HttpSource),
-    Asked(Arc<dyn Quoting>),
+    Asked(Quoting),
 }
 
 impl Fetched {
@@ -166,7 +158,8 @@ impl Fetched {
         match self {
             Fetched::Http(source) => source.look(series, now).await,
             Fetched::Asked(source) => {
-                let (rate, value_date) = source.newest().await.ok_or(SourceError::NoRate)?;
+                let (rate, value_date) =
+                    source().await.ok_or_else(|| SourceError("the bank says no rate".to_owned()))?;
                 Ok(Sample::new(series.clone(), rate, value_date.start_in(Zone::Caracas), now))
             }
         }
@@ -269,12 +262,8 @@ impl Walk {
     }
 }
 
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<(Rate, Date)>> + Send + 'a>>;
-
 /// A source of the official rate that knows by itself how it is asked: a bank.
-pub trait Quoting: Send + Sync + fmt::Debug {
-    fn newest(&self) -> Answering<'_>;
-}
+pub type Quoting = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Option<(Rate, Date)>> + Send>> + Send + Sync>;
 
 /// As plain numbers, for metrics and for operators.
 pub struct FeedHealth {
@@ -421,7 +410,7 @@ mod tests {
             .map(|spec| FeedSpec { every: Duration::from_millis(1), ..spec })
             .collect();
         let feeds = start(specs, &board, move || now).expect("nothing is fetched");
-        assert!(feeds.health().iter().all(|feed| feed.state().last_success == Some(now)));
+        assert!(feeds.health.iter().all(|feed| feed.state().last_success == Some(now)));
         assert_eq!(board.all().len(), 5);
         assert!(board.official(Series::is_bcv, Mode::Test, now).is_some());
         assert!(board.official(Series::is_bcv, Mode::Live, now).is_none(), "made up");

@@ -80,9 +80,9 @@ struct Shelf {
     lines: RwLock<Vec<Arc<Line>>>,
 }
 
-enum Item {
+pub enum Item {
     Sample(Arc<Sample>),
-    Pin(Box<Pin>),
+    Pin(Arc<Pin>),
     Unpin(PinPlace),
 }
 
@@ -99,12 +99,6 @@ impl Item {
 struct Job {
     item: Item,
     done: Option<oneshot::Sender<Result<(), RateStoreError>>>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StoreStats {
-    pub written: u64,
-    pub lost: u64,
 }
 
 #[derive(Default)]
@@ -166,30 +160,16 @@ impl RateStore {
         }
     }
 
-    /// Durable when this returns, as are the next two.
-    pub async fn keep(&self, sample: Arc<Sample>) -> Result<(), RateStoreError> {
-        self.write(Item::Sample(sample)).await
-    }
-
-    pub async fn keep_pin(&self, pin: Pin) -> Result<(), RateStoreError> {
-        self.write(Item::Pin(Box::new(pin))).await
-    }
-
-    pub async fn end_pin(&self, place: PinPlace) -> Result<(), RateStoreError> {
-        self.write(Item::Unpin(place)).await
-    }
-
-    async fn write(&self, item: Item) -> Result<(), RateStoreError> {
+    /// Durable when this returns.
+    pub async fn keep(&self, item: Item) -> Result<(), RateStoreError> {
         let (done, kept) = oneshot::channel();
         self.send(Job { item, done: Some(done) })?;
         kept.await.unwrap_or_else(|_| Err(RateStoreError::Failed("the writer ended".to_owned())))
     }
 
-    pub fn stats(&self) -> StoreStats {
-        StoreStats {
-            written: self.counters.written.load(Ordering::Relaxed),
-            lost: self.counters.lost.load(Ordering::Relaxed),
-        }
+    /// Samples that were written, and that were lost.
+    pub fn stats(&self) -> [u64; 2] {
+        [&self.counters.written, &self.counters.lost].map(|count| count.load(Ordering::Relaxed))
     }
 
     pub fn checkpoint(&self, directory: &Path) -> Result<(), RateStoreError> {
@@ -244,17 +224,13 @@ const fn letter(step: Step) -> u8 {
 }
 
 fn begin(letter: u8, line: u32) -> Vec<u8> {
-    let mut key = Vec::with_capacity(21);
-    key.push(letter);
-    key.extend_from_slice(&line.to_be_bytes());
-    key
+    [&[letter][..], &line.to_be_bytes()].concat()
 }
 
 fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
-    let mut key = begin(letter, line);
     // The sign bit is turned over, so that instants before 1970 sort before those after it.
-    key.extend_from_slice(&((at.unix_ms() ^ i64::MIN) as u64).to_be_bytes());
-    key
+    let ms = (at.unix_ms() ^ i64::MIN) as u64;
+    [begin(letter, line).as_slice(), &ms.to_be_bytes()].concat()
 }
 
 fn accepted_key(line: u32, value_date: Option<Date>) -> Vec<u8> {
@@ -268,9 +244,7 @@ fn pin_key(place: &PinPlace) -> Vec<u8> {
 }
 
 fn sample_key(line: u32, at: Timestamp, number: u64) -> Vec<u8> {
-    let mut key = key_at(SAMPLE, line, at);
-    key.extend_from_slice(&number.to_be_bytes());
-    key
+    [key_at(SAMPLE, line, at).as_slice(), &number.to_be_bytes()].concat()
 }
 
 fn decoded<T: codec::Layout>(bytes: &[u8], what: &str) -> Result<T, RateStoreError> {

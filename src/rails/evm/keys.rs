@@ -1,12 +1,11 @@
 //! The hot wallet's key, which signs payouts, and the seed from which the addresses of deposits
 //! derive (BIP-39, BIP-32). A tenant is an account of BIP-44, `m/44'/60'/tenant'/0/index`: the same
 //! seed shows the same addresses in every wallet, and the platform's books say which customer each
-//! is of. No key shows in Debug output; memory is zeroed where the libraries do so.
+//! is of. No key has Debug output; memory is zeroed where the libraries do so.
 
 use super::{Account, Hash, keccak};
 use bip32::{ChildNumber, XPrv};
 use k256::ecdsa::{RecoveryId, Signature, SigningKey, VerifyingKey};
-use std::fmt;
 use zeroize::Zeroizing;
 
 const SEED_BYTES: std::ops::RangeInclusive<usize> = 16..=64;
@@ -42,12 +41,6 @@ impl WalletKey {
     }
 }
 
-impl fmt::Debug for WalletKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WalletKey")
-    }
-}
-
 pub struct DepositKeys {
     /// `m/44'/60'`.
     coin: XPrv,
@@ -71,12 +64,6 @@ impl DepositKeys {
         let external = ChildNumber::new(0, false).map_err(|_| Underivable)?;
         let key = self.coin.derive_child(tenant).and_then(|key| key.derive_child(external));
         Ok(TenantKeys { external: key.map_err(|_| Underivable)? })
-    }
-}
-
-impl fmt::Debug for DepositKeys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DepositKeys")
     }
 }
 
@@ -153,7 +140,6 @@ mod tests {
                 .expect("a key");
         let wallet = WalletKey::new(&bytes).expect("a key");
         assert_eq!(Network::Erc20.address(&wallet.account()), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
-        assert_eq!(format!("{wallet:?}"), "WalletKey");
         assert!(WalletKey::new(&[0; 32]).is_none() && WalletKey::new(&[0xFF; 32]).is_none());
         let hash = keccak(b"twice the same");
         assert_eq!(wallet.sign(&hash), wallet.sign(&hash));

@@ -1,11 +1,12 @@
 //! An order becomes a call (two for micro-deposits), an answer becomes a report.
 
 use super::config::{CreditBy, Settings};
+use super::formats::AMOUNT_MAX;
 use super::wire::{Operation, Request};
 use super::{mapping, signature};
 use crate::rails::checking::Finding;
 use crate::rails::http::{Client, Exchange, NoClient, Request as HttpRequest};
-use crate::rails::live::{BankWord, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
+use crate::rails::live::{BankWord, LiveRail, Look, NotSent, OrderOutcome, Profile, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
 use domain::bank_names::of_id;
 use domain::entities::verification::references_of_two;
@@ -13,14 +14,12 @@ use domain::rail::Service;
 use domain::values::money::Ves;
 use domain::values::time::{Date, Timestamp, Zone};
 use hyper::header::{AUTHORIZATION, HeaderName};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const COMMERCE: HeaderName = HeaderName::from_static("commerce");
 const PROBED: &str = "USD";
 
 const SERVICES: [Service; 4] = [Service::C2p, Service::Debit, Service::Payouts, Service::MicroDeposits];
-/// Eight digits before the point.
-const AMOUNT_MAX: Ves = Ves::from_minor(9_999_999_999);
 
 pub struct R4 {
     pub(super) settings: Settings,
@@ -129,20 +128,9 @@ impl R4 {
 }
 
 impl LiveRail for R4 {
-    fn name(&self) -> &'static str {
-        super::NAME
-    }
-
-    fn services(&self) -> &[Service] {
-        &SERVICES
-    }
-
-    fn amount_max(&self) -> Option<Ves> {
-        Some(AMOUNT_MAX)
-    }
-
-    fn timeout(&self) -> Duration {
-        self.settings.timeout
+    fn profile(&self) -> Profile {
+        let (amount_max, timeout) = (Some(AMOUNT_MAX), self.settings.timeout);
+        Profile { name: super::NAME, services: &SERVICES, amount_max, timeout }
     }
 
     fn recall(&self, order: &Order) -> Option<Recall> {

@@ -16,7 +16,7 @@ use super::signature::cents;
 use super::wire::{CodeServices, Collect, Transaction, is_plain, next_token};
 use crate::rails::checking::Finding;
 use crate::rails::http::{Client, Exchange, HttpAnswer, NoClient, Request};
-use crate::rails::live::{BankWord, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
+use crate::rails::live::{BankWord, LiveRail, Look, NotSent, OrderOutcome, Profile, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
 use domain::rail::{Collection, Instruction, Service};
 use domain::resources::cop_payments::collect::WRONG_CODE;
@@ -32,8 +32,6 @@ use zeroize::Zeroizing;
 
 const PAUSE: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(50);
-
-const SERVICES: [Service; 1] = [Service::Cop];
 
 pub struct Wompi {
     pub(super) settings: Settings,
@@ -91,6 +89,11 @@ impl Wompi {
         self.acceptance.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// If nobody has fetched others meanwhile.
+    fn forget(&self, stale: &Acceptance) {
+        self.kept().take_if(|kept| kept == stale);
+    }
+
     /// Once; a second time under the same reference if the tokens were over, in which case there
     /// was no transaction.
     async fn post(&self, collect: &Collect<'_>, deadline: Instant) -> Result<Created, NotSent> {
@@ -103,8 +106,7 @@ impl Wompi {
                 Exchange::NotSent(_) => return Err(NotSent::NoConnection),
                 Exchange::NoAnswer(_) => return Ok(Created::Unknown { is_answered: false, word: None }),
                 Exchange::Answer(answer) => match created(&answer) {
-                    // Unless somebody has fetched others meanwhile.
-                    Created::StaleTokens => drop(self.kept().take_if(|kept| *kept == acceptance)),
+                    Created::StaleTokens => self.forget(&acceptance),
                     created => return Ok(created),
                 },
             }
@@ -391,16 +393,9 @@ impl Wompi {
 }
 
 impl LiveRail for Wompi {
-    fn name(&self) -> &'static str {
-        super::NAME
-    }
-
-    fn services(&self) -> &[Service] {
-        &SERVICES
-    }
-
-    fn timeout(&self) -> Duration {
-        self.settings.timeout
+    fn profile(&self) -> Profile {
+        let timeout = self.settings.timeout;
+        Profile { name: super::NAME, services: &[Service::Cop], amount_max: None, timeout }
     }
 
     fn recall(&self, order: &Order) -> Option<Recall> {
