@@ -31,7 +31,7 @@ const HEAD_BYTES: usize = 160 + USER_AGENT.len();
 
 pub type Fingerprint = [u8; 32];
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl {
     text: Box<str>,
     origin: Url,
@@ -82,12 +82,6 @@ impl BaseUrl {
 
     fn is_https(&self) -> bool {
         self.origin.scheme() == "https"
-    }
-}
-
-impl fmt::Debug for BaseUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
     }
 }
 

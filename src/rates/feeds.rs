@@ -198,31 +198,25 @@ pub fn embedded_feeds() -> Vec<FeedSpec> {
     rows.into_iter().map(simulated).collect()
 }
 
+/// A price that is made up: a fixed one takes steps of nothing.
 struct Source {
     series: Series,
     price: Decimal,
-    walk: Option<Walk>,
-    last_look: Option<Option<Date>>,
-}
-
-struct Walk {
-    lowest: Decimal,
-    highest: Decimal,
+    bounds: [Decimal; 2],
     step_percent: Decimal,
     state: u64,
+    last_look: Option<Option<Date>>,
 }
 
 impl Source {
     fn of(spec: FeedSpec) -> Option<Source> {
-        let (price, walk) = match spec.kind {
+        let (Rate(price), Rate(step_percent), state) = match spec.kind {
             FeedKind::Manual | FeedKind::Http(_) | FeedKind::Asked(_) => return None,
-            FeedKind::Fixed { price } => (price.0, None),
-            FeedKind::Simulated { price: Rate(price), step_percent, seed } => {
-                let (lowest, highest) = (price * Decimal::new(8, 1), price * Decimal::new(12, 1));
-                (price, Some(Walk { lowest, highest, step_percent: step_percent.0, state: seed }))
-            }
+            FeedKind::Fixed { price } => (price, Rate(Decimal::ZERO), 0),
+            FeedKind::Simulated { price, step_percent, seed } => (price, step_percent, seed),
         };
-        Some(Source { series: spec.series, price, walk, last_look: None })
+        let bounds = [8, 12].map(|tenths| price * Decimal::new(tenths, 1));
+        Some(Source { series: spec.series, price, bounds, step_percent, state, last_look: None })
     }
 
     fn look(&mut self, now: Timestamp) -> Sample {
@@ -231,25 +225,24 @@ impl Source {
         let moves =
             self.last_look.is_some_and(|value_date| value_date.is_none() || value_date != sample.value_date);
         self.last_look = Some(sample.value_date);
-        if let (true, Some(walk)) = (moves, &mut self.walk) {
-            self.price = walk.step(self.price);
+        if moves && !self.step_percent.is_zero() {
+            self.step();
             sample.price = Rate(self.price);
         }
         sample
     }
-}
 
-impl Walk {
-    fn step(&mut self, price: Decimal) -> Decimal {
+    fn step(&mut self) {
         // The random part is between −1000 and 1000 thousandths of the longest step.
         let thousandths = (self.random() % 2001) as i64 - 1000;
-        let change = |thousandths| price * self.step_percent * Decimal::new(thousandths, 5);
-        let mut next = price + change(thousandths);
-        if next < self.lowest || next > self.highest {
-            next = price + change(-thousandths);
+        let [lowest, highest] = self.bounds;
+        let change = |thousandths| self.price * self.step_percent * Decimal::new(thousandths, 5);
+        let mut next = self.price + change(thousandths);
+        if next < lowest || next > highest {
+            next = self.price + change(-thousandths);
         }
-        next.clamp(self.lowest, self.highest)
-            .round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero)
+        let next = next.clamp(lowest, highest);
+        self.price = next.round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero);
     }
 
     /// Splitmix64: any seed will do, zero too.

@@ -38,7 +38,7 @@ use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
@@ -78,6 +78,8 @@ pub struct Line {
 struct Shelf {
     db: DB,
     lines: RwLock<Vec<Arc<Line>>>,
+    written: AtomicU64,
+    lost: AtomicU64,
 }
 
 pub enum Item {
@@ -101,18 +103,11 @@ struct Job {
     done: Option<oneshot::Sender<Result<(), RateStoreError>>>,
 }
 
-#[derive(Default)]
-struct Counters {
-    written: AtomicU64,
-    lost: AtomicU64,
-}
-
 pub struct RateStore {
     shelf: Arc<Shelf>,
     disk: Arc<Disk>,
-    counters: Arc<Counters>,
     queue: Option<SyncSender<Job>>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    writer: Option<JoinHandle<()>>,
 }
 
 impl RateStore {
@@ -130,31 +125,25 @@ impl RateStore {
                 )));
             }
         }
-        let shelf = Arc::new(Shelf { lines: RwLock::new(read::lines(&db)?), db });
-        let counters = Arc::new(Counters::default());
+        let lines = RwLock::new(read::lines(&db)?);
+        let shelf = Arc::new(Shelf { db, lines, written: AtomicU64::new(0), lost: AtomicU64::new(0) });
         let (queue, jobs) = sync_channel(WAITING_MAX);
-        let writer = write::Writer::new(Arc::clone(&shelf), Arc::clone(&counters))?;
+        let writer = write::Writer::new(Arc::clone(&shelf))?;
         let thread = std::thread::Builder::new().name("rates".to_owned()).spawn(move || writer.run(&jobs));
         let thread =
             thread.map_err(|error| RateStoreError::Failed(format!("its thread did not start: {error}")))?;
-        Ok(RateStore {
-            shelf,
-            disk: Arc::clone(disk),
-            counters,
-            queue: Some(queue),
-            writer: Mutex::new(Some(thread)),
-        })
+        Ok(RateStore { shelf, disk: Arc::clone(disk), queue: Some(queue), writer: Some(thread) })
     }
 
     /// Does not wait. What the disk cannot keep up with is counted, and told to the log; while the
     /// disk has no room it is only counted, as the disk's own line says why.
     pub fn note(&self, sample: &Arc<Sample>) {
         if !self.disk.has_room(PLATFORM) {
-            self.counters.lost.fetch_add(1, Ordering::Relaxed);
+            self.shelf.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
         if let Err(why) = self.send(Job { item: Item::Sample(Arc::clone(sample)), done: None }) {
-            let lost = self.counters.lost.fetch_add(1, Ordering::Relaxed) + 1;
+            let lost = self.shelf.lost.fetch_add(1, Ordering::Relaxed) + 1;
             tracing::error!(%why, pair = %sample.series.pair, lost, "a rate is in use and missing in the \
                 history");
         }
@@ -169,7 +158,7 @@ impl RateStore {
 
     /// Samples that were written, and that were lost.
     pub fn stats(&self) -> [u64; 2] {
-        [&self.counters.written, &self.counters.lost].map(|count| count.load(Ordering::Relaxed))
+        [&self.shelf.written, &self.shelf.lost].map(|count| count.load(Ordering::Relaxed))
     }
 
     pub fn checkpoint(&self, directory: &Path) -> Result<(), RateStoreError> {
@@ -188,8 +177,7 @@ impl RateStore {
 impl Drop for RateStore {
     fn drop(&mut self) {
         self.queue = None;
-        let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if thread.is_some_and(|thread| thread.join().is_err()) {
+        if self.writer.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the thread that writes rates panicked");
         }
     }

@@ -146,7 +146,9 @@ impl Search {
     /// a balancer may.
     async fn look_again(&mut self, head: &Block, last: &Block) -> Result<Option<SearchedBlocks>, TurnError> {
         let Some(mut searched) = self.searched.clone() else {
-            self.record(self.searched_to(last.mark())).await?;
+            let (network, chain_id) = (self.evm.network(), self.evm.settings.chain_id);
+            let (since, marks) = (self.services.now(), vec![last.mark()]);
+            self.record(SearchedBlocks { network, chain_id, last: last.number, since, marks }).await?;
             return Ok(None);
         };
         let (recorded, confirmations) = (searched.last, self.evm.settings.confirmations);
@@ -212,32 +214,17 @@ impl Search {
             self.note_searched(searched);
         }
         if !self.is_watching {
-            self.watch_all().await?;
+            for tenant in self.services.callers.directory.tenants() {
+                let tenant_key = tenant_key(tenant.number, Mode::Live);
+                let given = usdt_addresses::given_out(&self.services, tenant_key, self.evm.network());
+                for account in given.map_err(unreadable)? {
+                    self.evm.state().watched.insert(account, tenant_key);
+                }
+                tokio::task::yield_now().await;
+            }
             self.is_watching = true;
         }
         self.connection.check_chain(&self.evm).await
-    }
-
-    async fn watch_all(&self) -> Result<(), TurnError> {
-        for tenant in self.services.callers.directory.tenants() {
-            let tenant_key = tenant_key(tenant.number, Mode::Live);
-            let given = usdt_addresses::given_out(&self.services, tenant_key, self.evm.network());
-            for account in given.map_err(unreadable)? {
-                self.evm.state().watched.insert(account, tenant_key);
-            }
-            tokio::task::yield_now().await;
-        }
-        Ok(())
-    }
-
-    fn searched_to(&self, mark: Mark) -> SearchedBlocks {
-        SearchedBlocks {
-            network: self.evm.network(),
-            chain_id: self.evm.settings.chain_id,
-            last: mark.block,
-            since: self.services.now(),
-            marks: vec![mark],
-        }
     }
 
     fn recorded(&self) -> Result<Option<SearchedBlocks>, TurnError> {
@@ -297,9 +284,9 @@ impl Search {
                 match self.evm.node.transfers(&self.evm.settings.contract, some, (from, to)).await {
                     Ok(logs) => {
                         found.extend(logs.transfers);
-                        logs.unreadable
-                            .into_iter()
-                            .for_each(|name| self.set_aside(name, "it cannot be read"));
+                        for name in logs.unreadable {
+                            self.set_aside(name, "it cannot be read");
+                        }
                         from = to + 1;
                     }
                     // Nodes refuse what they find too much of.

@@ -54,16 +54,12 @@ impl DepositKeys {
     /// The words of BIP-39, or the seed of BIP-32 itself in hexadecimal.
     pub fn read(text: &str) -> Option<DepositKeys> {
         let seed = seed(text.trim())?;
-        let child = |key: XPrv, number| key.derive_child(ChildNumber::new(number, true).ok()?).ok();
-        let coin = child(child(XPrv::new(&*seed).ok()?, 44)?, 60)?;
-        Some(DepositKeys { coin })
+        let purpose = child(&XPrv::new(&*seed).ok()?, 44, true).ok()?;
+        Some(DepositKeys { coin: child(&purpose, 60, true).ok()? })
     }
 
     pub fn of_tenant(&self, number: u32) -> Result<TenantKeys, Underivable> {
-        let tenant = ChildNumber::new(number, true).map_err(|_| Underivable)?;
-        let external = ChildNumber::new(0, false).map_err(|_| Underivable)?;
-        let key = self.coin.derive_child(tenant).and_then(|key| key.derive_child(external));
-        Ok(TenantKeys { external: key.map_err(|_| Underivable)? })
+        Ok(TenantKeys { external: child(&child(&self.coin, number, true)?, 0, false)? })
     }
 }
 
@@ -74,10 +70,13 @@ pub struct TenantKeys {
 
 impl TenantKeys {
     pub fn account(&self, index: u32) -> Result<Account, Underivable> {
-        let child = ChildNumber::new(index, false).map_err(|_| Underivable)?;
-        let key = self.external.derive_child(child).map_err(|_| Underivable)?;
-        Ok(account(key.private_key().verifying_key()))
+        Ok(account(child(&self.external, index, false)?.private_key().verifying_key()))
     }
+}
+
+fn child(key: &XPrv, number: u32, is_hardened: bool) -> Result<XPrv, Underivable> {
+    let number = ChildNumber::new(number, is_hardened).map_err(|_| Underivable)?;
+    key.derive_child(number).map_err(|_| Underivable)
 }
 
 fn seed(text: &str) -> Option<Zeroizing<Vec<u8>>> {

@@ -17,6 +17,7 @@ use super::wire::{CodeServices, Collect, Transaction, is_plain, next_token};
 use crate::rails::checking::Finding;
 use crate::rails::http::{Client, Exchange, HttpAnswer, NoClient, Request};
 use crate::rails::live::{BankWord, LiveRail, Look, NotSent, OrderOutcome, Profile, RailId, Recall, Report};
+use crate::rails::secret::ApiSecret;
 use crate::rails::{BoxFuture, Call, Order};
 use domain::rail::{Collection, Instruction, Service};
 use domain::resources::cop_payments::collect::WRONG_CODE;
@@ -208,35 +209,25 @@ impl Wompi {
         report
     }
 
-    /// Unless the transaction was refused and another under its reference counts more: a buyer who
-    /// was declined may have paid in a second one. Without a word about another the refusal stays.
-    async fn or_another(&self, id: &RailId, report: Report, asked: &Asked, deadline: Instant) -> Report {
-        if !matches!(report.outcome, OrderOutcome::Refused { .. }) {
-            return report;
-        }
-        let Look::Report(of_all) = self.reference(asked, deadline).await else { return report };
-        match &of_all.outcome {
-            OrderOutcome::Done { .. } => of_all,
-            OrderOutcome::Open { id: Some(other) } if other != id => of_all,
-            OrderOutcome::Open { .. } | OrderOutcome::Refused { .. } => report,
-        }
-    }
-
-    /// At the transaction that paid it alone, once that is known.
+    /// At the transaction that paid it alone, once that is known. One that was refused is believed unless another
+    /// under its reference counts more: a buyer who was declined may have paid in a second one.
     async fn look_at(&self, asked: &Asked, id: Option<&RailId>, is_paid: bool) -> Look {
         let deadline = self.deadline();
-        let look = match id.filter(|id| is_plain(id)) {
-            Some(id) if is_paid => Look::Report(self.identified(id, asked, deadline).await),
-            Some(id) => {
-                let report = self.identified(id, asked, deadline).await;
-                Look::Report(self.or_another(id, report, asked, deadline).await)
+        let look = if let Some(id) = id.filter(|id| is_plain(id)) {
+            let report = self.identified(id, asked, deadline).await;
+            let of_all = match &report.outcome {
+                OrderOutcome::Refused { .. } if !is_paid => self.reference(asked, deadline).await,
+                _ => Look::NotAsked,
+            };
+            match of_all {
+                Look::Report(of_all) if counts_more(&of_all.outcome, id) => Look::Report(of_all),
+                _ => Look::Report(report),
             }
-            None => self.reference(asked, deadline).await,
+        } else {
+            self.reference(asked, deadline).await
         };
-        if let Look::Report(Report {
-            outcome: OrderOutcome::Done { .. } | OrderOutcome::Refused { .. },
-            ..
-        }) = &look
+        if let Look::Report(Report { outcome, .. }) = &look
+            && !matches!(outcome, OrderOutcome::Open { .. })
         {
             self.sessions().remove(&asked.operation);
         }
@@ -264,12 +255,21 @@ impl Wompi {
             Err(report) => return Ok(report),
         };
         if let Some(token) = token {
-            session.codes.token = Zeroizing::new(token.reveal().to_owned());
+            session.codes.token = ApiSecret::new(token.reveal());
         }
         match code {
             None => self.send_code(&asked, session, deadline).await,
             Some(code) => self.validate(&asked, session, code, deadline).await,
         }
+    }
+}
+
+/// Than that the transaction with this id was refused.
+fn counts_more(outcome: &OrderOutcome, id: &RailId) -> bool {
+    match outcome {
+        OrderOutcome::Done { .. } => true,
+        OrderOutcome::Open { id: other } => other.as_ref().is_some_and(|other| other != id),
+        OrderOutcome::Refused { .. } => false,
     }
 }
 
@@ -316,7 +316,7 @@ impl Wompi {
         let operation = asked.operation;
         let url = self.settings.base_url.named(&session.codes.send).ok_or_else(elsewhere)?;
         let open = OrderOutcome::Open { id: Some(session.transaction.clone()) };
-        match self.exchange(Request::post(url).bearer(&session.codes.token), deadline).await {
+        match self.exchange(Request::post(url).bearer(session.codes.token.expose()), deadline).await {
             Exchange::NotSent(_) => Err(NotSent::NoConnection),
             Exchange::NoAnswer(failure) => {
                 // The lost answer had the token that is good now.
@@ -349,7 +349,7 @@ impl Wompi {
     ) -> Result<Report, NotSent> {
         let url = self.settings.base_url.named(&session.codes.validate).ok_or_else(elsewhere)?;
         let body = Zeroizing::new(format!("{{\"code\":\"{}\"}}", code.reveal()).into_bytes());
-        let request = Request::post(url).bearer(&session.codes.token).json(body);
+        let request = Request::post(url).bearer(session.codes.token.expose()).json(body);
         let answer = match self.exchange(request, deadline).await {
             Exchange::NotSent(_) => return Err(NotSent::NoConnection),
             Exchange::NoAnswer(_) => return Ok(Report::unanswered(Some(session.transaction))),
