@@ -242,7 +242,7 @@ pub struct NoClient(rustls::Error);
 pub struct Client {
     connector: Connector,
     pool: Arc<Pool>,
-    timeout: Duration,
+    pub timeout: Duration,
     answer_bytes_max: usize,
     /// Seconds by which the other side's clock was ahead of ours when it last told the time.
     ahead: Mutex<Option<i64>>,
@@ -283,10 +283,6 @@ impl Client {
         if let (Some(dated), Some(now)) = (dated, now) {
             *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(dated.timestamp() - now);
         }
-    }
-
-    pub const fn timeout(&self) -> Duration {
-        self.timeout
     }
 
     pub async fn exchange(&self, request: Request) -> Exchange {

@@ -24,12 +24,11 @@ use domain::commands::Command;
 use domain::entities::deposit_address::{Asset, LogEntry};
 use domain::index::{self, Space};
 use domain::platform::{Mark, PlatformChange, SearchedBlocks};
-use domain::refusal::Refusal;
 use domain::resources::crypto::deposits as rules;
 use domain::resources::crypto::deposits::{Incoming, deposit_id};
 use domain::resources::tenants::PlatformAsk;
 use domain::values::address::canonical;
-use domain::values::ids::{EntityId, Id, Kind, Mode, PLATFORM, tenant_key};
+use domain::values::ids::{EntityId, Kind, Mode, PLATFORM, tenant_key};
 use domain::values::time::{HOUR_MS, SECOND_MS};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -51,14 +50,13 @@ struct Owed {
     misplaced: u32,
 }
 
-enum Known {
-    Nothing,
-    Credited,
-    /// A transfer of its transaction was credited out of another block.
-    Moved,
+/// What becomes of a transfer.
+enum Outcome {
+    Settled,
+    /// It is tried again, for this reason.
+    Owed(String),
+    SetAside(&'static str),
 }
-
-const IN_NO_BLOCK: &str = "the node does not show the block that it is of";
 
 pub(super) struct Search {
     services: Arc<Services>,
@@ -314,112 +312,102 @@ impl Search {
         }
     }
 
-    async fn credit(&mut self, owed: Owed) -> Result<(), TurnError> {
-        let Owed { logged, misplaced } = owed;
-        let network = self.evm.network();
-        if self.set_aside.contains(&logged.name) {
+    async fn credit(&mut self, mut owed: Owed) -> Result<(), TurnError> {
+        if self.set_aside.contains(&owed.logged.name) {
             return Ok(());
         }
-        let tenant_key = self.evm.state().watched.get(&logged.transfer.to).copied();
-        let Some(tenant_key) = tenant_key else { return Ok(()) };
-        let address = hex0x(&logged.transfer.to);
-        debug_assert_eq!(canonical(&address), address);
-        let reader = self.services.engine.reader();
-        let Some(to) = history::named(reader, tenant_key, Space::DepositTo, &address)? else { return Ok(()) };
-        let block = self.evm.node.block(logged.block).await?;
-        let Some(block) = block.filter(|block| block.hash == logged.block_hash) else {
-            match misplaced < MISPLACED_MAX {
-                true => self.owe(Owed { logged, misplaced: misplaced + 1 }, IN_NO_BLOCK),
-                false => self.set_aside(logged.name.clone(), IN_NO_BLOCK),
+        match self.outcome(&mut owed).await? {
+            Outcome::Settled => {}
+            Outcome::SetAside(why) => self.set_aside(owed.logged.name, why),
+            Outcome::Owed(why) => {
+                tracing::warn!(
+                    network = self.evm.network().name(),
+                    transaction = hex0x(&owed.logged.transaction),
+                    why,
+                    "a deposit cannot be credited yet: it is tried again"
+                );
+                // The newest blocks are searched more than once.
+                if !self.owed.iter().any(|other| other.logged == owed.logged) {
+                    self.owed.push(owed);
+                }
             }
-            return Ok(());
-        };
-        let chain_id = self.evm.settings.chain_id;
-        let id = deposit_id(chain_id, &logged.transaction, logged.index, block.timestamp);
-        let tx_hash = hex0x(&logged.transaction);
-        let entry = LogEntry { chain_id, index: logged.index, block: logged.block_hash };
-        match self.known(tenant_key, &entry, &tx_hash).await {
-            Ok(Known::Nothing) => {}
-            Ok(Known::Credited) => return Ok(()),
-            Ok(Known::Moved) => {
-                self.set_aside(logged.name.clone(), "its transaction was credited out of another block");
-                return Ok(());
-            }
-            Err(problem) => {
-                self.owe(Owed { logged, misplaced }, &problem.to_string());
-                return Ok(());
-            }
-        }
-        let credited = self.evm.settings.units.credited(logged.transfer.units);
-        if credited.is_none_or(|credited| credited.rest > 0) {
-            self.evm.state().figures.rests += 1;
-            tracing::warn!(network = network.name(), address, transaction = hex0x(&logged.transaction), units = %logged.transfer.units, "a deposit has a fraction of a cent or exceeds the limit, so a part of it is not credited");
-        }
-        let Some(amount) = credited.map(|credited| credited.amount).filter(|amount| amount.minor() > 0)
-        else {
-            return Ok(());
-        };
-        if let Err(problem) = self.services.may_decide(tenant_key) {
-            self.owe(Owed { logged, misplaced }, &problem.to_string());
-            return Ok(());
-        }
-        let incoming =
-            Incoming { id, address, amount, network, asset: Asset::Usdt, tx_hash, entry: Some(entry) };
-        let command = Command::from(rules::Command::Receive(Box::new(incoming))).into();
-        let to = EntityId { kind: Kind::DepositAddress, id: to };
-        let engine = &self.services.engine;
-        match engine.continue_entity(tenant_key, to, command).await {
-            Err(failure) => self.owe(Owed { logged, misplaced }, &format!("{failure:?}")),
-            Ok(settled) => self.note_outcome(&logged, id, settled.refusal.as_ref()),
         }
         Ok(())
     }
 
-    /// Whether a transfer was credited, by its place in the log and by the block of its transaction.
-    async fn known(&self, tenant_key: u64, entry: &LogEntry, transaction: &str) -> Result<Known, Problem> {
+    async fn outcome(&self, owed: &mut Owed) -> Result<Outcome, TurnError> {
+        let (logged, network) = (&owed.logged, self.evm.network());
+        let tenant_key = self.evm.state().watched.get(&logged.transfer.to).copied();
+        let Some(tenant_key) = tenant_key else { return Ok(Outcome::Settled) };
+        let address = hex0x(&logged.transfer.to);
+        debug_assert_eq!(canonical(&address), address);
+        let reader = self.services.engine.reader();
+        let to = history::named(reader, tenant_key, Space::DepositTo, &address)?;
+        let Some(to) = to else { return Ok(Outcome::Settled) };
+        let block = self.evm.node.block(logged.block).await?;
+        let Some(block) = block.filter(|block| block.hash == logged.block_hash) else {
+            const IN_NO_BLOCK: &str = "the node does not show the block that it is of";
+            owed.misplaced += 1;
+            return Ok(match owed.misplaced <= MISPLACED_MAX {
+                true => Outcome::Owed(IN_NO_BLOCK.to_owned()),
+                false => Outcome::SetAside(IN_NO_BLOCK),
+            });
+        };
+        let chain_id = self.evm.settings.chain_id;
+        let id = deposit_id(chain_id, &logged.transaction, logged.index, block.timestamp);
+        let transaction = hex0x(&logged.transaction);
+        let entry = LogEntry { chain_id, index: logged.index, block: logged.block_hash };
+        // Whether it was credited is known by its place in the log, and by the block of its transaction.
         let named =
             async |name: String| ask::named_by_now(&self.services, tenant_key, Space::Deposit, &name).await;
-        if named(entry.name(transaction)).await?.is_some() {
-            return Ok(Known::Credited);
+        match named(entry.name(&transaction)).await {
+            Ok(None) => {}
+            Ok(Some(_)) => return Ok(Outcome::Settled),
+            Err(problem) => return Ok(Outcome::Owed(problem.to_string())),
         }
-        Ok(match named(entry.transaction_name(transaction)).await? {
-            Some(block) if block != entry.block_id() => Known::Moved,
-            _ => Known::Nothing,
-        })
-    }
-
-    fn note_outcome(&self, logged: &Logged, id: Id, refusal: Option<&Refusal>) {
-        let (network, transaction) = (self.evm.network().name(), hex0x(&logged.transaction));
-        match refusal {
-            None => {
-                self.evm.state().figures.deposits += 1;
-                tracing::info!(network, transaction, deposit = %id, "a deposit was credited");
+        match named(entry.transaction_name(&transaction)).await {
+            Ok(Some(block)) if block != entry.block_id() => {
+                return Ok(Outcome::SetAside("its transaction was credited out of another block"));
             }
+            Ok(_) => {}
+            Err(problem) => return Ok(Outcome::Owed(problem.to_string())),
+        }
+        let credited = self.evm.settings.units.credited(logged.transfer.units);
+        if credited.is_none_or(|credited| credited.rest > 0) {
+            self.evm.state().figures.rests += 1;
+            tracing::warn!(network = network.name(), address, transaction, units = %logged.transfer.units, "a deposit has a fraction of a cent or exceeds the limit, so a part of it is not credited");
+        }
+        let amount = credited.map(|credited| credited.amount).filter(|amount| amount.minor() > 0);
+        let Some(amount) = amount else { return Ok(Outcome::Settled) };
+        if let Err(problem) = self.services.may_decide(tenant_key) {
+            return Ok(Outcome::Owed(problem.to_string()));
+        }
+        let (asset, tx_hash) = (Asset::Usdt, transaction.clone());
+        let incoming = Incoming { id, address, amount, network, asset, tx_hash, entry: Some(entry) };
+        let command = Command::from(rules::Command::Receive(Box::new(incoming))).into();
+        let to = EntityId { kind: Kind::DepositAddress, id: to };
+        let network = network.name();
+        match self.services.engine.continue_entity(tenant_key, to, command).await {
+            Err(failure) => return Ok(Outcome::Owed(format!("{failure:?}"))),
             // The deposit came over another network than the address's own, or is beyond the
             // balance's bound.
-            Some(refusal) => {
-                self.evm.state().figures.rests += 1;
-                tracing::error!(
-                    network,
-                    transaction,
-                    ?refusal,
-                    "a deposit was not credited: an operator has to look"
-                );
-            }
+            Ok(settled) => match settled.refusal {
+                None => {
+                    self.evm.state().figures.deposits += 1;
+                    tracing::info!(network, transaction, deposit = %id, "a deposit was credited");
+                }
+                Some(refusal) => {
+                    self.evm.state().figures.rests += 1;
+                    tracing::error!(
+                        network,
+                        transaction,
+                        ?refusal,
+                        "a deposit was not credited: an operator has to look"
+                    );
+                }
+            },
         }
-    }
-
-    fn owe(&mut self, owed: Owed, why: &str) {
-        tracing::warn!(
-            network = self.evm.network().name(),
-            transaction = hex0x(&owed.logged.transaction),
-            why,
-            "a deposit cannot be credited yet: it is tried again"
-        );
-        // The newest blocks are searched more than once.
-        if !self.owed.iter().any(|other| other.logged == owed.logged) {
-            self.owed.push(owed);
-        }
+        Ok(Outcome::Settled)
     }
 }
 

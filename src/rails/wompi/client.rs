@@ -49,7 +49,7 @@ impl Wompi {
 
     pub(super) fn deadline(&self) -> Instant {
         // A little before whoever waits for the call gives it up: what is known by then is told.
-        let timeout = self.client.timeout();
+        let timeout = self.client.timeout;
         Instant::now() + timeout - timeout / 20
     }
 
