@@ -12,7 +12,6 @@ use domain::trace::{RailId, Said};
 use domain::values::ids::Id;
 use std::collections::VecDeque;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
@@ -34,15 +33,16 @@ pub struct Lane {
     circuits: Mutex<Circuits>,
     changed: Notify,
     permits: Semaphore,
-    figures: Figures,
+    figures: Mutex<Figures>,
 }
 
 #[derive(Default)]
 struct Figures {
-    calls: AtomicU64,
-    errors: AtomicU64,
-    last_ok_ms: AtomicU64,
-    took_us: Mutex<VecDeque<u64>>,
+    calls: u64,
+    errors: u64,
+    last_ok_ms: Option<i64>,
+    /// Of the newest calls.
+    took_us: VecDeque<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Lane {
             circuits: Mutex::new(Circuits::closed(pause)),
             changed: Notify::new(),
             permits: Semaphore::new(calls_max),
-            figures: Figures::default(),
+            figures: Mutex::default(),
         }
     }
 
@@ -164,19 +164,17 @@ impl Lane {
     }
 
     fn count(&self, call: BankCall, is_answered: bool, took: Duration) {
-        let figures = &self.figures;
-        figures.calls.fetch_add(1, Ordering::Relaxed);
+        {
+            let mut figures = self.lock_figures();
+            figures.calls += 1;
+            figures.errors += u64::from(!is_answered);
+            if figures.took_us.len() == TIMED {
+                figures.took_us.pop_front();
+            }
+            figures.took_us.push_back(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+        }
         if is_answered {
             self.note_ok();
-        } else {
-            figures.errors.fetch_add(1, Ordering::Relaxed);
-        }
-        {
-            let mut newest = figures.took_us.lock().unwrap_or_else(PoisonError::into_inner);
-            if newest.len() == TIMED {
-                newest.pop_front();
-            }
-            newest.push_back(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         }
         let opened = self.circuits().count(call, is_answered, self.now());
         if opened {
@@ -191,8 +189,7 @@ impl Lane {
 
     fn note_ok(&self) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        self.figures.last_ok_ms.store(now_ms, Ordering::Relaxed);
+        self.lock_figures().last_ok_ms = i64::try_from(now.as_millis()).ok();
     }
 
     /// The queue of the last process is whole again; if there is anything in it, a probe comes before it.
@@ -274,17 +271,16 @@ impl Lane {
     }
 
     pub fn figures(&self) -> LaneFigures {
-        let figures = &self.figures;
-        let mut took: Vec<u64> = {
-            let newest = figures.took_us.lock().unwrap_or_else(PoisonError::into_inner);
-            newest.iter().copied().collect()
+        let (calls, errors, last_ok_ms, mut took) = {
+            let figures = self.lock_figures();
+            let took: Vec<u64> = figures.took_us.iter().copied().collect();
+            (figures.calls, figures.errors, figures.last_ok_ms, took)
         };
         took.sort_unstable();
         let percentile = |percent: usize| {
             let last = took.len().checked_sub(1)?;
             Some(took[last * percent / 100].div_ceil(1_000))
         };
-        let last_ok_ms = figures.last_ok_ms.load(Ordering::Relaxed);
         let (is_open, is_silent, open_calls) = {
             let circuits = self.circuits();
             (circuits.is_open(), circuits.open_seconds(None, self.now()).is_some(), circuits.open_calls())
@@ -295,17 +291,21 @@ impl Lane {
             is_open,
             is_silent,
             open_calls,
-            calls: figures.calls.load(Ordering::Relaxed),
-            errors: figures.errors.load(Ordering::Relaxed),
+            calls,
+            errors,
             p50_ms: percentile(50),
             p99_ms: percentile(99),
-            last_ok_ms: i64::try_from(last_ok_ms).ok().filter(|at| *at > 0),
+            last_ok_ms,
             queued: self.queue.len(),
         }
     }
 
     fn now(&self) -> Duration {
         self.began.elapsed()
+    }
+
+    fn lock_figures(&self) -> MutexGuard<'_, Figures> {
+        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn circuits(&self) -> MutexGuard<'_, Circuits> {
@@ -333,7 +333,7 @@ mod tests {
     use super::*;
     use domain::values::money::Currency;
     use domain::values::time::Timestamp;
-    use std::sync::atomic::{AtomicBool, AtomicUsize};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use uuid::Uuid;
 
     #[derive(Default)]

@@ -3,12 +3,11 @@
 
 use super::R4;
 use super::client::today;
-use super::quotation::{DAYS_BACK, Published, read};
+use super::quotation::DAYS_BACK;
 use super::wire::Reply;
 use crate::rails::checking::{Finding, Verdict};
 use crate::rails::http::HttpAnswer;
 use crate::rails::live::BankWord;
-use domain::values::time::Date;
 use std::time::Instant;
 
 const CURRENCY: &str = "USD";
@@ -28,26 +27,18 @@ impl R4 {
         let is_taken = signature.verdict == Verdict::Fine;
         let mut findings = vec![reach, Finding::clock(&self.client), signature];
         if is_taken {
-            findings.push(self.newest_rate(first, today).await);
+            findings.push(match self.newest(CURRENCY, today, Some(first)).await {
+                Ok(Some(found)) => {
+                    Finding::fine(RATE, format!("{CURRENCY} {} of {}", found.rate.0, found.value_date))
+                }
+                Ok(None) => {
+                    let days = DAYS_BACK + 1;
+                    Finding::wrong(RATE, format!("it has no rate of {CURRENCY} of the last {days} days"))
+                }
+                Err(why) => Finding::wrong(RATE, why),
+            });
         }
         findings
-    }
-
-    async fn newest_rate(&self, first: HttpAnswer, today: Date) -> Finding {
-        let mut answer = first;
-        for days in 0..=DAYS_BACK {
-            let day = today.plus_days(-days);
-            if days > 0 {
-                answer = match self.quoted(CURRENCY, day).await {
-                    Ok(answer) => answer,
-                    Err(failure) => return Finding::wrong(RATE, failure.text()),
-                };
-            }
-            if let Some(finding) = rate(&answer, day) {
-                return finding;
-            }
-        }
-        Finding::wrong(RATE, format!("it has no rate of {CURRENCY} of the last {} days", DAYS_BACK + 1))
     }
 }
 
@@ -75,20 +66,6 @@ fn signature(answer: &HttpAnswer) -> Finding {
             format!("this is not an answer of R4's ({says}): look at base_url and path_family"),
         ),
         (_, Some(_)) => Finding::fine(SIGNATURE, format!("taken ({says})")),
-    }
-}
-
-/// `None` if the bank has no rate of the day.
-fn rate(answer: &HttpAnswer, day: Date) -> Option<Finding> {
-    match read(answer, day) {
-        Published::Yes(quotation) => {
-            Some(Finding::fine(RATE, format!("{CURRENCY} {} of {}", quotation.rate.0, quotation.value_date)))
-        }
-        Published::No => None,
-        Published::Unanswered => Some(Finding::wrong(
-            RATE,
-            format!("its answer about {day} cannot be read (status {})", answer.status),
-        )),
     }
 }
 

@@ -31,21 +31,33 @@ impl R4 {
         self.exchange(&Request::bcv(currency, date)).await.answer()
     }
 
-    pub async fn quotation(&self, currency: &str, date: Date) -> Published {
-        self.quoted(currency, date).await.map_or(Published::Unanswered, |answer| read(&answer, date))
+    pub async fn newest_quotation(&self, currency: &str) -> Option<Quotation> {
+        self.newest(currency, today(), None).await.ok().flatten()
     }
 
-    /// A day about which nothing can be learned ends the search: an older rate is not the newest one.
-    pub async fn newest_quotation(&self, currency: &str) -> Option<Quotation> {
-        let today = today();
+    /// Of today, about which the bank may have answered before. A day about which nothing can be learned ends the
+    /// search: an older rate is not the newest one.
+    pub(super) async fn newest(
+        &self,
+        currency: &str,
+        today: Date,
+        mut first: Option<HttpAnswer>,
+    ) -> Result<Option<Quotation>, String> {
         for days in 0..=DAYS_BACK {
-            match self.quotation(currency, today.plus_days(-days)).await {
-                Published::Yes(quotation) => return Some(quotation),
+            let day = today.plus_days(-days);
+            let answer = match first.take() {
+                Some(answer) => answer,
+                None => self.quoted(currency, day).await.map_err(|failure| failure.text().to_owned())?,
+            };
+            match read(&answer, day) {
+                Published::Yes(quotation) => return Ok(Some(quotation)),
                 Published::No => {}
-                Published::Unanswered => return None,
+                Published::Unanswered => {
+                    return Err(format!("its answer about {day} cannot be read (status {})", answer.status));
+                }
             }
         }
-        None
+        Ok(None)
     }
 }
 
