@@ -92,11 +92,18 @@ impl Simulator {
         }
     }
 
-    /// Once what was decided may be told. A bank whose books fail gives no answer: whether it did
+    /// Told once what was decided is settled. A bank whose books fail gives no answer: whether it did
     /// anything, nobody knows. That is logged once, however many call meanwhile.
-    async fn once_settled(&self, call: &Call, answer: Result<RailAnswer, BooksError>) -> RailAnswer {
+    async fn told(&self, call: &Call, is_question: bool) -> RailAnswer {
+        let operation = about(call);
+        let answer = {
+            // The last byte of a version 7 id is random.
+            let stripe = &self.stripes[usize::from(operation.as_bytes()[15]) % STRIPES];
+            let _turn = stripe.lock().unwrap_or_else(PoisonError::into_inner);
+            if is_question { self.look_up(call) } else { self.receive(call) }
+        };
         let answer = match &self.books.agreed {
-            Some(agreed) => self.books.settled(&**agreed, about(call)).await.and(answer),
+            Some(agreed) => self.books.settled(&**agreed, operation).await.and(answer),
             None => answer,
         };
         let had_failed = self.has_failed.swap(answer.is_err(), Ordering::Relaxed);
@@ -113,7 +120,6 @@ impl Simulator {
 
     fn receive(&self, call: &Call) -> Result<RailAnswer, BooksError> {
         let operation = about(call);
-        let _turn = self.turn(operation);
         if let Order::TellCop { collection, instruction, .. } = &call.order {
             return self.tell(call, collection, instruction);
         }
@@ -137,7 +143,6 @@ impl Simulator {
     }
 
     fn look_up(&self, call: &Call) -> Result<RailAnswer, BooksError> {
-        let _turn = self.turn(about(call));
         let fate = match &call.order {
             Order::CollectCop { collection, .. } => self.standing(collection, call.at)?,
             _ => self.books.get(about(call))?,
@@ -173,12 +178,6 @@ impl Simulator {
     fn unanswered(&self) -> MutexGuard<'_, HashSet<Uuid>> {
         self.unanswered.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn turn(&self, operation: Uuid) -> MutexGuard<'_, ()> {
-        // The last byte of a version 7 id is random.
-        let stripe = usize::from(operation.as_bytes()[15]) % STRIPES;
-        self.stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Rail for Simulator {
@@ -188,7 +187,7 @@ impl Rail for Simulator {
 
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move {
-            let answer = self.once_settled(call, self.receive(call)).await;
+            let answer = self.told(call, false).await;
             if !self.delay.is_zero() {
                 let about = about(call);
                 self.unanswered().insert(about);
@@ -200,7 +199,7 @@ impl Rail for Simulator {
     }
 
     fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
-        Box::pin(async move { self.once_settled(call, self.look_up(call)).await })
+        Box::pin(self.told(call, true))
     }
 
     fn micro_deposits(&self) -> (Ves, Ves) {
