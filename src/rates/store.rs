@@ -34,7 +34,7 @@ use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Sample, Series};
 use domain::values::ids::PLATFORM;
 use domain::values::time::{Date, Timestamp, Zone};
-use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
+use rocksdb::DB;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -115,7 +115,7 @@ impl RateStore {
         // RocksDB makes the names inside durable, and not its own.
         wal::make_directory(directory)
             .map_err(|error| RateStoreError::Failed(format!("{}: {error}", directory.display())))?;
-        let db = DB::open(&wal::fitting(directory, options())?, directory)?;
+        let db = DB::open(&wal::beside(directory, WRITE_BUFFER_BYTES, CACHE_BYTES)?, directory)?;
         match db.get(FORMAT_KEY)?.as_deref() {
             None => db.put(FORMAT_KEY, [FORMAT])?,
             Some([FORMAT]) => {}
@@ -181,20 +181,6 @@ impl Drop for RateStore {
             tracing::error!("the thread that writes rates panicked");
         }
     }
-}
-
-fn options() -> Options {
-    let mut blocks = BlockBasedOptions::default();
-    blocks.set_block_cache(&Cache::new_lru_cache(CACHE_BYTES));
-    let mut options = Options::default();
-    options.create_if_missing(true);
-    options.set_write_buffer_size(WRITE_BUFFER_BYTES);
-    options.set_max_write_buffer_number(3);
-    options.set_max_background_jobs(2);
-    options.set_keep_log_file_num(2);
-    options.set_compression_type(DBCompressionType::Lz4);
-    options.set_block_based_table_factory(&blocks);
-    options
 }
 
 const FORMAT_KEY: &[u8] = b"f";

@@ -31,7 +31,7 @@
 use super::Fate;
 use crate::disk::Disk as Room;
 use crate::rails::BoxFuture;
-use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, Options};
+use rocksdb::{DB, DBRecoveryMode};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -184,7 +184,7 @@ struct Store {
 impl Store {
     fn open(&self) -> Result<(), BooksError> {
         let open = |mode| {
-            let mut options = wal::fitting(&self.directory, options())?;
+            let mut options = wal::beside(&self.directory, WRITE_BUFFER_BYTES, CACHE_BYTES)?;
             options.set_wal_recovery_mode(mode);
             DB::open(&options, &self.directory)
         };
@@ -259,19 +259,6 @@ impl Store {
             tracing::error!(%error, "the books of the simulated bank were not written to tables at the end");
         }
     }
-}
-
-fn options() -> Options {
-    let mut blocks = BlockBasedOptions::default();
-    blocks.set_block_cache(&Cache::new_lru_cache(CACHE_BYTES));
-    let mut options = Options::default();
-    options.create_if_missing(true);
-    options.set_write_buffer_size(WRITE_BUFFER_BYTES);
-    options.set_max_background_jobs(2);
-    options.set_keep_log_file_num(2);
-    options.set_compression_type(DBCompressionType::Lz4);
-    options.set_block_based_table_factory(&blocks);
-    options
 }
 
 #[cfg(test)]
