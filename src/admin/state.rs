@@ -108,7 +108,7 @@ shown! {
     /// is null.
     fn show_network(evm: &Evm, now: Timestamp), network_schema, 512 [
         let (figures, settings) = (evm.state().figures.clone(), &evm.settings);
-        let usdt = figures.usdt.and_then(|units| settings.units.credited(units)).map(|usdt| usdt.amount);
+        let usdt = figures.usdt.and_then(|units| settings.units.credited(units)).map(|(usdt, _)| usdt);
         let lag = figures.head_at.map(|at| {
             let at_ms = i64::try_from(at).unwrap_or(i64::MAX).saturating_mul(SECOND_MS);
             now.unix_ms().saturating_sub(at_ms).max(0) / SECOND_MS

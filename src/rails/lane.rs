@@ -80,10 +80,6 @@ impl Lane {
         }
     }
 
-    pub fn serves(&self, service: Service) -> bool {
-        self.profile.services.contains(&service)
-    }
-
     /// The seconds after which a call may be made, if it is not now.
     pub fn retry_after_seconds(&self, call: Option<BankCall>) -> Option<u32> {
         match self.outbound.is_open() {

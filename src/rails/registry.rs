@@ -96,7 +96,7 @@ impl Registry {
     }
 
     pub fn serving(&self, service: Service) -> Option<&Arc<Lane>> {
-        self.live.iter().find(|lane| lane.serves(service))
+        self.live.iter().find(|lane| lane.profile.services.contains(&service))
     }
 
     pub fn serves(&self, tenant: u64, service: Service) -> bool {

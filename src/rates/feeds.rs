@@ -86,7 +86,6 @@ pub fn start(
     }
     let health = |(spec, _): &(FeedSpec, _)| FeedHealth {
         series: spec.series.clone(),
-        every: spec.every,
         is_made_up: spec.kind.is_made_up(),
         state: Mutex::default(),
     };
@@ -102,7 +101,7 @@ pub fn start(
                     health[n].succeeded(now());
                     0
                 }
-                Err(error) => health[n].failed(now(), &error),
+                Err(error) => health[n].failed(&error),
             };
             tasks.push(tokio::spawn(keep_fetching(spec, source, clock, note)));
         } else if let Some(mut source) = Source::of(spec) {
@@ -261,7 +260,6 @@ pub type Quoting = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Option<(Rate, Dat
 /// As plain numbers, for metrics and for operators.
 pub struct FeedHealth {
     pub series: Series,
-    pub every: Duration,
     /// Made-up prices never price live mode.
     pub is_made_up: bool,
     state: Mutex<FeedState>,
@@ -269,9 +267,8 @@ pub struct FeedHealth {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeedState {
-    /// On the server's clock, as the last failure.
+    /// On the server's clock.
     pub last_success: Option<Timestamp>,
-    pub last_failure: Option<Timestamp>,
     pub failures: u64,
     pub failures_in_a_row: u32,
     /// Without secrets.
@@ -304,9 +301,8 @@ impl FeedHealth {
         state.failures_in_a_row = 0;
     }
 
-    fn failed(&self, at: Timestamp, error: &SourceError) -> u32 {
+    fn failed(&self, error: &SourceError) -> u32 {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.last_failure = Some(at);
         state.failures += 1;
         state.failures_in_a_row = state.failures_in_a_row.saturating_add(1);
         let (series, failures) = (&self.series, state.failures_in_a_row);

@@ -373,11 +373,11 @@ impl Search {
             Err(problem) => return Ok(Outcome::Owed(problem.to_string())),
         }
         let credited = self.evm.settings.units.credited(logged.transfer.units);
-        if credited.is_none_or(|credited| credited.rest > 0) {
+        if credited.is_none_or(|(_, rest)| rest > 0) {
             self.evm.state().figures.rests += 1;
             tracing::warn!(network = network.name(), address, transaction, units = %logged.transfer.units, "a deposit has a fraction of a cent or exceeds the limit, so a part of it is not credited");
         }
-        let amount = credited.map(|credited| credited.amount).filter(|amount| amount.minor() > 0);
+        let amount = credited.map(|(amount, _)| amount).filter(|amount| amount.minor() > 0);
         let Some(amount) = amount else { return Ok(Outcome::Settled) };
         if let Err(problem) = self.services.may_decide(tenant_key) {
             return Ok(Outcome::Owed(problem.to_string()));
