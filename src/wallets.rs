@@ -51,8 +51,7 @@ pub struct Wallets {
 impl Wallets {
     pub fn start(services: &Arc<Services>) -> Wallets {
         let start = |evm| {
-            let [one, other] = [(); 2].map(|()| Connection::new(services, evm));
-            [tokio::spawn(Worker::new(one).run()), tokio::spawn(Search::new(other).run())]
+            [tokio::spawn(Worker::new(services, evm).run()), tokio::spawn(Search::new(services, evm).run())]
         };
         Wallets { tasks: services.rails.networks.iter().flat_map(start).collect() }
     }
@@ -62,33 +61,27 @@ impl Wallets {
     }
 }
 
-/// What the worker and the search have of a network: whether it may be asked, and what was said of it last.
+/// A restored copy speaks to nobody, and what cannot be recorded is not begun.
+async fn may_turn(services: &Services) -> bool {
+    let may = services.site.outbound.is_open() && services.ready().is_ok();
+    if may {
+        services.site.outbound.until_it_leads().await;
+    }
+    may
+}
+
+/// What the worker and the search know of the node each: whether it may be asked, and what was said of it last.
+#[derive(Default)]
 struct Connection {
-    services: Arc<Services>,
-    evm: Arc<Evm>,
     is_right_chain: bool,
     complained: Option<String>,
 }
 
 impl Connection {
-    fn new(services: &Arc<Services>, evm: &Arc<Evm>) -> Connection {
-        let (services, evm) = (Arc::clone(services), Arc::clone(evm));
-        Connection { services, evm, is_right_chain: false, complained: None }
-    }
-
-    /// A restored copy speaks to nobody, and what cannot be recorded is not begun.
-    async fn may_turn(&self) -> bool {
-        let may = self.services.site.outbound.is_open() && self.services.ready().is_ok();
-        if may {
-            self.services.site.outbound.until_it_leads().await;
-        }
-        may
-    }
-
-    async fn check_chain(&mut self) -> Result<(), TurnError> {
+    async fn check_chain(&mut self, evm: &Evm) -> Result<(), TurnError> {
         if !self.is_right_chain {
-            let chain_id = self.evm.node.chain_id().await?;
-            if chain_id != self.evm.settings.chain_id {
+            let chain_id = evm.node.chain_id().await?;
+            if chain_id != evm.settings.chain_id {
                 return Err(TurnError::Chain(chain_id));
             }
             self.is_right_chain = true;
@@ -96,8 +89,8 @@ impl Connection {
         Ok(())
     }
 
-    fn note(&mut self, turned: Result<(), &TurnError>, what: &str) {
-        let network = self.evm.network().name();
+    fn note(&mut self, evm: &Evm, turned: Result<(), &TurnError>, what: &str) {
+        let network = evm.network().name();
         match turned {
             Ok(()) if self.complained.take().is_some() => {
                 tracing::info!(network, "the network is {what} again")
@@ -116,6 +109,8 @@ impl Connection {
 }
 
 struct Worker {
+    services: Arc<Services>,
+    evm: Arc<Evm>,
     connection: Connection,
     open: OpenPayouts,
     waits: Option<Waits>,
@@ -123,30 +118,36 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(connection: Connection) -> Worker {
-        let open = OpenPayouts::of(connection.evm.network());
-        Worker { connection, open, waits: None, doubtful: BTreeSet::new() }
+    fn new(services: &Arc<Services>, evm: &Arc<Evm>) -> Worker {
+        Worker {
+            services: Arc::clone(services),
+            evm: Arc::clone(evm),
+            connection: Connection::default(),
+            open: OpenPayouts::of(evm.network()),
+            waits: None,
+            doubtful: BTreeSet::new(),
+        }
     }
 
     async fn run(mut self) {
         loop {
-            if self.connection.may_turn().await {
+            if may_turn(&self.services).await {
                 let turned = self.turn().await;
                 if let Err(error) = &turned {
                     let waits = if matches!(error, TurnError::Chain(_)) { Waits::Chain } else { Waits::Node };
-                    self.connection.evm.note(|figures| figures.waits = Some(waits));
+                    self.evm.state().figures.waits = Some(waits);
                 }
-                self.connection.note(turned.as_ref().copied(), "served");
+                self.connection.note(&self.evm, turned.as_ref().copied(), "served");
             }
             let pause = if self.open.is_empty() { IDLE } else { BUSY };
             tokio::time::sleep(REST).await;
-            let _ = tokio::time::timeout(pause, self.connection.evm.due()).await;
+            let _ = tokio::time::timeout(pause, self.evm.due()).await;
         }
     }
 
     async fn turn(&mut self) -> Result<(), TurnError> {
-        self.connection.check_chain().await?;
-        self.open.refresh(&self.connection.services)?;
+        self.connection.check_chain(&self.evm).await?;
+        self.open.refresh(&self.services)?;
         let facts = self.facts().await?;
         self.follow_all(&facts).await?;
         self.follow_asked(&facts).await?;

@@ -4,7 +4,7 @@
 use super::call::{Call, CallResult, Done, Handler, run};
 use crate::gateway::beside;
 use crate::gateway::prices::Prices;
-use crate::rates::{PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
+use crate::rates::{Item, PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
 use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Got, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
@@ -59,7 +59,7 @@ async fn record(call: Call) -> CallResult {
         }
         let sample = prices.board.judge_by_hand(sample);
         beside::agree(&call.services, Beside::Sample(Arc::clone(&sample))).await?;
-        prices.history.keep(Arc::clone(&sample)).await.map_err(not_kept)?;
+        prices.history.keep(Item::Sample(Arc::clone(&sample))).await.map_err(not_kept)?;
         // The sample is in the history, so the board may show it.
         let shown = show(&sample);
         prices.board.restore(Arc::unwrap_or_clone(sample));
@@ -76,7 +76,7 @@ async fn record(call: Call) -> CallResult {
     let _pinning = prices.pinning.lock().await;
     let replaced = prices.board.pin_of(&place, now).map(|pin| show_pin(&pin)).or(before);
     beside::agree(&call.services, Beside::Pinned(Arc::new(pin.clone()))).await?;
-    prices.history.keep_pin(pin.clone()).await.map_err(not_kept)?;
+    prices.history.keep(Item::Pin(Arc::new(pin.clone()))).await.map_err(not_kept)?;
     let shown =
         Object::reopened(show(&pin.sample)).plain("pinnedUntil", pin.until).text("reason", &pin.reason).end();
     prices.board.pin(pin);
@@ -152,7 +152,7 @@ async fn unpin(call: Call) -> CallResult {
     let _pinning = prices.pinning.lock().await;
     let pin = pinned()?;
     beside::agree(&call.services, Beside::Unpinned(place.clone())).await?;
-    prices.history.end_pin(place.clone()).await.map_err(not_kept)?;
+    prices.history.keep(Item::Unpin(place.clone())).await.map_err(not_kept)?;
     prices.board.unpin(&place);
     let shown = show_pin(&pin);
     replaces(&call, &shown);

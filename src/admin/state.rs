@@ -107,8 +107,8 @@ shown! {
     /// A network of USDT and its wallet as they were when they were looked at last. What was not seen yet
     /// is null.
     fn show_network(evm: &Evm, now: Timestamp), network_schema, 512 [
-        let (figures, settings) = (evm.figures(), &evm.settings);
-        let usdt = figures.usdt.and_then(|units| settings.units.credited(units)).map(|usdt| usdt.amount);
+        let (figures, settings) = (evm.state().figures.clone(), &evm.settings);
+        let usdt = figures.usdt.and_then(|units| settings.units.credited(units)).map(|(usdt, _)| usdt);
         let lag = figures.head_at.map(|at| {
             let at_ms = i64::try_from(at).unwrap_or(i64::MAX).saturating_mul(SECOND_MS);
             now.unix_ms().saturating_sub(at_ms).max(0) / SECOND_MS
@@ -192,9 +192,9 @@ shown! {
 }
 
 shown! {
-    fn show_rates(prices: &Prices, now: Timestamp), rates_schema, 512 [ let history = prices.history.stats(); ] {
-        number "written" = history.written, count().about("Samples that are on the disk since the start.");
-        number "lost" = history.lost, count().about("Samples that the disk did not keep up with.");
+    fn show_rates(prices: &Prices, now: Timestamp), rates_schema, 512 [ let [written, lost] = prices.history.stats(); ] {
+        number "written" = written, count().about("Samples that are on the disk since the start.");
+        number "lost" = lost, count().about("Samples that the disk did not keep up with.");
         list "feeds" = prices.feeds.iter().map(|feed| show_feed(feed, now)),
             list(named("Feed")).about("What prices come from, and how it does.");
         list "pins" = prices.board.pins(now).iter().map(|pin| show_pin(pin)),

@@ -6,39 +6,15 @@ use super::{LiveRailError, live_rails, translate};
 use crate::config::Config;
 use crate::outbound::Outbound;
 use crate::rails::r4::R4;
-use crate::rates::feeds::{Answering, Quoting};
+use crate::rates::feeds::Quoting;
 use crate::rates::market::{NEEDS, Need};
 use crate::rates::{FeedKind, FeedSpec, Pair, Series};
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 const SOURCE: &str = "bank";
 const CURRENCY: &str = "USD";
 const EVERY: Duration = Duration::from_secs(900);
-
-struct BankRate {
-    r4: R4,
-    outbound: Outbound,
-}
-
-impl fmt::Debug for BankRate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("R4")
-    }
-}
-
-impl Quoting for BankRate {
-    fn newest(&self) -> Answering<'_> {
-        Box::pin(async move {
-            if !self.outbound.is_open() {
-                return None;
-            }
-            let quotation = self.r4.newest_quotation(CURRENCY).await?;
-            Some((quotation.rate, quotation.value_date))
-        })
-    }
-}
 
 pub fn source(config: &Config) -> Option<String> {
     let named = config.rates.bank.as_ref().map(|bank| bank.source.clone());
@@ -61,7 +37,17 @@ pub fn missing(config: &Config) -> Result<Vec<Need>, FeedSpecError> {
 
 pub fn feed(config: &Config, outbound: &Outbound) -> Result<Option<FeedSpec>, LiveRailError> {
     let (None, Some(r4)) = (&config.rates.bank, &config.rails.r4) else { return Ok(None) };
-    let source = BankRate { r4: R4::new(live_rails::r4(r4)?)?, outbound: outbound.clone() };
+    let (r4, outbound) = (Arc::new(R4::new(live_rails::r4(r4)?)?), outbound.clone());
+    let newest: Quoting = Arc::new(move || {
+        let (r4, is_open) = (Arc::clone(&r4), outbound.is_open());
+        Box::pin(async move {
+            if !is_open {
+                return None;
+            }
+            let quotation = r4.newest_quotation(CURRENCY).await?;
+            Some((quotation.rate, quotation.value_date))
+        })
+    });
     let series = Series::of(Pair::USD_VES, SOURCE).side("OFFICIAL");
-    Ok(Some(FeedSpec { series, kind: FeedKind::Asked(Arc::new(source)), every: EVERY }))
+    Ok(Some(FeedSpec { series, kind: FeedKind::Asked(newest), every: EVERY }))
 }

@@ -239,7 +239,7 @@ fn start_prices(
     let prices = Prices {
         board,
         history,
-        feeds: feeds.health(),
+        feeds: Arc::clone(&feeds.health),
         bank_source: bank_rate::source(config),
         bank_is_bcv: bank_rate::is_bcv(config)?,
         market,
@@ -267,7 +267,7 @@ fn keep_learned(services: &Arc<Services>, learned: Vec<Arc<Sample>>) {
     let history = Arc::clone(&services.prices.history);
     tokio::spawn(async move {
         for sample in learned {
-            if let Err(why) = history.keep(sample).await {
+            if let Err(why) = history.keep(rates::Item::Sample(sample)).await {
                 return tracing::warn!(%why, "the history of rates lacks what other machines learned");
             }
         }

@@ -40,9 +40,12 @@ impl Check {
         for rail in &rails {
             let mut findings = runtime.block_on(rail.check());
             findings.extend(
-                missing.iter().filter(|(of, _)| *of == rail.name()).map(|(_, finding)| finding.clone()),
+                missing
+                    .iter()
+                    .filter(|(of, _)| *of == rail.profile().name)
+                    .map(|(_, finding)| finding.clone()),
             );
-            wrong += report(rail.name(), &findings)?;
+            wrong += report(rail.profile().name, &findings)?;
         }
         let stuck_after = Duration::from_secs(config.rails.poll_seconds);
         for network in &config.rails.evm {

@@ -8,7 +8,7 @@ use crate::gateway::ask;
 use crate::gateway::services::Services;
 use crate::rails::BoxFuture;
 use crate::rails::simulator::{AgreedBooks, BooksError, Decided};
-use crate::rates::{Pin, PinPlace, RateBoard, RateStore, RateStoreError, Sample};
+use crate::rates::{Item, Pin, PinPlace, RateBoard, RateStore, RateStoreError, Sample};
 use crate::store::history::{self, Unreadable};
 use api::problem::Problem;
 use domain::index::{self, Space};
@@ -128,12 +128,12 @@ pub async fn restore(
     for (place, pin) in pins(reader)? {
         match pin.filter(|pin| pin.lasts(now)) {
             Some(pin) if board.pin_of(&place, now).is_none_or(|known| *known != *pin) => {
-                history.keep_pin(Pin::clone(&pin)).await?;
+                history.keep(Item::Pin(Arc::clone(&pin))).await?;
                 board.pin(Pin::clone(&pin));
             }
             Some(_) => {}
             None if board.pin_of(&place, now).is_some() => {
-                history.end_pin(place.clone()).await?;
+                history.keep(Item::Unpin(place.clone())).await?;
                 board.unpin(&place);
             }
             None => {}

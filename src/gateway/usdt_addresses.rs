@@ -23,7 +23,8 @@ async fn next(
     tenant_key: u64,
     network: Network,
 ) -> Result<Option<(String, Held)>, Problem> {
-    let Some(evm) = services.rails.network(network).filter(|evm| evm.figures().scanned.is_some()) else {
+    let Some(evm) = services.rails.network(network).filter(|evm| evm.state().figures.scanned.is_some())
+    else {
         return Ok(None);
     };
     let held = services.names.reservations.hold_name(tenant_key, Space::DepositTo, NEXT).await;
@@ -33,7 +34,7 @@ async fn next(
     let index = first_free(services, tenant_key, network, &keys)?;
     let account = derived(&keys, index)?;
     // Before anybody can pay to it.
-    evm.watch(account, tenant_key);
+    evm.state().watched.insert(account, tenant_key);
     Ok(Some((network.address(&account), held)))
 }
 

@@ -180,7 +180,7 @@ fn rates(page: &mut Page, prices: &Prices, now: Timestamp) {
     let suspect: Vec<_> = prices.board.suspect().iter().map(|sample| names(&sample.series)).collect();
     let pins = prices.board.pins(now).into_iter().map(|pin| names(&pin.sample.series));
     let feeds: Vec<_> = prices.feeds.iter().map(|feed| (names(&feed.series), feed.state())).collect();
-    let history = prices.history.stats();
+    let [written, lost] = prices.history.stats();
     families! { page
         gauge "pasarela_rate_age_seconds" "Seconds since a price was last received, by series."
             for ([pair, source, side, method], age) in &ages,
@@ -197,8 +197,8 @@ fn rates(page: &mut Page, prices: &Prices, now: Timestamp) {
         gauge "pasarela_rate_feed_failures_in_a_row" "How often a feed got no price since it last got one."
             for ([pair, source, side, method], state) in &feeds,
             by("pair" pair, "source" source, "side" side, "method" method) => state.failures_in_a_row;
-        counter "pasarela_rate_samples_written_total" "Samples that are in the history of rates since the start." => history.written;
-        counter "pasarela_rate_samples_lost_total" "Samples that the history of rates could not take." => history.lost;
+        counter "pasarela_rate_samples_written_total" "Samples that are in the history of rates since the start." => written;
+        counter "pasarela_rate_samples_lost_total" "Samples that the history of rates could not take." => lost;
     }
 }
 
@@ -227,8 +227,12 @@ fn rails(page: &mut Page, services: &Services) {
 }
 
 fn networks(page: &mut Page, services: &Services) {
-    let seen: Vec<_> =
-        services.rails.networks.iter().map(|evm| (evm.network().name(), evm.figures())).collect();
+    let seen: Vec<_> = services
+        .rails
+        .networks
+        .iter()
+        .map(|evm| (evm.network().name(), evm.state().figures.clone()))
+        .collect();
     families! { page
         gauge "pasarela_usdt_head_block" "The newest block of a network's node."
             for (network, of) in &seen, by("network" network) => of.head.unwrap_or(0);

@@ -13,7 +13,7 @@ use connection::{Answered, Connection, Unanswered};
 use connector::{Connector, Unconnected};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Uri};
-use pool::{Origin, Pool};
+use pool::Pool;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -31,7 +31,7 @@ const HEAD_BYTES: usize = 160 + USER_AGENT.len();
 
 pub type Fingerprint = [u8; 32];
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl {
     text: Box<str>,
     origin: Url,
@@ -82,12 +82,6 @@ impl BaseUrl {
 
     fn is_https(&self) -> bool {
         self.origin.scheme() == "https"
-    }
-}
-
-impl fmt::Debug for BaseUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
     }
 }
 
@@ -148,6 +142,15 @@ pub enum Exchange {
     Answer(HttpAnswer),
 }
 
+impl Exchange {
+    pub fn answer(self) -> Result<HttpAnswer, Failure> {
+        match self {
+            Exchange::Answer(answer) => Ok(answer),
+            Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => Err(failure),
+        }
+    }
+}
+
 pub struct HttpAnswer {
     pub status: u16,
     pub body: Vec<u8>,
@@ -200,7 +203,7 @@ impl Request {
         let Request { method, url, headers, body } = self;
         let url = Url::parse(&url).ok()?;
         let address = Uri::try_from(&url[..Position::AfterQuery]).ok()?;
-        let origin = Origin::of(&address)?;
+        let origin = url.origin().ascii_serialization();
         let headers = headers?;
         let has_length = body.is_some();
         let body: &[u8] = body.as_ref().map_or(&[], |body| body);
@@ -228,7 +231,7 @@ impl Request {
 struct Made {
     method: Method,
     address: Uri,
-    origin: Origin,
+    origin: String,
     bytes: Zeroizing<Vec<u8>>,
 }
 
@@ -239,7 +242,7 @@ pub struct NoClient(rustls::Error);
 pub struct Client {
     connector: Connector,
     pool: Arc<Pool>,
-    timeout: Duration,
+    pub timeout: Duration,
     answer_bytes_max: usize,
     /// Seconds by which the other side's clock was ahead of ours when it last told the time.
     ahead: Mutex<Option<i64>>,
@@ -282,16 +285,12 @@ impl Client {
         }
     }
 
-    pub const fn timeout(&self) -> Duration {
-        self.timeout
-    }
-
     pub async fn exchange(&self, request: Request) -> Exchange {
         self.exchange_within(request, self.timeout).await
     }
 
     pub async fn exchange_within(&self, request: Request, within: Duration) -> Exchange {
-        let Some(made) = request.made().filter(|made| self.connector.speaks(made.origin.scheme())) else {
+        let Some(made) = request.made().filter(|made| self.connector.speaks(&made.address)) else {
             return Exchange::NotSent(Failure::NotMade);
         };
         let exchange = self.once(made);
@@ -322,7 +321,7 @@ impl Client {
         self.exchanged(origin, answered)
     }
 
-    fn exchanged(&self, origin: Origin, answered: Result<Answered, Unanswered>) -> Exchange {
+    fn exchanged(&self, origin: String, answered: Result<Answered, Unanswered>) -> Exchange {
         match answered {
             Ok(Answered { head, body, connection }) => {
                 if let Some(connection) = connection {

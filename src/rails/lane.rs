@@ -3,7 +3,7 @@
 //! begun is "not sent". Times are those of a clock that only goes forward.
 
 use super::circuit::Circuits;
-use super::live::{LiveRail, Look, NotSent, Report, after_asking, after_sending};
+use super::live::{LiveRail, Look, NotSent, Profile, Report, after_asking, after_sending};
 use super::queue::{OrderStanding, Queue};
 use super::{BoxFuture, Call, Outcomes, RailAnswer};
 use crate::outbound::Outbound;
@@ -12,7 +12,6 @@ use domain::trace::{RailId, Said};
 use domain::values::ids::Id;
 use std::collections::VecDeque;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
@@ -25,6 +24,7 @@ const CLOSED_PAUSE: Duration = Duration::from_secs(1);
 
 pub struct Lane {
     rail: Arc<dyn LiveRail>,
+    pub profile: Profile,
     outbound: Outbound,
     pub outcomes: Arc<Outcomes>,
     pub queue: Queue,
@@ -33,15 +33,16 @@ pub struct Lane {
     circuits: Mutex<Circuits>,
     changed: Notify,
     permits: Semaphore,
-    figures: Figures,
+    figures: Mutex<Figures>,
 }
 
 #[derive(Default)]
 struct Figures {
-    calls: AtomicU64,
-    errors: AtomicU64,
-    last_ok_ms: AtomicU64,
-    took_us: Mutex<VecDeque<u64>>,
+    calls: u64,
+    errors: u64,
+    last_ok_ms: Option<i64>,
+    /// Of the newest calls.
+    took_us: VecDeque<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,37 +60,24 @@ pub struct LaneFigures {
     pub queued: usize,
 }
 
-enum Bounded<T> {
-    Ended(T),
-    NotBegun,
-    Late,
-}
-
 impl Lane {
     /// Called while `outbound` lets it be, `calls_max` times at once; what is more waits, within
     /// the time of a call. `pause` is between probes.
     pub fn new(rail: Arc<dyn LiveRail>, outbound: Outbound, pause: Duration, calls_max: usize) -> Lane {
-        let outcomes = Arc::new(Outcomes::of(rail.name()));
+        let profile = rail.profile();
         Lane {
             rail,
             outbound,
-            outcomes,
+            outcomes: Arc::new(Outcomes::of(profile.name)),
+            profile,
             queue: Queue::default(),
             began: Instant::now(),
             pause,
             circuits: Mutex::new(Circuits::closed(pause)),
             changed: Notify::new(),
             permits: Semaphore::new(calls_max),
-            figures: Figures::default(),
+            figures: Mutex::default(),
         }
-    }
-
-    pub fn rail(&self) -> &Arc<dyn LiveRail> {
-        &self.rail
-    }
-
-    pub fn serves(&self, service: Service) -> bool {
-        self.rail.services().contains(&service)
     }
 
     /// The seconds after which a call may be made, if it is not now.
@@ -107,15 +95,10 @@ impl Lane {
     /// Once, or not at all.
     pub async fn send(&self, call: &Call) -> (RailAnswer, Said) {
         let _calling = Calling { lane: self, operation: Id::from(call.operation_id) };
-        let to = call.order.bank_call();
-        if !self.may_call(to) {
+        let (to, began) = (call.order.bank_call(), Instant::now());
+        let late = Ok(Report::unanswered(None));
+        let Some(sent) = self.bounded(to, late, || self.rail.execute(call)).await else {
             return (RailAnswer::NotSent, Said::default());
-        }
-        let began = Instant::now();
-        let sent = match self.bounded(to, || self.rail.execute(call)).await {
-            Bounded::Ended(sent) => sent,
-            Bounded::NotBegun => return (RailAnswer::NotSent, Said::default()),
-            Bounded::Late => Ok(Report::unanswered(None)),
         };
         match &sent {
             Ok(report) => self.count(to, report.is_answered, began.elapsed()),
@@ -133,14 +116,10 @@ impl Lane {
 
     /// Or does not: probes alone find out whether a rail answers again.
     pub async fn ask(&self, call: &Call, id: Option<&RailId>) -> (RailAnswer, Said) {
-        if !self.may_call(QUESTION) {
-            return (RailAnswer::NotAsked, Said::default());
-        }
         let began = Instant::now();
-        let look = match self.bounded(QUESTION, || self.rail.look(call, id)).await {
-            Bounded::Ended(look) => look,
-            Bounded::NotBegun => return (RailAnswer::NotAsked, Said::default()),
-            Bounded::Late => Look::Report(Report::unanswered(id.cloned())),
+        let late = Look::Report(Report::unanswered(id.cloned()));
+        let Some(look) = self.bounded(QUESTION, late, || self.rail.look(call, id)).await else {
+            return (RailAnswer::NotAsked, Said::default());
         };
         match &look {
             Look::Report(report) => self.count(QUESTION, report.is_answered, began.elapsed()),
@@ -152,18 +131,26 @@ impl Lane {
         (answer, said)
     }
 
-    /// Within the time of a call, which the wait for its turn is part of. It begins right after
-    /// this machine was sure that it leads: whatever was sure before a wait is not after it.
-    async fn bounded<'a, T>(&'a self, to: BankCall, call: impl FnOnce() -> BoxFuture<'a, T>) -> Bounded<T> {
-        let deadline = tokio::time::Instant::now() + self.rail.timeout();
+    /// Within the time of a call, which the wait for its turn is part of; `None` if it was not begun. It begins
+    /// right after this machine was sure that it leads: whatever was sure before a wait is not after it.
+    async fn bounded<'a, T>(
+        &'a self,
+        to: BankCall,
+        late: T,
+        call: impl FnOnce() -> BoxFuture<'a, T>,
+    ) -> Option<T> {
+        if !self.may_call(to) {
+            return None;
+        }
+        let deadline = tokio::time::Instant::now() + self.profile.timeout;
         let turn = deadline.min(tokio::time::Instant::now() + TURN);
-        let permit = match tokio::time::timeout_at(turn, self.turn()).await {
-            Ok(Some(permit)) if self.may_call(to) => permit,
-            _ => return Bounded::NotBegun,
-        };
+        let permit = tokio::time::timeout_at(turn, self.turn()).await.ok()??;
+        if !self.may_call(to) {
+            return None;
+        }
         let ended = tokio::time::timeout_at(deadline, call()).await;
         drop(permit);
-        ended.map_or(Bounded::Late, Bounded::Ended)
+        Some(ended.unwrap_or(late))
     }
 
     async fn turn(&self) -> Option<SemaphorePermit<'_>> {
@@ -173,24 +160,22 @@ impl Lane {
     }
 
     fn count(&self, call: BankCall, is_answered: bool, took: Duration) {
-        let figures = &self.figures;
-        figures.calls.fetch_add(1, Ordering::Relaxed);
+        {
+            let mut figures = self.lock_figures();
+            figures.calls += 1;
+            figures.errors += u64::from(!is_answered);
+            if figures.took_us.len() == TIMED {
+                figures.took_us.pop_front();
+            }
+            figures.took_us.push_back(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+        }
         if is_answered {
             self.note_ok();
-        } else {
-            figures.errors.fetch_add(1, Ordering::Relaxed);
-        }
-        {
-            let mut newest = figures.took_us.lock().unwrap_or_else(PoisonError::into_inner);
-            if newest.len() == TIMED {
-                newest.pop_front();
-            }
-            newest.push_back(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         }
         let opened = self.circuits().count(call, is_answered, self.now());
         if opened {
             tracing::warn!(
-                rail = self.rail.name(),
+                rail = self.profile.name,
                 %call,
                 "the circuit of a call has opened: it is not made until a probe is answered"
             );
@@ -200,8 +185,7 @@ impl Lane {
 
     fn note_ok(&self) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        self.figures.last_ok_ms.store(now_ms, Ordering::Relaxed);
+        self.lock_figures().last_ok_ms = i64::try_from(now.as_millis()).ok();
     }
 
     /// The queue of the last process is whole again; if there is anything in it, a probe comes before it.
@@ -245,7 +229,7 @@ impl Lane {
                 changed.await;
             }
         };
-        let _ = tokio::time::timeout(self.rail.timeout() + TURN, called).await;
+        let _ = tokio::time::timeout(self.profile.timeout + TURN, called).await;
     }
 
     pub async fn keep_probing(&self) {
@@ -262,9 +246,10 @@ impl Lane {
                 let _ = tokio::time::timeout(wait, changed).await;
                 continue;
             }
-            let answers = tokio::time::timeout(self.rail.timeout(), self.rail.probe()).await.unwrap_or(false);
+            let answers =
+                tokio::time::timeout(self.profile.timeout, self.rail.probe()).await.unwrap_or(false);
             let closed = self.circuits().probed(answers, self.now());
-            let rail = self.rail.name();
+            let rail = self.profile.name;
             if !answers {
                 tracing::warn!(
                     rail,
@@ -282,38 +267,41 @@ impl Lane {
     }
 
     pub fn figures(&self) -> LaneFigures {
-        let figures = &self.figures;
-        let mut took: Vec<u64> = {
-            let newest = figures.took_us.lock().unwrap_or_else(PoisonError::into_inner);
-            newest.iter().copied().collect()
+        let (calls, errors, last_ok_ms, mut took) = {
+            let figures = self.lock_figures();
+            let took: Vec<u64> = figures.took_us.iter().copied().collect();
+            (figures.calls, figures.errors, figures.last_ok_ms, took)
         };
         took.sort_unstable();
         let percentile = |percent: usize| {
             let last = took.len().checked_sub(1)?;
             Some(took[last * percent / 100].div_ceil(1_000))
         };
-        let last_ok_ms = figures.last_ok_ms.load(Ordering::Relaxed);
         let (is_open, is_silent, open_calls) = {
             let circuits = self.circuits();
             (circuits.is_open(), circuits.open_seconds(None, self.now()).is_some(), circuits.open_calls())
         };
         LaneFigures {
-            name: self.rail.name(),
-            serves: self.rail.services().to_vec(),
+            name: self.profile.name,
+            serves: self.profile.services.to_vec(),
             is_open,
             is_silent,
             open_calls,
-            calls: figures.calls.load(Ordering::Relaxed),
-            errors: figures.errors.load(Ordering::Relaxed),
+            calls,
+            errors,
             p50_ms: percentile(50),
             p99_ms: percentile(99),
-            last_ok_ms: i64::try_from(last_ok_ms).ok().filter(|at| *at > 0),
+            last_ok_ms,
             queued: self.queue.len(),
         }
     }
 
     fn now(&self) -> Duration {
         self.began.elapsed()
+    }
+
+    fn lock_figures(&self) -> MutexGuard<'_, Figures> {
+        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn circuits(&self) -> MutexGuard<'_, Circuits> {
@@ -341,7 +329,7 @@ mod tests {
     use super::*;
     use domain::values::money::Currency;
     use domain::values::time::Timestamp;
-    use std::sync::atomic::{AtomicBool, AtomicUsize};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use uuid::Uuid;
 
     #[derive(Default)]
@@ -351,16 +339,8 @@ mod tests {
     }
 
     impl LiveRail for Held {
-        fn name(&self) -> &'static str {
-            "held"
-        }
-
-        fn services(&self) -> &[Service] {
-            &[]
-        }
-
-        fn timeout(&self) -> Duration {
-            Duration::from_secs(20)
+        fn profile(&self) -> Profile {
+            Profile { name: "held", services: &[], amount_max: None, timeout: Duration::from_secs(20) }
         }
 
         fn recall(&self, _: &Order) -> Option<Recall> {

@@ -91,16 +91,17 @@ pub enum Look {
     NotAsked,
 }
 
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    pub name: &'static str,
+    pub services: &'static [Service],
+    pub amount_max: Option<Ves>,
+    /// Of a whole call.
+    pub timeout: Duration,
+}
+
 pub trait LiveRail: Send + Sync {
-    fn name(&self) -> &'static str;
-
-    fn services(&self) -> &[Service];
-
-    fn amount_max(&self) -> Option<Ves> {
-        None
-    }
-
-    fn timeout(&self) -> Duration;
+    fn profile(&self) -> Profile;
 
     /// `None` where the rail does not serve the order.
     fn recall(&self, order: &Order) -> Option<Recall>;

@@ -49,7 +49,7 @@ pub struct Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let live = self.live.iter().map(|lane| lane.rail().name());
+        let live = self.live.iter().map(|lane| lane.profile.name);
         f.debug_list().entries(std::iter::once(self.name()).chain(live)).finish()
     }
 }
@@ -96,7 +96,7 @@ impl Registry {
     }
 
     pub fn serving(&self, service: Service) -> Option<&Arc<Lane>> {
-        self.live.iter().find(|lane| lane.serves(service))
+        self.live.iter().find(|lane| lane.profile.services.contains(&service))
     }
 
     pub fn serves(&self, tenant: u64, service: Service) -> bool {
@@ -155,7 +155,7 @@ impl Registry {
             return TELLS_OF_TRANSFERS;
         }
         let network = self.network_for(service).map(|evm| evm.name());
-        let lane = || self.serving(service).map(|lane| lane.rail().name());
+        let lane = || self.serving(service).map(|lane| lane.profile.name);
         network.or_else(lane).unwrap_or_default()
     }
 
@@ -205,7 +205,7 @@ impl Rails for Registry {
         if !livemode {
             return Terms { availability: Availability::Served, amount_max: None };
         }
-        let amount_max = self.serving(service).and_then(|lane| lane.rail().amount_max());
+        let amount_max = self.serving(service).and_then(|lane| lane.profile.amount_max);
         Terms { availability: self.availability(service, call), amount_max }
     }
 

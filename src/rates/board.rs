@@ -124,15 +124,15 @@ impl RateBoard {
         judge.settle(|series| pin.stands_for(series));
         self.take(&pin.sample);
         let (place, now) = (pin.place(), pin.sample.fetched_at);
-        self.change_pins(|pins| {
-            pins.retain(|other| other.lasts(now) && other.place() != place);
-            pins.push(Arc::new(pin));
+        self.change(|shown| {
+            shown.pins.retain(|other| other.lasts(now) && other.place() != place);
+            shown.pins.push(Arc::new(pin));
         });
     }
 
     pub fn unpin(&self, place: &PinPlace) {
         let _writing = self.judge();
-        self.change_pins(|pins| pins.retain(|pin| pin.place() != *place));
+        self.change(|shown| shown.pins.retain(|pin| pin.place() != *place));
     }
 
     /// In the order in which they were made.
@@ -180,9 +180,9 @@ impl RateBoard {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn change_pins(&self, change: impl FnOnce(&mut Vec<Arc<Pin>>)) {
+    fn change(&self, change: impl FnOnce(&mut Shown)) {
         let mut next = Shown::clone(&self.shown());
-        change(&mut next.pins);
+        change(&mut next);
         *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
     }
 
@@ -190,27 +190,29 @@ impl RateBoard {
         if sample.suspect {
             return;
         }
-        let mut next = Shown::clone(&self.shown());
-        let of_series = |other: &Sample| other.series == sample.series && other.test_only == sample.test_only;
-        let same = |other: &Sample| of_series(other) && other.value_date == sample.value_date;
-        match next.samples.iter_mut().find(|other| same(other)) {
-            Some(other) if other.freshness() > sample.freshness() => return,
-            Some(other) => *other = Arc::clone(sample),
-            None => next.samples.push(Arc::clone(sample)),
-        }
-        // A rate of the BCV that another one has replaced will never be in force again: time only
-        // goes forward.
-        let begun =
-            next.samples.iter().filter(|other| of_series(other) && other.has_begun(sample.fetched_at));
-        if let Some(in_force) = begun.filter_map(|other| other.value_date).max() {
-            let is_past = |other: &Sample| other.value_date.is_some_and(|date| date < in_force);
-            next.samples.retain(|other| !of_series(other) || !is_past(other));
-        }
-        *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+        self.change(|next| next.take(sample));
     }
 }
 
 impl Shown {
+    fn take(&mut self, sample: &Arc<Sample>) {
+        let of_series = |other: &Sample| other.series == sample.series && other.test_only == sample.test_only;
+        let same = |other: &Sample| of_series(other) && other.value_date == sample.value_date;
+        match self.samples.iter_mut().find(|other| same(other)) {
+            Some(other) if other.freshness() > sample.freshness() => return,
+            Some(other) => *other = Arc::clone(sample),
+            None => self.samples.push(Arc::clone(sample)),
+        }
+        // A rate of the BCV that another one has replaced will never be in force again: time only
+        // goes forward.
+        let begun =
+            self.samples.iter().filter(|other| of_series(other) && other.has_begun(sample.fetched_at));
+        if let Some(in_force) = begun.filter_map(|other| other.value_date).max() {
+            let is_past = |other: &Sample| other.value_date.is_some_and(|date| date < in_force);
+            self.samples.retain(|other| !of_series(other) || !is_past(other));
+        }
+    }
+
     /// A pinned price before all others, else the last in the order.
     fn in_force(
         &self,

@@ -10,7 +10,6 @@ use domain::resources::rates::samples::{BCV, PRICE_DECIMALS, Pair, Sample, Serie
 use domain::values::money::Rate;
 use domain::values::time::{Date, Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
-use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,14 +22,14 @@ const REST_MAX: Duration = Duration::from_secs(600);
 
 const ASKED_AGAIN: Duration = Duration::from_secs(60);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FeedSpec {
     pub series: Series,
     pub kind: FeedKind,
     pub every: Duration,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum FeedKind {
     Fixed {
         price: Rate,
@@ -44,7 +43,7 @@ pub enum FeedKind {
     },
     Manual,
     Http(HttpCall),
-    Asked(Arc<dyn Quoting>),
+    Asked(Quoting),
 }
 
 impl FeedKind {
@@ -56,13 +55,7 @@ impl FeedKind {
 
 pub struct Feeds {
     tasks: Vec<JoinHandle<()>>,
-    health: Arc<[FeedHealth]>,
-}
-
-impl Feeds {
-    pub fn health(&self) -> Arc<[FeedHealth]> {
-        Arc::clone(&self.health)
-    }
+    pub health: Arc<[FeedHealth]>,
 }
 
 impl Drop for Feeds {
@@ -93,7 +86,6 @@ pub fn start(
     }
     let health = |(spec, _): &(FeedSpec, _)| FeedHealth {
         series: spec.series.clone(),
-        every: spec.every,
         is_made_up: spec.kind.is_made_up(),
         state: Mutex::default(),
     };
@@ -109,7 +101,7 @@ pub fn start(
                     health[n].succeeded(now());
                     0
                 }
-                Err(error) => health[n].failed(now(), &error),
+                Err(error) => health[n].failed(&error),
             };
             tasks.push(tokio::spawn(keep_fetching(spec, source, clock, note)));
         } else if let Some(mut source) = Source::of(spec) {
@@ -119,19 +111,17 @@ pub fn start(
                 health[n].succeeded(at);
             };
             made();
-            tasks.push(tokio::spawn(repeat(every, made)));
+            let mut ticks = interval_at(Instant::now() + every, every);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+            tasks.push(tokio::spawn(async move {
+                loop {
+                    ticks.tick().await;
+                    made();
+                }
+            }));
         }
     }
     Ok(Feeds { tasks, health })
-}
-
-async fn repeat(every: Duration, mut made: impl FnMut()) {
-    let mut ticks = interval_at(Instant::now() + every, every);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    loop {
-        ticks.tick().await;
-        made();
-    }
 }
 
 async fn keep_fetching(
@@ -146,7 +136,8 @@ async fn keep_fetching(
         // A task of its own: what a defect makes of an answer is one look that failed, and not the
         // end of the feed.
         let looked = tokio::spawn(async move { look.look(&series, at).await }).await;
-        let failures = note(looked.unwrap_or(Err(SourceError::Defect)));
+        let defect = |_| Err(SourceError("reading the answer failed by a defect of this server".to_owned()));
+        let failures = note(looked.unwrap_or_else(defect));
         tokio::time::sleep(source.rest(spec.every, failures)).await;
     }
 }
@@ -158,7 +149,7 @@ fn rest(every: Duration, failures: u32) -> Duration {
 
 enum Fetched {
     Http(HttpSource),
-    Asked(Arc<dyn Quoting>),
+    Asked(Quoting),
 }
 
 impl Fetched {
@@ -166,7 +157,8 @@ impl Fetched {
         match self {
             Fetched::Http(source) => source.look(series, now).await,
             Fetched::Asked(source) => {
-                let (rate, value_date) = source.newest().await.ok_or(SourceError::NoRate)?;
+                let (rate, value_date) =
+                    source().await.ok_or_else(|| SourceError("the bank says no rate".to_owned()))?;
                 Ok(Sample::new(series.clone(), rate, value_date.start_in(Zone::Caracas), now))
             }
         }
@@ -205,31 +197,25 @@ pub fn embedded_feeds() -> Vec<FeedSpec> {
     rows.into_iter().map(simulated).collect()
 }
 
+/// A price that is made up: a fixed one takes steps of nothing.
 struct Source {
     series: Series,
     price: Decimal,
-    walk: Option<Walk>,
-    last_look: Option<Option<Date>>,
-}
-
-struct Walk {
-    lowest: Decimal,
-    highest: Decimal,
+    bounds: [Decimal; 2],
     step_percent: Decimal,
     state: u64,
+    last_look: Option<Option<Date>>,
 }
 
 impl Source {
     fn of(spec: FeedSpec) -> Option<Source> {
-        let (price, walk) = match spec.kind {
+        let (Rate(price), Rate(step_percent), state) = match spec.kind {
             FeedKind::Manual | FeedKind::Http(_) | FeedKind::Asked(_) => return None,
-            FeedKind::Fixed { price } => (price.0, None),
-            FeedKind::Simulated { price: Rate(price), step_percent, seed } => {
-                let (lowest, highest) = (price * Decimal::new(8, 1), price * Decimal::new(12, 1));
-                (price, Some(Walk { lowest, highest, step_percent: step_percent.0, state: seed }))
-            }
+            FeedKind::Fixed { price } => (price, Rate(Decimal::ZERO), 0),
+            FeedKind::Simulated { price, step_percent, seed } => (price, step_percent, seed),
         };
-        Some(Source { series: spec.series, price, walk, last_look: None })
+        let bounds = [8, 12].map(|tenths| price * Decimal::new(tenths, 1));
+        Some(Source { series: spec.series, price, bounds, step_percent, state, last_look: None })
     }
 
     fn look(&mut self, now: Timestamp) -> Sample {
@@ -238,25 +224,24 @@ impl Source {
         let moves =
             self.last_look.is_some_and(|value_date| value_date.is_none() || value_date != sample.value_date);
         self.last_look = Some(sample.value_date);
-        if let (true, Some(walk)) = (moves, &mut self.walk) {
-            self.price = walk.step(self.price);
+        if moves && !self.step_percent.is_zero() {
+            self.step();
             sample.price = Rate(self.price);
         }
         sample
     }
-}
 
-impl Walk {
-    fn step(&mut self, price: Decimal) -> Decimal {
+    fn step(&mut self) {
         // The random part is between −1000 and 1000 thousandths of the longest step.
         let thousandths = (self.random() % 2001) as i64 - 1000;
-        let change = |thousandths| price * self.step_percent * Decimal::new(thousandths, 5);
-        let mut next = price + change(thousandths);
-        if next < self.lowest || next > self.highest {
-            next = price + change(-thousandths);
+        let [lowest, highest] = self.bounds;
+        let change = |thousandths| self.price * self.step_percent * Decimal::new(thousandths, 5);
+        let mut next = self.price + change(thousandths);
+        if next < lowest || next > highest {
+            next = self.price + change(-thousandths);
         }
-        next.clamp(self.lowest, self.highest)
-            .round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero)
+        let next = next.clamp(lowest, highest);
+        self.price = next.round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero);
     }
 
     /// Splitmix64: any seed will do, zero too.
@@ -269,17 +254,12 @@ impl Walk {
     }
 }
 
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<(Rate, Date)>> + Send + 'a>>;
-
 /// A source of the official rate that knows by itself how it is asked: a bank.
-pub trait Quoting: Send + Sync + fmt::Debug {
-    fn newest(&self) -> Answering<'_>;
-}
+pub type Quoting = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Option<(Rate, Date)>> + Send>> + Send + Sync>;
 
 /// As plain numbers, for metrics and for operators.
 pub struct FeedHealth {
     pub series: Series,
-    pub every: Duration,
     /// Made-up prices never price live mode.
     pub is_made_up: bool,
     state: Mutex<FeedState>,
@@ -287,9 +267,8 @@ pub struct FeedHealth {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeedState {
-    /// On the server's clock, as the last failure.
+    /// On the server's clock.
     pub last_success: Option<Timestamp>,
-    pub last_failure: Option<Timestamp>,
     pub failures: u64,
     pub failures_in_a_row: u32,
     /// Without secrets.
@@ -322,9 +301,8 @@ impl FeedHealth {
         state.failures_in_a_row = 0;
     }
 
-    fn failed(&self, at: Timestamp, error: &SourceError) -> u32 {
+    fn failed(&self, error: &SourceError) -> u32 {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.last_failure = Some(at);
         state.failures += 1;
         state.failures_in_a_row = state.failures_in_a_row.saturating_add(1);
         let (series, failures) = (&self.series, state.failures_in_a_row);
@@ -421,7 +399,7 @@ mod tests {
             .map(|spec| FeedSpec { every: Duration::from_millis(1), ..spec })
             .collect();
         let feeds = start(specs, &board, move || now).expect("nothing is fetched");
-        assert!(feeds.health().iter().all(|feed| feed.state().last_success == Some(now)));
+        assert!(feeds.health.iter().all(|feed| feed.state().last_success == Some(now)));
         assert_eq!(board.all().len(), 5);
         assert!(board.official(Series::is_bcv, Mode::Test, now).is_some());
         assert!(board.official(Series::is_bcv, Mode::Live, now).is_none(), "made up");

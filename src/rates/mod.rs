@@ -21,4 +21,4 @@ pub use feeds::{FeedHealth, FeedKind, FeedSpec, FeedState, Feeds, embedded_feeds
 pub use http::HttpCall;
 pub use judge::Steps;
 pub use market::Market;
-pub use store::{RateStore, RateStoreError};
+pub use store::{Item, RateStore, RateStoreError};

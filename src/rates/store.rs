@@ -34,11 +34,11 @@ use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Sample, Series};
 use domain::values::ids::PLATFORM;
 use domain::values::time::{Date, Timestamp, Zone};
-use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
+use rocksdb::DB;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
@@ -78,11 +78,13 @@ pub struct Line {
 struct Shelf {
     db: DB,
     lines: RwLock<Vec<Arc<Line>>>,
+    written: AtomicU64,
+    lost: AtomicU64,
 }
 
-enum Item {
+pub enum Item {
     Sample(Arc<Sample>),
-    Pin(Box<Pin>),
+    Pin(Arc<Pin>),
     Unpin(PinPlace),
 }
 
@@ -101,24 +103,11 @@ struct Job {
     done: Option<oneshot::Sender<Result<(), RateStoreError>>>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StoreStats {
-    pub written: u64,
-    pub lost: u64,
-}
-
-#[derive(Default)]
-struct Counters {
-    written: AtomicU64,
-    lost: AtomicU64,
-}
-
 pub struct RateStore {
     shelf: Arc<Shelf>,
     disk: Arc<Disk>,
-    counters: Arc<Counters>,
     queue: Option<SyncSender<Job>>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    writer: Option<JoinHandle<()>>,
 }
 
 impl RateStore {
@@ -126,7 +115,7 @@ impl RateStore {
         // RocksDB makes the names inside durable, and not its own.
         wal::make_directory(directory)
             .map_err(|error| RateStoreError::Failed(format!("{}: {error}", directory.display())))?;
-        let db = DB::open(&wal::fitting(directory, options())?, directory)?;
+        let db = DB::open(&wal::beside(directory, WRITE_BUFFER_BYTES, CACHE_BYTES)?, directory)?;
         match db.get(FORMAT_KEY)?.as_deref() {
             None => db.put(FORMAT_KEY, [FORMAT])?,
             Some([FORMAT]) => {}
@@ -136,60 +125,40 @@ impl RateStore {
                 )));
             }
         }
-        let shelf = Arc::new(Shelf { lines: RwLock::new(read::lines(&db)?), db });
-        let counters = Arc::new(Counters::default());
+        let lines = RwLock::new(read::lines(&db)?);
+        let shelf = Arc::new(Shelf { db, lines, written: AtomicU64::new(0), lost: AtomicU64::new(0) });
         let (queue, jobs) = sync_channel(WAITING_MAX);
-        let writer = write::Writer::new(Arc::clone(&shelf), Arc::clone(&counters))?;
+        let writer = write::Writer::new(Arc::clone(&shelf))?;
         let thread = std::thread::Builder::new().name("rates".to_owned()).spawn(move || writer.run(&jobs));
         let thread =
             thread.map_err(|error| RateStoreError::Failed(format!("its thread did not start: {error}")))?;
-        Ok(RateStore {
-            shelf,
-            disk: Arc::clone(disk),
-            counters,
-            queue: Some(queue),
-            writer: Mutex::new(Some(thread)),
-        })
+        Ok(RateStore { shelf, disk: Arc::clone(disk), queue: Some(queue), writer: Some(thread) })
     }
 
     /// Does not wait. What the disk cannot keep up with is counted, and told to the log; while the
     /// disk has no room it is only counted, as the disk's own line says why.
     pub fn note(&self, sample: &Arc<Sample>) {
         if !self.disk.has_room(PLATFORM) {
-            self.counters.lost.fetch_add(1, Ordering::Relaxed);
+            self.shelf.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
         if let Err(why) = self.send(Job { item: Item::Sample(Arc::clone(sample)), done: None }) {
-            let lost = self.counters.lost.fetch_add(1, Ordering::Relaxed) + 1;
+            let lost = self.shelf.lost.fetch_add(1, Ordering::Relaxed) + 1;
             tracing::error!(%why, pair = %sample.series.pair, lost, "a rate is in use and missing in the \
                 history");
         }
     }
 
-    /// Durable when this returns, as are the next two.
-    pub async fn keep(&self, sample: Arc<Sample>) -> Result<(), RateStoreError> {
-        self.write(Item::Sample(sample)).await
-    }
-
-    pub async fn keep_pin(&self, pin: Pin) -> Result<(), RateStoreError> {
-        self.write(Item::Pin(Box::new(pin))).await
-    }
-
-    pub async fn end_pin(&self, place: PinPlace) -> Result<(), RateStoreError> {
-        self.write(Item::Unpin(place)).await
-    }
-
-    async fn write(&self, item: Item) -> Result<(), RateStoreError> {
+    /// Durable when this returns.
+    pub async fn keep(&self, item: Item) -> Result<(), RateStoreError> {
         let (done, kept) = oneshot::channel();
         self.send(Job { item, done: Some(done) })?;
         kept.await.unwrap_or_else(|_| Err(RateStoreError::Failed("the writer ended".to_owned())))
     }
 
-    pub fn stats(&self) -> StoreStats {
-        StoreStats {
-            written: self.counters.written.load(Ordering::Relaxed),
-            lost: self.counters.lost.load(Ordering::Relaxed),
-        }
+    /// Samples that were written, and that were lost.
+    pub fn stats(&self) -> [u64; 2] {
+        [&self.shelf.written, &self.shelf.lost].map(|count| count.load(Ordering::Relaxed))
     }
 
     pub fn checkpoint(&self, directory: &Path) -> Result<(), RateStoreError> {
@@ -208,25 +177,10 @@ impl RateStore {
 impl Drop for RateStore {
     fn drop(&mut self) {
         self.queue = None;
-        let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if thread.is_some_and(|thread| thread.join().is_err()) {
+        if self.writer.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the thread that writes rates panicked");
         }
     }
-}
-
-fn options() -> Options {
-    let mut blocks = BlockBasedOptions::default();
-    blocks.set_block_cache(&Cache::new_lru_cache(CACHE_BYTES));
-    let mut options = Options::default();
-    options.create_if_missing(true);
-    options.set_write_buffer_size(WRITE_BUFFER_BYTES);
-    options.set_max_write_buffer_number(3);
-    options.set_max_background_jobs(2);
-    options.set_keep_log_file_num(2);
-    options.set_compression_type(DBCompressionType::Lz4);
-    options.set_block_based_table_factory(&blocks);
-    options
 }
 
 const FORMAT_KEY: &[u8] = b"f";
@@ -244,17 +198,13 @@ const fn letter(step: Step) -> u8 {
 }
 
 fn begin(letter: u8, line: u32) -> Vec<u8> {
-    let mut key = Vec::with_capacity(21);
-    key.push(letter);
-    key.extend_from_slice(&line.to_be_bytes());
-    key
+    [&[letter][..], &line.to_be_bytes()].concat()
 }
 
 fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
-    let mut key = begin(letter, line);
     // The sign bit is turned over, so that instants before 1970 sort before those after it.
-    key.extend_from_slice(&((at.unix_ms() ^ i64::MIN) as u64).to_be_bytes());
-    key
+    let ms = (at.unix_ms() ^ i64::MIN) as u64;
+    [begin(letter, line).as_slice(), &ms.to_be_bytes()].concat()
 }
 
 fn accepted_key(line: u32, value_date: Option<Date>) -> Vec<u8> {
@@ -268,9 +218,7 @@ fn pin_key(place: &PinPlace) -> Vec<u8> {
 }
 
 fn sample_key(line: u32, at: Timestamp, number: u64) -> Vec<u8> {
-    let mut key = key_at(SAMPLE, line, at);
-    key.extend_from_slice(&number.to_be_bytes());
-    key
+    [key_at(SAMPLE, line, at).as_slice(), &number.to_be_bytes()].concat()
 }
 
 fn decoded<T: codec::Layout>(bytes: &[u8], what: &str) -> Result<T, RateStoreError> {

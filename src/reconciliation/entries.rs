@@ -99,12 +99,7 @@ pub fn open(tenant_key: u64, entity: &Entity, operation: &Operation) -> Vec<Entr
     of_operation(tenant_key, operation, operation.minor, other_side(entity)).into_iter().collect()
 }
 
-fn of_operation(
-    tenant_key: u64,
-    operation: &Operation,
-    minor: i64,
-    (phone, bank): OtherSide,
-) -> Option<Entry> {
+fn of_operation(tenant_key: u64, operation: &Operation, minor: i64, other_side: OtherSide) -> Option<Entry> {
     let side = match operation.kind {
         operations::Kind::C2p
         | operations::Kind::Debit
@@ -116,20 +111,35 @@ fn of_operation(
         | operations::Kind::CopRefund
         | operations::Kind::CryptoPayout => Side::Debit,
     };
-    Some(Entry {
-        kind: "operation",
-        id: operation.id,
+    let of = (tenant_key, "operation", operation.id);
+    let amount = (cents(minor, operation.currency)?, operation.currency);
+    Some(entry(of, operation.service, amount, side, operation.sent_at, other_side))
+}
+
+/// Without a reference, and as old as it is.
+fn entry(
+    (tenant_key, kind, id): (u64, &'static str, Id),
+    service: Service,
+    (cents, currency): (i64, Currency),
+    side: Side,
+    at: Timestamp,
+    (phone, bank): OtherSide,
+) -> Entry {
+    let (reference, day) = (None, at.date_in(zone(currency)));
+    Entry {
+        kind,
+        id,
         tenant_key,
-        service: operation.service,
-        cents: cents(minor, operation.currency)?,
-        currency: operation.currency,
+        service,
+        cents,
+        currency,
         side,
-        reference: None,
-        day: operation.sent_at.date_in(zone(operation.currency)),
-        created_at: operation.sent_at,
+        reference,
+        day,
+        created_at: at,
         phone,
         bank,
-    })
+    }
 }
 
 fn cents(minor: i64, currency: Currency) -> Option<i64> {
@@ -185,25 +195,14 @@ fn of_payment(tenant_key: u64, payment: &Payment) -> Vec<Entry> {
     }
     let charged_at = payment.order.trace.sent_at.filter(|_| payment.reversals == 0);
     let charged_at = charged_at.or(payment.completed_at).unwrap_or(payment.created_at);
-    let (phone, bank) = payer(payment);
-    let charge = Entry {
-        kind: "payment",
-        id: payment.id,
-        tenant_key,
-        service: payment.means.service(),
-        cents: payment.ves.minor(),
-        currency: Currency::Ves,
-        side: Side::Credit,
-        reference: shown(&payment.bank_reference).map(str::to_owned),
-        day: match &payment.means {
-            // The payer made it, and told of it later.
-            Means::Transfer { date, .. } => *date,
-            _ => charged_at.date_in(zone(Currency::Ves)),
-        },
-        created_at: payment.created_at,
-        phone,
-        bank,
-    };
+    let (of, amount) = ((tenant_key, "payment", payment.id), (payment.ves.minor(), Currency::Ves));
+    let mut charge = entry(of, payment.means.service(), amount, Side::Credit, charged_at, payer(payment));
+    charge.reference = shown(&payment.bank_reference).map(str::to_owned);
+    charge.created_at = payment.created_at;
+    if let Means::Transfer { date, .. } = &payment.means {
+        // The payer made it, and told of it later.
+        charge.day = *date;
+    }
     if payment.status == Status::Completed {
         return vec![charge];
     }
@@ -232,19 +231,11 @@ fn of_cop_payment(tenant_key: u64, payment: &CopPayment) -> Vec<Entry> {
     let charged_at = payment.order.trace.sent_at.filter(|_| payment.refunds == 0);
     let charged_at = charged_at.or(payment.completed_at).unwrap_or(payment.created_at);
     let Some(amount) = cents(payment.amount.minor(), Currency::Cop) else { return Vec::new() };
+    let (of, amount) = ((tenant_key, "payment", payment.id), (amount, Currency::Cop));
     let charge = Entry {
-        kind: "payment",
-        id: payment.id,
-        tenant_key,
-        service: Service::Cop,
-        cents: amount,
-        currency: Currency::Cop,
-        side: Side::Credit,
         reference: shown(&payment.processor_reference).map(str::to_owned),
-        day: charged_at.date_in(zone(Currency::Cop)),
         created_at: payment.created_at,
-        phone: None,
-        bank: None,
+        ..entry(of, Service::Cop, amount, Side::Credit, charged_at, (None, None))
     };
     let net = payment.net().unwrap_or(payment.amount);
     let refund = cents(net.minor(), Currency::Cop).filter(|_| payment.status == Status::Reversed);
@@ -258,46 +249,26 @@ fn of_payout(tenant_key: u64, payout: &Payout) -> Vec<Entry> {
         return Vec::new();
     }
     let sent_at = payout.order.trace.sent_at.unwrap_or(payout.created_at);
-    let (phone, bank) = receiver(payout);
+    let (of, amount) = ((tenant_key, "payout", payout.id), (payout.amount.minor(), Currency::Ves));
     vec![Entry {
-        kind: "payout",
-        id: payout.id,
-        tenant_key,
-        service: Service::Payouts,
-        cents: payout.amount.minor(),
-        currency: Currency::Ves,
-        side: Side::Debit,
         reference: shown(&payout.reference).map(str::to_owned),
-        day: sent_at.date_in(zone(Currency::Ves)),
         created_at: payout.created_at,
-        phone,
-        bank,
+        ..entry(of, Service::Payouts, amount, Side::Debit, sent_at, receiver(payout))
     }]
 }
 
 /// Both deposits if the bank made them, and else those that a statement has shown.
-fn of_deposits(tenant_key: u64, status: &MethodStatus, (phone, bank): OtherSide) -> Vec<Entry> {
+fn of_deposits(tenant_key: u64, status: &MethodStatus, other_side: OtherSide) -> Vec<Entry> {
     let Some(word) = status.word() else { return Vec::new() };
-    let entry = |amount: Ves, reference: Option<&str>| Entry {
-        kind: "micro_deposit",
-        id: word.operation,
-        tenant_key,
-        service: Service::MicroDeposits,
-        cents: amount.minor(),
-        currency: Currency::Ves,
-        side: Side::Debit,
-        reference: reference.map(str::to_owned),
-        day: word.sent_at.date_in(zone(Currency::Ves)),
-        created_at: word.sent_at,
-        phone,
-        bank,
-    };
-    if word.code.is_none() && word.reference.is_some() {
-        let (first, second) = word.references();
-        return vec![entry(word.amounts.0, first), entry(word.amounts.1, second)];
-    }
+    let (of, service) = ((tenant_key, "micro_deposit", word.operation), Service::MicroDeposits);
+    let made = word.code.is_none() && word.reference.is_some();
     let Booked { first, second } = &word.booked;
-    let shown = [(word.amounts.0, first), (word.amounts.1, second)];
-    let shown = shown.into_iter().filter(|(_, reference)| reference.is_some());
-    shown.map(|(amount, reference)| entry(amount, reference.as_deref())).collect()
+    let shown = if made { word.references() } else { (first.as_deref(), second.as_deref()) };
+    let both = [(word.amounts.0, shown.0), (word.amounts.1, shown.1)];
+    let there = both.into_iter().filter(|(_, reference)| made || reference.is_some());
+    let entry = |(amount, reference): (Ves, Option<&str>)| Entry {
+        reference: reference.map(str::to_owned),
+        ..entry(of, service, (amount.minor(), Currency::Ves), Side::Debit, word.sent_at, other_side)
+    };
+    there.map(entry).collect()
 }

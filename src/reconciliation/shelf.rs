@@ -138,11 +138,7 @@ impl Shelf {
             }
         }
         let shelf = Shelf { directory: directory.to_owned(), disk: Arc::clone(disk), all: Mutex::new(all) };
-        let broken: Vec<Id> = {
-            let all = shelf.all();
-            all.iter().filter(|(_, one)| one.status == Status::Running).map(|(id, _)| *id).collect()
-        };
-        for id in broken {
+        for (id, _) in shelf.list(Some(Status::Running)) {
             // In memory it has failed in any case, and at the next start it is found running again.
             if let Err(error) = shelf.end(id, now, Err(NotReconciled::ServerEnded)) {
                 tracing::warn!(%error, reconciliation = %id, "that a reconciliation failed was not written");
@@ -221,20 +217,16 @@ impl Shelf {
                 item.push(b'\n');
                 if item.len() > ahead {
                     ahead = LOOKED_AT_BYTES;
-                    self.must_have_room((ahead + item.len()) as u64)?;
+                    if !self.disk.has_room_for((ahead + item.len()) as u64) {
+                        let full = io::ErrorKind::StorageFull;
+                        return Err(io::Error::new(full, "it would take the disk's reserve"));
+                    }
                 }
                 ahead = ahead.saturating_sub(item.len());
                 file.write_all(&item)?;
             }
             Ok(())
         })
-    }
-
-    fn must_have_room(&self, bytes: u64) -> io::Result<()> {
-        match self.disk.has_room_for(bytes) {
-            true => Ok(()),
-            false => Err(io::Error::new(io::ErrorKind::StorageFull, "it would take the disk's reserve")),
-        }
     }
 
     fn write(

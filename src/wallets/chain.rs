@@ -29,13 +29,12 @@ pub struct Facts {
 
 impl Worker {
     pub(super) async fn facts(&self) -> Result<Facts, TurnError> {
-        let (node, settings) = (&self.connection.evm.node, &self.connection.evm.settings);
+        let (node, settings) = (&self.evm.node, &self.evm.settings);
         let wallet = settings.wallet.account();
-        let head::Head { newest: head, last } =
-            head::head(&self.connection.evm, self.connection.services.now()).await?;
-        let count = node.count(&wallet).await?;
+        let head::Head { newest: head, last } = head::head(&self.evm, self.services.now()).await?;
+        let count = node.count(&wallet, None).await?;
         if let Some(last) = last {
-            match node.count_at(&wallet, last.number).await {
+            match node.count(&wallet, Some(last.number)).await {
                 // A nonce that is taken beyond the wallet's next is never carried out.
                 Ok(settled) if !(settled..=settled.saturating_add(COUNT_AHEAD_MAX)).contains(&count) => {
                     return Err(TurnError::Count { count, settled });
@@ -51,13 +50,11 @@ impl Worker {
             Err(RpcError::Refused { .. }) => TIP,
             tip => tip?,
         };
-        self.connection.evm.note(|figures| {
-            figures.head = Some(head.number);
-            figures.head_at = Some(head.timestamp);
-            figures.gas = Some(gas);
-            figures.usdt = Some(usdt);
-            figures.nonce = Some(count);
-        });
+        {
+            let figures = &mut self.evm.state().figures;
+            (figures.head, figures.head_at) = (Some(head.number), Some(head.timestamp));
+            (figures.gas, figures.usdt, figures.nonce) = (Some(gas), Some(usdt), Some(count));
+        }
         let offered = Fees::offered(head.base_fee, tip, settings.max_fee_per_gas);
         Ok(Facts { head, count, gas, usdt, offered })
     }
@@ -68,7 +65,7 @@ impl Worker {
         transfer: &Transfer,
         facts: &Facts,
     ) -> Result<Standing, TurnError> {
-        if transfer.chain_id != self.connection.evm.settings.chain_id {
+        if transfer.chain_id != self.evm.settings.chain_id {
             return Ok(Standing::Doubtful);
         }
         let mut taken = Vec::new();
@@ -85,7 +82,7 @@ impl Worker {
             None
         };
         let seen = Seen { head: facts.head.number, taken, other };
-        Ok(seen.standing(transfer, self.connection.evm.settings.confirmations))
+        Ok(seen.standing(transfer, self.evm.settings.confirmations))
     }
 
     async fn taken(
@@ -94,7 +91,7 @@ impl Worker {
         transfer: &Transfer,
         hash: [u8; 32],
     ) -> Result<Option<Taken>, TurnError> {
-        let (node, settings) = (&self.connection.evm.node, &self.connection.evm.settings);
+        let (node, settings) = (&self.evm.node, &self.evm.settings);
         let Some(receipt) = node.receipt(&hash, &settings.contract).await? else { return Ok(None) };
         let block = node.block(receipt.block).await?;
         if block.is_none_or(|block| block.hash != receipt.block_hash) {
@@ -112,17 +109,17 @@ impl Worker {
     }
 
     async fn other(&self, transfer: &Transfer, facts: &Facts) -> Result<Option<([u8; 32], u64)>, RpcError> {
-        let (node, wallet) = (&self.connection.evm.node, &transfer.wallet);
-        let last = final_block(facts.head.number, self.connection.evm.settings.confirmations);
+        let (node, wallet) = (&self.evm.node, &transfer.wallet);
+        let last = final_block(facts.head.number, self.evm.settings.confirmations);
         let Some(last) = last.filter(|last| *last > transfer.since_block) else { return Ok(None) };
-        if node.count_at(wallet, last).await? <= transfer.nonce {
+        if node.count(wallet, Some(last)).await? <= transfer.nonce {
             return Ok(None);
         }
         // The first block after which the nonce was used is above `unused`, and not above `used`.
         let (mut unused, mut used) = (transfer.since_block, last);
         while used - unused > 1 {
             let middle = unused + (used - unused) / 2;
-            if node.count_at(wallet, middle).await? > transfer.nonce {
+            if node.count(wallet, Some(middle)).await? > transfer.nonce {
                 used = middle;
             } else {
                 unused = middle;

@@ -12,25 +12,26 @@
 //! address is given out before.
 
 use super::head::head;
-use super::{BUSY, Connection, IDLE, REST, TurnError};
+use super::{BUSY, Connection, IDLE, REST, TurnError, may_turn};
+use crate::gateway::services::Services;
 use crate::gateway::{ask, usdt_addresses};
 use crate::rails::evm::node::{Block, Logged};
 use crate::rails::evm::rpc::RpcError;
-use crate::rails::evm::{Account, hex0x};
+use crate::rails::evm::{Account, Evm, hex0x};
 use crate::store::history::{self, Unreadable};
 use api::problem::Problem;
 use domain::commands::Command;
 use domain::entities::deposit_address::{Asset, LogEntry};
 use domain::index::{self, Space};
 use domain::platform::{Mark, PlatformChange, SearchedBlocks};
-use domain::refusal::Refusal;
 use domain::resources::crypto::deposits as rules;
 use domain::resources::crypto::deposits::{Incoming, deposit_id};
 use domain::resources::tenants::PlatformAsk;
 use domain::values::address::canonical;
-use domain::values::ids::{EntityId, Id, Kind, Mode, PLATFORM, tenant_key};
+use domain::values::ids::{EntityId, Kind, Mode, PLATFORM, tenant_key};
 use domain::values::time::{HOUR_MS, SECOND_MS};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const BLOCKS_MAX: u64 = 1_000;
@@ -49,18 +50,17 @@ struct Owed {
     misplaced: u32,
 }
 
-enum Known {
-    Nothing,
-    Credited,
-    /// A transfer of its transaction was credited out of another block.
-    Moved,
+/// What becomes of a transfer.
+enum Outcome {
+    Settled,
+    /// It is tried again, for this reason.
+    Owed(String),
+    SetAside(&'static str),
 }
 
-const UNREADABLE: &str = "it cannot be read";
-const IN_NO_BLOCK: &str = "the node does not show the block that it is of";
-const IN_ANOTHER_BLOCK: &str = "its transaction was credited out of another block";
-
 pub(super) struct Search {
+    services: Arc<Services>,
+    evm: Arc<Evm>,
     connection: Connection,
     is_watching: bool,
     searched: Option<SearchedBlocks>,
@@ -72,9 +72,11 @@ pub(super) struct Search {
 }
 
 impl Search {
-    pub(super) fn new(connection: Connection) -> Search {
+    pub(super) fn new(services: &Arc<Services>, evm: &Arc<Evm>) -> Search {
         Search {
-            connection,
+            services: Arc::clone(services),
+            evm: Arc::clone(evm),
+            connection: Connection::default(),
             is_watching: false,
             searched: None,
             recorded: None,
@@ -87,11 +89,11 @@ impl Search {
     pub(super) async fn run(mut self) {
         loop {
             let mut pause = IDLE;
-            if self.connection.may_turn().await {
+            if may_turn(&self.services).await {
                 match self.turn().await {
                     Ok(true) => pause = REST,
                     Ok(false) => pause = if self.owed.is_empty() { BUSY } else { IDLE },
-                    Err(error) => self.connection.note(Err(&error), "searched for deposits"),
+                    Err(error) => self.connection.note(&self.evm, Err(&error), "searched for deposits"),
                 }
             }
             tokio::time::sleep(pause).await;
@@ -102,11 +104,11 @@ impl Search {
     async fn turn(&mut self) -> Result<bool, TurnError> {
         self.begin().await?;
         self.credit_owed().await?;
-        let head = head(&self.connection.evm, self.connection.services.now()).await?;
+        let head = head(&self.evm, self.services.now()).await?;
         let Some(last) = head.last else { return Ok(false) };
         let Some(mut searched) = self.look_again(&head.newest, &last).await? else { return Ok(false) };
         // A node behind a balancer may not have had the newest blocks of the last search.
-        let mut first = (searched.last + 1).saturating_sub(self.connection.evm.settings.confirmations);
+        let mut first = (searched.last + 1).saturating_sub(self.evm.settings.confirmations);
         for _ in 0..CHUNKS_MAX {
             if searched.last >= last.number {
                 break;
@@ -125,16 +127,16 @@ impl Search {
             self.note_searched(searched.clone());
         }
         self.record_if_due().await?;
-        self.connection.note(Ok(()), "searched for deposits");
+        self.connection.note(&self.evm, Ok(()), "searched for deposits");
         Ok(searched.last < last.number)
     }
 
     async fn shown(&self, block: u64) -> Result<Block, TurnError> {
-        self.connection.evm.node.block(block).await?.ok_or(TurnError::Unshown(block))
+        self.evm.node.block(block).await?.ok_or(TurnError::Unshown(block))
     }
 
     fn note_searched(&mut self, searched: SearchedBlocks) {
-        self.connection.evm.note(|figures| figures.scanned = Some(searched.last));
+        self.evm.state().figures.scanned = Some(searched.last);
         self.searched = Some(searched);
     }
 
@@ -142,14 +144,16 @@ impl Search {
     /// a balancer may.
     async fn look_again(&mut self, head: &Block, last: &Block) -> Result<Option<SearchedBlocks>, TurnError> {
         let Some(mut searched) = self.searched.clone() else {
-            self.record(self.searched_to(last.mark())).await?;
+            let (network, chain_id) = (self.evm.network(), self.evm.settings.chain_id);
+            let (since, marks) = (self.services.now(), vec![last.mark()]);
+            self.record(SearchedBlocks { network, chain_id, last: last.number, since, marks }).await?;
             return Ok(None);
         };
-        let (recorded, confirmations) = (searched.last, self.connection.evm.settings.confirmations);
+        let (recorded, confirmations) = (searched.last, self.evm.settings.confirmations);
         while let Some(mark) = searched.marks.last().copied() {
-            match self.connection.evm.node.block(mark.block).await? {
+            match self.evm.node.block(mark.block).await? {
                 Some(block) if block.mark() == mark => {
-                    self.connection.evm.know(mark);
+                    self.evm.state().known = Some(mark);
                     break;
                 }
                 None if (head.number..=head.number.saturating_add(confirmations)).contains(&mark.block) => {
@@ -163,9 +167,9 @@ impl Search {
             searched.reached(self.last_before(u64::try_from(since).unwrap_or(0), last).await?);
         }
         if searched.last < recorded {
-            self.connection.evm.note(|figures| figures.gone_back += 1);
+            self.evm.state().figures.gone_back += 1;
             tracing::error!(
-                network = self.connection.evm.network().name(),
+                network = self.evm.network().name(),
                 from = recorded,
                 to = searched.last,
                 "the chain does not have the block up to which it was searched: it is searched again"
@@ -208,42 +212,22 @@ impl Search {
             self.note_searched(searched);
         }
         if !self.is_watching {
-            self.watch_all().await?;
+            for tenant in self.services.callers.directory.tenants() {
+                let tenant_key = tenant_key(tenant.number, Mode::Live);
+                let given = usdt_addresses::given_out(&self.services, tenant_key, self.evm.network());
+                for account in given.map_err(unreadable)? {
+                    self.evm.state().watched.insert(account, tenant_key);
+                }
+                tokio::task::yield_now().await;
+            }
             self.is_watching = true;
         }
-        self.connection.check_chain().await
-    }
-
-    async fn watch_all(&self) -> Result<(), TurnError> {
-        for tenant in self.connection.services.callers.directory.tenants() {
-            let tenant_key = tenant_key(tenant.number, Mode::Live);
-            let given = usdt_addresses::given_out(
-                &self.connection.services,
-                tenant_key,
-                self.connection.evm.network(),
-            );
-            for account in given.map_err(unreadable)? {
-                self.connection.evm.watch(account, tenant_key);
-            }
-            tokio::task::yield_now().await;
-        }
-        Ok(())
-    }
-
-    fn searched_to(&self, mark: Mark) -> SearchedBlocks {
-        SearchedBlocks {
-            network: self.connection.evm.network(),
-            chain_id: self.connection.evm.settings.chain_id,
-            last: mark.block,
-            since: self.connection.services.now(),
-            marks: vec![mark],
-        }
+        self.connection.check_chain(&self.evm).await
     }
 
     fn recorded(&self) -> Result<Option<SearchedBlocks>, TurnError> {
-        let reader = self.connection.services.engine.reader();
-        let name =
-            SearchedBlocks::name_of(self.connection.evm.network(), self.connection.evm.settings.chain_id);
+        let reader = self.services.engine.reader();
+        let name = SearchedBlocks::name_of(self.evm.network(), self.evm.settings.chain_id);
         let key = index::name(PLATFORM, Space::SearchedBlocks, &name);
         let Some(seq) = reader.index_get(&key).map_err(Unreadable::from)? else { return Ok(None) };
         let read = history::record(reader, history::seq(&seq)?)?;
@@ -265,7 +249,7 @@ impl Search {
         }
         let recorded = self.recorded.unwrap_or(0);
         // What was not written down is searched again after a restart.
-        if !self.connection.services.site.disk.has_room(PLATFORM) {
+        if !self.services.site.disk.has_room(PLATFORM) {
             return Ok(());
         }
         let is_due = searched.last >= recorded.saturating_add(RECORDED_BLOCKS)
@@ -282,29 +266,25 @@ impl Search {
     async fn keep(&mut self, searched: SearchedBlocks) -> Result<(), TurnError> {
         let last = searched.last;
         let ask = || PlatformAsk::Searched(searched.clone());
-        ask::platform_patiently(&self.connection.services, ask).await.map_err(unreadable)?;
+        ask::platform_patiently(&self.services, ask).await.map_err(unreadable)?;
         (self.recorded, self.recorded_at) = (Some(last), Instant::now());
         Ok(())
     }
 
     async fn transfers(&mut self, first: u64, last: u64) -> Result<Vec<Logged>, TurnError> {
-        let watched: Vec<Account> = self.connection.evm.watched().into_keys().collect();
+        let watched: Vec<Account> = self.evm.state().watched.keys().copied().collect();
         let mut found = Vec::new();
         for some in watched.chunks(ADDRESSES_MAX) {
             let mut from = first;
             let mut blocks = last - first + 1;
             while from <= last {
                 let to = (from + blocks - 1).min(last);
-                match self
-                    .connection
-                    .evm
-                    .node
-                    .transfers(&self.connection.evm.settings.contract, some, (from, to))
-                    .await
-                {
+                match self.evm.node.transfers(&self.evm.settings.contract, some, (from, to)).await {
                     Ok(logs) => {
                         found.extend(logs.transfers);
-                        logs.unreadable.into_iter().for_each(|name| self.set_aside(name, UNREADABLE));
+                        for name in logs.unreadable {
+                            self.set_aside(name, "it cannot be read");
+                        }
                         from = to + 1;
                     }
                     // Nodes refuse what they find too much of.
@@ -322,9 +302,9 @@ impl Search {
     /// An operator has to look, and nothing waits for the entry.
     fn set_aside(&mut self, name: String, why: &str) {
         if self.set_aside.len() < SET_ASIDE_MAX && self.set_aside.insert(name.clone()) {
-            self.connection.evm.note(|figures| figures.set_aside += 1);
+            self.evm.state().figures.set_aside += 1;
             tracing::error!(
-                network = self.connection.evm.network().name(),
+                network = self.evm.network().name(),
                 entry = name,
                 why,
                 "an entry of the token's log is not credited: an operator has to look"
@@ -332,112 +312,102 @@ impl Search {
         }
     }
 
-    async fn credit(&mut self, owed: Owed) -> Result<(), TurnError> {
-        let Owed { logged, misplaced } = owed;
-        let network = self.connection.evm.network();
-        if self.set_aside.contains(&logged.name()) {
+    async fn credit(&mut self, mut owed: Owed) -> Result<(), TurnError> {
+        if self.set_aside.contains(&owed.logged.name) {
             return Ok(());
         }
-        let Some(tenant_key) = self.connection.evm.watched_for(&logged.transfer.to) else { return Ok(()) };
-        let address = hex0x(&logged.transfer.to);
-        debug_assert_eq!(canonical(&address), address);
-        let reader = self.connection.services.engine.reader();
-        let Some(to) = history::named(reader, tenant_key, Space::DepositTo, &address)? else { return Ok(()) };
-        let block = self.connection.evm.node.block(logged.block).await?;
-        let Some(block) = block.filter(|block| block.hash == logged.block_hash) else {
-            match misplaced < MISPLACED_MAX {
-                true => self.owe(Owed { logged, misplaced: misplaced + 1 }, IN_NO_BLOCK),
-                false => self.set_aside(logged.name(), IN_NO_BLOCK),
+        match self.outcome(&mut owed).await? {
+            Outcome::Settled => {}
+            Outcome::SetAside(why) => self.set_aside(owed.logged.name, why),
+            Outcome::Owed(why) => {
+                tracing::warn!(
+                    network = self.evm.network().name(),
+                    transaction = hex0x(&owed.logged.transaction),
+                    why,
+                    "a deposit cannot be credited yet: it is tried again"
+                );
+                // The newest blocks are searched more than once.
+                if !self.owed.iter().any(|other| other.logged == owed.logged) {
+                    self.owed.push(owed);
+                }
             }
-            return Ok(());
-        };
-        let chain_id = self.connection.evm.settings.chain_id;
-        let id = deposit_id(chain_id, &logged.transaction, logged.index, block.timestamp);
-        let tx_hash = hex0x(&logged.transaction);
-        let entry = LogEntry { chain_id, index: logged.index, block: logged.block_hash };
-        match self.known(tenant_key, &entry, &tx_hash).await {
-            Ok(Known::Nothing) => {}
-            Ok(Known::Credited) => return Ok(()),
-            Ok(Known::Moved) => {
-                self.set_aside(logged.name(), IN_ANOTHER_BLOCK);
-                return Ok(());
-            }
-            Err(problem) => {
-                self.owe(Owed { logged, misplaced }, &problem.to_string());
-                return Ok(());
-            }
-        }
-        let credited = self.connection.evm.settings.units.credited(logged.transfer.units);
-        if credited.is_none_or(|credited| credited.rest > 0) {
-            self.connection.evm.note(|figures| figures.rests += 1);
-            tracing::warn!(network = network.name(), address, transaction = hex0x(&logged.transaction), units = %logged.transfer.units, "a deposit has a fraction of a cent or exceeds the limit, so a part of it is not credited");
-        }
-        let Some(amount) = credited.map(|credited| credited.amount).filter(|amount| amount.minor() > 0)
-        else {
-            return Ok(());
-        };
-        if let Err(problem) = self.connection.services.may_decide(tenant_key) {
-            self.owe(Owed { logged, misplaced }, &problem.to_string());
-            return Ok(());
-        }
-        let incoming =
-            Incoming { id, address, amount, network, asset: Asset::Usdt, tx_hash, entry: Some(entry) };
-        let command = Command::from(rules::Command::Receive(Box::new(incoming))).into();
-        let to = EntityId { kind: Kind::DepositAddress, id: to };
-        let engine = &self.connection.services.engine;
-        match engine.continue_entity(tenant_key, to, command).await {
-            Err(failure) => self.owe(Owed { logged, misplaced }, &format!("{failure:?}")),
-            Ok(settled) => self.note_outcome(&logged, id, settled.refusal.as_ref()),
         }
         Ok(())
     }
 
-    /// Whether a transfer was credited, by its place in the log and by the block of its transaction.
-    async fn known(&self, tenant_key: u64, entry: &LogEntry, transaction: &str) -> Result<Known, Problem> {
-        let named = async |name: String| {
-            ask::named_by_now(&self.connection.services, tenant_key, Space::Deposit, &name).await
+    async fn outcome(&self, owed: &mut Owed) -> Result<Outcome, TurnError> {
+        let (logged, network) = (&owed.logged, self.evm.network());
+        let tenant_key = self.evm.state().watched.get(&logged.transfer.to).copied();
+        let Some(tenant_key) = tenant_key else { return Ok(Outcome::Settled) };
+        let address = hex0x(&logged.transfer.to);
+        debug_assert_eq!(canonical(&address), address);
+        let reader = self.services.engine.reader();
+        let to = history::named(reader, tenant_key, Space::DepositTo, &address)?;
+        let Some(to) = to else { return Ok(Outcome::Settled) };
+        let block = self.evm.node.block(logged.block).await?;
+        let Some(block) = block.filter(|block| block.hash == logged.block_hash) else {
+            const IN_NO_BLOCK: &str = "the node does not show the block that it is of";
+            owed.misplaced += 1;
+            return Ok(match owed.misplaced <= MISPLACED_MAX {
+                true => Outcome::Owed(IN_NO_BLOCK.to_owned()),
+                false => Outcome::SetAside(IN_NO_BLOCK),
+            });
         };
-        if named(entry.name(transaction)).await?.is_some() {
-            return Ok(Known::Credited);
+        let chain_id = self.evm.settings.chain_id;
+        let id = deposit_id(chain_id, &logged.transaction, logged.index, block.timestamp);
+        let transaction = hex0x(&logged.transaction);
+        let entry = LogEntry { chain_id, index: logged.index, block: logged.block_hash };
+        // Whether it was credited is known by its place in the log, and by the block of its transaction.
+        let named =
+            async |name: String| ask::named_by_now(&self.services, tenant_key, Space::Deposit, &name).await;
+        match named(entry.name(&transaction)).await {
+            Ok(None) => {}
+            Ok(Some(_)) => return Ok(Outcome::Settled),
+            Err(problem) => return Ok(Outcome::Owed(problem.to_string())),
         }
-        Ok(match named(entry.transaction_name(transaction)).await? {
-            Some(block) if block != entry.block_id() => Known::Moved,
-            _ => Known::Nothing,
-        })
-    }
-
-    fn note_outcome(&self, logged: &Logged, id: Id, refusal: Option<&Refusal>) {
-        let (network, transaction) = (self.connection.evm.network().name(), hex0x(&logged.transaction));
-        match refusal {
-            None => {
-                self.connection.evm.note(|figures| figures.deposits += 1);
-                tracing::info!(network, transaction, deposit = %id, "a deposit was credited");
+        match named(entry.transaction_name(&transaction)).await {
+            Ok(Some(block)) if block != entry.block_id() => {
+                return Ok(Outcome::SetAside("its transaction was credited out of another block"));
             }
+            Ok(_) => {}
+            Err(problem) => return Ok(Outcome::Owed(problem.to_string())),
+        }
+        let credited = self.evm.settings.units.credited(logged.transfer.units);
+        if credited.is_none_or(|(_, rest)| rest > 0) {
+            self.evm.state().figures.rests += 1;
+            tracing::warn!(network = network.name(), address, transaction, units = %logged.transfer.units, "a deposit has a fraction of a cent or exceeds the limit, so a part of it is not credited");
+        }
+        let amount = credited.map(|(amount, _)| amount).filter(|amount| amount.minor() > 0);
+        let Some(amount) = amount else { return Ok(Outcome::Settled) };
+        if let Err(problem) = self.services.may_decide(tenant_key) {
+            return Ok(Outcome::Owed(problem.to_string()));
+        }
+        let (asset, tx_hash) = (Asset::Usdt, transaction.clone());
+        let incoming = Incoming { id, address, amount, network, asset, tx_hash, entry: Some(entry) };
+        let command = Command::from(rules::Command::Receive(Box::new(incoming))).into();
+        let to = EntityId { kind: Kind::DepositAddress, id: to };
+        let network = network.name();
+        match self.services.engine.continue_entity(tenant_key, to, command).await {
+            Err(failure) => return Ok(Outcome::Owed(format!("{failure:?}"))),
             // The deposit came over another network than the address's own, or is beyond the
             // balance's bound.
-            Some(refusal) => {
-                self.connection.evm.note(|figures| figures.rests += 1);
-                tracing::error!(
-                    network,
-                    transaction,
-                    ?refusal,
-                    "a deposit was not credited: an operator has to look"
-                );
-            }
+            Ok(settled) => match settled.refusal {
+                None => {
+                    self.evm.state().figures.deposits += 1;
+                    tracing::info!(network, transaction, deposit = %id, "a deposit was credited");
+                }
+                Some(refusal) => {
+                    self.evm.state().figures.rests += 1;
+                    tracing::error!(
+                        network,
+                        transaction,
+                        ?refusal,
+                        "a deposit was not credited: an operator has to look"
+                    );
+                }
+            },
         }
-    }
-
-    fn owe(&mut self, owed: Owed, why: &str) {
-        tracing::warn!(
-            network = self.connection.evm.network().name(),
-            transaction = hex0x(&owed.logged.transaction),
-            why,
-            "a deposit cannot be credited yet: it is tried again"
-        );
-        // The newest blocks are searched more than once.
-        if !self.owed.iter().any(|other| other.logged == owed.logged) {
-            self.owed.push(owed);
-        }
+        Ok(Outcome::Settled)
     }
 }
 

@@ -22,10 +22,16 @@ pub struct Head {
 
 pub async fn head(evm: &Evm, now: Timestamp) -> Result<Head, TurnError> {
     let newest = evm.node.head().await?;
-    let known = match evm.known() {
-        None => first_block(evm).await?,
-        known => known,
-    };
+    let mut known = evm.state().known;
+    if known.is_none() {
+        known = match evm.node.block(0).await {
+            Ok(first) => first.map(|first| first.mark()),
+            Err(RpcError::Refused { .. } | RpcError::Unreadable(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let mut state = evm.state();
+        state.known = state.known.or(known);
+    }
     let implausible = |why: String| Err(TurnError::Head { block: newest.number, why });
     let now = u64::try_from(now.unix_ms() / SECOND_MS).unwrap_or(0);
     if newest.timestamp > now.saturating_add(AHEAD_SECONDS_MAX) {
@@ -66,18 +72,6 @@ const fn block_ms_min(network: Network) -> u64 {
         Network::Polygon => 500,
         // 0.45 s.
         Network::Bep20 => 250,
-    }
-}
-
-async fn first_block(evm: &Evm) -> Result<Option<Mark>, TurnError> {
-    match evm.node.block(0).await {
-        Ok(Some(block)) => {
-            let mark = block.mark();
-            evm.know(mark);
-            Ok(Some(mark))
-        }
-        Ok(None) | Err(RpcError::Refused { .. } | RpcError::Unreadable(_)) => Ok(None),
-        Err(error) => Err(error.into()),
     }
 }
 

@@ -14,6 +14,7 @@ use domain::rail::{How, RailAnswer, RailReply};
 use domain::resources::crypto::payouts as rules;
 use domain::resources::crypto::transfers::{Market, Move, Signing, Standing, next_move};
 use domain::values::ids::{EntityId, Id, PLATFORM};
+use std::sync::Arc;
 
 /// A transfer of USDT uses half of it; what is not used is not paid.
 const GAS: u64 = 150_000;
@@ -24,6 +25,13 @@ const IN_FLIGHT_MAX: usize = 16;
 struct Reserved {
     gas: u128,
     usdt: u128,
+}
+
+impl Reserved {
+    fn add(&mut self, fees: Fees, units: u128) {
+        self.gas = self.gas.saturating_add(gas_of(fees));
+        self.usdt = self.usdt.saturating_add(units);
+    }
 }
 
 impl Worker {
@@ -48,27 +56,22 @@ impl Worker {
             self.doubtful.remove(&open.payout.id);
         }
         match standing {
-            Standing::Done { hash } => {
-                self.reply(open, RailAnswer::done(hex0x(&hash))).await;
-            }
-            Standing::Failed { code } => {
-                self.reply(open, RailAnswer::refused(code)).await;
-            }
             Standing::Unconfirmed => {}
             Standing::Open => self.push(open, transfer, facts).await?,
             Standing::Doubtful => {
                 if self.doubtful.insert(open.payout.id) {
-                    let (network, payout) = (self.connection.evm.network().name(), open.payout.id);
+                    let (network, payout) = (self.evm.network().name(), open.payout.id);
                     tracing::error!(network, %payout, nonce = transfer.nonce, "what the node says of a \
                         payout's transactions does not fit together: an operator has to look");
                 }
             }
+            ended => self.reply(open, ended).await,
         }
         Ok(())
     }
 
     async fn push(&mut self, open: &OpenPayout, transfer: &Transfer, facts: &Facts) -> Result<(), TurnError> {
-        let settings = &self.connection.evm.settings;
+        let settings = &self.evm.settings;
         let market = Market {
             count: facts.count,
             offered: facts.offered,
@@ -77,17 +80,17 @@ impl Worker {
         };
         // Another wallet's transaction can be broadcast and not be signed.
         let is_ours = transfer.wallet == settings.wallet.account();
-        match next_move(transfer, market, self.connection.services.now()) {
+        match next_move(transfer, market, self.services.now()) {
             Move::Replace(fees) if is_ours => {
                 if self.sign(open, transfer.nonce, fees, facts).await? {
-                    self.connection.evm.note(|figures| figures.replaced += 1);
-                    tracing::warn!(network = self.connection.evm.network().name(), payout = %open.payout.id, nonce = transfer.nonce, max_fee = fees.max, "a stuck transaction was replaced by one that pays more");
+                    self.evm.state().figures.replaced += 1;
+                    tracing::warn!(network = self.evm.network().name(), payout = %open.payout.id, nonce = transfer.nonce, max_fee = fees.max, "a stuck transaction was replaced by one that pays more");
                 }
             }
             Move::Replace(_) | Move::Broadcast => {
                 let newest = transfer.newest().map(|newest| newest.hash);
                 if let Some(hash) = newest
-                    && !self.connection.evm.node.knows(&hash).await?
+                    && !self.evm.node.knows(&hash).await?
                 {
                     self.broadcast(open.payout.id, &transfer.raw).await;
                 }
@@ -97,25 +100,29 @@ impl Worker {
     }
 
     pub(super) async fn follow_asked(&mut self, facts: &Facts) -> Result<(), TurnError> {
-        for (tenant_key, operation) in self.connection.evm.take_asked() {
+        let asked = std::mem::take(&mut self.evm.state().asked);
+        for (tenant_key, operation) in asked {
             let (id, _) = Id::from(operation).entity_and_operation();
-            let found = open::read(self.connection.services.engine.reader(), tenant_key, id)?;
+            let found = open::read(self.services.engine.reader(), tenant_key, id)?;
             let Some(open) = found.filter(|open| open.payout.status != Status::Processing) else { continue };
             let Some(transfer) = open.payout.transfer.clone() else { continue };
-            match self.standing(&open, &transfer, facts).await? {
-                Standing::Done { hash } => self.reply(&open, RailAnswer::done(hex0x(&hash))).await,
-                Standing::Failed { code } => self.reply(&open, RailAnswer::refused(code)).await,
-                Standing::Unconfirmed | Standing::Open | Standing::Doubtful => {}
-            }
+            let standing = self.standing(&open, &transfer, facts).await?;
+            self.reply(&open, standing).await;
         }
         Ok(())
     }
 
-    async fn reply(&mut self, open: &OpenPayout, answer: RailAnswer) {
+    /// What is not at its end has no reply.
+    async fn reply(&mut self, open: &OpenPayout, standing: Standing) {
+        let answer = match standing {
+            Standing::Done { hash } => RailAnswer::done(hex0x(&hash)),
+            Standing::Failed { code } => RailAnswer::refused(code),
+            Standing::Unconfirmed | Standing::Open | Standing::Doubtful => return,
+        };
         let operation = open.payout.id.operation(crypto_payout::SEND);
         let command = Command::RailReply(RailReply::plain(operation, How::Ask, answer)).into();
         let id = EntityId::crypto_payout(open.payout.id);
-        let engine = &self.connection.services.engine;
+        let engine = &self.services.engine;
         let asked = engine.continue_entity(open.tenant_key, id, command).await;
         if let Err(failure) = asked {
             tracing::warn!(payout = %open.payout.id, ?failure, "the network's word on a payout was not \
@@ -127,16 +134,24 @@ impl Worker {
     pub(super) async fn sign_next(&mut self, facts: &Facts) -> Result<(), TurnError> {
         let (unsigned, signed): (Vec<OpenPayout>, Vec<OpenPayout>) =
             self.open.all().cloned().partition(|open| open.payout.transfer.is_none());
-        let mut reserved = self.reserved(&signed, facts);
+        let evm = Arc::clone(&self.evm);
+        let units_of = |open: &OpenPayout| evm.settings.units.of(open.payout.amount).unwrap_or(u128::MAX);
+        let mut reserved = Reserved::default();
+        for open in &signed {
+            let transfer = open.payout.transfer.as_deref().filter(|transfer| transfer.nonce >= facts.count);
+            if let Some(newest) = transfer.and_then(Transfer::newest) {
+                reserved.add(newest.fees, units_of(open));
+            }
+        }
         let room = IN_FLIGHT_MAX.saturating_sub(signed.len());
         let mut begun = 0;
         let mut waits = None;
         for open in unsigned.iter().take(room) {
             // While the clock is in doubt no live money is decided on.
-            if self.connection.services.may_decide(open.tenant_key).is_err() {
+            if self.services.may_decide(open.tenant_key).is_err() {
                 break;
             }
-            let units = self.connection.evm.settings.units.of(open.payout.amount).unwrap_or(u128::MAX);
+            let units = units_of(open);
             let fees = match affordable(facts, &reserved, units) {
                 Ok(fees) => fees,
                 Err(why) => {
@@ -147,50 +162,28 @@ impl Worker {
             let nonce = self.free_nonce(facts.count)?;
             if self.sign(open, nonce, fees, facts).await? {
                 begun += 1;
-                reserved.gas += gas_of(fees);
-                reserved.usdt = reserved.usdt.saturating_add(units);
+                reserved.add(fees, units);
             }
         }
-        self.connection.evm.note(|figures| {
-            figures.waiting = unsigned.len() - begun;
-            figures.in_flight = signed.len() + begun;
-            figures.doubtful = self.doubtful.len();
-            figures.waits = waits;
-        });
-        self.say_why_they_wait(waits, unsigned.len() - begun);
+        let (waiting, network) = (unsigned.len() - begun, self.evm.network().name());
+        {
+            let figures = &mut self.evm.state().figures;
+            (figures.waiting, figures.in_flight) = (waiting, signed.len() + begun);
+            (figures.doubtful, figures.waits) = (self.doubtful.len(), waits);
+        }
+        if self.waits != waits {
+            self.waits = waits;
+            match waits.map(Waits::name) {
+                Some(why) => tracing::warn!(network, waiting, why, "USDT payouts wait for the wallet"),
+                None => tracing::info!(network, "USDT payouts no longer wait for the wallet"),
+            }
+        }
         Ok(())
-    }
-
-    fn reserved(&self, signed: &[OpenPayout], facts: &Facts) -> Reserved {
-        let mut reserved = Reserved::default();
-        for open in signed {
-            let transfer = open.payout.transfer.as_deref().filter(|transfer| transfer.nonce >= facts.count);
-            if let Some(newest) = transfer.and_then(Transfer::newest) {
-                let units = self.connection.evm.settings.units.of(open.payout.amount).unwrap_or(u128::MAX);
-                reserved.gas = reserved.gas.saturating_add(gas_of(newest.fees));
-                reserved.usdt = reserved.usdt.saturating_add(units);
-            }
-        }
-        reserved
-    }
-
-    fn say_why_they_wait(&mut self, waits: Option<Waits>, waiting: usize) {
-        if self.waits == waits {
-            return;
-        }
-        self.waits = waits;
-        let network = self.connection.evm.network().name();
-        match waits {
-            Some(why) => {
-                tracing::warn!(network, waiting, why = why.name(), "USDT payouts wait for the wallet");
-            }
-            None => tracing::info!(network, "USDT payouts no longer wait for the wallet"),
-        }
     }
 
     /// From the network's own on, that no record has taken.
     fn free_nonce(&self, from: u64) -> Result<u64, TurnError> {
-        let (settings, reader) = (&self.connection.evm.settings, self.connection.services.engine.reader());
+        let (settings, reader) = (&self.evm.settings, self.services.engine.reader());
         let wallet = settings.wallet.account();
         let mut nonce = from;
         loop {
@@ -211,7 +204,7 @@ impl Worker {
         fees: Fees,
         facts: &Facts,
     ) -> Result<bool, TurnError> {
-        let settings = &self.connection.evm.settings;
+        let settings = &self.evm.settings;
         let to = read_hex(&open.payout.address.to_ascii_lowercase());
         let Some((to, units)) = to.zip(settings.units.of(open.payout.amount)) else {
             tracing::error!(payout = %open.payout.id, "a payout cannot be written as a transaction: an \
@@ -239,7 +232,7 @@ impl Worker {
         };
         let command = Command::from(rules::Command::Sign(Box::new(signing))).into();
         let id = EntityId::crypto_payout(open.payout.id);
-        let engine = &self.connection.services.engine;
+        let engine = &self.services.engine;
         let asked = engine.continue_entity(open.tenant_key, id, command).await;
         let recorded = match asked {
             Ok(settled) if settled.record.is_some() => settled.entity,
@@ -262,8 +255,8 @@ impl Worker {
 
     /// What the node says is a hint for people: blocks alone tell what became of the transaction.
     async fn broadcast(&self, payout: Id, raw: &[u8]) {
-        if let Err(error) = self.connection.evm.node.broadcast(raw).await {
-            tracing::warn!(network = self.connection.evm.network().name(), %payout, %error, "a transaction was not \
+        if let Err(error) = self.evm.node.broadcast(raw).await {
+            tracing::warn!(network = self.evm.network().name(), %payout, %error, "a transaction was not \
                 taken: it is broadcast again");
         }
     }

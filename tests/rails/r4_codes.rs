@@ -2,7 +2,7 @@
 //! beside the tables of the code: it is written from the contract, row by row.
 
 use pasarela::rails::http::HttpAnswer;
-use pasarela::rails::live::{OrderOutcome, RailId, Report};
+use pasarela::rails::live::{BankWord, OrderOutcome, RailId, Report};
 use pasarela::rails::r4::mapping::read;
 use pasarela::rails::r4::wire::{Operation, Reply};
 use proptest::prelude::*;
@@ -207,7 +207,7 @@ proptest! {
             }
         }
         if let Some(reply) = Reply::read(body.as_bytes()) {
-            prop_assert!(reply.word().code.chars().count() <= 32);
+            prop_assert!(BankWord::new(&reply.code, &reply.message).code.chars().count() <= 32);
         }
     }
 }

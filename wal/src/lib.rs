@@ -105,7 +105,7 @@ pub use damage::{Damage, OpenError, ReadError};
 pub use directory::make_directory;
 pub use external_sort::{ExternalSort, Sorted};
 pub use log::{Append, Completion, Durable, Log, ReportTo};
-pub use options::fitting;
+pub use options::{beside, fitting};
 pub use poison::Poisoned;
 pub use reader::{IndexCursor, IndexMoment, Reader, Verified};
 pub use record::{Hash, PAYLOAD_BYTES_MAX, RECORD_OVERHEAD_BYTES, RECORD_VERSION, Record, Tip};

@@ -57,6 +57,21 @@ pub fn fitting(dir: &Path, options: Options) -> Result<Options, Error> {
     if is_scarce(dir) { keeping(options) } else { Ok(options) }
 }
 
+/// Of a small database of its own beside the log.
+pub fn beside(dir: &Path, write_buffer_bytes: usize, cache_bytes: usize) -> Result<Options, Error> {
+    let mut blocks = BlockBasedOptions::default();
+    blocks.set_block_cache(&Cache::new_lru_cache(cache_bytes));
+    let mut options = Options::default();
+    options.create_if_missing(true);
+    options.set_write_buffer_size(write_buffer_bytes);
+    options.set_max_write_buffer_number(3);
+    options.set_max_background_jobs(2);
+    options.set_keep_log_file_num(2);
+    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_block_based_table_factory(&blocks);
+    fitting(dir, options)
+}
+
 pub(crate) fn db_options() -> Options {
     let mut options = Options::default();
     options.create_if_missing(true);

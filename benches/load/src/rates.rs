@@ -16,7 +16,7 @@ use domain::resources::rates::samples::{Pair, Sample, Series};
 use domain::values::time::DAY_MS;
 use pasarela::disk::Disk;
 use pasarela::gateway::services::system_now;
-use pasarela::rates::RateStore;
+use pasarela::rates::{Item, RateStore};
 use pasarela::recovery::directory::RATES_DIRECTORY;
 use std::path::Path;
 use std::sync::Arc;
@@ -157,7 +157,7 @@ impl Rates {
                     at,
                 ));
                 let store = Arc::clone(&store);
-                waiting.spawn(async move { store.keep(sample).await });
+                waiting.spawn(async move { store.keep(Item::Sample(sample)).await });
                 if waiting.len() == WIDTH {
                     while let Some(kept) = waiting.join_next().await {
                         kept.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;

@@ -15,11 +15,11 @@ use domain::values::ids::EntityId;
 type Mention = (Option<(u64, EntityId)>, Option<About>);
 
 pub(super) fn read_event(services: &Services, secret: &ApiSecret, body: &[u8]) -> Result<Mention, Problem> {
-    let event = signature::event(body, secret).map_err(|error| match error {
+    let mentioned = signature::event(body, secret).map_err(|error| match error {
         EventError::Malformed => Problem::invalid_json("the body is no event"),
         EventError::Forged => Problem::unauthorized("the event's signature is not right"),
     })?;
-    let Some(Mentioned { id, reference }) = event.transaction else { return Ok((None, None)) };
+    let Some(Mentioned { id, reference }) = mentioned else { return Ok((None, None)) };
     let payment = notices::collected(services.engine.reader(), reference.as_deref())?;
     let is_known = payment.as_ref().is_some_and(|(_, payment)| payment.is_transaction(&id));
     let about = visible(&id).filter(|_| !is_known).map(|id| {

@@ -22,8 +22,9 @@ pub async fn tried(settings: &Settings) -> Vec<Finding> {
         Ok(id) => chain(id, settings.chain_id),
         Err(error) => return vec![Finding::wrong("reach", described(&error))],
     };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let head = match node.head().await {
-        Ok(block) => head(block.number, block.timestamp, now()),
+        Ok(block) => head(block.number, block.timestamp, now.as_secs()),
         Err(error) => Finding::wrong(HEAD, described(&error)),
     };
     let wallet = settings.wallet.account();
@@ -41,10 +42,6 @@ fn described(error: &RpcError) -> String {
         RpcError::Refused { method, code, .. } => format!("the node refuses {method} ({code})"),
         error => error.to_string(),
     }
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
 fn chain(id: u64, expected: u64) -> Finding {

@@ -13,7 +13,7 @@ pub const TRANSFERRED: Hash = [
 ];
 
 pub fn transfer(to: &Account, units: u128) -> Vec<u8> {
-    [TRANSFER.as_slice(), &topic(to), &word(units)].concat()
+    [TRANSFER.as_slice(), &topic(to), &[0; 16], &units.to_be_bytes()].concat()
 }
 
 pub fn balance_of(account: &Account) -> Vec<u8> {
@@ -23,12 +23,6 @@ pub fn balance_of(account: &Account) -> Vec<u8> {
 pub fn topic(account: &Account) -> Hash {
     let mut word = [0; 32];
     word[12..].copy_from_slice(account);
-    word
-}
-
-fn word(units: u128) -> Hash {
-    let mut word = [0; 32];
-    word[16..].copy_from_slice(&units.to_be_bytes());
     word
 }
 
@@ -87,7 +81,8 @@ mod tests {
     #[test]
     fn a_log_is_read_or_is_none() {
         let (from, to) = (topic(&[1; 20]), topic(&[2; 20]));
-        let data = word(7);
+        let mut data = [0; 32];
+        data[31] = 7;
         let read = Transfer { from: [1; 20], to: [2; 20], units: 7 };
         assert_eq!(Transfer::read(&[TRANSFERRED, from, to], &data), Some(read));
         let mut large = data;

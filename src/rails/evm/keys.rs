@@ -1,12 +1,11 @@
 //! The hot wallet's key, which signs payouts, and the seed from which the addresses of deposits
 //! derive (BIP-39, BIP-32). A tenant is an account of BIP-44, `m/44'/60'/tenant'/0/index`: the same
 //! seed shows the same addresses in every wallet, and the platform's books say which customer each
-//! is of. No key shows in Debug output; memory is zeroed where the libraries do so.
+//! is of. No key has Debug output; memory is zeroed where the libraries do so.
 
 use super::{Account, Hash, keccak};
 use bip32::{ChildNumber, XPrv};
 use k256::ecdsa::{RecoveryId, Signature, SigningKey, VerifyingKey};
-use std::fmt;
 use zeroize::Zeroizing;
 
 const SEED_BYTES: std::ops::RangeInclusive<usize> = 16..=64;
@@ -42,12 +41,6 @@ impl WalletKey {
     }
 }
 
-impl fmt::Debug for WalletKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WalletKey")
-    }
-}
-
 pub struct DepositKeys {
     /// `m/44'/60'`.
     coin: XPrv,
@@ -61,22 +54,12 @@ impl DepositKeys {
     /// The words of BIP-39, or the seed of BIP-32 itself in hexadecimal.
     pub fn read(text: &str) -> Option<DepositKeys> {
         let seed = seed(text.trim())?;
-        let child = |key: XPrv, number| key.derive_child(ChildNumber::new(number, true).ok()?).ok();
-        let coin = child(child(XPrv::new(&*seed).ok()?, 44)?, 60)?;
-        Some(DepositKeys { coin })
+        let purpose = child(&XPrv::new(&*seed).ok()?, 44, true).ok()?;
+        Some(DepositKeys { coin: child(&purpose, 60, true).ok()? })
     }
 
     pub fn of_tenant(&self, number: u32) -> Result<TenantKeys, Underivable> {
-        let tenant = ChildNumber::new(number, true).map_err(|_| Underivable)?;
-        let external = ChildNumber::new(0, false).map_err(|_| Underivable)?;
-        let key = self.coin.derive_child(tenant).and_then(|key| key.derive_child(external));
-        Ok(TenantKeys { external: key.map_err(|_| Underivable)? })
-    }
-}
-
-impl fmt::Debug for DepositKeys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DepositKeys")
+        Ok(TenantKeys { external: child(&child(&self.coin, number, true)?, 0, false)? })
     }
 }
 
@@ -87,10 +70,13 @@ pub struct TenantKeys {
 
 impl TenantKeys {
     pub fn account(&self, index: u32) -> Result<Account, Underivable> {
-        let child = ChildNumber::new(index, false).map_err(|_| Underivable)?;
-        let key = self.external.derive_child(child).map_err(|_| Underivable)?;
-        Ok(account(key.private_key().verifying_key()))
+        Ok(account(child(&self.external, index, false)?.private_key().verifying_key()))
     }
+}
+
+fn child(key: &XPrv, number: u32, is_hardened: bool) -> Result<XPrv, Underivable> {
+    let number = ChildNumber::new(number, is_hardened).map_err(|_| Underivable)?;
+    key.derive_child(number).map_err(|_| Underivable)
 }
 
 fn seed(text: &str) -> Option<Zeroizing<Vec<u8>>> {
@@ -153,7 +139,6 @@ mod tests {
                 .expect("a key");
         let wallet = WalletKey::new(&bytes).expect("a key");
         assert_eq!(Network::Erc20.address(&wallet.account()), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
-        assert_eq!(format!("{wallet:?}"), "WalletKey");
         assert!(WalletKey::new(&[0; 32]).is_none() && WalletKey::new(&[0xFF; 32]).is_none());
         let hash = keccak(b"twice the same");
         assert_eq!(wallet.sign(&hash), wallet.sign(&hash));

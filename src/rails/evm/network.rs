@@ -9,18 +9,24 @@ use crate::rails::http::NoClient;
 use domain::platform::Mark;
 use domain::values::address::Network;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
 pub struct Evm {
     pub settings: Settings,
     pub node: Node,
-    figures: Mutex<Figures>,
-    asked: Mutex<BTreeSet<(u64, Uuid)>>,
+    state: Mutex<State>,
     due: Notify,
-    known: Mutex<Option<Mark>>,
-    watched: Mutex<BTreeMap<Account, u64>>,
+}
+
+#[derive(Default)]
+pub struct State {
+    pub figures: Figures,
+    pub asked: BTreeSet<(u64, Uuid)>,
+    pub known: Option<Mark>,
+    /// The addresses of deposits, each with its tenant.
+    pub watched: BTreeMap<Account, u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +79,7 @@ pub struct Figures {
 impl Evm {
     pub fn new(settings: Settings) -> Result<Evm, NoClient> {
         let node = Node::new(settings.endpoint.clone())?;
-        let (figures, asked, due) = (Mutex::default(), Mutex::default(), Notify::new());
-        Ok(Evm { settings, node, figures, asked, due, known: Mutex::default(), watched: Mutex::default() })
+        Ok(Evm { settings, node, state: Mutex::default(), due: Notify::new() })
     }
 
     pub const fn network(&self) -> Network {
@@ -85,52 +90,20 @@ impl Evm {
         name(self.network())
     }
 
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// There is an order, or a question about one: the log is looked at.
     pub fn hear(&self, tenant_key: u64, operation: Uuid, is_question: bool) {
         if is_question {
-            self.lock(&self.asked).insert((tenant_key, operation));
+            self.state().asked.insert((tenant_key, operation));
         }
         self.due.notify_one();
     }
 
-    pub fn figures(&self) -> Figures {
-        self.lock(&self.figures).clone()
-    }
-
-    pub fn note(&self, change: impl FnOnce(&mut Figures)) {
-        change(&mut self.lock(&self.figures));
-    }
-
-    pub fn known(&self) -> Option<Mark> {
-        *self.lock(&self.known)
-    }
-
-    pub fn know(&self, mark: Mark) {
-        *self.lock(&self.known) = Some(mark);
-    }
-
-    pub fn take_asked(&self) -> BTreeSet<(u64, Uuid)> {
-        std::mem::take(&mut *self.lock(&self.asked))
-    }
-
     pub async fn due(&self) {
         self.due.notified().await;
-    }
-
-    pub fn watch(&self, account: Account, tenant_key: u64) {
-        self.lock(&self.watched).insert(account, tenant_key);
-    }
-
-    pub fn watched(&self) -> BTreeMap<Account, u64> {
-        self.lock(&self.watched).clone()
-    }
-
-    pub fn watched_for(&self, account: &Account) -> Option<u64> {
-        self.lock(&self.watched).get(account).copied()
-    }
-
-    fn lock<'a, T>(&self, held: &'a Mutex<T>) -> std::sync::MutexGuard<'a, T> {
-        held.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 

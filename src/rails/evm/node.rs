@@ -45,12 +45,8 @@ pub struct Logged {
     pub block_hash: Hash,
     pub transaction: Hash,
     pub index: u64,
-}
-
-impl Logged {
-    pub fn name(&self) -> String {
-        entry_name(Some(self.block), Some(&self.transaction), Some(self.index))
-    }
+    /// Block, transaction and place.
+    pub name: String,
 }
 
 #[derive(Debug, Default)]
@@ -83,12 +79,10 @@ impl Node {
         self.rpc.ask("eth_getBlockByNumber", json!([at(number), false]), if_there(read)).await
     }
 
-    pub async fn count(&self, account: &Account) -> Result<u64, RpcError> {
-        self.rpc.ask("eth_getTransactionCount", json!([hex0x(account), "latest"]), small).await
-    }
-
-    pub async fn count_at(&self, account: &Account, block: u64) -> Result<u64, RpcError> {
-        self.rpc.ask("eth_getTransactionCount", json!([hex0x(account), at(block)]), small).await
+    /// Without a block in the newest.
+    pub async fn count(&self, account: &Account, block: Option<u64>) -> Result<u64, RpcError> {
+        let block = block.map_or(json!("latest"), at);
+        self.rpc.ask("eth_getTransactionCount", json!([hex0x(account), block]), small).await
     }
 
     pub async fn balance(&self, account: &Account) -> Result<u128, RpcError> {
@@ -221,15 +215,11 @@ fn read_transfer(log: &Value, contract: &Account) -> Option<Transfer> {
     Transfer::read(&topics?, &data)
 }
 
+/// As far as it can be read.
 fn name_of(log: &Value) -> String {
-    let (block, index) = (small(&log["blockNumber"]), small(&log["logIndex"]));
-    entry_name(block, hash(&log["transactionHash"]).as_ref(), index)
-}
-
-fn entry_name(block: Option<u64>, transaction: Option<&Hash>, index: Option<u64>) -> String {
-    let shown = |number: Option<u64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
-    let transaction = transaction.map_or_else(|| "?".to_owned(), |hash| hex0x(hash));
-    format!("block {}, transaction {transaction}, log {}", shown(block), shown(index))
+    let number = |name: &str| small(&log[name]).map_or_else(|| "?".to_owned(), |number| number.to_string());
+    let transaction = hash(&log["transactionHash"]).map_or_else(|| "?".to_owned(), |hash| hex0x(&hash));
+    format!("block {}, transaction {transaction}, log {}", number("blockNumber"), number("logIndex"))
 }
 
 fn read_logged(log: &Value, contract: &Account) -> Option<Logged> {
@@ -242,6 +232,7 @@ fn read_logged(log: &Value, contract: &Account) -> Option<Logged> {
         block_hash: hash(&log["blockHash"])?,
         transaction: hash(&log["transactionHash"])?,
         index: small(&log["logIndex"])?,
+        name: name_of(log),
     })
 }
 

@@ -1,10 +1,9 @@
 //! One call to a node by JSON-RPC. The node's address may hold a key of its provider, so it shows nowhere.
 
 use crate::bank_text;
-use crate::rails::http::{BaseUrl, Client, Exchange, HttpAnswer, NoClient, Request};
+use crate::rails::http::{BaseUrl, Client, HttpAnswer, NoClient, Request};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::fmt;
 use std::time::Duration;
 use url::Url;
 use zeroize::Zeroizing;
@@ -12,6 +11,7 @@ use zeroize::Zeroizing;
 const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 const WORDS_MAX: usize = 160;
 
+/// Without Debug output: providers put keys into the address.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     base: BaseUrl,
@@ -27,13 +27,6 @@ impl Endpoint {
         bare.set_query(None);
         let base = BaseUrl::parse(bare.as_str()).map_err(|_| EXPECTED)?;
         Ok(Endpoint { base, url: Zeroizing::new(text.to_owned()) })
-    }
-}
-
-/// Not the address: providers put keys into it.
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Endpoint")
     }
 }
 
@@ -95,12 +88,8 @@ impl Rpc {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let body = Zeroizing::new(body.to_string().into_bytes());
         let request = Request::post(self.endpoint.url.as_str().to_owned()).json(body);
-        let HttpAnswer { status, body } = match self.client.exchange(request).await {
-            Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => {
-                return Err(RpcError::NoAnswer(failure.text()));
-            }
-            Exchange::Answer(answer) => answer,
-        };
+        let answer = self.client.exchange(request).await.answer();
+        let HttpAnswer { status, body } = answer.map_err(|failure| RpcError::NoAnswer(failure.text()))?;
         // Some nodes refuse with a status of 400 and an answer that can be read.
         let answer = bank_text::json(&body).and_then(|answer| serde_json::from_value(answer).ok());
         let answer: RpcAnswer = answer.ok_or(RpcError::Garbage(status))?;
@@ -132,7 +121,6 @@ mod tests {
             "https://node.example/?key=hunter2",
         ] {
             let endpoint = Endpoint::parse(text).expect(text);
-            assert_eq!(format!("{endpoint:?}"), "Endpoint");
             assert_eq!(endpoint.url.as_str(), text);
         }
         for text in ["", "http://node.example", "https://user:pass@node.example", "ws://127.0.0.1:1"] {

@@ -9,13 +9,6 @@ pub struct Units {
     per_cent: u128,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Credited {
-    pub amount: Usdt,
-    /// Less than a cent, in the token's units.
-    pub rest: u128,
-}
-
 impl Units {
     /// 2 to 18 decimals.
     pub fn with_decimals(decimals: u32) -> Option<Units> {
@@ -28,11 +21,12 @@ impl Units {
         u128::try_from(amount.minor()).ok()?.checked_mul(self.per_cent)
     }
 
-    /// `None` when it is beyond every amount that the ledger takes.
-    pub fn credited(self, units: u128) -> Option<Credited> {
+    /// With the rest of less than a cent, in the token's units; `None` when it is beyond every amount that the
+    /// ledger takes.
+    pub fn credited(self, units: u128) -> Option<(Usdt, u128)> {
         let cents = i64::try_from(units / self.per_cent).ok()?;
         let fits = cents <= domain::values::money::AMOUNT_MINOR_MAX;
-        fits.then(|| Credited { amount: Usdt::from_minor(cents), rest: units % self.per_cent })
+        fits.then(|| (Usdt::from_minor(cents), units % self.per_cent))
     }
 }
 
@@ -51,8 +45,8 @@ mod tests {
             (six.of(amount), eighteen.of(amount)),
             (Some(25_010_000), Some(25_010_000_000_000_000_000))
         );
-        assert_eq!(six.credited(25_010_001), Some(Credited { amount, rest: 1 }));
-        assert_eq!(six.credited(9_999), Some(Credited { amount: Usdt::ZERO, rest: 9_999 }));
+        assert_eq!(six.credited(25_010_001), Some((amount, 1)));
+        assert_eq!(six.credited(9_999), Some((Usdt::ZERO, 9_999)));
         assert_eq!((six.of(Usdt::from_minor(-1)), six.credited(u128::MAX)), (None, None));
         assert_eq!((Units::with_decimals(1), Units::with_decimals(19)), (None, None));
     }
@@ -63,13 +57,13 @@ mod tests {
             let units = Units::with_decimals(decimals).expect("units");
             let amount = Usdt::from_minor(cents);
             let written = units.of(amount).expect("fits");
-            prop_assert_eq!(units.credited(written), Some(Credited { amount, rest: 0 }));
+            prop_assert_eq!(units.credited(written), Some((amount, 0)));
         }
 
         #[test]
         fn nothing_is_credited_that_did_not_come(written in 0..=u128::from(u64::MAX), decimals in 2..=DECIMALS_MAX) {
             let units = Units::with_decimals(decimals).expect("units");
-            if let Some(Credited { amount, rest }) = units.credited(written) {
+            if let Some((amount, rest)) = units.credited(written) {
                 prop_assert_eq!(units.of(amount).expect("fits") + rest, written);
             }
         }

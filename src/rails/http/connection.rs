@@ -5,9 +5,8 @@
 
 use super::connector::Wire;
 use bytes::Bytes;
-use http_body_util::Empty;
-use hyper::body::{Body, Frame, Incoming};
-use hyper::client::conn::http1::{self, SendRequest};
+use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
+use hyper::client::conn::http1;
 use hyper::http::response::Parts;
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
@@ -78,62 +77,39 @@ impl Connection {
     }
 }
 
-type Driver = http1::Connection<TokioIo<Receiving>, Empty<Bytes>>;
-
 async fn receive(stream: Receiving, method: Method, bytes_max: usize) -> Result<Answered, Unanswered> {
     let mut builder = http1::Builder::new();
     let shaken = builder.max_buf_size(HEAD_BYTES_MAX).handshake(TokioIo::new(stream)).await;
-    let (mut sender, driver) = shaken.map_err(|_| Unanswered::Cut)?;
-    let mut driver = Some(driver);
+    let (mut sender, mut driver) = shaken.map_err(|_| Unanswered::Cut)?;
     // The bytes that hyper writes of this go nowhere; the method says whether the answer has a body.
-    let mut sent = Request::new(Empty::new());
+    let mut sent = Request::new(Empty::<Bytes>::new());
     *sent.method_mut() = method;
-    let mut answer = pin!(sender.send_request(sent));
-    let answer = poll_fn(|cx| {
-        drive(&mut driver, cx);
-        answer.as_mut().poll(cx)
+    let mut answering = pin!(async move {
+        let answer = sender.send_request(sent).await.map_err(|_| Unanswered::Cut)?;
+        let (head, incoming) = answer.into_parts();
+        let body = Limited::new(incoming, bytes_max).collect().await.map_err(|error| {
+            if error.is::<LengthLimitError>() { Unanswered::TooLong } else { Unanswered::Cut }
+        })?;
+        Ok((head, Vec::from(body.to_bytes()), sender))
     });
-    let (head, mut incoming) = answer.await.map_err(|_| Unanswered::Cut)?.into_parts();
-    let mut body = Vec::new();
-    while let Some(frame) = poll_fn(|cx| next_frame(&mut incoming, &mut driver, cx)).await {
-        let Ok(chunk) = frame.map_err(|_| Unanswered::Cut)?.into_data() else { continue };
-        if body.len() + chunk.len() > bytes_max {
-            return Err(Unanswered::TooLong);
-        }
-        body.extend_from_slice(&chunk);
-    }
-    let connection = rest(&mut driver, &sender).map(Connection);
+    let mut has_ended = false;
+    let mut drive = |cx: &mut Context<'_>| {
+        has_ended = has_ended || Pin::new(&mut driver).poll(cx).is_ready();
+        has_ended
+    };
+    let (head, body, sender) = poll_fn(|cx| {
+        drive(cx);
+        answering.as_mut().poll(cx)
+    })
+    .await?;
+    // If HTTP lets the stream carry another exchange and nothing came behind the answer.
+    let connection = if drive(&mut Context::from_waker(Waker::noop())) || !sender.is_ready() {
+        None
+    } else {
+        let parts = driver.into_parts();
+        parts.io.into_inner().rest().filter(|_| parts.read_buf.is_empty()).map(Connection)
+    };
     Ok(Answered { head, body, connection })
-}
-
-fn drive(driver: &mut Option<Driver>, cx: &mut Context<'_>) {
-    if let Some(connection) = driver
-        && Pin::new(connection).poll(cx).is_ready()
-    {
-        *driver = None;
-    }
-}
-
-fn next_frame(
-    incoming: &mut Incoming,
-    driver: &mut Option<Driver>,
-    cx: &mut Context<'_>,
-) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-    if let Poll::Ready(frame) = Pin::new(&mut *incoming).poll_frame(cx) {
-        return Poll::Ready(frame);
-    }
-    drive(driver, cx);
-    Pin::new(incoming).poll_frame(cx)
-}
-
-/// If HTTP lets the stream carry another exchange and nothing came behind the answer.
-fn rest(driver: &mut Option<Driver>, sender: &SendRequest<Empty<Bytes>>) -> Option<Wire> {
-    drive(driver, &mut Context::from_waker(Waker::noop()));
-    if !sender.is_ready() {
-        return None;
-    }
-    let parts = driver.take()?.into_parts();
-    parts.io.into_inner().rest().filter(|_| parts.read_buf.is_empty())
 }
 
 /// hyper reads an answer once it has written a request. Here what it writes goes nowhere, and what

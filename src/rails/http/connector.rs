@@ -87,8 +87,8 @@ impl Connector {
         Ok(Connector { tcp: TowerToHyperService::new(tcp), tls, pins, timeout })
     }
 
-    pub fn speaks(&self, scheme: &Scheme) -> bool {
-        self.tls.is_none() || *scheme == Scheme::HTTPS
+    pub fn speaks(&self, uri: &Uri) -> bool {
+        self.tls.is_none() || uri.scheme() == Some(&Scheme::HTTPS)
     }
 
     pub async fn connect(&self, uri: &Uri) -> Result<Wire, Unconnected> {

@@ -6,9 +6,7 @@
 //! The newest is taken first, so that a burst's connections grow old and are closed.
 
 use super::connection::Connection;
-use hyper::Uri;
 use hyper::header::HeaderMap;
-use hyper::http::uri::{Authority, Scheme};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -17,20 +15,6 @@ use std::time::{Duration, Instant};
 const KEPT: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(20);
 
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Origin(Scheme, Authority);
-
-impl Origin {
-    /// Relative addresses have none.
-    pub fn of(uri: &Uri) -> Option<Origin> {
-        Some(Origin(uri.scheme()?.clone(), uri.authority()?.clone()))
-    }
-
-    pub fn scheme(&self) -> &Scheme {
-        &self.0
-    }
-}
-
 pub struct Pool {
     idle: Duration,
     kept: Mutex<Kept>,
@@ -38,7 +22,7 @@ pub struct Pool {
 
 #[derive(Default)]
 struct Kept {
-    origins: HashMap<Origin, AtOrigin>,
+    origins: HashMap<String, AtOrigin>,
     is_swept: bool,
 }
 
@@ -59,7 +43,7 @@ impl Pool {
         Pool { idle, kept: Mutex::default() }
     }
 
-    pub fn take(&self, origin: &Origin) -> Option<Connection> {
+    pub fn take(&self, origin: &str) -> Option<Connection> {
         let mut kept = self.kept();
         let at = kept.origins.get_mut(origin).filter(|at| at.keeps)?;
         let Unused { until, mut connection, .. } = at.unused.pop()?;
@@ -73,7 +57,7 @@ impl Pool {
         Some(connection)
     }
 
-    pub fn put(self: &Arc<Self>, origin: Origin, connection: Connection, headers: &HeaderMap) {
+    pub fn put(self: &Arc<Self>, origin: String, connection: Connection, headers: &HeaderMap) {
         let idle = announced(headers).map_or(self.idle, |announced| announced.min(self.idle));
         if idle.is_zero() {
             return;
@@ -88,7 +72,7 @@ impl Pool {
         }
     }
 
-    pub fn note_closed(&self, origin: &Origin) {
+    pub fn note_closed(&self, origin: &str) {
         if let Some(at) = self.kept().origins.get_mut(origin) {
             at.keeps = false;
         }

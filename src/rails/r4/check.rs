@@ -3,22 +3,15 @@
 
 use super::R4;
 use super::client::today;
-use super::quotation::{DAYS_BACK, Published, read};
+use super::quotation::DAYS_BACK;
 use super::wire::Reply;
 use crate::rails::checking::{Finding, Verdict};
 use crate::rails::http::HttpAnswer;
 use crate::rails::live::BankWord;
-use domain::values::time::Date;
 use std::time::Instant;
 
 const CURRENCY: &str = "USD";
 const RATE: &str = "MBbcv";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Caller {
-    Taken,
-    Refused,
-}
 
 impl R4 {
     pub(super) async fn tried(&self) -> Vec<Finding> {
@@ -26,34 +19,26 @@ impl R4 {
         let began = Instant::now();
         let first = match self.quoted(CURRENCY, today).await {
             Ok(answer) => answer,
-            Err(failure) => return vec![Finding::unreached(self.base_url(), failure)],
+            Err(failure) => return vec![Finding::unreached(&self.settings.base_url, failure)],
         };
         let took = began.elapsed().as_millis();
         let reach = Finding::fine("reach", format!("answers within {took} ms"));
         let signature = signature(&first);
         let is_taken = signature.verdict == Verdict::Fine;
-        let mut findings = vec![reach, Finding::clock(self.client()), signature];
+        let mut findings = vec![reach, Finding::clock(&self.client), signature];
         if is_taken {
-            findings.push(self.newest_rate(first, today).await);
+            findings.push(match self.newest(CURRENCY, today, Some(first)).await {
+                Ok(Some(found)) => {
+                    Finding::fine(RATE, format!("{CURRENCY} {} of {}", found.rate.0, found.value_date))
+                }
+                Ok(None) => {
+                    let days = DAYS_BACK + 1;
+                    Finding::wrong(RATE, format!("it has no rate of {CURRENCY} of the last {days} days"))
+                }
+                Err(why) => Finding::wrong(RATE, why),
+            });
         }
         findings
-    }
-
-    async fn newest_rate(&self, first: HttpAnswer, today: Date) -> Finding {
-        let mut answer = first;
-        for days in 0..=DAYS_BACK {
-            let day = today.plus_days(-days);
-            if days > 0 {
-                answer = match self.quoted(CURRENCY, day).await {
-                    Ok(answer) => answer,
-                    Err(failure) => return Finding::wrong(RATE, failure.text()),
-                };
-            }
-            if let Some(finding) = rate(&answer, day) {
-                return finding;
-            }
-        }
-        Finding::wrong(RATE, format!("it has no rate of {CURRENCY} of the last {} days", DAYS_BACK + 1))
     }
 }
 
@@ -65,45 +50,22 @@ fn signature(answer: &HttpAnswer) -> Finding {
         Some(code) => format!("status {status}, code {code}"),
         None => format!("status {status}, without a code"),
     };
-    match caller(status, code.as_deref()) {
-        Some(Caller::Taken) => Finding::fine(SIGNATURE, format!("taken ({says})")),
-        Some(Caller::Refused) => Finding::wrong(
+    match (status, code.as_deref()) {
+        (401 | 403, _) | (_, Some("08")) => Finding::wrong(
             SIGNATURE,
             format!("not taken ({says}): look at commerce_token and signature_case"),
         ),
-        None if status >= 500 => Finding::wrong(
+        (500.., _) => Finding::wrong(
             SIGNATURE,
             format!(
                 "the bank has a failure of its own ({says}): try again later, and ask the bank if it stays so"
             ),
         ),
-        None => Finding::wrong(
+        (300..=399, _) | (_, None) => Finding::wrong(
             SIGNATURE,
             format!("this is not an answer of R4's ({says}): look at base_url and path_family"),
         ),
-    }
-}
-
-/// `None` where it is no answer of the bank's.
-fn caller(status: u16, code: Option<&str>) -> Option<Caller> {
-    match (status, code) {
-        (401 | 403, _) | (_, Some("08")) => Some(Caller::Refused),
-        (500.. | 300..=399, _) | (_, None) => None,
-        (_, Some(_)) => Some(Caller::Taken),
-    }
-}
-
-/// `None` if the bank has no rate of the day.
-fn rate(answer: &HttpAnswer, day: Date) -> Option<Finding> {
-    match read(answer, day) {
-        Published::Yes(quotation) => {
-            Some(Finding::fine(RATE, format!("{CURRENCY} {} of {}", quotation.rate.0, quotation.value_date)))
-        }
-        Published::No => None,
-        Published::Unanswered => Some(Finding::wrong(
-            RATE,
-            format!("its answer about {day} cannot be read (status {})", answer.status),
-        )),
+        (_, Some(_)) => Finding::fine(SIGNATURE, format!("taken ({says})")),
     }
 }
 

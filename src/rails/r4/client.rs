@@ -1,53 +1,35 @@
 //! An order becomes a call (two for micro-deposits), an answer becomes a report.
 
 use super::config::{CreditBy, Settings};
-use super::wire::{Operation, Party, Request};
+use super::formats::AMOUNT_MAX;
+use super::wire::{Operation, Request};
 use super::{mapping, signature};
 use crate::rails::checking::Finding;
-use crate::rails::http::{BaseUrl, Client, Exchange, NoClient, Request as HttpRequest};
-use crate::rails::live::{BankWord, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
+use crate::rails::http::{Client, Exchange, NoClient, Request as HttpRequest};
+use crate::rails::live::{BankWord, LiveRail, Look, NotSent, OrderOutcome, Profile, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
 use domain::bank_names::of_id;
 use domain::entities::verification::references_of_two;
 use domain::rail::Service;
 use domain::values::money::Ves;
 use domain::values::time::{Date, Timestamp, Zone};
-use domain::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 use hyper::header::{AUTHORIZATION, HeaderName};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const COMMERCE: HeaderName = HeaderName::from_static("commerce");
-const CONCEPT_OF_PROOF: &str = "Verificacion";
 const PROBED: &str = "USD";
 
 const SERVICES: [Service; 4] = [Service::C2p, Service::Debit, Service::Payouts, Service::MicroDeposits];
-/// Eight digits before the point.
-const AMOUNT_MAX: Ves = Ves::from_minor(9_999_999_999);
 
 pub struct R4 {
-    settings: Settings,
-    client: Client,
-}
-
-enum Calls {
-    One(Request),
-    Two(Request, Request),
-    /// The customer's key is gone, so the order can't be sent; it may have been, before a crash.
-    KeyGone,
+    pub(super) settings: Settings,
+    pub(super) client: Client,
 }
 
 impl R4 {
     pub fn new(settings: Settings) -> Result<R4, NoClient> {
         let client = Client::new(&settings.base_url, settings.timeout)?.idle_for(settings.idle);
         Ok(R4 { settings, client })
-    }
-
-    pub(super) const fn base_url(&self) -> &BaseUrl {
-        &self.settings.base_url
-    }
-
-    pub(super) const fn client(&self) -> &Client {
-        &self.client
     }
 
     pub(super) async fn exchange(&self, request: &Request) -> Exchange {
@@ -60,8 +42,16 @@ impl R4 {
     }
 
     async fn report(&self, request: &Request) -> Result<Report, NotSent> {
-        let report = mapping::report(request.operation, self.exchange(request).await);
-        log(request.operation, &report);
+        let operation = request.operation;
+        let report = mapping::report(operation, self.exchange(request).await);
+        match &report {
+            Ok(Report { is_answered: true, word, .. }) => {
+                let code = word.as_ref().map_or("", |word| word.code.as_str());
+                tracing::debug!(?operation, code, "R4 answered");
+            }
+            Ok(_) => tracing::warn!(?operation, "R4 gave no readable answer: the outcome is unknown"),
+            Err(why) => tracing::warn!(?operation, ?why, "nothing was sent to R4"),
+        }
         report
     }
 
@@ -89,46 +79,30 @@ impl R4 {
         })
     }
 
-    /// What the bank would not take is refused here, before a call.
-    fn calls(&self, order: &Order) -> Result<Calls, NotSent> {
-        Ok(match order {
-            Order::ChargeC2p { token: None, .. } | Order::Debit { otp: None, .. } => Calls::KeyGone,
-            Order::ChargeC2p { bank, debtor, phone, amount, token: Some(key) } => {
-                let payer = Party { bank: *bank, phone: *phone, document: *debtor };
-                Calls::One(Request::c2p(payer, *amount, key)?)
+    async fn carry_out(&self, order: &Order) -> Result<Report, NotSent> {
+        let to_phone = match self.settings.credit_by {
+            CreditBy::Vuelto => Operation::Vuelto,
+            CreditBy::CreditoInmediato => Operation::CreditoInmediato,
+        };
+        let (operation, amount) = match order {
+            // The customer's key is gone, so the order can't be sent; it may have been, before a crash.
+            Order::ChargeC2p { token: None, .. } | Order::Debit { otp: None, .. } => {
+                return Ok(Report::unanswered(None));
             }
-            Order::ReverseC2p { bank, debtor, reference, .. } => {
-                Calls::One(Request::annulment(*bank, *debtor, reference)?)
-            }
-            Order::RequestOtp { bank, debtor, phone, amount } => {
-                let payer = Party { bank: *bank, phone: *phone, document: *debtor };
-                Calls::One(Request::otp(payer, *amount)?)
-            }
-            Order::Debit { bank, debtor, phone, name, amount, concept, otp: Some(otp) } => {
-                let payer = Party { bank: *bank, phone: *phone, document: *debtor };
-                Calls::One(Request::debit(payer, name, *amount, otp, concept)?)
-            }
-            Order::Credit { bank, phone, identity, amount, concept } => {
-                Calls::One(self.to_phone(payee(*bank, *phone, *identity)?, *amount, concept)?)
-            }
-            Order::CreditAccount { account, identity, amount, concept, .. } => {
-                Calls::One(Request::credit_account(*account, *identity, *amount, concept)?)
-            }
-            Order::MicroDeposit { bank, phone, identity, amounts } => {
-                let payee = payee(*bank, *phone, *identity)?;
-                let call = |amount| self.to_phone(payee, amount, CONCEPT_OF_PROOF);
-                Calls::Two(call(amounts.0)?, call(amounts.1)?)
+            Order::ChargeC2p { amount, .. } => (Operation::C2p, amount),
+            Order::ReverseC2p { amount, .. } => (Operation::AnulacionC2p, amount),
+            Order::RequestOtp { amount, .. } => (Operation::GenerarOtp, amount),
+            Order::Debit { amount, .. } => (Operation::DebitoInmediato, amount),
+            Order::Credit { amount, .. } => (to_phone, amount),
+            Order::CreditAccount { amount, .. } => (Operation::CiCuentas, amount),
+            Order::MicroDeposit { amounts: (first, second), .. } => {
+                let [first, second] = [first, second].map(|amount| Request::of(to_phone, order, *amount));
+                return self.both(&first?, &second?).await;
             }
             // `recall` names each of them.
             _ => return Err(NotSent::Unfit("R4 has no call for it")),
-        })
-    }
-
-    fn to_phone(&self, payee: Party, amount: Ves, concept: &str) -> Result<Request, NotSent> {
-        match self.settings.credit_by {
-            CreditBy::Vuelto => Request::change(payee, amount, concept),
-            CreditBy::CreditoInmediato => Request::credit(payee, amount, concept),
-        }
+        };
+        self.report(&Request::of(operation, order, *amount)?).await
     }
 
     async fn operation(&self, id: &RailId) -> Report {
@@ -154,20 +128,9 @@ impl R4 {
 }
 
 impl LiveRail for R4 {
-    fn name(&self) -> &'static str {
-        super::NAME
-    }
-
-    fn services(&self) -> &[Service] {
-        &SERVICES
-    }
-
-    fn amount_max(&self) -> Option<Ves> {
-        Some(AMOUNT_MAX)
-    }
-
-    fn timeout(&self) -> Duration {
-        self.settings.timeout
+    fn profile(&self) -> Profile {
+        let (amount_max, timeout) = (Some(AMOUNT_MAX), self.settings.timeout);
+        Profile { name: super::NAME, services: &SERVICES, amount_max, timeout }
     }
 
     fn recall(&self, order: &Order) -> Option<Recall> {
@@ -191,13 +154,7 @@ impl LiveRail for R4 {
     }
 
     fn execute<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Report, NotSent>> {
-        Box::pin(async move {
-            match self.calls(&call.order)? {
-                Calls::One(request) => self.report(&request).await,
-                Calls::Two(first, second) => self.both(&first, &second).await,
-                Calls::KeyGone => Ok(Report::unanswered(None)),
-            }
-        })
+        Box::pin(self.carry_out(&call.order))
     }
 
     fn look<'a>(&'a self, call: &'a Call, id: Option<&'a RailId>) -> BoxFuture<'a, Look> {
@@ -221,11 +178,6 @@ impl LiveRail for R4 {
     }
 }
 
-fn payee(bank: BankCode, phone: MobilePhone, document: Option<IdentityDocument>) -> Result<Party, NotSent> {
-    let document = document.ok_or(NotSent::Unfit("the owner of the phone is unknown"))?;
-    Ok(Party { bank, phone, document })
-}
-
 pub(super) fn today() -> Date {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_unix_ms(i64::try_from(now.as_millis()).unwrap_or(i64::MAX)).date_in(Zone::Caracas)
@@ -238,17 +190,6 @@ pub fn micro_deposit_amounts() -> Result<(Ves, Ves), getrandom::Error> {
     let second = (first + 1 + getrandom::u32()? % 98) % 99;
     let cents = |n: u32| Ves::from_minor(i64::from(n) + 1);
     Ok((cents(first), cents(second)))
-}
-
-fn log(operation: Operation, report: &Result<Report, NotSent>) {
-    match report {
-        Ok(Report { is_answered: true, word, .. }) => {
-            let code = word.as_ref().map_or("", |word| word.code.as_str());
-            tracing::debug!(?operation, code, "R4 answered");
-        }
-        Ok(_) => tracing::warn!(?operation, "R4 gave no readable answer: the outcome is unknown"),
-        Err(why) => tracing::warn!(?operation, ?why, "nothing was sent to R4"),
-    }
 }
 
 #[cfg(test)]

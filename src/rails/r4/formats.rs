@@ -4,18 +4,14 @@ use deunicode::deunicode_char;
 use domain::values::money::Ves;
 use domain::values::venezuela::IdentityDocument;
 
-const MONTO_MINOR_MAX: i64 = 9_999_999_999;
+/// Eight digits before the point.
+pub const AMOUNT_MAX: Ves = Ves::from_minor(9_999_999_999);
 const NAME_CHARACTERS_MAX: usize = 20;
 const CONCEPT_CHARACTERS_MAX: usize = 30;
 
-/// Above nothing, with at most 8 digits before the point.
-pub const fn fits(amount: Ves) -> bool {
-    0 < amount.minor() && amount.minor() <= MONTO_MINOR_MAX
-}
-
-/// Exactly two decimals; `None` for what [`fits`] refuses.
+/// Exactly two decimals; above nothing, and up to [`AMOUNT_MAX`].
 pub fn monto(amount: Ves) -> Option<String> {
-    fits(amount).then(|| amount.to_string())
+    (Ves::ZERO < amount && amount <= AMOUNT_MAX).then(|| amount.to_string())
 }
 
 /// The letter, and the number padded to eight digits; to nine where it is the RIF of a firm or of
@@ -123,7 +119,7 @@ mod tests {
         }
 
         #[test]
-        fn an_amount_is_read_back(minor in 1..=MONTO_MINOR_MAX) {
+        fn an_amount_is_read_back(minor in 1..=AMOUNT_MAX.minor()) {
             let written = monto(Ves::from_minor(minor)).expect("it fits");
             let (whole, cents) = written.split_once('.').expect("a point");
             prop_assert!((1..=8).contains(&whole.len()) && cents.len() == 2);

@@ -4,18 +4,13 @@
 
 use super::wire::{Operation, Reply};
 use crate::rails::http::{Exchange, HttpAnswer};
-use crate::rails::live::{NotSent, OrderOutcome, Report};
+use crate::rails::live::{BankWord, NotSent, OrderOutcome, Report};
 use domain::resources::payments::reasons::Reason;
-
-/// The bank waited in vain, or answers late: nobody knows.
-const UNKNOWN: [&str; 3] = ["05", "68", "87"];
 
 const NUMERIC: [&str; 21] = [
     "01", "07", "08", "11", "12", "13", "14", "15", "30", "41", "43", "51", "55", "56", "57", "62", "80",
     "90", "91", "92", "99",
 ];
-
-const PENDING: [&str; 4] = ["AC00", "WAIT", "PEND", "PROC"];
 
 const REJECTS: [&str; 42] = [
     "AB01", "AB07", "AC01", "AC04", "AC06", "AC09", "AG01", "AG09", "AG10", "AM02", "AM03", "AM04", "AM05",
@@ -31,21 +26,16 @@ const OF_THE_QUESTION: [&str; 3] = ["TE28", "TE29", "VE02"];
 pub enum Meaning {
     Done,
     Refused,
-    Pending,
+    /// It waits (AC00, WAIT, PEND, PROC), or the bank waited in vain, or answers late (05, 68, 87): nobody knows.
     Unknown,
 }
 
 pub fn meaning(operation: Operation, code: &str) -> Meaning {
-    if operation.is_done(code) {
-        return Meaning::Done;
-    }
     let of_question = operation == Operation::ConsultarOperaciones;
     match code {
-        _ if PENDING.contains(&code) => Meaning::Pending,
-        _ if UNKNOWN.contains(&code) => Meaning::Unknown,
-        _ if NUMERIC.contains(&code) && !of_question => Meaning::Refused,
-        _ if of_question && OF_THE_QUESTION.contains(&code) => Meaning::Unknown,
-        _ if REJECTS.contains(&code) => Meaning::Refused,
+        _ if operation.is_done(code) => Meaning::Done,
+        _ if of_question && (NUMERIC.contains(&code) || OF_THE_QUESTION.contains(&code)) => Meaning::Unknown,
+        _ if NUMERIC.contains(&code) || REJECTS.contains(&code) => Meaning::Refused,
         _ => Meaning::Unknown,
     }
 }
@@ -79,16 +69,14 @@ pub fn read(operation: Operation, answer: &HttpAnswer) -> Report {
         return Report::unanswered(None);
     }
     let Some(reply) = Reply::read(&answer.body) else { return Report::unanswered(None) };
-    let word = reply.word();
+    let word = BankWord::new(&reply.code, &reply.message);
     let id = reply.id.filter(|_| has_id(operation));
     let (outcome, id) = match meaning(operation, &reply.code) {
         Meaning::Done => (OrderOutcome::Done { reference: reply.reference }, id),
         Meaning::Refused => (OrderOutcome::Refused { code: failure_code(operation, &reply.code) }, id),
         // The bank's word about a question does not name what was asked about anew.
-        Meaning::Pending | Meaning::Unknown if operation == Operation::ConsultarOperaciones => {
-            (OrderOutcome::Open { id: None }, id)
-        }
-        Meaning::Pending | Meaning::Unknown => (OrderOutcome::Open { id }, None),
+        _ if operation == Operation::ConsultarOperaciones => (OrderOutcome::Open { id: None }, id),
+        Meaning::Unknown => (OrderOutcome::Open { id }, None),
     };
     Report { id, ..Report::answered(outcome, word) }
 }

@@ -68,68 +68,61 @@ pub enum Foreign {
     Day,
 }
 
-struct Members(Map<String, Value>);
-
-impl Members {
-    fn read(body: &[u8]) -> Result<Members, Malformed> {
-        match bank_text::json(body) {
-            Some(Value::Object(members)) => Ok(Members(members)),
-            _ => Err(Malformed("the whole body")),
-        }
-    }
-
-    /// A number, where the documents have a text of so many digits, lacks the zeros that it began with.
-    fn text(&self, name: &'static str, digits: usize) -> Result<String, Malformed> {
-        match self.0.get(name) {
-            Some(Value::String(text)) => Ok(text.trim().to_owned()),
-            Some(Value::Number(number)) => Ok(format!("{:0>digits$}", number.to_string())),
-            _ => Err(Malformed(name)),
-        }
-    }
-
-    /// One that is a number may have the country's 58 before it.
-    fn phone(&self, name: &'static str) -> Result<MobilePhone, Malformed> {
-        MobilePhone::parse(&self.text(name, PHONE_DIGITS)?).map_err(|_| Malformed(name))
-    }
-
-    fn read_as<T>(
-        &self,
-        name: &'static str,
-        digits: usize,
-        read: impl Fn(&str) -> Option<T>,
-    ) -> Result<T, Malformed> {
-        read(&self.text(name, digits)?).ok_or(Malformed(name))
+fn members(body: &[u8]) -> Result<Map<String, Value>, Malformed> {
+    match bank_text::json(body) {
+        Some(Value::Object(members)) => Ok(members),
+        _ => Err(Malformed("the whole body")),
     }
 }
 
+/// A number, where the documents have a text of so many digits, lacks the zeros that it began with.
+fn read_as<T>(
+    body: &Map<String, Value>,
+    name: &'static str,
+    digits: usize,
+    read: impl Fn(&str) -> Option<T>,
+) -> Result<T, Malformed> {
+    let text = match body.get(name) {
+        Some(Value::String(text)) => text.trim().to_owned(),
+        Some(Value::Number(number)) => format!("{:0>digits$}", number.to_string()),
+        _ => return Err(Malformed(name)),
+    };
+    read(&text).ok_or(Malformed(name))
+}
+
+/// One that is a number may have the country's 58 before it.
+fn phone(text: &str) -> Option<MobilePhone> {
+    MobilePhone::parse(text).ok()
+}
+
 pub fn notice(body: &[u8]) -> Result<Said, Malformed> {
-    let body = Members::read(body)?;
+    let body = &members(body)?;
     let digits = |max: usize| move |text: &str| is_digits(text, max).then(|| text.to_owned());
     let is_code = |code: &&str| (1..=CODE_CHARACTERS_MAX).contains(&code.len());
-    body.read_as("IdComercio", 1, digits(12))?;
+    read_as(body, "IdComercio", 1, digits(12))?;
     // Our phone may be none that mobiles have.
-    let commerce_phone = body.read_as("TelefonoComercio", PHONE_DIGITS, |text| {
+    let commerce_phone = read_as(body, "TelefonoComercio", PHONE_DIGITS, |text| {
         digits(12)(text.strip_prefix('+').unwrap_or(text))
     })?;
     let transfer = Transfer {
-        reference: body.read_as("Referencia", 1, digits(REFERENCE_DIGITS_MAX))?,
-        bank: body.read_as("BancoEmisor", 3, bank)?,
-        phone: body.phone("TelefonoEmisor")?,
-        amount: body.read_as("Monto", 1, amount)?,
-        paid_at: body.read_as("FechaHora", 1, instant)?,
-        document: PAYER.iter().find_map(|name| document(body.0.get(*name)?)),
+        reference: read_as(body, "Referencia", 1, digits(REFERENCE_DIGITS_MAX))?,
+        bank: read_as(body, "BancoEmisor", 3, bank)?,
+        phone: read_as(body, "TelefonoEmisor", PHONE_DIGITS, phone)?,
+        amount: read_as(body, "Monto", 1, amount)?,
+        paid_at: read_as(body, "FechaHora", 1, instant)?,
+        document: PAYER.iter().find_map(|name| document(body.get(*name)?)),
     };
-    let code = body.read_as("CodigoRed", 2, |code| Some(code).filter(is_code).map(str::to_owned))?;
+    let code = read_as(body, "CodigoRed", 2, |code| Some(code).filter(is_code).map(str::to_owned))?;
     Ok(match code == APPROVED {
-        true => Said::Made(Made { transfer, to: MobilePhone::parse(&commerce_phone).ok() }),
+        true => Said::Made(Made { transfer, to: phone(&commerce_phone) }),
         false => Said::NotMade,
     })
 }
 
 pub fn question(body: &[u8]) -> Result<Question, Malformed> {
-    let body = Members::read(body)?;
-    let payer = body.0.get("IdCliente").and_then(document).ok_or(Malformed("IdCliente"))?;
-    let commerce_phone = body.phone("TelefonoComercio").ok();
+    let body = &members(body)?;
+    let payer = body.get("IdCliente").and_then(document).ok_or(Malformed("IdCliente"))?;
+    let commerce_phone = read_as(body, "TelefonoComercio", PHONE_DIGITS, phone).ok();
     Ok(Question { document: payer.number, commerce_phone })
 }
 

@@ -5,7 +5,7 @@ use super::R4;
 use super::client::today;
 use super::mapping::{Meaning, meaning};
 use super::wire::{Operation, Reply, Request};
-use crate::rails::http::{Exchange, Failure, HttpAnswer};
+use crate::rails::http::{Failure, HttpAnswer};
 use domain::resources::rates::samples::price;
 use domain::values::money::Rate;
 use domain::values::time::Date;
@@ -28,27 +28,36 @@ pub enum Published {
 
 impl R4 {
     pub(super) async fn quoted(&self, currency: &str, date: Date) -> Result<HttpAnswer, Failure> {
-        match self.exchange(&Request::bcv(currency, date)).await {
-            Exchange::Answer(answer) => Ok(answer),
-            Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => Err(failure),
-        }
+        self.exchange(&Request::bcv(currency, date)).await.answer()
     }
 
-    pub async fn quotation(&self, currency: &str, date: Date) -> Published {
-        self.quoted(currency, date).await.map_or(Published::Unanswered, |answer| read(&answer, date))
-    }
-
-    /// A day about which nothing can be learned ends the search: an older rate is not the newest one.
     pub async fn newest_quotation(&self, currency: &str) -> Option<Quotation> {
-        let today = today();
+        self.newest(currency, today(), None).await.ok().flatten()
+    }
+
+    /// Of today, about which the bank may have answered before. A day about which nothing can be learned ends the
+    /// search: an older rate is not the newest one.
+    pub(super) async fn newest(
+        &self,
+        currency: &str,
+        today: Date,
+        mut first: Option<HttpAnswer>,
+    ) -> Result<Option<Quotation>, String> {
         for days in 0..=DAYS_BACK {
-            match self.quotation(currency, today.plus_days(-days)).await {
-                Published::Yes(quotation) => return Some(quotation),
+            let day = today.plus_days(-days);
+            let answer = match first.take() {
+                Some(answer) => answer,
+                None => self.quoted(currency, day).await.map_err(|failure| failure.text().to_owned())?,
+            };
+            match read(&answer, day) {
+                Published::Yes(quotation) => return Ok(Some(quotation)),
                 Published::No => {}
-                Published::Unanswered => return None,
+                Published::Unanswered => {
+                    return Err(format!("its answer about {day} cannot be read (status {})", answer.status));
+                }
             }
         }
-        None
+        Ok(None)
     }
 }
 

@@ -3,17 +3,17 @@
 use super::config::PathFamily;
 use super::formats::{cedula, concepto, monto, nombre};
 use crate::bank_text;
-use crate::rails::live::{BankWord, NotSent, RailId, folded, visible};
+use crate::rails::live::{NotSent, RailId, folded, visible};
 use domain::bank_names::of_id;
+use domain::rail::Order;
 use domain::values::money::Ves;
 use domain::values::time::Date;
-use domain::values::token::Token;
-use domain::values::venezuela::{AccountNumber, BankCode, IdentityDocument, MobilePhone};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 /// The clearing house's calls may not leave the concept out.
 const CONCEPT_OF_NONE: &str = "Pago";
+const CONCEPT_OF_PROOF: &str = "Verificacion";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -64,6 +64,22 @@ impl Operation {
         }
     }
 
+    /// Of an order, in the body's order.
+    const fn fields(self) -> &'static [&'static str] {
+        match self {
+            Operation::C2p => &["TelefonoDestino", "Cedula", "Banco", "Monto", "Otp"],
+            Operation::AnulacionC2p => &["Cedula", "Banco", "Referencia"],
+            Operation::Vuelto => &["TelefonoDestino", "Cedula", "Banco", "Monto", "Concepto"],
+            Operation::GenerarOtp => &["Banco", "Monto", "Telefono", "Cedula"],
+            Operation::DebitoInmediato => {
+                &["Banco", "Monto", "Telefono", "Cedula", "Nombre", "OTP", "Concepto"]
+            }
+            Operation::CreditoInmediato => &["Banco", "Cedula", "Telefono", "Monto", "Concepto"],
+            Operation::CiCuentas => &["Cedula", "Cuenta", "Monto", "Concepto"],
+            Operation::Bcv | Operation::ConsultarOperaciones => &[],
+        }
+    }
+
     pub const fn path(self, family: PathFamily) -> &'static str {
         self.row().0[family as usize]
     }
@@ -78,89 +94,64 @@ pub struct Request {
     fields: Vec<(&'static str, Zeroizing<String>)>,
 }
 
-#[derive(Clone, Copy)]
-pub struct Party {
-    pub bank: BankCode,
-    pub phone: MobilePhone,
-    pub document: IdentityDocument,
-}
-
 impl Request {
     pub fn bcv(currency: &str, date: Date) -> Request {
-        Request::new(Operation::Bcv).with("Moneda", currency.to_owned()).with("Fechavalor", date.to_string())
-    }
-
-    pub fn c2p(payer: Party, amount: Ves, key: &Token) -> Result<Request, NotSent> {
-        Ok(Request::to_phone(Operation::C2p, payer, amount)?.with("Otp", key.reveal().to_owned()))
-    }
-
-    pub fn annulment(
-        bank: BankCode,
-        document: IdentityDocument,
-        reference: &str,
-    ) -> Result<Request, NotSent> {
-        let reference = visible(reference).ok_or(NotSent::Unfit("the charge has no reference"))?;
-        Ok(Request::new(Operation::AnulacionC2p)
-            .with("Cedula", cedula(document))
-            .with("Banco", bank.to_string())
-            .with("Referencia", reference.to_owned()))
-    }
-
-    pub fn change(payee: Party, amount: Ves, concept: &str) -> Result<Request, NotSent> {
-        let request = Request::to_phone(Operation::Vuelto, payee, amount)?;
-        let concept = concepto(concept);
-        Ok(if concept.is_empty() { request } else { request.with("Concepto", concept) })
-    }
-
-    pub fn otp(payer: Party, amount: Ves) -> Result<Request, NotSent> {
-        Request::of_payer(Operation::GenerarOtp, payer, amount)
-    }
-
-    pub fn debit(
-        payer: Party,
-        name: &str,
-        amount: Ves,
-        otp: &Token,
-        concept: &str,
-    ) -> Result<Request, NotSent> {
-        Ok(Request::of_payer(Operation::DebitoInmediato, payer, amount)?
-            .with("Nombre", some_name(name)?)
-            .with("OTP", otp.reveal().to_owned())
-            .with("Concepto", some_concept(concept)))
-    }
-
-    fn of_payer(operation: Operation, payer: Party, amount: Ves) -> Result<Request, NotSent> {
-        Ok(Request::new(operation)
-            .with("Banco", payer.bank.to_string())
-            .with("Monto", written(amount)?)
-            .with("Telefono", payer.phone.clear().to_string())
-            .with("Cedula", cedula(payer.document)))
-    }
-
-    pub fn credit(payee: Party, amount: Ves, concept: &str) -> Result<Request, NotSent> {
-        Ok(Request::new(Operation::CreditoInmediato)
-            .with("Banco", payee.bank.to_string())
-            .with("Cedula", cedula(payee.document))
-            .with("Telefono", payee.phone.clear().to_string())
-            .with("Monto", written(amount)?)
-            .with("Concepto", some_concept(concept)))
-    }
-
-    pub fn credit_account(
-        account: AccountNumber,
-        document: IdentityDocument,
-        amount: Ves,
-        concept: &str,
-    ) -> Result<Request, NotSent> {
-        Ok(Request::new(Operation::CiCuentas)
-            .with("Cedula", cedula(document))
-            .with("Cuenta", account.clear().to_string())
-            .with("Monto", written(amount)?)
-            .with("Concepto", some_concept(concept)))
+        let fields = [("Moneda", currency.to_owned()), ("Fechavalor", date.to_string())];
+        let fields = fields.map(|(name, value)| (name, Zeroizing::new(value))).into();
+        Request { operation: Operation::Bcv, fields }
     }
 
     pub fn look(id: &RailId) -> Request {
-        Request::new(Operation::ConsultarOperaciones).with("Id", id.as_str().to_owned())
+        let fields = vec![("Id", Zeroizing::new(id.as_str().to_owned()))];
+        Request { operation: Operation::ConsultarOperaciones, fields }
+    }
+
+    /// What the bank would not take is refused here, before a call.
+    pub fn of(operation: Operation, order: &Order, amount: Ves) -> Result<Request, NotSent> {
+        let (document, phone) = match order {
+            Order::ChargeC2p { debtor, phone, .. }
+            | Order::RequestOtp { debtor, phone, .. }
+            | Order::Debit { debtor, phone, .. } => (Some(*debtor), Some(*phone)),
+            Order::Credit { identity, phone, .. } | Order::MicroDeposit { identity, phone, .. } => {
+                (*identity, Some(*phone))
+            }
+            Order::ReverseC2p { debtor: document, .. } | Order::CreditAccount { identity: document, .. } => {
+                (Some(*document), None)
+            }
+            _ => (None, None),
+        };
+        let concept = match order {
+            Order::Debit { concept, .. }
+            | Order::Credit { concept, .. }
+            | Order::CreditAccount { concept, .. } => concepto(concept),
+            _ => CONCEPT_OF_PROOF.to_owned(),
+        };
+        let absent = NotSent::Unfit("R4 has no call for it");
+        let mut fields = Vec::with_capacity(8);
+        for name in operation.fields() {
+            let value = match (*name, order) {
+                ("Banco", _) => order.bank_call().bank.ok_or(absent)?.to_string(),
+                ("Cedula", _) => cedula(document.ok_or(NotSent::Unfit("the owner of the phone is unknown"))?),
+                ("Telefono" | "TelefonoDestino", _) => phone.ok_or(absent)?.clear().to_string(),
+                ("Monto", _) => monto(amount)
+                    .ok_or(NotSent::Unfit("the amount has more than 8 digits before the point"))?,
+                ("Concepto", _) if !concept.is_empty() => concept.clone(),
+                ("Concepto", _) if operation == Operation::Vuelto => continue,
+                ("Concepto", _) => CONCEPT_OF_NONE.to_owned(),
+                ("Nombre", Order::Debit { name, .. }) => Some(nombre(name))
+                    .filter(|name| !name.is_empty())
+                    .ok_or(NotSent::Unfit("the name has no letters"))?,
+                ("Otp", Order::ChargeC2p { token: Some(key), .. })
+                | ("OTP", Order::Debit { otp: Some(key), .. }) => key.reveal().to_owned(),
+                ("Cuenta", Order::CreditAccount { account, .. }) => account.clear().to_string(),
+                ("Referencia", Order::ReverseC2p { reference, .. }) => {
+                    visible(reference).ok_or(NotSent::Unfit("the charge has no reference"))?.to_owned()
+                }
+                _ => return Err(absent),
+            };
+            fields.push((*name, Zeroizing::new(value)));
+        }
+        Ok(Request { operation, fields })
     }
 
     pub fn signed(&self) -> Zeroizing<String> {
@@ -183,23 +174,6 @@ impl Request {
         body.push(b'}');
         body
     }
-
-    fn new(operation: Operation) -> Request {
-        Request { operation, fields: Vec::with_capacity(8) }
-    }
-
-    fn to_phone(operation: Operation, party: Party, amount: Ves) -> Result<Request, NotSent> {
-        Ok(Request::new(operation)
-            .with("TelefonoDestino", party.phone.clear().to_string())
-            .with("Cedula", cedula(party.document))
-            .with("Banco", party.bank.to_string())
-            .with("Monto", written(amount)?))
-    }
-
-    fn with(mut self, name: &'static str, value: String) -> Request {
-        self.fields.push((name, Zeroizing::new(value)));
-        self
-    }
 }
 
 /// Without another copy of the text.
@@ -207,19 +181,6 @@ fn write_text(body: &mut Vec<u8>, text: &str) {
     if serde_json::to_writer(body, text).is_err() {
         unreachable!("a text is JSON, and memory takes it");
     }
-}
-
-fn written(amount: Ves) -> Result<String, NotSent> {
-    monto(amount).ok_or(NotSent::Unfit("the amount has more than 8 digits before the point"))
-}
-
-fn some_concept(concept: &str) -> String {
-    let concept = concepto(concept);
-    if concept.is_empty() { CONCEPT_OF_NONE.to_owned() } else { concept }
-}
-
-fn some_name(name: &str) -> Result<String, NotSent> {
-    Some(nombre(name)).filter(|name| !name.is_empty()).ok_or(NotSent::Unfit("the name has no letters"))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -256,10 +217,6 @@ impl Reply {
             value_date: text("fechavalor"),
             rate: text("tipocambio"),
         })
-    }
-
-    pub fn word(&self) -> BankWord {
-        BankWord::new(&self.code, &self.message)
     }
 }
 

@@ -31,7 +31,7 @@
 use super::Fate;
 use crate::disk::Disk as Room;
 use crate::rails::BoxFuture;
-use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, Options};
+use rocksdb::{DB, DBRecoveryMode};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -57,10 +57,6 @@ impl BooksError {
     pub fn because(why: impl Into<String>) -> BooksError {
         BooksError { why: why.into(), is_damage: false }
     }
-
-    fn damaged(why: impl Into<String>) -> BooksError {
-        BooksError { why: why.into(), is_damage: true }
-    }
 }
 
 pub type Decided = [u8; 2];
@@ -72,120 +68,20 @@ pub trait AgreedBooks: Send + Sync {
     fn write(&self, operation: Uuid, decided: Decided) -> BoxFuture<'_, Result<(), BooksError>>;
 }
 
+/// Closed, with everything in its tables, when it is dropped.
 #[derive(Default)]
 pub(super) struct Books {
-    disk: Option<Disk>,
-    /// Where there is more than one machine: decisions from then on are there.
-    agreed: Option<Arc<dyn AgreedBooks>>,
+    store: Option<Arc<Store>>,
+    keeper: Option<JoinHandle<()>>,
+    /// Where there is more than one machine: decisions from then on are there, and the books look there first.
+    pub agreed: Option<Arc<dyn AgreedBooks>>,
     /// Without a disk all decisions; in a cluster those that are on their way to the log.
     memory: Mutex<HashMap<Uuid, Fate>>,
-    duplicates: AtomicU64,
+    pub duplicates: AtomicU64,
 }
 
 impl Books {
     pub fn open(directory: &Path, room: &Arc<Room>) -> Result<Books, BooksError> {
-        let disk = Disk::open(directory, room)?;
-        let duplicates = match disk.store.with(|db| db.get(DUPLICATES))? {
-            None => 0,
-            Some(bytes) => bytes
-                .try_into()
-                .map(u64::from_le_bytes)
-                .map_err(|_| BooksError::damaged("the number of duplicates is damaged"))?,
-        };
-        Ok(Books { disk: Some(disk), duplicates: AtomicU64::new(duplicates), ..Books::default() })
-    }
-
-    /// What is decided from now on goes to the log of a cluster, where the books look first.
-    pub fn agreed_in(self, agreed: Arc<dyn AgreedBooks>) -> Books {
-        Books { agreed: Some(agreed), ..self }
-    }
-
-    fn memory(&self) -> MutexGuard<'_, HashMap<Uuid, Fate>> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub async fn settled(&self, operation: Uuid) -> Result<(), BooksError> {
-        let Some(agreed) = &self.agreed else { return Ok(()) };
-        let Some(fate) = self.memory().get(&operation).copied() else { return Ok(()) };
-        agreed.write(operation, fate.bytes()).await?;
-        let mut memory = self.memory();
-        // The operation may have been decided anew meanwhile.
-        if memory.get(&operation) == Some(&fate) {
-            memory.remove(&operation);
-        }
-        Ok(())
-    }
-
-    pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
-        let read = |bytes: &[u8]| {
-            let damaged = || BooksError::damaged(format!("operation {operation} is damaged"));
-            Fate::from_bytes(bytes).map(Some).ok_or_else(damaged)
-        };
-        if (self.agreed.is_some() || self.disk.is_none())
-            && let Some(fate) = self.memory().get(&operation)
-        {
-            return Ok(Some(*fate));
-        }
-        if let Some(agreed) = &self.agreed
-            && let Some(decided) = agreed.read(operation)?
-        {
-            return read(&decided);
-        }
-        let Some(disk) = &self.disk else { return Ok(None) };
-        disk.store.with(|db| db.get(operation))?.map_or(Ok(None), |bytes| read(&bytes))
-    }
-
-    pub fn put(&self, operation: Uuid, fate: Fate) -> Result<(), BooksError> {
-        match &self.disk {
-            Some(disk) if self.agreed.is_none() => disk.store.put(operation.as_bytes(), &fate.bytes()),
-            _ => {
-                self.memory().insert(operation, fate);
-                Ok(())
-            }
-        }
-    }
-
-    pub fn count_duplicate(&self) -> Result<u64, BooksError> {
-        let total = self.duplicates.fetch_add(1, Ordering::Relaxed) + 1;
-        // What could not be stored is counted all the same: a duplicate is worth more than an exact number.
-        if let Some(disk) = &self.disk {
-            disk.store.put(DUPLICATES, &total.to_le_bytes())?;
-        }
-        Ok(total)
-    }
-
-    pub fn duplicates(&self) -> u64 {
-        self.duplicates.load(Ordering::Relaxed)
-    }
-}
-
-/// Closed, with everything in its tables, when it is dropped.
-struct Disk {
-    store: Arc<Store>,
-    keeper: Option<JoinHandle<()>>,
-}
-
-struct Store {
-    directory: PathBuf,
-    room: Arc<Room>,
-    /// Nothing after a call that failed: what is in the files is known again when they are opened
-    /// again.
-    db: RwLock<Option<DB>>,
-    is_unsynced: AtomicBool,
-    is_closing: AtomicBool,
-}
-
-impl Disk {
-    fn open(directory: &Path, room: &Arc<Room>) -> Result<Disk, BooksError> {
-        let older =
-            ["operations.sorted", "journal-00000001"].iter().find(|name| directory.join(name).exists());
-        if let Some(older) = older {
-            return Err(BooksError::because(format!(
-                "{}: {older} is of a program before the first release; move the directory away, and the bank \
-                 forgets what it did for test mode",
-                directory.display()
-            )));
-        }
         // RocksDB makes the names inside durable, and not its own.
         wal::make_directory(directory)
             .map_err(|error| BooksError::because(format!("{}: {error}", directory.display())))?;
@@ -197,71 +93,152 @@ impl Disk {
             is_closing: AtomicBool::new(false),
         });
         store.open()?;
-        let own = Arc::clone(&store);
-        let keeper = std::thread::Builder::new().name("bank-books".to_owned()).spawn(move || own.keep());
-        let keeper = keeper.map_err(|error| BooksError::because(format!("no thread: {error}")))?;
-        Ok(Disk { store, keeper: Some(keeper) })
+        let mut books = Books::default();
+        books.store = Some(Arc::clone(&store));
+        if let Some(bytes) = store.get(DUPLICATES)? {
+            let total = bytes.try_into().map(u64::from_le_bytes);
+            let damaged =
+                |_| BooksError { why: "the number of duplicates is damaged".to_owned(), is_damage: true };
+            books.duplicates = AtomicU64::new(total.map_err(damaged)?);
+        }
+        let keeper = std::thread::Builder::new().name("bank-books".to_owned()).spawn(move || store.keep());
+        books.keeper = Some(keeper.map_err(|error| BooksError::because(format!("no thread: {error}")))?);
+        Ok(books)
     }
+
+    fn memory(&self) -> MutexGuard<'_, HashMap<Uuid, Fate>> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub async fn settled(&self, agreed: &dyn AgreedBooks, operation: Uuid) -> Result<(), BooksError> {
+        let Some(fate) = self.memory().get(&operation).copied() else { return Ok(()) };
+        agreed.write(operation, fate.bytes()).await?;
+        let mut memory = self.memory();
+        // The operation may have been decided anew meanwhile.
+        if memory.get(&operation) == Some(&fate) {
+            memory.remove(&operation);
+        }
+        Ok(())
+    }
+
+    pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
+        if (self.agreed.is_some() || self.store.is_none())
+            && let Some(fate) = self.memory().get(&operation)
+        {
+            return Ok(Some(*fate));
+        }
+        let mut bytes = match &self.agreed {
+            Some(agreed) => agreed.read(operation)?.map(Vec::from),
+            None => None,
+        };
+        if bytes.is_none()
+            && let Some(store) = &self.store
+        {
+            bytes = store.get(operation.as_bytes())?;
+        }
+        let Some(bytes) = bytes else { return Ok(None) };
+        let damaged = || BooksError { why: format!("operation {operation} is damaged"), is_damage: true };
+        Fate::from_bytes(&bytes).map(Some).ok_or_else(damaged)
+    }
+
+    pub fn put(&self, operation: Uuid, fate: Fate) -> Result<(), BooksError> {
+        match &self.store {
+            Some(store) if self.agreed.is_none() => store.put(operation.as_bytes(), &fate.bytes()),
+            _ => {
+                self.memory().insert(operation, fate);
+                Ok(())
+            }
+        }
+    }
+
+    pub fn count_duplicate(&self) -> Result<u64, BooksError> {
+        let total = self.duplicates.fetch_add(1, Ordering::Relaxed) + 1;
+        // What could not be stored is counted all the same: a duplicate is worth more than an exact number.
+        if let Some(store) = &self.store {
+            store.put(DUPLICATES, &total.to_le_bytes())?;
+        }
+        Ok(total)
+    }
+}
+
+impl Drop for Books {
+    fn drop(&mut self) {
+        if let (Some(store), Some(keeper)) = (&self.store, self.keeper.take()) {
+            store.is_closing.store(true, Ordering::Relaxed);
+            keeper.thread().unpark();
+            let _ = keeper.join();
+        }
+    }
+}
+
+struct Store {
+    directory: PathBuf,
+    room: Arc<Room>,
+    /// Nothing after a call that failed: what is in the files is known again when they are opened
+    /// again.
+    db: RwLock<Option<Arc<DB>>>,
+    is_unsynced: AtomicBool,
+    is_closing: AtomicBool,
 }
 
 impl Store {
     fn open(&self) -> Result<(), BooksError> {
         let open = |mode| {
-            let mut options = wal::fitting(&self.directory, options())?;
+            let mut options = wal::beside(&self.directory, WRITE_BUFFER_BYTES, CACHE_BYTES)?;
             options.set_wal_recovery_mode(mode);
             DB::open(&options, &self.directory)
         };
         // A last record that is not whole was never answered. Damage before the end is said, and what follows
         // it is lost: the bank forgot it, as after a power cut.
-        let db = open(DBRecoveryMode::TolerateCorruptedTailRecords).or_else(|error| {
-            if !wal::is_damage(&error) {
-                return Err(error);
+        let db = match open(DBRecoveryMode::TolerateCorruptedTailRecords) {
+            Err(error) if wal::is_damage(&error) => {
+                let directory = self.directory.display();
+                let db = open(DBRecoveryMode::PointInTime);
+                tracing::error!(%directory, %error, "the log of the simulated bank's books is damaged: it forgot what follows");
+                db
             }
-            let db = open(DBRecoveryMode::PointInTime)?;
-            let directory = self.directory.display();
-            tracing::error!(%directory, %error, "the log of the simulated bank's books is damaged: it forgot what follows");
-            Ok(db)
-        });
-        *self.db.write().unwrap_or_else(PoisonError::into_inner) =
-            Some(db.map_err(|error| self.error(error))?);
+            opened => opened,
+        };
+        let db = db.map_err(|error| self.failed(error))?;
+        *self.db.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(db));
         Ok(())
     }
 
-    fn error(&self, error: rocksdb::Error) -> BooksError {
+    fn failed(&self, error: rocksdb::Error) -> BooksError {
+        *self.db.write().unwrap_or_else(PoisonError::into_inner) = None;
         let is_damage = wal::is_damage(&error);
         BooksError { why: format!("{}: {}", self.directory.display(), error.into_string()), is_damage }
     }
 
-    fn with<T>(&self, call: impl FnOnce(&DB) -> Result<T, rocksdb::Error>) -> Result<T, BooksError> {
-        let outcome = match &*self.db.read().unwrap_or_else(PoisonError::into_inner) {
-            Some(db) => call(db),
-            None => return Err(BooksError::because("a call failed, and they are not open again yet")),
-        };
-        outcome.map_err(|error| {
-            *self.db.write().unwrap_or_else(PoisonError::into_inner) = None;
-            self.error(error)
-        })
+    fn db(&self) -> Result<Arc<DB>, BooksError> {
+        match &*self.db.read().unwrap_or_else(PoisonError::into_inner) {
+            Some(db) => Ok(Arc::clone(db)),
+            None => Err(BooksError::because("a call failed, and they are not open again yet")),
+        }
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BooksError> {
+        self.db()?.get(key).map_err(|error| self.failed(error))
     }
 
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), BooksError> {
         if self.room.is_short() {
             return Err(BooksError::because("the disk is nearly full, so nothing new is decided"));
         }
-        self.with(|db| db.put(key, value))?;
+        self.db()?.put(key, value).map_err(|error| self.failed(error))?;
         self.is_unsynced.store(true, Ordering::Relaxed);
         Ok(())
     }
 
     fn keep_once(&self) -> Result<(), BooksError> {
-        if self.db.read().unwrap_or_else(PoisonError::into_inner).is_none() {
+        if self.db().is_err() {
             self.open()?;
             tracing::info!("the books of the simulated bank are open again");
         }
         if self.is_unsynced.swap(false, Ordering::Relaxed) {
-            self.with(|db| db.flush_wal(true))
-        } else {
-            Ok(())
+            self.db()?.flush_wal(true).map_err(|error| self.failed(error))?;
         }
+        Ok(())
     }
 
     fn keep(&self) {
@@ -276,34 +253,12 @@ impl Store {
         }
         // Damage is noticed in tables wherever it is.
         if !self.room.is_short()
-            && let Err(error) = self.with(DB::flush)
+            && let Ok(db) = self.db()
+            && let Err(error) = db.flush()
         {
             tracing::error!(%error, "the books of the simulated bank were not written to tables at the end");
         }
     }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        self.store.is_closing.store(true, Ordering::Relaxed);
-        if let Some(keeper) = self.keeper.take() {
-            keeper.thread().unpark();
-            let _ = keeper.join();
-        }
-    }
-}
-
-fn options() -> Options {
-    let mut blocks = BlockBasedOptions::default();
-    blocks.set_block_cache(&Cache::new_lru_cache(CACHE_BYTES));
-    let mut options = Options::default();
-    options.create_if_missing(true);
-    options.set_write_buffer_size(WRITE_BUFFER_BYTES);
-    options.set_max_background_jobs(2);
-    options.set_keep_log_file_num(2);
-    options.set_compression_type(DBCompressionType::Lz4);
-    options.set_block_based_table_factory(&blocks);
-    options
 }
 
 #[cfg(test)]
@@ -311,7 +266,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    const ALL: [Fate; 4] = [Fate::Done, Fate::Refused("AM04"), Fate::LaterRefused("expired"), Fate::Lost];
+    const ALL: [Fate; 4] = [Fate::Done, Fate::Refused("AM04"), Fate::Refused("expired"), Fate::Lost];
 
     fn room(data: &Path, reserve: u64) -> Arc<Room> {
         Arc::new(Room::new(data, reserve))
@@ -340,7 +295,7 @@ mod tests {
         for run in 0..3 {
             let books = Books::open(&path, &room).expect("opens");
             knows(&books, &decided);
-            assert_eq!(books.duplicates(), run);
+            assert_eq!(books.duplicates.load(Ordering::Relaxed), run);
             for fate in ALL.into_iter().cycle().take(500) {
                 let operation = Uuid::now_v7();
                 books.put(operation, Fate::Open).expect("written");
@@ -352,20 +307,16 @@ mod tests {
             killed(&path, &left);
             let killed = Books::open(&left, &room).expect("opens");
             knows(&killed, &decided);
-            assert_eq!(killed.duplicates(), run + 1);
+            assert_eq!(killed.duplicates.load(Ordering::Relaxed), run + 1);
         }
     }
 
     #[test]
-    fn books_are_one_servers_at_a_time_and_not_of_an_older_program() {
+    fn books_are_one_servers_at_a_time() {
         let place = tempfile::tempdir().expect("a directory");
         let (path, room) = (place.path().join("simulator"), room(place.path(), 0));
-        let books = Books::open(&path, &room).expect("opens");
+        let _books = Books::open(&path, &room).expect("opens");
         assert!(Books::open(&path, &room).is_err());
-        drop(books);
-        fs::write(path.join("operations.sorted"), b"PASASORT").expect("written");
-        let why = Books::open(&path, &room).err().expect("refused").to_string();
-        assert!(why.contains("operations.sorted is of a program before the first release"), "{why}");
     }
 
     #[test]
@@ -374,9 +325,10 @@ mod tests {
         let books = Books::open(&place.path().join("simulator"), &room(place.path(), 0)).expect("opens");
         let (before, after) = (Uuid::now_v7(), Uuid::now_v7());
         books.put(before, Fate::Done).expect("written");
-        let store = &books.disk.as_ref().expect("a disk").store;
+        let store = books.store.as_ref().expect("a disk");
         // As of any call that RocksDB refuses.
-        assert!(store.with(|db| db.ingest_external_file(vec!["/no file"])).is_err());
+        let refused = store.db().expect("open").ingest_external_file(vec!["/no file"]);
+        store.failed(refused.expect_err("no such file"));
         assert!(books.get(before).is_err() && books.put(after, Fate::Done).is_err());
         store.keep_once().expect("opens again");
         books.put(after, Fate::Lost).expect("written");

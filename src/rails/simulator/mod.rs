@@ -71,19 +71,41 @@ impl Simulator {
         delay: Duration,
         fault: Fault,
     ) -> Result<Simulator, BooksError> {
-        Ok(Simulator { delay, fault, ..Simulator::with(Books::open(directory, room)?) })
+        Ok(Simulator { books: Books::open(directory, room)?, delay, fault, ..Simulator::in_memory() })
     }
 
     /// The books are in the log of a cluster before anybody can ask: the ones on this disk do not
     /// know what other leaders' banks did.
-    pub fn agreed_in(self, agreed: Arc<dyn AgreedBooks>) -> Simulator {
-        Simulator { books: self.books.agreed_in(agreed), ..self }
+    pub fn agreed_in(mut self, agreed: Arc<dyn AgreedBooks>) -> Simulator {
+        self.books.agreed = Some(agreed);
+        self
     }
 
-    /// Once what was decided may be told. A bank whose books fail gives no answer: whether it did
+    pub fn in_memory() -> Simulator {
+        Simulator {
+            books: Books::default(),
+            stripes: [const { Mutex::new(()) }; STRIPES],
+            delay: Duration::ZERO,
+            fault: Fault::None,
+            unanswered: Mutex::default(),
+            has_failed: AtomicBool::new(false),
+        }
+    }
+
+    /// Told once what was decided is settled. A bank whose books fail gives no answer: whether it did
     /// anything, nobody knows. That is logged once, however many call meanwhile.
-    async fn once_settled(&self, call: &Call, answer: Result<RailAnswer, BooksError>) -> RailAnswer {
-        let answer = self.books.settled(about(call)).await.and(answer);
+    async fn told(&self, call: &Call, is_question: bool) -> RailAnswer {
+        let operation = about(call);
+        let answer = {
+            // The last byte of a version 7 id is random.
+            let stripe = &self.stripes[usize::from(operation.as_bytes()[15]) % STRIPES];
+            let _turn = stripe.lock().unwrap_or_else(PoisonError::into_inner);
+            if is_question { self.look_up(call) } else { self.receive(call) }
+        };
+        let answer = match &self.books.agreed {
+            Some(agreed) => self.books.settled(&**agreed, operation).await.and(answer),
+            None => answer,
+        };
         let had_failed = self.has_failed.swap(answer.is_err(), Ordering::Relaxed);
         match answer {
             Ok(answer) => answer,
@@ -96,97 +118,65 @@ impl Simulator {
         }
     }
 
-    pub fn in_memory() -> Simulator {
-        Simulator::with(Books::default())
-    }
-
-    fn with(books: Books) -> Simulator {
-        Simulator {
-            books,
-            stripes: [const { Mutex::new(()) }; STRIPES],
-            delay: Duration::ZERO,
-            fault: Fault::None,
-            unanswered: Mutex::default(),
-            has_failed: AtomicBool::new(false),
-        }
-    }
-
     fn receive(&self, call: &Call) -> Result<RailAnswer, BooksError> {
+        let operation = about(call);
         if let Order::TellCop { collection, instruction, .. } = &call.order {
-            return self.tell(collection, instruction, call.at);
+            return self.tell(call, collection, instruction);
         }
-        let _turn = self.turn(call.operation_id);
-        let fate = match self.books.get(call.operation_id)? {
+        let (fate, first) = match self.books.get(operation)? {
             None => self.decide(&call.order, call.at)?,
             // The bank said that it never received it: sending it once more is right, and this time
             // it arrives.
-            Some(Fate::Lost) if self.fault == Fault::Loses => Fate::Lost,
-            Some(Fate::Lost) => Fate::Done,
+            Some(Fate::Lost) if self.fault == Fault::Loses => (Fate::Lost, Some(RailAnswer::Silent)),
+            Some(Fate::Lost) => (Fate::Done, None),
             Some(decided) => {
                 let total = self.books.count_duplicate()?;
-                tracing::error!(operation = %call.operation_id, order = call.order.kind(), total, "an operation was sent twice to the simulated bank");
-                return Ok(self.worded(call, decided.settled(call.operation_id)));
+                tracing::error!(%operation, order = call.order.kind(), total, "an operation was sent twice to the simulated bank");
+                return Ok(self.answer(call, decided));
             }
         };
-        self.books.put(call.operation_id, fate)?;
-        Ok(self.worded(call, fate.first(call.operation_id)))
+        self.books.put(operation, fate)?;
+        Ok(match first {
+            Some(first) => first,
+            None => self.answer(call, fate),
+        })
     }
 
     fn look_up(&self, call: &Call) -> Result<RailAnswer, BooksError> {
-        let operation = about(call);
-        let _turn = self.turn(operation);
         let fate = match &call.order {
             Order::CollectCop { collection, .. } => self.standing(collection, call.at)?,
-            _ => self.books.get(operation)?,
+            _ => self.books.get(about(call))?,
         };
-        let answer = match fate {
-            Some(fate) => self.worded(call, fate.settled(operation)),
-            None => RailAnswer::NeverReceived,
-        };
-        Ok(if self.fault == Fault::Contradicts && self.unanswered().contains(&call.operation_id) {
-            self.opposite(call, answer)
-        } else {
-            answer
+        let Some(fate) = fate else { return Ok(RailAnswer::NeverReceived) };
+        let contradicts = self.fault == Fault::Contradicts && self.unanswered().contains(&call.operation_id);
+        Ok(match self.answer(call, fate) {
+            RailAnswer::Done { .. } if contradicts => RailAnswer::refused("AC01"),
+            RailAnswer::Refused { .. } if contradicts => self.answer(call, Fate::Done),
+            answer => answer,
         })
     }
 
     /// A transfer that was found keeps its own reference: the digits that were given are all of it,
     /// unless it is to be longer. What goes over a network has the network's kind of name.
-    fn worded(&self, call: &Call, answer: RailAnswer) -> RailAnswer {
-        match (&call.order, answer) {
-            (Order::FindTransfer { reference, .. }, RailAnswer::Done { .. }) => {
-                let reference = match self.fault {
-                    Fault::OneTransfer => {
-                        let four = format!("{reference:0>4}");
-                        format!("{FULL_REFERENCE}{}", &four[four.len() - 4..])
-                    }
-                    _ => reference.clone(),
-                };
-                RailAnswer::done(reference)
+    fn answer(&self, call: &Call, fate: Fate) -> RailAnswer {
+        match (fate, &call.order) {
+            (Fate::Refused(code), _) => RailAnswer::refused(code),
+            (Fate::Lost, _) => RailAnswer::NeverReceived,
+            (Fate::Open, _) => RailAnswer::Waiting,
+            (_, Order::FindTransfer { reference, .. }) if self.fault == Fault::OneTransfer => {
+                let four = format!("{reference:0>4}");
+                RailAnswer::done(format!("{FULL_REFERENCE}{}", &four[four.len() - 4..]))
             }
-            (Order::SendUsdt { network, .. }, RailAnswer::Done { .. }) => {
+            (_, Order::FindTransfer { reference, .. }) => RailAnswer::done(reference.clone()),
+            (_, Order::SendUsdt { network, .. }) => {
                 RailAnswer::done(network.transaction(call.operation_id.as_bytes()))
             }
-            (_, answer) => answer,
-        }
-    }
-
-    fn opposite(&self, call: &Call, answer: RailAnswer) -> RailAnswer {
-        match answer {
-            RailAnswer::Done { .. } => RailAnswer::refused("AC01"),
-            RailAnswer::Refused { .. } => self.worded(call, Fate::Done.settled(call.operation_id)),
-            answer => answer,
+            (Fate::Done | Fate::DoneForGood, _) => RailAnswer::done(reference(about(call))),
         }
     }
 
     fn unanswered(&self) -> MutexGuard<'_, HashSet<Uuid>> {
         self.unanswered.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn turn(&self, operation: Uuid) -> MutexGuard<'_, ()> {
-        // The last byte of a version 7 id is random.
-        let stripe = usize::from(operation.as_bytes()[15]) % STRIPES;
-        self.stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -197,7 +187,7 @@ impl Rail for Simulator {
 
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move {
-            let answer = self.once_settled(call, self.receive(call)).await;
+            let answer = self.told(call, false).await;
             if !self.delay.is_zero() {
                 let about = about(call);
                 self.unanswered().insert(about);
@@ -209,7 +199,7 @@ impl Rail for Simulator {
     }
 
     fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
-        Box::pin(async move { self.once_settled(call, self.look_up(call)).await })
+        Box::pin(self.told(call, true))
     }
 
     fn micro_deposits(&self) -> (Ves, Ves) {
@@ -217,7 +207,7 @@ impl Rail for Simulator {
     }
 
     fn duplicate_calls(&self) -> u64 {
-        self.books.duplicates()
+        self.books.duplicates.load(Ordering::Relaxed)
     }
 }
 
@@ -263,91 +253,60 @@ const CODES: [&str; 17] = [
     "processor_unavailable",
 ];
 
-/// What the bank decided about an operation; of a refusal with its code.
+/// What the bank decided about an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Done,
     /// Giving it back will be refused.
     DoneForGood,
     Refused(&'static str),
-    /// Without a word; who asks learns it.
-    SilentlyDone,
-    SilentlyRefused(&'static str),
-    LaterDone,
-    LaterRefused(&'static str),
     /// Never arrived. Kept only so that it arrives when it is sent again.
     Lost,
     Open,
 }
 
 impl Fate {
-    fn first(self, operation: Uuid) -> RailAnswer {
-        match self {
-            Fate::Done | Fate::DoneForGood => RailAnswer::done(reference(operation)),
-            Fate::Refused(code) => RailAnswer::refused(code),
-            Fate::SilentlyDone | Fate::SilentlyRefused(_) | Fate::Lost => RailAnswer::Silent,
-            Fate::LaterDone | Fate::LaterRefused(_) | Fate::Open => RailAnswer::Waiting,
-        }
-    }
-
-    fn settled(self, operation: Uuid) -> RailAnswer {
-        match self {
-            Fate::Done | Fate::DoneForGood | Fate::SilentlyDone | Fate::LaterDone => {
-                RailAnswer::done(reference(operation))
-            }
-            Fate::Refused(code) | Fate::SilentlyRefused(code) | Fate::LaterRefused(code) => {
-                RailAnswer::refused(code)
-            }
-            Fate::Lost => RailAnswer::NeverReceived,
-            Fate::Open => RailAnswer::Waiting,
-        }
-    }
-
-    /// In the order of their numbers in the books.
-    const fn all(code: &'static str) -> [Fate; 9] {
-        [
-            Fate::Done,
-            Fate::DoneForGood,
-            Fate::Refused(code),
-            Fate::SilentlyDone,
-            Fate::SilentlyRefused(code),
-            Fate::LaterDone,
-            Fate::LaterRefused(code),
-            Fate::Lost,
-            Fate::Open,
-        ]
-    }
-
     fn bytes(self) -> Decided {
-        for (place, code) in CODES.into_iter().enumerate() {
-            for (kind, fate) in Fate::all(code).into_iter().enumerate() {
-                if fate == self {
-                    return [kind as u8, place as u8];
-                }
-            }
+        match self {
+            Fate::Done => [0, 0],
+            Fate::DoneForGood => [1, 0],
+            Fate::Refused(code) => match CODES.iter().position(|known| *known == code) {
+                Some(place) => [2, place as u8],
+                None => unreachable!("every refusal has a code of the table"),
+            },
+            Fate::Lost => [3, 0],
+            Fate::Open => [4, 0],
         }
-        unreachable!("every refusal has a code of the table")
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Fate> {
-        let &[kind, place] = bytes else { return None };
-        Fate::all(CODES.get(usize::from(place))?).get(usize::from(kind)).copied()
+        Some(match *bytes {
+            [0, 0] => Fate::Done,
+            [1, 0] => Fate::DoneForGood,
+            [2, place] => Fate::Refused(CODES.get(usize::from(place))?),
+            [3, 0] => Fate::Lost,
+            [4, 0] => Fate::Open,
+            _ => return None,
+        })
     }
 }
 
+/// A decision, and what the bank says at first where that is something else: who asks learns it.
+type Decision = (Fate, Option<RailAnswer>);
+
 impl Simulator {
-    fn decide(&self, order: &Order, at: Timestamp) -> Result<Fate, BooksError> {
-        Ok(match order {
-            Order::ChargeC2p { token, .. } => of_token(token.as_ref()),
-            Order::Debit { otp, .. } => of_token(otp.as_ref()),
+    fn decide(&self, order: &Order, at: Timestamp) -> Result<Decision, BooksError> {
+        let fate = match order {
+            Order::ChargeC2p { token, .. } => return Ok(of_token(token.as_ref())),
+            Order::Debit { otp, .. } => return Ok(of_token(otp.as_ref())),
+            Order::Credit { amount, .. } | Order::CreditAccount { amount, .. } => return Ok(of_amount(*amount)),
+            Order::ChargeCard { card, .. } => return Ok(of_card(card.as_deref())),
             Order::ReverseC2p { original: charge, .. } => match self.books.get((*charge).into())? {
-                Some(Fate::Done | Fate::SilentlyDone | Fate::LaterDone) => Fate::Done,
+                Some(Fate::Done) => Fate::Done,
                 Some(Fate::DoneForGood) => Fate::Refused("41"),
                 Some(_) | None => Fate::Refused("12"),
             },
-            Order::Credit { amount, .. } | Order::CreditAccount { amount, .. } => of_amount(*amount),
             Order::MicroDeposit { phone, .. } if phone.last_four() == 1 => Fate::Refused("BE01"),
-            Order::ChargeCard { card, .. } => of_card(card.as_deref()),
             // A reference that is all zeros has lost them.
             Order::FindTransfer { reference, .. } if reference == "0" || reference.ends_with("0000") => {
                 Fate::Refused("reference_not_found")
@@ -374,80 +333,70 @@ impl Simulator {
             | Order::RefundCop { .. }
             // No bank is told: the outbox answers by itself.
             | Order::PriceUsdt { .. } => Fate::Done,
-        })
+        };
+        Ok((fate, None))
     }
 }
 
-fn of_token(token: Option<&Token>) -> Fate {
+fn of_token(token: Option<&Token>) -> Decision {
     match token.map(Token::reveal) {
-        Some("99999999") => Fate::Refused("AM04"),
+        Some("99999999") => (Fate::Refused("AM04"), None),
         // A token that the gateway lost in a crash is no token.
-        Some("88888888") | None => Fate::Refused("TKCM"),
-        Some("77777777") => Fate::SilentlyDone,
-        Some("66666666") => Fate::SilentlyRefused("AB01"),
-        Some("55555555") => Fate::DoneForGood,
-        Some(_) => Fate::Done,
+        Some("88888888") | None => (Fate::Refused("TKCM"), None),
+        Some("77777777") => (Fate::Done, Some(RailAnswer::Silent)),
+        Some("66666666") => (Fate::Refused("AB01"), Some(RailAnswer::Silent)),
+        Some("55555555") => (Fate::DoneForGood, None),
+        Some(_) => (Fate::Done, None),
     }
 }
 
-fn of_amount(amount: Ves) -> Fate {
+fn of_amount(amount: Ves) -> Decision {
     match amount.minor() % 100 {
-        4 => Fate::Refused("AM04"),
-        5 => Fate::LaterDone,
-        6 => Fate::LaterRefused("AC01"),
-        7 => Fate::Lost,
-        _ => Fate::Done,
+        4 => (Fate::Refused("AM04"), None),
+        5 => (Fate::Done, Some(RailAnswer::Waiting)),
+        6 => (Fate::Refused("AC01"), Some(RailAnswer::Waiting)),
+        7 => (Fate::Lost, Some(RailAnswer::Silent)),
+        _ => (Fate::Done, None),
     }
 }
 
-fn of_card(card: Option<&Card>) -> Fate {
+fn of_card(card: Option<&Card>) -> Decision {
     match card.map(|card| card.number.reveal()) {
-        Some("4000000000000002") => Fate::Refused("card_declined"),
-        Some("4000000000009995") => Fate::Refused("insufficient_funds"),
-        Some("4000000000000069") => Fate::Refused("expired_card"),
+        Some("4000000000000002") => (Fate::Refused("card_declined"), None),
+        Some("4000000000009995") => (Fate::Refused("insufficient_funds"), None),
+        Some("4000000000000069") => (Fate::Refused("expired_card"), None),
         // A card that the gateway lost in a crash is no card.
-        Some("4000000000000119") | None => Fate::Refused("processing_error"),
-        Some("4000000000000077") => Fate::LaterDone,
-        Some("4000000000000341") => Fate::LaterRefused("processing_error"),
-        Some(_) => Fate::Done,
+        Some("4000000000000119") | None => (Fate::Refused("processing_error"), None),
+        Some("4000000000000077") => (Fate::Done, Some(RailAnswer::Waiting)),
+        Some("4000000000000341") => (Fate::Refused("processing_error"), Some(RailAnswer::Waiting)),
+        Some(_) => (Fate::Done, None),
     }
 }
 
 const SMS_CODE: &str = "123456";
-
-fn outcome(instruction: &Instruction) -> Option<Fate> {
-    match instruction {
-        Instruction::Cancel => Some(Fate::Refused(CANCELED)),
-        Instruction::Code(code) => (code.reveal() == SMS_CODE).then_some(Fate::Done),
-        Instruction::Paid => Some(Fate::Done),
-        Instruction::Declined => Some(Fate::Refused("rejected")),
-        Instruction::SendCode => None,
-    }
-}
 
 // A buyer pays, declines or types a code, the tenant cancels, time passes: whatever comes first ends a collection.
 
 impl Simulator {
     fn tell(
         &self,
+        call: &Call,
         collection: &Collection,
         instruction: &Instruction,
-        at: Timestamp,
     ) -> Result<RailAnswer, BooksError> {
-        let operation: Uuid = collection.original.into();
-        let _turn = self.turn(operation);
-        let Some(standing) = self.standing(collection, at)? else { return Ok(RailAnswer::NeverReceived) };
-        match (standing, outcome(instruction)) {
-            (Fate::Open, Some(ended)) => {
-                self.books.put(operation, ended)?;
-                Ok(ended.settled(operation))
+        let fate = match (self.standing(collection, call.at)?, instruction) {
+            (None, _) => return Ok(RailAnswer::NeverReceived),
+            (Some(Fate::Open), Instruction::SendCode) => return Ok(RailAnswer::Waiting),
+            (Some(Fate::Open), Instruction::Code(code)) if code.reveal() != SMS_CODE => {
+                return Ok(RailAnswer::refused(WRONG_CODE));
             }
-            (Fate::Open, None) => Ok(match instruction {
-                Instruction::SendCode => RailAnswer::Waiting,
-                _ => RailAnswer::refused(WRONG_CODE),
-            }),
-            (ended, _) => Ok(ended.settled(operation)),
-        }
+            (Some(Fate::Open), Instruction::Code(_) | Instruction::Paid) => Fate::Done,
+            (Some(Fate::Open), Instruction::Cancel) => Fate::Refused(CANCELED),
+            (Some(Fate::Open), Instruction::Declined) => Fate::Refused("rejected"),
+            (Some(ended), _) => return Ok(self.answer(call, ended)),
+        };
+        self.books.put(about(call), fate)?;
+        Ok(self.answer(call, fate))
     }
 
     fn standing(&self, collection: &Collection, at: Timestamp) -> Result<Option<Fate>, BooksError> {

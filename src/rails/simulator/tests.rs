@@ -341,12 +341,11 @@ fn speed() {
 
 #[test]
 fn every_fate_survives_the_books() {
-    for code in CODES {
-        for fate in Fate::all(code) {
-            assert_eq!(Fate::from_bytes(&fate.bytes()), Some(fate));
-        }
+    let others = [Fate::Done, Fate::DoneForGood, Fate::Lost, Fate::Open];
+    for fate in CODES.into_iter().map(Fate::Refused).chain(others) {
+        assert_eq!(Fate::from_bytes(&fate.bytes()), Some(fate));
     }
-    for bytes in [&[][..], &[0], &[9, 0], &[2, u8::MAX], &[0, 0, 0]] {
+    for bytes in [&[][..], &[0], &[5, 0], &[0, 1], &[2, u8::MAX], &[0, 0, 0]] {
         assert_eq!(Fate::from_bytes(bytes), None, "{bytes:?}");
     }
 }
@@ -376,6 +375,16 @@ mod collections {
         bank.look_up(&collect(collection, at))
     }
 
+    fn tell(
+        bank: &Simulator,
+        collection: Collection,
+        instruction: Instruction,
+        at: Timestamp,
+    ) -> Result<RailAnswer, BooksError> {
+        let order = Order::TellCop { collection, rail_id: None, token: None, instruction };
+        bank.receive(&Call { at, ..call(order) })
+    }
+
     fn open(bank: &Simulator) -> Collection {
         let original = Id::from(Uuid::now_v7());
         let collection = Collection { original, amount: Cop::from_minor(50_000), expires_at: EXPIRES };
@@ -399,7 +408,7 @@ mod collections {
         ] {
             let collection = open(&bank);
             assert_eq!(looked(&bank, collection, BEFORE).expect("an answer"), RailAnswer::Waiting);
-            let end = bank.tell(&collection, &told, BEFORE).expect("an answer");
+            let end = tell(&bank, collection, told, BEFORE).expect("an answer");
             if ends_paid {
                 assert!(matches!(end, RailAnswer::Done { .. }))
             } else {
@@ -408,7 +417,7 @@ mod collections {
             for after in
                 [Instruction::Paid, Instruction::Cancel, Instruction::Declined, code("123456"), code("1111")]
             {
-                assert_eq!(bank.tell(&collection, &after, EXPIRES).expect("an answer"), end);
+                assert_eq!(tell(&bank, collection, after, EXPIRES).expect("an answer"), end);
             }
             assert_eq!(looked(&bank, collection, EXPIRES).expect("an answer"), end);
         }
@@ -420,16 +429,16 @@ mod collections {
         let bank = Simulator::in_memory();
         let collection = open(&bank);
         assert_eq!(
-            bank.tell(&collection, &code("654321"), BEFORE).expect("an answer"),
+            tell(&bank, collection, code("654321"), BEFORE).expect("an answer"),
             refused_with(WRONG_CODE)
         );
         assert_eq!(looked(&bank, collection, BEFORE).expect("an answer"), RailAnswer::Waiting);
         assert_eq!(
-            bank.tell(&collection, &code("123456"), EXPIRES).expect("an answer"),
+            tell(&bank, collection, code("123456"), EXPIRES).expect("an answer"),
             refused_with("expired")
         );
         assert_eq!(
-            bank.tell(&collection, &Instruction::Paid, BEFORE).expect("an answer"),
+            tell(&bank, collection, Instruction::Paid, BEFORE).expect("an answer"),
             refused_with("expired")
         );
     }
@@ -444,7 +453,7 @@ mod collections {
         };
         assert_eq!(looked(&bank, collection, BEFORE).expect("an answer"), RailAnswer::NeverReceived);
         assert_eq!(
-            bank.tell(&collection, &Instruction::Paid, BEFORE).expect("an answer"),
+            tell(&bank, collection, Instruction::Paid, BEFORE).expect("an answer"),
             RailAnswer::NeverReceived
         );
     }
@@ -455,10 +464,10 @@ fn the_bytes_of_a_fate_are_those_in_the_books_of_before() {
     for (fate, bytes) in [
         (Fate::Done, [0, 0]),
         (Fate::Refused("AM04"), [2, 2]),
-        (Fate::SilentlyRefused("TKCM"), [4, 4]),
-        (Fate::LaterRefused(EXPIRED), [6, 15]),
+        (Fate::Refused(EXPIRED), [2, 15]),
         (Fate::Refused("processor_unavailable"), [2, 16]),
-        (Fate::Open, [8, 0]),
+        (Fate::Lost, [3, 0]),
+        (Fate::Open, [4, 0]),
     ] {
         assert_eq!((fate.bytes(), Fate::from_bytes(&bytes)), (bytes, Some(fate)));
     }

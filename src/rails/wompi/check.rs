@@ -5,7 +5,7 @@ use super::Wompi;
 use super::acceptance::Acceptance;
 use super::wire::Transaction;
 use crate::rails::checking::Finding;
-use crate::rails::http::{Exchange, HttpAnswer};
+use crate::rails::http::HttpAnswer;
 use std::time::Instant;
 use uuid::Uuid;
 
@@ -15,24 +15,18 @@ const KEY: &str = "key";
 impl Wompi {
     pub(super) async fn tried(&self) -> Vec<Finding> {
         let began = Instant::now();
-        let answer = match self.exchange(self.merchant(), self.deadline()).await {
-            Exchange::Answer(answer) => answer,
-            Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => {
-                return vec![Finding::unreached(&self.settings.base_url, failure)];
-            }
+        let answer = match self.exchange(self.merchant(), self.deadline()).await.answer() {
+            Ok(answer) => answer,
+            Err(failure) => return vec![Finding::unreached(&self.settings.base_url, failure)],
         };
-        let took = began.elapsed().as_millis();
-        let mut findings = vec![
-            Finding::fine("reach", format!("answers within {took} ms")),
-            Finding::clock(self.client()),
-            merchant(&answer),
-        ];
+        let reach = Finding::fine("reach", format!("answers within {} ms", began.elapsed().as_millis()));
+        let (clock, merchant) = (Finding::clock(&self.client), merchant(&answer));
         // Nothing is under a reference that nobody had: only whether the key is taken shows.
-        findings.push(match self.exchange(self.under(Uuid::now_v7()), self.deadline()).await {
-            Exchange::Answer(answer) => private_key(&answer),
-            Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => Finding::wrong(KEY, failure.text()),
-        });
-        findings
+        let key = match self.exchange(self.under(Uuid::now_v7()), self.deadline()).await.answer() {
+            Ok(answer) => private_key(&answer),
+            Err(failure) => Finding::wrong(KEY, failure.text()),
+        };
+        vec![reach, clock, merchant, key]
     }
 }
 

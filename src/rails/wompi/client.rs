@@ -16,7 +16,8 @@ use super::signature::cents;
 use super::wire::{CodeServices, Collect, Transaction, is_plain, next_token};
 use crate::rails::checking::Finding;
 use crate::rails::http::{Client, Exchange, HttpAnswer, NoClient, Request};
-use crate::rails::live::{BankWord, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
+use crate::rails::live::{BankWord, LiveRail, Look, NotSent, OrderOutcome, Profile, RailId, Recall, Report};
+use crate::rails::secret::ApiSecret;
 use crate::rails::{BoxFuture, Call, Order};
 use domain::rail::{Collection, Instruction, Service};
 use domain::resources::cop_payments::collect::WRONG_CODE;
@@ -33,11 +34,9 @@ use zeroize::Zeroizing;
 const PAUSE: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(50);
 
-const SERVICES: [Service; 1] = [Service::Cop];
-
 pub struct Wompi {
     pub(super) settings: Settings,
-    client: Client,
+    pub(super) client: Client,
     acceptance: Mutex<Option<Acceptance>>,
     sessions: Mutex<HashMap<Uuid, Session>>,
 }
@@ -48,13 +47,9 @@ impl Wompi {
         Ok(Wompi { settings, client, acceptance: Mutex::default(), sessions: Mutex::default() })
     }
 
-    pub(super) const fn client(&self) -> &Client {
-        &self.client
-    }
-
     pub(super) fn deadline(&self) -> Instant {
         // A little before whoever waits for the call gives it up: what is known by then is told.
-        let timeout = self.client.timeout();
+        let timeout = self.client.timeout;
         Instant::now() + timeout - timeout / 20
     }
 
@@ -62,7 +57,7 @@ impl Wompi {
         self.client.exchange_within(request, deadline.saturating_duration_since(Instant::now())).await
     }
 
-    pub(super) fn one(&self, id: &RailId) -> Request {
+    fn one(&self, id: &RailId) -> Request {
         let url = self.settings.base_url.path(&format!("transactions/{}", id.as_str()));
         Request::get(url).bearer(self.settings.private_key.expose())
     }
@@ -105,29 +100,19 @@ impl Wompi {
     async fn post(&self, collect: &Collect<'_>, deadline: Instant) -> Result<Created, NotSent> {
         for _ in 0..2 {
             let acceptance = self.acceptance(deadline).await?;
-            match self.post_with(collect, &acceptance, deadline).await? {
-                Created::StaleTokens => self.forget(&acceptance),
-                created => return Ok(created),
+            let request = Request::post(self.settings.base_url.path("transactions"))
+                .bearer(self.settings.private_key.expose())
+                .json(collect.body(&self.settings, &acceptance)?);
+            match self.exchange(request, deadline).await {
+                Exchange::NotSent(_) => return Err(NotSent::NoConnection),
+                Exchange::NoAnswer(_) => return Ok(Created::Unknown { is_answered: false, word: None }),
+                Exchange::Answer(answer) => match created(&answer) {
+                    Created::StaleTokens => self.forget(&acceptance),
+                    created => return Ok(created),
+                },
             }
         }
         Ok(Created::Refused(BankWord::new("INPUT_VALIDATION_ERROR", "the acceptance tokens are not taken")))
-    }
-
-    async fn post_with(
-        &self,
-        collect: &Collect<'_>,
-        acceptance: &Acceptance,
-        deadline: Instant,
-    ) -> Result<Created, NotSent> {
-        let body = collect.body(&self.settings, acceptance)?;
-        let request = Request::post(self.settings.base_url.path("transactions"))
-            .bearer(self.settings.private_key.expose())
-            .json(body);
-        match self.exchange(request, deadline).await {
-            Exchange::NotSent(_) => Err(NotSent::NoConnection),
-            Exchange::NoAnswer(_) => Ok(Created::Unknown { is_answered: false, word: None }),
-            Exchange::Answer(answer) => Ok(created(&answer)),
-        }
     }
 
     async fn collect(&self, collect: &Collect<'_>) -> Result<Report, NotSent> {
@@ -192,72 +177,57 @@ impl Wompi {
     }
 
     async fn reference(&self, asked: &Asked, deadline: Instant) -> Look {
-        match self.exchange(self.under(asked.operation), deadline).await {
-            Exchange::Answer(answer) => under_reference(&answer, asked),
-            Exchange::NotSent(_) | Exchange::NoAnswer(_) => Look::Report(Report::unanswered(None)),
+        match self.exchange(self.under(asked.operation), deadline).await.answer() {
+            Ok(answer) => under_reference(&answer, asked),
+            Err(_) => Look::Report(Report::unanswered(None)),
         }
     }
 
     /// Without an id, the one that counts under the reference.
-    pub(super) async fn found(
-        &self,
-        asked: &Asked,
-        id: Option<&RailId>,
-        deadline: Instant,
-    ) -> Option<Transaction> {
+    async fn found(&self, asked: &Asked, id: Option<&RailId>, deadline: Instant) -> Option<Transaction> {
         let id = id.filter(|id| is_plain(id));
         let request = id.map_or_else(|| self.under(asked.operation), |id| self.one(id));
-        match self.exchange(request, deadline).await {
-            Exchange::Answer(HttpAnswer { status: 200..=299, body }) => match id {
-                Some(id) => Transaction::read(&body).filter(|transaction| transaction.id == *id),
-                None => counts(&Transaction::read_list(&body)?, asked).cloned(),
-            },
+        match (self.exchange(request, deadline).await, id) {
+            (Exchange::Answer(HttpAnswer { status: 200..=299, body }), Some(id)) => {
+                Transaction::read(&body).filter(|transaction| transaction.id == *id)
+            }
+            (Exchange::Answer(HttpAnswer { status: 200..=299, body }), None) => {
+                counts(&Transaction::read_list(&body)?, asked).cloned()
+            }
             _ => None,
         }
     }
 
-    pub(super) async fn identified(&self, id: &RailId, asked: &Asked, deadline: Instant) -> Report {
-        let report = match self.exchange(self.one(id), deadline).await {
-            Exchange::Answer(answer) => by_id(&answer, id, asked),
-            Exchange::NotSent(_) | Exchange::NoAnswer(_) => Report::unanswered(None),
+    async fn identified(&self, id: &RailId, asked: &Asked, deadline: Instant) -> Report {
+        let mut report = match self.exchange(self.one(id), deadline).await.answer() {
+            Ok(answer) => by_id(&answer, id, asked),
+            Err(_) => Report::unanswered(None),
         };
-        match report.outcome {
-            OrderOutcome::Open { .. } => {
-                Report { outcome: OrderOutcome::Open { id: Some(id.clone()) }, ..report }
-            }
-            _ => report,
+        if let OrderOutcome::Open { id: of } = &mut report.outcome {
+            *of = Some(id.clone());
         }
+        report
     }
 
-    /// Unless the transaction was refused and another under its reference counts more: a buyer who
-    /// was declined may have paid in a second one. Without a word about another the refusal stays.
-    async fn or_another(&self, id: &RailId, report: Report, asked: &Asked, deadline: Instant) -> Report {
-        if !matches!(report.outcome, OrderOutcome::Refused { .. }) {
-            return report;
-        }
-        let Look::Report(of_all) = self.reference(asked, deadline).await else { return report };
-        match &of_all.outcome {
-            OrderOutcome::Done { .. } => of_all,
-            OrderOutcome::Open { id: Some(other) } if other != id => of_all,
-            OrderOutcome::Open { .. } | OrderOutcome::Refused { .. } => report,
-        }
-    }
-
-    /// At the transaction that paid it alone, once that is known.
+    /// At the transaction that paid it alone, once that is known. One that was refused is believed unless another
+    /// under its reference counts more: a buyer who was declined may have paid in a second one.
     async fn look_at(&self, asked: &Asked, id: Option<&RailId>, is_paid: bool) -> Look {
         let deadline = self.deadline();
-        let look = match id.filter(|id| is_plain(id)) {
-            Some(id) if is_paid => Look::Report(self.identified(id, asked, deadline).await),
-            Some(id) => {
-                let report = self.identified(id, asked, deadline).await;
-                Look::Report(self.or_another(id, report, asked, deadline).await)
+        let look = if let Some(id) = id.filter(|id| is_plain(id)) {
+            let report = self.identified(id, asked, deadline).await;
+            let of_all = match &report.outcome {
+                OrderOutcome::Refused { .. } if !is_paid => self.reference(asked, deadline).await,
+                _ => Look::NotAsked,
+            };
+            match of_all {
+                Look::Report(of_all) if counts_more(&of_all.outcome, id) => Look::Report(of_all),
+                _ => Look::Report(report),
             }
-            None => self.reference(asked, deadline).await,
+        } else {
+            self.reference(asked, deadline).await
         };
-        if let Look::Report(Report {
-            outcome: OrderOutcome::Done { .. } | OrderOutcome::Refused { .. },
-            ..
-        }) = &look
+        if let Look::Report(Report { outcome, .. }) = &look
+            && !matches!(outcome, OrderOutcome::Open { .. })
         {
             self.sessions().remove(&asked.operation);
         }
@@ -270,16 +240,36 @@ impl Wompi {
         instruction: &Instruction,
         (id, token): (Option<&RailId>, Option<&StepToken>),
     ) -> Result<Report, NotSent> {
-        let asked =
-            Asked { operation: collection.original.into(), amount_in_cents: cents(collection.amount) };
-        match instruction {
-            Instruction::SendCode => self.send_code(&asked, (id, token)).await,
-            Instruction::Code(code) => self.validate(&asked, (id, token), code).await,
-            Instruction::Cancel => Err(NotSent::Unfit("Wompi calls nothing off")),
+        let code = match instruction {
+            Instruction::SendCode => None,
+            Instruction::Code(code) => Some(code),
+            Instruction::Cancel => return Err(NotSent::Unfit("Wompi calls nothing off")),
             Instruction::Paid | Instruction::Declined => {
-                Err(NotSent::Unfit("only test mode plays the buyer"))
+                return Err(NotSent::Unfit("only test mode plays the buyer"));
             }
+        };
+        let asked = Asked::of(collection);
+        let deadline = self.deadline();
+        let mut session = match self.session(&asked, id, deadline).await? {
+            Ok(session) => session,
+            Err(report) => return Ok(report),
+        };
+        if let Some(token) = token {
+            session.codes.token = ApiSecret::new(token.reveal());
         }
+        match code {
+            None => self.send_code(&asked, session, deadline).await,
+            Some(code) => self.validate(&asked, session, code, deadline).await,
+        }
+    }
+}
+
+/// Than that the transaction with this id was refused.
+fn counts_more(outcome: &OrderOutcome, id: &RailId) -> bool {
+    match outcome {
+        OrderOutcome::Done { .. } => true,
+        OrderOutcome::Open { id: other } => other.as_ref().is_some_and(|other| other != id),
+        OrderOutcome::Refused { .. } => false,
     }
 }
 
@@ -292,9 +282,6 @@ struct Session {
     codes: CodeServices,
     began: Instant,
 }
-
-/// The processor's id of a collection, and the token that it gave last.
-type Known<'a> = (Option<&'a RailId>, Option<&'a StepToken>);
 
 fn with_token(report: Report, answer: &HttpAnswer) -> Report {
     Report { token: next_token(&answer.body).map(|token| StepToken::new(&token)), ..report }
@@ -316,29 +303,20 @@ impl Wompi {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self, operation: Uuid) -> Option<Session> {
-        self.sessions().get(&operation).cloned()
-    }
-
     /// Unless that is known with a later token.
-    fn learn(&self, operation: Uuid, transaction: &Transaction) {
-        let Some(codes) = transaction.codes.clone() else { return };
+    fn learn(&self, operation: Uuid, transaction: &Transaction) -> Option<Session> {
+        let codes = transaction.codes.clone()?;
         let mut sessions = self.sessions();
         sessions.retain(|_, session| session.began.elapsed() < SESSION_LIFE);
         let session = Session { transaction: transaction.id.clone(), codes, began: Instant::now() };
-        sessions.entry(operation).or_insert(session);
+        Some(sessions.entry(operation).or_insert(session).clone())
     }
 
-    async fn send_code(&self, asked: &Asked, known: Known<'_>) -> Result<Report, NotSent> {
-        let deadline = self.deadline();
-        let session = match self.session(asked, known, deadline).await? {
-            Ok(session) => session,
-            Err(report) => return Ok(report),
-        };
+    async fn send_code(&self, asked: &Asked, session: Session, deadline: Instant) -> Result<Report, NotSent> {
         let operation = asked.operation;
         let url = self.settings.base_url.named(&session.codes.send).ok_or_else(elsewhere)?;
         let open = OrderOutcome::Open { id: Some(session.transaction.clone()) };
-        match self.exchange(Request::post(url).bearer(&session.codes.token), deadline).await {
+        match self.exchange(Request::post(url).bearer(session.codes.token.expose()), deadline).await {
             Exchange::NotSent(_) => Err(NotSent::NoConnection),
             Exchange::NoAnswer(failure) => {
                 // The lost answer had the token that is good now.
@@ -362,15 +340,16 @@ impl Wompi {
         }
     }
 
-    async fn validate(&self, asked: &Asked, known: Known<'_>, code: &Token) -> Result<Report, NotSent> {
-        let deadline = self.deadline();
-        let session = match self.session(asked, known, deadline).await? {
-            Ok(session) => session,
-            Err(report) => return Ok(report),
-        };
+    async fn validate(
+        &self,
+        asked: &Asked,
+        session: Session,
+        code: &Token,
+        deadline: Instant,
+    ) -> Result<Report, NotSent> {
         let url = self.settings.base_url.named(&session.codes.validate).ok_or_else(elsewhere)?;
         let body = Zeroizing::new(format!("{{\"code\":\"{}\"}}", code.reveal()).into_bytes());
-        let request = Request::post(url).bearer(&session.codes.token).json(body);
+        let request = Request::post(url).bearer(session.codes.token.expose()).json(body);
         let answer = match self.exchange(request, deadline).await {
             Exchange::NotSent(_) => return Err(NotSent::NoConnection),
             Exchange::NoAnswer(_) => return Ok(Report::unanswered(Some(session.transaction))),
@@ -398,40 +377,25 @@ impl Wompi {
     async fn session(
         &self,
         asked: &Asked,
-        (id, token): Known<'_>,
+        id: Option<&RailId>,
         deadline: Instant,
     ) -> Result<Result<Session, Report>, NotSent> {
-        let with_token = |mut session: Session| {
-            if let Some(token) = token {
-                session.codes.token = Zeroizing::new(token.reveal().to_owned());
-            }
-            session
-        };
-        if let Some(session) = self.known(asked.operation) {
-            return Ok(Ok(with_token(session)));
+        if let Some(session) = self.sessions().get(&asked.operation) {
+            return Ok(Ok(session.clone()));
         }
         let transaction = self.found(asked, id, deadline).await.ok_or(NotSent::NoConnection)?;
         let report = standing(&transaction, asked);
         if report.progress != Some(Progress::AwaitsCode) {
             return Ok(Err(report));
         }
-        self.learn(asked.operation, &transaction);
-        let session = self.known(asked.operation).ok_or(NotSent::NoConnection)?;
-        Ok(Ok(with_token(session)))
+        self.learn(asked.operation, &transaction).map(Ok).ok_or(NotSent::NoConnection)
     }
 }
 
 impl LiveRail for Wompi {
-    fn name(&self) -> &'static str {
-        super::NAME
-    }
-
-    fn services(&self) -> &[Service] {
-        &SERVICES
-    }
-
-    fn timeout(&self) -> Duration {
-        self.settings.timeout
+    fn profile(&self) -> Profile {
+        let timeout = self.settings.timeout;
+        Profile { name: super::NAME, services: &[Service::Cop], amount_max: None, timeout }
     }
 
     fn recall(&self, order: &Order) -> Option<Recall> {
@@ -481,11 +445,7 @@ impl LiveRail for Wompi {
                     let asked = Asked { operation: call.operation_id, amount_in_cents: cents(*amount) };
                     self.look_at(&asked, id, *is_paid).await
                 }
-                Order::TellCop { collection, .. } => {
-                    let amount_in_cents = cents(collection.amount);
-                    let asked = Asked { operation: collection.original.into(), amount_in_cents };
-                    self.look_at(&asked, id, false).await
-                }
+                Order::TellCop { collection, .. } => self.look_at(&Asked::of(collection), id, false).await,
                 _ => Look::NotAsked,
             }
         })

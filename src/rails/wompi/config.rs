@@ -4,8 +4,6 @@ use crate::rails::http::BaseUrl;
 use crate::rails::secret::ApiSecret;
 use std::time::Duration;
 
-const SANDBOX_KEY: &str = "pub_test_";
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// With its version: `https://production.wompi.co/v1`.
@@ -17,11 +15,4 @@ pub struct Settings {
     pub customer_email: Option<String>,
     pub timeout: Duration,
     pub idle: Duration,
-}
-
-impl Settings {
-    /// Wompi's sandbox wants to be told how a QR code ends.
-    pub fn is_sandbox(&self) -> bool {
-        self.public_key.expose().starts_with(SANDBOX_KEY)
-    }
 }

@@ -1,10 +1,12 @@
 //! What Wompi's states and errors mean for money (`docs/contract.md, 18.4`): a state decides, an
 //! error of the input refuses, everything else leaves the transaction open.
 
+use super::signature::cents;
 use super::wire::{Transaction, error_words, invalid_fields};
 use crate::rails::http::HttpAnswer;
 use crate::rails::live::{BankWord, Look, OrderOutcome, RailId, Report};
 pub use domain::entities::cop_payment::PROCESSOR_ERROR;
+use domain::rail::Collection;
 use domain::trace::Progress;
 use uuid::Uuid;
 
@@ -21,6 +23,12 @@ pub struct Asked {
     pub operation: Uuid,
     /// Without one no approval can be held against it, so none is believed.
     pub amount_in_cents: Option<i64>,
+}
+
+impl Asked {
+    pub fn of(collection: &Collection) -> Asked {
+        Asked { operation: collection.original.into(), amount_in_cents: cents(collection.amount) }
+    }
 }
 
 /// An approval of another amount, currency or reference decides nothing: it is an operator's.

@@ -29,13 +29,6 @@ pub fn cents(amount: Cop) -> Option<i64> {
     amount.minor().checked_mul(100).filter(|cents| *cents > 0)
 }
 
-/// It bears the right checksum: a hint that a transaction has changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
-    pub name: String,
-    pub transaction: Option<Mentioned>,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mentioned {
     pub id: String,
@@ -49,20 +42,20 @@ pub enum EventError {
     Forged,
 }
 
-pub fn event(body: &[u8], secret: &ApiSecret) -> Result<Event, EventError> {
+/// One that bears the right checksum is a hint that the transaction has changed that it mentions.
+pub fn event(body: &[u8], secret: &ApiSecret) -> Result<Option<Mentioned>, EventError> {
     let event = bank_text::json(body).ok_or(EventError::Malformed)?;
     if !event.is_object() {
         return Err(EventError::Malformed);
     }
     verify(&event, secret).ok_or(EventError::Forged)?;
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let transaction = event.pointer("/data/transaction").and_then(|transaction| {
+    Ok(event.pointer("/data/transaction").and_then(|transaction| {
         Some(Mentioned {
             id: text(transaction.get("id")?)?,
             reference: transaction.get("reference").and_then(text),
         })
-    });
-    Ok(Event { name: event.get("event").and_then(text).unwrap_or_default(), transaction })
+    }))
 }
 
 /// In constant time and without regard to case.
@@ -114,7 +107,7 @@ mod tests {
 
     const THREE: &str = r#""transaction.id","transaction.status","transaction.amount_in_cents""#;
 
-    fn read(body: &str) -> Result<Event, EventError> {
+    fn read(body: &str) -> Result<Option<Mentioned>, EventError> {
         event(body.as_bytes(), &ApiSecret::new(SECRET))
     }
 
@@ -139,8 +132,7 @@ mod tests {
     fn the_example_in_either_case() {
         for checksum in [CHECKSUM.to_owned(), CHECKSUM.to_uppercase()] {
             let found = read(&example(&checksum, "APPROVED", THREE)).expect("it is right");
-            assert_eq!(found.name, "transaction.updated");
-            let transaction = found.transaction.expect("a transaction");
+            let transaction = found.expect("a transaction");
             assert_eq!(transaction.id, "1234-1610641025-49201");
             assert_eq!(transaction.reference.as_deref(), Some("MZQ3X2DE2SMX"));
         }

@@ -6,10 +6,10 @@ use super::config::Settings;
 use super::signature::{cents, integrity};
 use crate::bank_text;
 use crate::rails::live::{NotSent, RailId, visible};
+use crate::rails::secret::ApiSecret;
 use domain::values::colombia::{Buyer, Channel};
 use domain::values::money::Cop;
 use serde_json::{Value, json};
-use std::fmt;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
@@ -67,7 +67,8 @@ impl Collect<'_> {
             }
             Channel::Qr => {
                 let mut method = json!({"type": "BANCOLOMBIA_QR", "payment_description": self.description()});
-                if settings.is_sandbox() {
+                // The sandbox wants to be told how a QR code ends.
+                if settings.public_key.expose().starts_with("pub_test_") {
                     method["sandbox_status"] = json!("APPROVED");
                 }
                 Ok(method)
@@ -94,18 +95,12 @@ pub struct Transaction {
     pub codes: Option<CodeServices>,
 }
 
-/// Where Daviplata's codes are sent and typed. The token is a secret.
-#[derive(Clone, PartialEq, Eq)]
+/// Where Daviplata's codes are sent and typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeServices {
-    pub token: Zeroizing<String>,
+    pub token: ApiSecret,
     pub send: String,
     pub validate: String,
-}
-
-impl fmt::Debug for CodeServices {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CodeServices")
-    }
 }
 
 impl Transaction {
@@ -151,7 +146,7 @@ impl CodeServices {
         let services = extra.get("url_services")?;
         let text = |name: &str| short(services.get(name)?, URL_CHARACTERS_MAX);
         Some(CodeServices {
-            token: Zeroizing::new(short(services.get("token")?, 8 * 1024)?),
+            token: ApiSecret::new(short(services.get("token")?, 8 * 1024)?),
             send: text("code_otp_send")?,
             validate: text("code_otp_validate")?,
         })

@@ -75,10 +75,7 @@ impl RateStore {
     ) -> Result<Vec<Point>, RateStoreError> {
         let mut points = Vec::new();
         for line in lines {
-            match step {
-                None => self.shelf.samples(line, window, newest_first, limit, &mut points)?,
-                Some(step) => self.shelf.buckets(line, step, window, newest_first, limit, &mut points)?,
-            }
+            self.shelf.points(line, (step, window), newest_first, limit, &mut points)?;
         }
         // The points of each line are in order already; the sort is stable, so points of the same
         // time stay in the order of their lines.
@@ -126,23 +123,6 @@ impl RateStore {
 }
 
 impl Shelf {
-    fn samples(
-        &self,
-        line: &Arc<Line>,
-        window: Window,
-        newest_first: bool,
-        limit: usize,
-        into: &mut Vec<Point>,
-    ) -> Result<(), RateStoreError> {
-        for entry in self.between(SAMPLE, line, window.from, window.to, newest_first).take(limit) {
-            let (key, value) = entry?;
-            let Quotation { price, suspect, .. } = decoded(&value, "a sample")?;
-            let (series, at) = (Arc::clone(&line.series), time_in(&key)?);
-            into.push(Point { series, at, kept: Kept::One { price, suspect } });
-        }
-        Ok(())
-    }
-
     fn between(
         &self,
         letter: u8,
@@ -155,25 +135,28 @@ impl Shelf {
         scan(&self.db, from, to, newest_first)
     }
 
-    fn buckets(
+    fn points(
         &self,
         line: &Arc<Line>,
-        step: Step,
-        window: Window,
+        (step, window): (Option<Step>, Window),
         newest_first: bool,
         limit: usize,
         into: &mut Vec<Point>,
     ) -> Result<(), RateStoreError> {
         let full = into.len() + limit;
-        let first = step.start_of(window.from);
-        for entry in self.between(letter(step), line, first, window.to, newest_first) {
+        let first = step.map_or(window.from, |step| step.start_of(window.from));
+        for entry in self.between(step.map_or(SAMPLE, letter), line, first, window.to, newest_first) {
             if into.len() == full {
                 break;
             }
             let (key, value) = entry?;
-            let (at, bucket): (_, Bucket) = (time_in(&key)?, decoded(&value, "a bucket")?);
-            if let Some(bucket) = self.cut(line, step, at, bucket, window)? {
-                into.push(Point { series: Arc::clone(&line.series), at, kept: Kept::Many(bucket) });
+            let (series, at) = (Arc::clone(&line.series), time_in(&key)?);
+            if let Some(step) = step {
+                let bucket = self.cut(line, step, at, decoded(&value, "a bucket")?, window)?;
+                into.extend(bucket.map(|bucket| Point { series, at, kept: Kept::Many(bucket) }));
+            } else {
+                let Quotation { price, suspect, .. } = decoded(&value, "a sample")?;
+                into.push(Point { series, at, kept: Kept::One { price, suspect } });
             }
         }
         Ok(())

@@ -23,7 +23,7 @@ fn a_sample_of_a_feed_is_not_written_while_the_disk_has_no_room() {
     let disk = Arc::new(Disk::new(directory.path(), u64::MAX));
     let store = RateStore::open(directory.path(), &disk).expect("it opens");
     store.note(&sample(p2p("BUY"), 100, at("2026-11-20T23:30:00Z")));
-    assert_eq!(store.stats(), StoreStats { written: 0, lost: 1 });
+    assert_eq!(store.stats(), [0, 1]);
     assert!(store.lines(Pair::USDT_VES, ALL).is_empty());
 }
 
@@ -43,7 +43,7 @@ fn keep(store: &RateStore, samples: impl IntoIterator<Item = Arc<Sample>>) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
         for sample in samples {
-            store.keep(sample).await.expect("it is kept");
+            store.keep(Item::Sample(sample)).await.expect("it is kept");
         }
     });
 }
@@ -71,7 +71,7 @@ fn what_was_kept_is_there_after_closing_and_opening() {
         assert_eq!(points.len() as i128, run + 1);
         let days = store.history(&lines, Some(Step::Day), whole(), false, 1000).expect("it reads");
         assert_eq!(days.len(), if run == 0 { 1 } else { 2 });
-        assert_eq!(store.stats(), StoreStats { written: 2, lost: 0 });
+        assert_eq!(store.stats(), [2, 0]);
         assert_eq!(store.lines(Pair::USDT_VES, ALL).len(), 2);
         assert!(store.lines(Pair::USD_VES, ALL).is_empty());
     }

@@ -2,8 +2,8 @@
 //! one batch, and syncs it.
 
 use super::{
-    Counters, Item, Job, LINE, NEXT_KEY, RateStoreError, Shelf, accepted_key, begin, decoded, key_at, letter,
-    pin_key, sample_key,
+    Item, Job, LINE, NEXT_KEY, RateStoreError, Shelf, accepted_key, begin, decoded, key_at, letter, pin_key,
+    sample_key,
 };
 use crate::rates::store::Line;
 use domain::codec;
@@ -19,16 +19,15 @@ const BATCH_MAX: usize = 4_096;
 
 pub(super) struct Writer {
     shelf: Arc<Shelf>,
-    counters: Arc<Counters>,
     next: u64,
 }
 
 impl Writer {
-    pub fn new(shelf: Arc<Shelf>, counters: Arc<Counters>) -> Result<Writer, RateStoreError> {
+    pub fn new(shelf: Arc<Shelf>) -> Result<Writer, RateStoreError> {
         let next = shelf.db.get(NEXT_KEY)?.unwrap_or_else(|| vec![0; 8]);
         let next = next.try_into().map(u64::from_be_bytes);
         let next = next.map_err(|_| RateStoreError::Damaged("the number of samples".to_owned()))?;
-        Ok(Writer { shelf, counters, next })
+        Ok(Writer { shelf, next })
     }
 
     pub fn run(mut self, jobs: &Receiver<Job>) {
@@ -36,7 +35,7 @@ impl Writer {
             let mut taken = vec![first];
             taken.extend(jobs.try_iter().take(BATCH_MAX - 1));
             let outcome = self.write(&taken);
-            let counter = if outcome.is_ok() { &self.counters.written } else { &self.counters.lost };
+            let counter = if outcome.is_ok() { &self.shelf.written } else { &self.shelf.lost };
             let samples = taken.iter().filter(|job| job.item.sample().is_some()).count();
             counter.fetch_add(samples as u64, std::sync::atomic::Ordering::Relaxed);
             if let Err(why) = &outcome {
