@@ -21,7 +21,6 @@ mod room;
 mod startup_error;
 mod stop_signals;
 mod surfaces;
-mod translate;
 mod welcome;
 
 use crate::cluster::front::{ListenerKind, StandbyFront};

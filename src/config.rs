@@ -6,7 +6,7 @@
 //! in Debug output.
 //!
 //! Reading and checking values belong here. What is done with them does not: it must not know the
-//! parts of the server (`app/translate.rs` hands them over).
+//! parts of the server, but for the types of rates and rails that a setting is read into.
 
 mod admin;
 mod cluster;
@@ -17,7 +17,6 @@ mod keys;
 mod live_rails;
 mod pins;
 mod rails;
-mod secret;
 mod server;
 mod tenants;
 #[cfg(test)]
@@ -25,14 +24,14 @@ mod tests;
 mod values;
 mod webhooks;
 
+pub use crate::rails::secret::ApiSecret as Secret;
 pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
 pub use cluster::Cluster;
 pub use error::{ConfigError, TokenError, ValueError};
 pub use evm::{EVM_NETWORKS, Evm};
-pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
-pub use live_rails::{R4, SecretSource, Wompi};
+pub use feeds::Rates;
+pub use live_rails::R4;
 pub use rails::Rails;
-pub use secret::Secret;
 pub use server::{Engine, Limits, Log, LogFormat, Requests, Server, Storage, Telemetry, Tls};
 pub use tenants::BootstrapTenant;
 pub use webhooks::Webhooks;
@@ -49,7 +48,7 @@ use values::{origin, url};
 /// where the package installs it.
 pub const DEFAULT_FILES: [&str; 2] = ["config.toml", "/etc/pasarela/config.toml"];
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Config {
     pub server: Server,
     pub admin: Admin,
@@ -81,8 +80,9 @@ pub struct Config {
 
 impl Config {
     /// The configuration of `file`, or of the first of [`DEFAULT_FILES`] that is there, and of the
-    /// environment.
-    pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
+    /// environment. Where files of secrets are not read, a rail that has one is left out: whoever else
+    /// reads the configuration may not be allowed to.
+    pub fn load(file: Option<&Path>, reads_secrets: bool) -> Result<Self, ConfigError> {
         let default = || DEFAULT_FILES.iter().map(Path::new).find(|file| file.exists());
         let file = file.or_else(default);
         let text = match file {
@@ -99,10 +99,11 @@ impl Config {
                 environment.push((name, value));
             }
         }
-        let config = Self::parse(&text, environment).map_err(|error| match file {
-            Some(file) => ConfigError::InFile { path: file.to_owned(), source: Box::new(error) },
-            None => error,
-        })?;
+        let config =
+            Self::parsed(&text, Source::new(environment, reads_secrets)).map_err(|error| match file {
+                Some(file) => ConfigError::InFile { path: file.to_owned(), source: Box::new(error) },
+                None => error,
+            })?;
         Ok(Config { file_with_token: file.filter(|_| has_token(&text)).map(Path::to_owned), ..config })
     }
 
@@ -110,11 +111,14 @@ impl Config {
         text: &str,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
+        Self::parsed(text, Source::new(environment, false))
+    }
+
+    fn parsed(text: &str, source: Source) -> Result<Self, ConfigError> {
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
             ConfigError::Syntax { line: before.matches('\n').count() + 1, source: error }
         })?;
-        let source = Source::new(environment);
         let config = Self::read(Keys::root(table, &source));
         let findings = source.finish();
         if findings.is_empty() { Ok(config) } else { Err(ConfigError::BadKeys(findings)) }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 const FOUND_MAX: usize = 10_000;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pointer {
     tokens: Vec<String>,
 }

@@ -1,8 +1,7 @@
 //! The BCV rate as R4 says it, as a feed of rates (`docs/contract.md, 18.3`): where R4 is configured
 //! and no other bank is named for it. Live mode is priced by it where nothing else is said.
 
-use super::translate::FeedSpecError;
-use super::{LiveRailError, live_rails, translate};
+use super::LiveRailError;
 use crate::config::Config;
 use crate::outbound::Outbound;
 use crate::rails::r4::R4;
@@ -41,27 +40,30 @@ impl Quoting for BankRate {
 }
 
 pub fn source(config: &Config) -> Option<String> {
-    let named = config.rates.bank.as_ref().map(|bank| bank.source.clone());
+    let named = config.rates.bank.as_ref().map(|bank| bank.series.source.to_string());
     named.or_else(|| config.rails.r4.as_ref().map(|_| SOURCE.to_owned()))
 }
 
-/// Whether R4 is where live mode has the BCV's rate from: it is configured, and nothing else is said.
-pub fn is_bcv(config: &Config) -> Result<bool, FeedSpecError> {
-    let is_asked = config.rates.bank.is_none() && config.rails.r4.is_some();
-    Ok(is_asked && !translate::real_series(&config.rates)?.iter().any(Series::is_bcv))
+fn real_series(config: &Config) -> impl Iterator<Item = &Series> {
+    config.rates.feeds.iter().filter(|feed| !feed.kind.is_made_up()).map(|feed| &feed.series)
 }
 
-pub fn missing(config: &Config) -> Result<Vec<Need>, FeedSpecError> {
-    let (series, bank_is_bcv) = (translate::real_series(&config.rates)?, is_bcv(config)?);
+/// Whether R4 is where live mode has the BCV's rate from: it is configured, and nothing else is said.
+pub fn is_bcv(config: &Config) -> bool {
+    config.rates.bank.is_none() && config.rails.r4.is_some() && !real_series(config).any(Series::is_bcv)
+}
+
+pub fn missing(config: &Config) -> Vec<Need> {
     let is_met = |need: &Need| {
-        series.iter().any(|series| need.is_met_by(series)) || bank_is_bcv && need.pair == Pair::USD_VES
+        real_series(config).any(|series| need.is_met_by(series))
+            || is_bcv(config) && need.pair == Pair::USD_VES
     };
-    Ok(NEEDS.into_iter().filter(|need| !is_met(need)).collect())
+    NEEDS.into_iter().filter(|need| !is_met(need)).collect()
 }
 
 pub fn feed(config: &Config, outbound: &Outbound) -> Result<Option<FeedSpec>, LiveRailError> {
     let (None, Some(r4)) = (&config.rates.bank, &config.rails.r4) else { return Ok(None) };
-    let source = BankRate { r4: R4::new(live_rails::r4(r4)?)?, outbound: outbound.clone() };
+    let source = BankRate { r4: R4::new(r4.settings.clone())?, outbound: outbound.clone() };
     let series = Series::of(Pair::USD_VES, SOURCE).side("OFFICIAL");
     Ok(Some(FeedSpec { series, kind: FeedKind::Asked(Arc::new(source)), every: EVERY }))
 }

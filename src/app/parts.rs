@@ -2,10 +2,10 @@
 //! log with its engine, which replays, and then what the platform's book says.
 
 use super::halted::HaltedFile;
-use super::live_rails::{self, Networks};
+use super::live_rails::{self, LiveRailError, Networks};
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
-use super::{Outside, bank_rate, damage, not_started, translate};
+use super::{Outside, bank_rate, damage, not_started};
 use crate::admin;
 use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config};
@@ -24,7 +24,7 @@ use crate::gateway::tenant_settings;
 use crate::outbound::{Leads, Outbound};
 use crate::outbox::{self, Observers, Outbox};
 use crate::rails::registry::{Pace, Registry};
-use crate::rails::simulator::{Fault, Simulator};
+use crate::rails::simulator::Simulator;
 use crate::rates::board::Hook;
 use crate::rates::{self, Market, RateBoard, RateStore, Sample};
 use crate::reconciliation::shelf::Shelf;
@@ -38,6 +38,7 @@ use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Effects, Engine};
 use api::operators::changes;
 use domain::machine::Domain;
+use domain::values::address::Network;
 use domain::values::ids::{PLATFORM, is_live};
 use domain::values::time::{MINUTE_MS, SECOND_MS, Timestamp};
 use std::collections::BTreeMap;
@@ -91,7 +92,7 @@ pub(super) async fn open(
     let rails = open_rails(config, disk, &state.outbound, (agreed.clone(), outside.networks.clone()))?;
     let handed = cluster.as_ref().map(|_| Handed::default());
     let (rates, board) = open_rates(config, disk, handed.clone())?;
-    let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
+    let market = Market::new(Arc::clone(&board), config.rates.max_age_seconds * SECOND_MS);
     let webhooks = open_webhooks(config, &state.outbound, &clock)?;
     let business = Arc::<Business>::default();
     let observers = Observers { webhooks: Arc::clone(&webhooks), business: Arc::clone(&business) };
@@ -154,7 +155,7 @@ pub(super) async fn open(
         waits: OutsideWaits {
             unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
             counted: Waiting::default(),
-            notice_ms: translate::notice_wait_ms(&config.rails),
+            notice_ms: config.rails.r4.as_ref().map_or(0, |r4| r4.notice_wait_seconds * SECOND_MS),
             transfer_guesses: AtomicU64::new(0),
         },
         webhooks,
@@ -234,17 +235,21 @@ fn start_prices(
     // Read by the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
     let bank = bank_rate::feed(config, outbound)?;
-    let feeds = translate::feeds(&config.rates)?.into_iter().chain(bank).collect();
+    let named = config.rates.feeds.iter().chain(&config.rates.bank).cloned();
+    let feeds = named.chain(bank).collect();
     let feeds = rates::start(feeds, &board, now)?;
     let prices = Prices {
         board,
         history,
         feeds: feeds.health(),
         bank_source: bank_rate::source(config),
-        bank_is_bcv: bank_rate::is_bcv(config)?,
+        bank_is_bcv: bank_rate::is_bcv(config),
         market,
         network_fees: config.network_fees,
-        confirmations: translate::confirmations(&config.rails),
+        confirmations: Network::NAMES.map(|(name, _)| {
+            let evm = config.rails.evm.iter().find(|evm| evm.network == name);
+            evm.map(|evm| evm.confirmations)
+        }),
         pinning: tokio::sync::Mutex::default(),
     };
     Ok((prices, feeds))
@@ -282,10 +287,10 @@ fn open_rails(
 ) -> Result<Arc<Registry>, StartupError> {
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
-    let fault = live_rails::named(&Fault::ALL, config.rails.simulator_fault);
+    let fault = config.rails.simulator_fault;
     let simulator = Simulator::open(&books, disk, delay, fault)
         .map_err(|source| StartupError::Simulator { path: books, source })?;
-    let live = live_rails::all(&config.rails)?;
+    let live = live_rails::all(&config.rails).map_err(LiveRailError::from)?;
     for (rail, missing) in live_rails::omissions(&config.rails) {
         tracing::warn!(rail, what = missing.what, "{}", missing.text);
     }
@@ -336,7 +341,16 @@ async fn start_engine(
     log: Origin,
     engine: actors::Config,
 ) -> Result<Engine<Domain>, StartupError> {
-    let (data, bounds) = (&config.storage.path, translate::log_bounds(&config.storage));
+    let (storage, defaults) = (&config.storage, wal::Config::default());
+    // What a batch may hold follows from what may wait.
+    let bounds = wal::Config {
+        pending_bytes_max: storage.pending_bytes_max,
+        pending_records_max: storage.pending_records_max,
+        batch_records_max: storage.batch_records_max,
+        batch_bytes_max: defaults.batch_bytes_max.min(storage.pending_bytes_max),
+        piece_bytes_max: defaults.piece_bytes_max.min(storage.pending_bytes_max),
+        ..defaults
+    };
     let started = match log {
         Origin::Store(store) => Engine::start(machine, effects, store, bounds, engine).await,
         Origin::Followed(promoted) => {
@@ -344,7 +358,7 @@ async fn start_engine(
             Engine::lead(machine, effects, followed, agreement, engine).await
         }
     };
-    let engine = started.map_err(|source| StartupError::Engine { path: data.clone(), source })?;
+    let engine = started.map_err(|source| StartupError::Engine { path: storage.path.clone(), source })?;
     for book in engine.halted() {
         tracing::warn!(
             tenant_key = book.tenant,
@@ -393,7 +407,7 @@ fn open_rates(
             handed.take(sample);
         }
     });
-    let board = Arc::new(RateBoard::new(translate::steps(&config.rates)?, hook));
+    let board = Arc::new(RateBoard::new(config.rates.steps.clone(), hook));
     let now = system_now();
     rates.newest(now).map_err(failed)?.into_iter().for_each(|sample| board.restore(sample));
     rates.pins(now).map_err(failed)?.into_iter().for_each(|pin| board.pin(pin));

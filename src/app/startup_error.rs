@@ -3,7 +3,6 @@
 
 use super::damage::ADVICE;
 use super::live_rails::LiveRailError;
-use super::translate::FeedSpecError;
 use crate::cluster::ClusterError;
 use crate::config::ConfigError;
 use crate::fetch::FetchError;
@@ -35,8 +34,6 @@ pub enum StartupError {
     Peers(reqwest::Error),
     #[error("tenant_defaults.withdraw_fee_policy: there is no such policy")]
     NoPolicy,
-    #[error("rates.feeds: {0}")]
-    Feed(#[from] FeedSpecError),
     #[error("rates.feeds: {0}")]
     Feeds(#[from] FeedError),
     #[error("banks.feed_url: {0}")]
@@ -129,7 +126,6 @@ impl StartupError {
             self,
             StartupError::Config(_)
                 | StartupError::NoPolicy
-                | StartupError::Feed(_)
                 | StartupError::LiveRail(LiveRailError::Setting(_))
         )
     }

@@ -25,10 +25,10 @@ impl Check {
         // Done before anything secret is read.
         privacy::forbid_core_dumps()
             .map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
-        let mut config = self.settings.load()?;
-        config.rails.read_secrets()?;
-        let rails = live_rails::all(&config.rails).map_err(StartupError::from)?;
-        for need in bank_rate::missing(&config).map_err(StartupError::from)? {
+        let config = self.settings.read(true)?;
+        let rails =
+            live_rails::all(&config.rails).map_err(LiveRailError::from).map_err(StartupError::from)?;
+        for need in bank_rate::missing(&config) {
             report("rates", &[Finding::unknown("price", need.to_string())])?;
         }
         if rails.is_empty() && config.rails.evm.is_empty() {

@@ -110,7 +110,11 @@ pub struct Settings {
 
 impl Settings {
     pub fn load(&self) -> Result<Config, ConfigError> {
-        let mut config = Config::load(self.config.as_deref())?;
+        self.read(false)
+    }
+
+    pub fn read(&self, secrets: bool) -> Result<Config, ConfigError> {
+        let mut config = Config::load(self.config.as_deref(), secrets)?;
         if let Some(path) = &self.data_dir {
             config.storage.path = path.clone();
         }

@@ -87,7 +87,7 @@ fn generated(path: &Path) -> Result<Option<Secret>, TokenError> {
     let path = path.to_owned();
     match fs::read_to_string(&path) {
         Ok(text) if text.trim().is_empty() => Err(TokenError::Empty { path }),
-        Ok(text) => token(text.trim()).map(Some).map_err(|source| TokenError::Bad { path, source }),
+        Ok(text) => token(text.trim()).map(Some).map_err(|why| TokenError::Bad { path, why }),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(source) => Err(TokenError::File { path, source }),
     }

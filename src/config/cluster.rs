@@ -1,8 +1,8 @@
 //! `[cluster]`: more than one machine, with a log that etcd agrees on.
 
+use super::Secret;
 use super::error::ValueError;
 use super::keys::{Keys, settings};
-use super::secret::Secret;
 use super::values::{address, path, url};
 use std::net::SocketAddr;
 use std::path::PathBuf;
