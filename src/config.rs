@@ -5,8 +5,7 @@
 //! or a value out of bounds is a [`ConfigError`], one line that names the key. Secrets do not show
 //! in Debug output.
 //!
-//! Reading and checking values belong here. What is done with them does not: it must not know the
-//! parts of the server, but for the types of rates and rails that a setting is read into.
+//! It knows nothing of the parts of the server but the types of rates and rails that a setting is read into.
 
 mod admin;
 mod cluster;
@@ -44,8 +43,7 @@ use keys::{Keys, Source};
 use std::path::{Path, PathBuf};
 use values::{origin, url};
 
-/// The files of which the first that is there is read when no other is named: in the current directory, or
-/// where the package installs it.
+/// In the current directory, or where the package installs it: the first that is there counts.
 pub const DEFAULT_FILES: [&str; 2] = ["config.toml", "/etc/pasarela/config.toml"];
 
 #[derive(Clone, Debug)]
@@ -57,17 +55,13 @@ pub struct Config {
     pub engine: Engine,
     pub limits: Limits,
     pub rates: Rates,
-    /// `[calendar] holidays`: days that are no business days in Caracas.
     pub holidays: Vec<Date>,
     pub tenant_defaults: Settings,
-    /// `[[bootstrap.tenants]]`.
     pub bootstrap_tenants: Vec<BootstrapTenant>,
     pub webhooks: Webhooks,
     pub requests: Requests,
-    /// `[public] allowed_origins`: sites that browsers may call the public interface from.
     pub public_allowed_origins: Vec<String>,
     pub rails: Rails,
-    /// `[banks] feed_url`: where the catalogue is refreshed from.
     pub banks_feed_url: Option<String>,
     /// `[crypto] network_fee_usdt`, in the order of `Network::NAMES`.
     pub network_fees: [Usdt; 4],

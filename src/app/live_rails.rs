@@ -2,7 +2,6 @@
 
 use crate::config;
 use crate::rails::checking::Finding;
-use crate::rails::evm::keystore::KeystoreError;
 use crate::rails::evm::units::Units;
 use crate::rails::evm::{self, DepositKeys, Evm, WalletKey, keystore, rpc};
 use crate::rails::http::NoClient;
@@ -26,9 +25,8 @@ pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, NoClient> {
     Ok(live)
 }
 
-/// Settings that a rail can do without and that some of its work needs: what is missing of them,
-/// each with the rail's name. The start and `pasarela check` say it; neither refuses anything for
-/// it.
+/// What some of a rail's work needs and is not there. The start and `pasarela check` say it; neither refuses
+/// anything for it.
 pub fn omissions(rails: &config::Rails) -> Vec<(&'static str, Finding)> {
     let mut missing = Vec::new();
     if rails.r4.as_ref().is_some_and(|r4| r4.callback_uuid.is_none()) {
@@ -53,18 +51,18 @@ pub fn networks(rails: &config::Rails) -> Result<Networks, LiveRailError> {
 
 const GWEI: u64 = 1_000_000_000;
 
-/// A network of USDT as its connector needs it. The key is decrypted, which takes a second or so.
+/// The key is decrypted, which takes a second or so.
 pub fn evm(evm: &config::Evm, stuck_after: Duration) -> Result<evm::Settings, BadSetting> {
-    let key = |name: &str| format!("rails.evm.{}.{name}", evm.network);
-    let bad = |name: &str, rule| BadSetting::rule(key(name), rule);
-    let network =
-        Network::NAMES.into_iter().find(|(name, _)| *name == evm.network).map(|(_, network)| network);
-    let network = network
-        .ok_or_else(|| BadSetting::rule(format!("rails.evm.{}", evm.network), "there is no such network"))?;
+    let bad = |name: &str, why: &str| BadSetting {
+        key: format!("rails.evm.{}.{name}", evm.network),
+        why: why.to_owned(),
+    };
+    let network = Network::NAMES.into_iter().find(|(name, _)| *name == evm.network);
+    let (_, network) = network.ok_or_else(|| bad("network", "there is no such network"))?;
     network.check(&evm.usdt_contract).map_err(|rule| bad("usdt_contract", rule))?;
     let contract = evm::read_hex(&evm.usdt_contract.to_ascii_lowercase());
     let decrypted = keystore::decrypt(evm.keystore.expose(), evm.keystore_password.expose())
-        .map_err(|why| BadSetting { key: key("keystore_file"), fault: Fault::Keystore(why) })?;
+        .map_err(|why| bad("keystore_file", &why.to_string()))?;
     Ok(evm::Settings {
         network,
         endpoint: rpc::Endpoint::parse(evm.rpc_url.expose()).map_err(|rule| bad("rpc_url", rule))?,
@@ -90,25 +88,11 @@ pub enum LiveRailError {
     Client(#[from] NoClient),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: {fault}")]
+#[derive(Debug, thiserror::Error)]
+#[error("{key}: {why}")]
 pub struct BadSetting {
     pub key: String,
-    pub fault: Fault,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
-    #[error("{0}")]
-    Rule(&'static str),
-    #[error(transparent)]
-    Keystore(KeystoreError),
-}
-
-impl BadSetting {
-    pub fn rule(key: impl Into<String>, rule: &'static str) -> BadSetting {
-        BadSetting { key: key.into(), fault: Fault::Rule(rule) }
-    }
+    pub why: String,
 }
 
 #[cfg(test)]

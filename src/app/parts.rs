@@ -46,7 +46,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
-use wal::{Reader, RocksStore};
+use wal::RocksStore;
 
 /// The seconds without a request after which a book without a deadline leaves memory.
 const IDLE_SECONDS: u64 = 60;
@@ -58,11 +58,8 @@ const MISSES_MAX: usize = 30;
 const BOOKS_AWAKE_MAX: usize = 1_000;
 const SET_ASIDE: &str = "set aside at the start (--set-aside)";
 /// Exit code when the log failed or the platform's own book is in doubt: `EX_SOFTWARE`.
-const EXIT_FATAL: i32 = 70;
+const EXIT_FATAL: u8 = 70;
 const LOOKED_AT: u64 = 1_000;
-/// Time for the answers of a failed write to leave, and for the reason to be written down, before
-/// the process ends.
-const LAST_WORDS: Duration = Duration::from_millis(200);
 
 pub(super) async fn open(
     config: &Config,
@@ -86,8 +83,16 @@ pub(super) async fn open(
     // Checked before there is a log: a server without its secret is refused.
     let card_file = config.storage.card_key_file.as_deref();
     let keys = ServerKeys::new(directory::mark_key(data)?, directory::card_key(data, card_file)?);
-    let (cluster, log) = origin(lead, data)?;
-    let agreed = log.followed().map(|reader| Arc::new(Agreed::of(reader)));
+    let agreed = lead.as_ref().map(|(_, promoted)| Arc::new(Agreed::of(promoted.reader.clone())));
+    let (cluster, log) = match lead {
+        Some((cluster, promoted)) => (Some(cluster), Log::Followed(Box::new(promoted))),
+        None => {
+            let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
+            damage::settle(&store, data)?;
+            damage::watch(&store, data);
+            (None, Log::Own(Box::new(store)))
+        }
+    };
     let clock = Clock::system();
     let rails = open_rails(config, disk, &state.outbound, (agreed.clone(), outside.networks.clone()))?;
     let handed = cluster.as_ref().map(|_| Handed::default());
@@ -308,37 +313,16 @@ fn open_rails(
     Ok(Arc::new(registry.with(networks, config.rails.r4.is_some())))
 }
 
-enum Origin {
-    Store(Box<RocksStore>),
+enum Log {
+    Own(Box<RocksStore>),
     Followed(Box<Promoted>),
-}
-
-impl Origin {
-    fn followed(&self) -> Option<Reader> {
-        match self {
-            Origin::Store(_) => None,
-            Origin::Followed(promoted) => Some(promoted.reader.clone()),
-        }
-    }
-}
-
-fn origin(lead: Option<(Cluster, Promoted)>, data: &Path) -> Result<(Option<Cluster>, Origin), StartupError> {
-    Ok(match lead {
-        Some((cluster, promoted)) => (Some(cluster), Origin::Followed(Box::new(promoted))),
-        None => {
-            let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
-            damage::settle(&store, data)?;
-            damage::watch(&store, data);
-            (None, Origin::Store(Box::new(store)))
-        }
-    })
 }
 
 async fn start_engine(
     config: &Config,
     machine: Domain,
     effects: Arc<dyn Effects<Domain>>,
-    log: Origin,
+    log: Log,
     engine: actors::Config,
 ) -> Result<Engine<Domain>, StartupError> {
     let (storage, defaults) = (&config.storage, wal::Config::default());
@@ -352,8 +336,8 @@ async fn start_engine(
         ..defaults
     };
     let started = match log {
-        Origin::Store(store) => Engine::start(machine, effects, store, bounds, engine).await,
-        Origin::Followed(promoted) => {
+        Log::Own(store) => Engine::start(machine, effects, store, bounds, engine).await,
+        Log::Followed(promoted) => {
             let Promoted { followed, agreement, .. } = *promoted;
             Engine::lead(machine, effects, followed, agreement, engine).await
         }
@@ -369,8 +353,7 @@ async fn start_engine(
     Ok(engine)
 }
 
-/// Warns when the log has a later time than the clock: one of the two was wrong. Test clocks run
-/// ahead by themselves.
+/// One of the two was wrong. Test clocks run ahead by themselves.
 fn compare_with_the_log(services: &Services) {
     let reader = services.engine.reader();
     let first = reader.last_seq().saturating_sub(LOOKED_AT);
@@ -389,8 +372,7 @@ fn compare_with_the_log(services: &Services) {
     }
 }
 
-/// The history of rates, and a board that begins with the latest of them and writes to it. In a
-/// cluster what the board learns is handed to the others.
+/// In a cluster what the board learns is handed to the others.
 fn open_rates(
     config: &Config,
     disk: &Arc<Disk>,
@@ -403,7 +385,7 @@ fn open_rates(
     let room = Arc::clone(disk);
     let hook: Hook = Box::new(move |sample| {
         history.note(sample);
-        if let Some(handed) = handed.as_ref().filter(|_| room.has_room(PLATFORM)) {
+        if let Some(handed) = handed.as_ref().filter(|_| room.has_room(PLATFORM, false)) {
             handed.take(sample);
         }
     });
@@ -441,25 +423,19 @@ fn engine_config(
         snapshot_records: config.storage.snapshot_records,
         snapshot_seconds: config.storage.snapshot_seconds,
         idle_seconds: IDLE_SECONDS,
-        awake_max: if disk.is_short() { usize::MAX } else { BOOKS_AWAKE_MAX },
-        has_room: Arc::new(move || !room.is_short()),
-        has_room_for_due: Arc::new(move |tenant| room_for_due.has_room_for_due(tenant)),
+        awake_max: if disk.has_room(PLATFORM, false) { BOOKS_AWAKE_MAX } else { usize::MAX },
+        has_room: Arc::new(move || room.has_room(PLATFORM, false)),
+        has_room_for_due: Arc::new(move |tenant| room_for_due.has_room(tenant, true)),
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
             // A machine that was deposed has nothing wrong with it.
             if let Some(cluster) = cluster.as_ref().filter(|cluster| cluster.is_deposed()) {
                 return cluster.step_down(why);
             }
-            // The first failed write is the last: its outcome is unknown, and only a restart can
-            // tell.
+            // The first failed write is the last: only a restart can tell what came of it.
             tracing::error!(why, "ending the process; a restart replays the log");
             let (data, why) = (data.clone(), why.to_owned());
-            std::thread::spawn(move || {
-                // A disk that does not answer must not keep the process from ending.
-                std::thread::spawn(move || damage::note(&data, &why));
-                std::thread::sleep(LAST_WORDS);
-                std::process::exit(EXIT_FATAL);
-            });
+            damage::end(EXIT_FATAL, move || damage::note(&data, &why));
         }),
         set_aside,
         on_halt: Arc::new(move |now| halted.note(now)),

@@ -16,7 +16,6 @@ use crate::recovery::Failed;
 use crate::requests::RequestsError;
 use crate::store::history::Unreadable;
 use crate::webhooks::WebhooksError;
-use actors::Failure;
 use api::problem::Problem;
 use domain::values::ids::PLATFORM;
 use std::io;
@@ -78,8 +77,6 @@ pub enum StartupError {
         #[source]
         problem: Box<Problem>,
     },
-    #[error("the takeover could not be written down: {0:?}")]
-    TakeOver(Failure),
     #[error(transparent)]
     LiveRail(#[from] LiveRailError),
     #[error("the page at /: {0}")]

@@ -6,12 +6,12 @@ mod tables;
 mod verbs;
 
 use super::client::{self, Operators};
-use super::{Failure, Settings, at, other};
+use super::{Failure, Settings, at, other, print};
 use crate::pages::inside::segment;
 use api::openapi::operation::{Fills, Operand};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use uuid::Uuid;
 use verbs::{Command as Verb, Is};
 
@@ -151,17 +151,13 @@ impl Admin {
         for warning in client::warnings(&answer) {
             eprintln!("pasarela: warning: {warning}");
         }
-        let mut out = std::io::stdout().lock();
-        let shown = match (is(WIDE), out.is_terminal() && !is(JSON) && !is(CSV)) {
+        let shown = match (is(WIDE), std::io::stdout().is_terminal() && !is(JSON) && !is(CSV)) {
             (true, _) => tables::readable(&answer, None),
             (false, true) => tables::readable(&answer, Some(terminal_width())),
             (false, false) => answer,
         };
         let shown = shown.trim_end_matches(['\r', '\n']);
-        match writeln!(out, "{shown}") {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(other(error)),
-            _ => Ok(()),
-        }
+        print(format!("{shown}\n").as_bytes())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Failure, Settings, other};
 use crate::config::{Config, Secret, Tls};
+use crate::fetch::causes;
 use clap::Args;
 use reqwest::{RequestBuilder, StatusCode};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -58,9 +59,7 @@ impl Operators {
         self.call(("POST", "/admin/backup"), JSON, Some(&body), None).map(|_| ())
     }
 
-    /// A POST under its Idempotency-Key; what the API refuses is an error in words. When nobody
-    /// knows whether a POST was done, the words say so, and how it is repeated without doing it
-    /// twice.
+    /// When nobody knows whether a POST was done, the error says so, and how it is repeated without doing it twice.
     pub fn call(
         &self,
         (method, path): (&str, &str),
@@ -115,17 +114,12 @@ impl Operators {
         })
     }
 
-    fn unanswered(&self, error: &dyn std::error::Error) -> String {
-        let mut why = error.to_string();
-        let mut source = error.source();
-        while let Some(error) = source {
-            why = format!("{why}: {error}");
-            source = error.source();
-        }
+    fn unanswered(&self, error: &reqwest::Error) -> String {
         format!(
-            "the operators' API at {} did not answer ({why}); is the server running, and is admin.listen its \
+            "the operators' API at {} did not answer ({}); is the server running, and is admin.listen its \
              address?",
-            self.address
+            self.address,
+            causes(error)
         )
     }
 }
@@ -169,7 +163,6 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-/// Code, message, and each field that is bad.
 pub fn refused(status: u16, body: &str) -> String {
     let Ok(Value::Object(problem)) = serde_json::from_str(body) else { return format!("{status}: {body}") };
     let word = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -189,7 +182,6 @@ pub fn refused(status: u16, body: &str) -> String {
     line
 }
 
-/// What was done, and what will not work yet all the same.
 pub fn warnings(answer: &str) -> Vec<String> {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
     answer["warnings"].as_array().into_iter().flatten().map(scalar).collect()
@@ -203,15 +195,12 @@ pub fn scalar(value: &Value) -> String {
     }
 }
 
-/// The whole answer to a request, or why there is none.
 pub async fn answer(request: RequestBuilder) -> Result<(StatusCode, String), reqwest::Error> {
     let answer = request.send().await?;
     Ok((answer.status(), answer.text().await?))
 }
 
-/// A bank may need some of it.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The events of a page.
 pub const PAGE: usize = 100;
 const TEST_KEY: &str = "pk_test_";
 

@@ -231,7 +231,6 @@ pub struct Manual {
 }
 
 impl Manual {
-    /// `pasarela.1`, `pasarela-serve.1` and so on.
     pub fn run(self) -> Result<(), Failure> {
         let written = clap_mangen::generate_to(CommandLine::command(), &self.directory);
         written.map_err(|error| at(&self.directory, error))

@@ -27,7 +27,6 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Returns when everything is closed in good order.
     pub fn run(self) -> Result<(), Failure> {
         // Done before anything secret is read.
         privacy::forbid_core_dumps()

@@ -39,9 +39,7 @@ pub enum AdminAccess {
 }
 
 impl Admin {
-    /// An error if nobody was named. A token that was generated lies in the data directory, where
-    /// the server and the command line find it alike. `exposed` is the key of a listener that the
-    /// token opens to other machines, if there is one.
+    /// `exposed` is the key of a listener that the token opens to other machines, if there is one.
     pub(super) fn access(
         &self,
         data: &Path,

@@ -108,7 +108,6 @@ fn words(text: &str) -> Result<Secret, ValueError> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::config::Config;
 
     const LINES: &str = "[rails.evm.POLYGON]\nrpc_url = \"http://127.0.0.1:8545/hunter2?key=hunter2\"\n\

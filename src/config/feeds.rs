@@ -32,7 +32,6 @@ const KINDS: [(&str, &str); 4] =
 /// The feeds that are there unless others are named, and the presets.
 static KNOWN: LazyLock<Table> = LazyLock::new(|| include_str!("feeds.toml").parse().unwrap_or_default());
 
-/// What a feed with a preset may say itself.
 const BESIDE_PRESET: [&str; 4] = ["url", "every_seconds", "timeout_seconds", "max_step_percent"];
 
 impl Rates {
@@ -141,7 +140,6 @@ fn price(text: &str) -> Result<Decimal, ValueError> {
     exact(text, &(PRICE_MIN..=Decimal::from(1_000_000_000_u64)), PRICE_DECIMALS)
 }
 
-/// In upper case.
 fn pair(text: &str) -> Result<Option<Pair>, ValueError> {
     match Pair::parse(text) {
         Ok(pair) if pair.as_str() == text => Ok(Some(pair)),

@@ -6,12 +6,13 @@ use super::keys::Keys;
 use super::pins::pins;
 use super::values::path;
 use super::{Secret, ValueError};
-use crate::network::Network;
+use crate::network::network;
 use crate::rails::http::BaseUrl;
 use crate::rails::r4::{self, CreditBy, PathFamily, SignatureCase};
 use crate::rails::wompi;
 use domain::resources::banks::Catalogue;
 use domain::values::venezuela::{BankCode, MobilePhone};
+use ipnet::IpNet;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -36,7 +37,7 @@ pub struct R4 {
     pub commerce_phone: Option<MobilePhone>,
     pub otp_banks: Vec<BankCode>,
     pub callback_uuid: Option<Secret>,
-    pub callback_sources: Vec<Network>,
+    pub callback_sources: Vec<IpNet>,
     pub notice_wait_seconds: i64,
 }
 
@@ -60,7 +61,7 @@ impl R4 {
             otp_banks: keys.list("otp_banks", otp_banks(), |text| otp_bank(text, has_bank_feed)),
             callback_uuid: secret(&mut keys, "callback_uuid", uuid),
             callback_sources: keys
-                .list("callback_sources", Vec::new(), |text| text.parse().map_err(ValueError::from)),
+                .list("callback_sources", Vec::new(), |text| network(text).map_err(ValueError::from)),
             notice_wait_seconds: keys.integer("notice_wait_seconds", 0, 0..=86_400),
         };
         let is_used = is_given && !keys.is_unread;
@@ -87,7 +88,6 @@ pub(super) fn wompi(mut keys: Keys<'_>, poll_seconds: u64) -> Option<wompi::Sett
     is_used.then_some(wompi)
 }
 
-/// Whether it is given, too.
 fn base_url(keys: &mut Keys<'_>) -> Option<(BaseUrl, bool)> {
     let given = keys.optional("base_url", |text| BaseUrl::parse(text).map_err(ValueError::from));
     let pins = pins(keys, given.as_ref());

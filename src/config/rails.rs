@@ -21,7 +21,6 @@ pub struct Rails {
 }
 
 impl Rails {
-    /// Whether the catalogue of banks may have more than the program's own.
     pub(super) fn read(mut keys: Keys<'_>, has_bank_feed: bool) -> Self {
         let poll_seconds = keys.integer("poll_seconds", 60, 1..=3_600);
         let rails = Rails {

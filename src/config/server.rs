@@ -4,7 +4,8 @@
 use super::error::ValueError;
 use super::keys::{Keys, settings};
 use super::values::{address, level, path, url};
-use crate::network::Network;
+use crate::network::network;
+use ipnet::IpNet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ settings! {
     Server {
         listen: SocketAddr = parsed(([127, 0, 0, 1], 8080).into(), address),
         public_base_url: Option<String> = optional(bare_url),
-        trusted_proxies: Vec<Network> = list(Vec::new(), |text| text.parse().map_err(ValueError::from)),
+        trusted_proxies: Vec<IpNet> = list(Vec::new(), |text| network(text).map_err(ValueError::from)),
         max_connections: usize = integer(10_000, 1..=1_000_000),
         max_connections_per_peer: usize = integer(5_000, 0..=1_000_000),
         head_timeout_seconds: u64 = integer(10, 1..=300),
@@ -63,7 +64,6 @@ pub(super) fn tls(mut keys: Keys<'_>) -> Option<Tls> {
     files
 }
 
-// What a key, a tenant, or a client without a key may ask for.
 settings! {
     Limits {
         requests_per_second: u32 = integer(0, 0..=1_000_000),
@@ -80,7 +80,6 @@ settings! {
     }
 }
 
-// The data directory, and the log in it.
 settings! {
     Storage, checked by check_storage {
         path: PathBuf = parsed(PathBuf::from("data"), path),
@@ -133,7 +132,6 @@ const FORMATS: [(&str, LogFormat); 3] =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Text on a terminal, JSON elsewhere.
     Auto,
     Json,
     Text,

@@ -143,7 +143,6 @@ pub(super) fn network_fees(mut keys: Keys<'_>) -> [Usdt; 4] {
     read
 }
 
-/// Created once, on a first start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BootstrapTenant {
     pub name: String,

@@ -484,6 +484,6 @@ fn a_percentage_may_stand_without_quotes_and_money_may_not() {
 
 #[test]
 fn a_file_that_is_not_there_is_named() {
-    let error = Config::load(Some(Path::new("/no/such/file.toml"))).expect_err("no file");
+    let error = Config::load(Some(Path::new("/no/such/file.toml")), false).expect_err("no file");
     assert!(error.to_string().starts_with("/no/such/file.toml: "), "{error}");
 }

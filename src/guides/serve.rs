@@ -36,22 +36,10 @@ pub struct Guides<M> {
 }
 
 struct File {
-    /// Below `/docs/`.
     path: &'static str,
     route: usize,
     media: &'static str,
     made: Made,
-}
-
-macro_rules! files {
-    ($($path:literal $route:literal $media:literal $from:literal;)*) => {
-        [$(File {
-            path: $path,
-            route: $route,
-            media: $media,
-            made: Made::new(include_bytes!($from).to_vec()),
-        }),*]
-    };
 }
 
 struct Site {
@@ -174,35 +162,20 @@ impl Site {
         Ok(Site { groups, pages, index, reference })
     }
 
-    fn search(&self, language: Language, query: Option<&str>) -> Result<Reply, Problem> {
-        let sought = parameter(query, "q");
-        let sought = sought.trim();
-        let found = self.index.find(sought);
-        self.list(language, "search", sought, None, found, 200)
-    }
-
-    fn missing(&self, language: Language) -> Result<Reply, Problem> {
-        let text = language.say(
-            "Esa página no existe. Busca arriba, o elige una de la lista.",
-            "There is no such page. Search above, or choose one from the list.",
-        );
-        self.list(language, "missing", "", Some(text), Vec::new(), 404)
-    }
-
-    fn list(
-        &self,
-        language: Language,
-        name: &str,
-        sought: &str,
-        missing: Option<&'static str>,
-        found: Vec<Found<'_>>,
-        status: u16,
-    ) -> Result<Reply, Problem> {
-        let title = if missing.is_some() {
-            language.say("No se encontró", "Not found")
-        } else {
-            language.say("Buscar en las guías", "Search the guides")
+    /// What is found, or that there is no such page.
+    fn list(&self, language: Language, sought: Option<&str>) -> Result<Reply, Problem> {
+        let (name, title, missing, status) = match sought {
+            Some(_) => ("search", language.say("Buscar en las guías", "Search the guides"), None, 200),
+            None => {
+                let text = language.say(
+                    "Esa página no existe. Busca arriba, o elige una de la lista.",
+                    "There is no such page. Search above, or choose one from the list.",
+                );
+                ("missing", language.say("No se encontró", "Not found"), Some(text), 404)
+            }
         };
+        let sought = sought.unwrap_or_default();
+        let found = self.index.find(sought);
         let encoded = url::form_urlencoded::Serializer::new(String::new()).append_pair("q", sought).finish();
         let shell = Shell {
             language,
@@ -220,20 +193,41 @@ impl Site {
 }
 
 impl<M> Guides<M> {
-    /// `test_key` may be shown to whoever asks.
     pub fn new(test_key: Option<&str>, value: impl Fn(&'static str) -> M) -> Guides<M> {
+        let file =
+            |path, route, media, bytes: &[u8]| File { path, route, media, made: Made::new(bytes.to_vec()) };
         Guides {
             values: ROUTES.map(value),
             test_key: test_key.map(str::to_owned),
             sites: [const { OnceLock::new() }; 2],
-            files: files! {
-                "guides.css" 3 "text/css; charset=utf-8" "guides.css";
-                "guides.js" 5 "text/javascript; charset=utf-8" "guides.js";
-                "images/payment-states.es.svg" 4 "image/svg+xml" "../../docs/images/payment-states.es.svg";
-                "images/payment-states.en.svg" 4 "image/svg+xml" "../../docs/images/payment-states.en.svg";
-                "images/checkout-phone.es.png" 4 "image/png" "../../docs/images/checkout-phone.es.png";
-                "images/checkout-phone.en.png" 4 "image/png" "../../docs/images/checkout-phone.en.png";
-            },
+            files: [
+                file("guides.css", 3, "text/css; charset=utf-8", include_bytes!("guides.css")),
+                file("guides.js", 5, "text/javascript; charset=utf-8", include_bytes!("guides.js")),
+                file(
+                    "images/payment-states.es.svg",
+                    4,
+                    "image/svg+xml",
+                    include_bytes!("../../docs/images/payment-states.es.svg"),
+                ),
+                file(
+                    "images/payment-states.en.svg",
+                    4,
+                    "image/svg+xml",
+                    include_bytes!("../../docs/images/payment-states.en.svg"),
+                ),
+                file(
+                    "images/checkout-phone.es.png",
+                    4,
+                    "image/png",
+                    include_bytes!("../../docs/images/checkout-phone.es.png"),
+                ),
+                file(
+                    "images/checkout-phone.en.png",
+                    4,
+                    "image/png",
+                    include_bytes!("../../docs/images/checkout-phone.en.png"),
+                ),
+            ],
         }
     }
 
@@ -241,8 +235,7 @@ impl<M> Guides<M> {
         &self.values[route]
     }
 
-    /// An answer takes so long that no request must wait behind it: a search, and the first page of
-    /// a language, for which all of its pages are made.
+    /// No request must wait behind it: a search, and the first page of a language, for which all of its are made.
     pub fn takes_long(&self, path: &str) -> bool {
         let Some(below) = path.strip_prefix("/docs") else { return false };
         let mut parts = below.split('/').skip(1);
@@ -252,7 +245,6 @@ impl<M> Guides<M> {
         parts.next() == Some("search") || (!below.contains('.') && !is_ready)
     }
 
-    /// With the number of its route; `None` if the path is not one of the guides'.
     pub fn answer(
         &self,
         method: &Method,
@@ -306,11 +298,11 @@ impl<M> Guides<M> {
     ) -> Result<Reply, Problem> {
         let site = self.site(language)?;
         if name == "search" {
-            return site.search(language, query);
+            return site.list(language, Some(parameter(query, "q").trim()));
         }
         match site.pages.iter().find(|(known, _)| *known == name) {
             Some((_, made)) => Ok(made.reply(HTML, CSP, headers)),
-            None => site.missing(language),
+            None => site.list(language, None),
         }
     }
 

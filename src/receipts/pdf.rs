@@ -7,6 +7,7 @@ use super::Receipt;
 use super::words::{Words, words};
 use deunicode::deunicode_char;
 use domain::values::text::is_invisible;
+use encoding_rs::WINDOWS_1252;
 use pdf_writer::types::PageMode;
 use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 use std::iter;
@@ -105,7 +106,6 @@ impl Canvas {
         self.content.end_text();
     }
 
-    /// With room below.
     fn wrapped(&mut self, x: i16, font: Name<'_>, size: u8, text: &str) {
         for line in lines(&spelt(text), size, RIGHT - x) {
             self.text(x, font, size, &line);
@@ -166,7 +166,6 @@ fn lines(text: &str, size: u8, width: i16) -> Vec<String> {
     lines.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// As far as the text is in the Latin script.
 fn spelt(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.nfc() {
@@ -213,15 +212,10 @@ const fn is_latin(letter: char) -> bool {
         | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}')
 }
 
-/// What Windows-1252 has from 0x80 on; five places have no letter.
-const FROM_0X80: &str = "€\0‚ƒ„…†‡ˆ‰Š‹Œ\0Ž\0\0‘’“”•–—˜™š›œ\0žŸ";
-
 fn windows_1252(letter: char) -> Option<u8> {
-    match letter {
-        ' '..='~' | '\u{a0}'..='ÿ' => Some(letter as u8),
-        '\0' => None,
-        letter => Some(0x80 + u8::try_from(FROM_0X80.chars().position(|known| known == letter)?).ok()?),
-    }
+    let mut utf8 = [0; 4];
+    let (bytes, _, is_lossy) = WINDOWS_1252.encode(letter.encode_utf8(&mut utf8));
+    bytes.first().copied().filter(|_| !is_lossy && !letter.is_control())
 }
 
 fn encoded(text: &str) -> Vec<u8> {

@@ -3,7 +3,6 @@
 use crate::language::Language;
 use domain::entities::means::Method;
 
-/// A line of a receipt: its field, as programs know it, and its words in Spanish and English.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Label(&'static str, &'static str, &'static str);
 

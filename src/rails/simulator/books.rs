@@ -31,6 +31,7 @@
 use super::Fate;
 use crate::disk::Disk as Room;
 use crate::rails::BoxFuture;
+use domain::values::ids::PLATFORM;
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, Options};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -244,7 +245,7 @@ impl Store {
     }
 
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), BooksError> {
-        if self.room.is_short() {
+        if !self.room.has_room(PLATFORM, false) {
             return Err(BooksError::because("the disk is nearly full, so nothing new is decided"));
         }
         self.with(|db| db.put(key, value))?;
@@ -275,7 +276,7 @@ impl Store {
             said = kept;
         }
         // Damage is noticed in tables wherever it is.
-        if !self.room.is_short()
+        if self.room.has_room(PLATFORM, false)
             && let Err(error) = self.with(DB::flush)
         {
             tracing::error!(%error, "the books of the simulated bank were not written to tables at the end");
