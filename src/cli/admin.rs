@@ -139,7 +139,7 @@ impl Admin {
         let settings = Settings::from_arg_matches(matches).map_err(other)?;
         let config = settings.load()?;
         let asked = request(verb, matches)?;
-        let operators = Operators::named(&config, matches.get_one::<String>(AS).map(String::as_str))?;
+        let operators = Operators::new(&config, matches.get_one::<String>(AS).map(String::as_str), None)?;
         let is = |name| matches.try_get_one::<bool>(name).is_ok_and(|flag| flag == Some(&true));
         let answer = match asked {
             asked if is(ALL) => all(&operators, &asked)?,

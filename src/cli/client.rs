@@ -1,6 +1,6 @@
 //! The clients of one's own server: of the operators' API, and of the API as a tenant's program sees it.
 
-use super::{Failure, Settings, other};
+use super::{Failure, Settings, other, runtime};
 use crate::config::{Config, Secret, Tls};
 use crate::fetch::causes;
 use clap::Args;
@@ -13,7 +13,7 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, SignatureSch
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
@@ -33,30 +33,19 @@ pub struct Operators {
 }
 
 impl Operators {
-    pub fn new(config: &Config) -> Result<Operators, Failure> {
-        Operators::named(config, None)
-    }
-
-    /// With the token of this file if one is named.
-    pub fn named(config: &Config, file: Option<&str>) -> Result<Operators, Failure> {
+    /// With the token of this file if one is named. A process that is frozen takes connections and never answers.
+    pub fn new(
+        config: &Config,
+        file: Option<&str>,
+        patience: Option<Duration>,
+    ) -> Result<Operators, Failure> {
         let token = match file {
             Some(file) => Some(token_in(config, file)?),
             // An operator's token may be shorter than that of the configuration has to be.
             None => config.admin.presented(&config.storage.path)?,
         };
         let (address, tls) = (reachable(config.admin.listen), config.admin.tls.clone());
-        Ok(Operators { address, token, tls, patience: None })
-    }
-
-    /// A process that is frozen takes connections and never answers.
-    pub fn within(self, patience: Duration) -> Operators {
-        Operators { patience: Some(patience), ..self }
-    }
-
-    pub fn backup(&self, directory: &Path) -> Result<(), Failure> {
-        // No key is sent: a second copy needs another name anyway.
-        let body = json!({ "path": directory.to_string_lossy() });
-        self.call(("POST", "/admin/backup"), JSON, Some(&body), None).map(|_| ())
+        Ok(Operators { address, token, tls, patience })
     }
 
     /// When nobody knows whether a POST was done, the error says so, and how it is repeated without doing it twice.
@@ -67,10 +56,9 @@ impl Operators {
         body: Option<&Value>,
         key: Option<Uuid>,
     ) -> Result<String, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
         let advice = || if method == "POST" { advice(key) } else { String::new() };
         let request = self.request((method, path), accept, body, key)?;
-        let why = match runtime.block_on(answer(request)) {
+        let why = match runtime()?.block_on(answer(request)) {
             Ok((status, text)) if status.is_success() => return Ok(text),
             Ok((status, text)) if is_open(status.as_u16(), &text) => {
                 refused(status.as_u16(), &text) + &advice()
@@ -264,26 +252,6 @@ impl Api {
 }
 
 impl Caller {
-    /// Anything but a success is a failure in the words of the API, here and below.
-    pub async fn get(&self, path: &str) -> Result<Value, Failure> {
-        self.call("GET", path, None, None).await
-    }
-
-    pub async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        self.call("POST", path, None, Some(&body.to_string())).await
-    }
-
-    /// With the client secret of a checkout session, or else with the key.
-    pub async fn call(
-        &self,
-        method: &str,
-        path: &str,
-        secret: Option<&str>,
-        body: Option<&str>,
-    ) -> Result<Value, Failure> {
-        self.exchange(method, path, secret, body).await
-    }
-
     /// 0 when there is none: looked for in ever larger steps, then by halves.
     pub async fn newest_event(&self) -> Result<u64, Failure> {
         let (mut known, mut step) = (0, 1);
@@ -302,11 +270,13 @@ impl Caller {
 
     pub async fn events(&self, after: u64, limit: usize) -> Result<Vec<Event>, Failure> {
         let path = format!("/v1/events?after={after}&limit={limit}");
-        let page: Page = self.exchange("GET", &path, None, None).await?;
+        let page: Page = self.call("GET", &path, None, None).await?;
         Ok(page.items)
     }
 
-    async fn exchange<T: DeserializeOwned>(
+    /// With the client secret of a checkout session, or else with the key. Anything but a success is a failure in the
+    /// words of the API.
+    pub async fn call<T: DeserializeOwned>(
         &self,
         method: &str,
         path: &str,

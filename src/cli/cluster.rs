@@ -108,7 +108,7 @@ fn of_own_node(config: &Config) -> Result<Result<String, Failure>, Failure> {
         let why = "this is one machine: cluster.etcd is empty, so there is no cluster to show or to switch";
         return Err(Failure::Other(why.to_owned()));
     }
-    let operators = Operators::new(config)?.within(PATIENCE);
+    let operators = Operators::new(config, None, Some(PATIENCE))?;
     Ok(operators.call(("GET", cluster::front::CLUSTER), JSON, None, None))
 }
 
@@ -137,7 +137,7 @@ fn hand_over(config: &Config, node: &str) -> Result<String, Failure> {
     let to = serde_json::json!({ "to": node });
     let unanswered = match of_own_node(config)? {
         Ok(_) => {
-            let operators = Operators::new(config)?.within(HAND_OVER);
+            let operators = Operators::new(config, None, Some(HAND_OVER))?;
             return operators.call(("POST", cluster::HAND_OVER), JSON, Some(&to), None);
         }
         Err(unanswered) => unanswered,

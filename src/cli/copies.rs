@@ -1,7 +1,7 @@
 //! `pasarela backup` and `restore`: a consistent copy of a running server, through its admin API, or of a stopped
 //! one; a data directory from a copy, proved right; and the drill, which does it for practice.
 
-use super::client::Operators;
+use super::client::{JSON, Operators};
 use super::progress::{Shown, shown};
 use super::wal::{ends_with, proved, scratch};
 use super::{Failure, Settings, at};
@@ -61,7 +61,14 @@ impl Backup {
                         progress.tell("MiB copied", bytes_in(&into) >> 20, 0);
                     }
                 });
-                let made = Operators::new(&config)?.backup(&directory);
+                // No key is sent: a second copy needs another name anyway.
+                let body = json!({ "path": directory.to_string_lossy() });
+                let made = Operators::new(&config, None, None)?.call(
+                    ("POST", "/admin/backup"),
+                    JSON,
+                    Some(&body),
+                    None,
+                );
                 drop(done);
                 let _ = watching.join();
                 made?;

@@ -204,7 +204,7 @@ async fn cause(caller: &Caller, event: &str, way: &str) -> Result<(), Failure> {
     // not: balances are what the event itself made of them.
     let fund = async |back: bool| {
         let body = json!({ "currency": lent, "amount": FUNDS, "takeBack": back });
-        caller.post("/v1/test/fund", &body).await
+        caller.call::<Value>("POST", "/v1/test/fund", None, Some(&body.to_string())).await
     };
     let (mut known, mut is_funded) = (Known::new(), false);
     let mut made = Ok(());

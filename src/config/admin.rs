@@ -3,7 +3,7 @@
 use super::error::{ConfigError, TokenError, ValueError};
 use super::keys::{Keys, settings};
 use super::server::tls;
-use super::values::address;
+use super::values::{address, text_if};
 use super::{Secret, Tls};
 use domain::entities::approval::Approvable;
 use std::fs::{self, File, OpenOptions};
@@ -113,11 +113,8 @@ fn write_token(data: &Path, path: &Path) -> std::io::Result<()> {
 }
 
 fn token(text: &str) -> Result<Secret, ValueError> {
-    if text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        Ok(Secret::new(text))
-    } else {
-        Err("must be visible ASCII without spaces".into())
-    }
+    let fits = text.bytes().all(|byte| byte.is_ascii_graphic());
+    text_if(fits, text, "must be visible ASCII without spaces").map(Secret::new)
 }
 
 fn approvable(text: &str) -> Result<Approvable, ValueError> {
@@ -128,9 +125,8 @@ fn approvable(text: &str) -> Result<Approvable, ValueError> {
 }
 
 fn host(text: &str) -> Result<String, ValueError> {
-    let parsed = text.parse::<hyper::http::uri::Authority>().ok();
-    match parsed.filter(|authority| authority.host() == text && !text.is_empty()) {
-        Some(_) => Ok(text.to_ascii_lowercase()),
-        None => Err("must be a host name or an address without a port, such as ops.example.com".into()),
-    }
+    let parsed = text.parse::<hyper::http::uri::Authority>();
+    let fits = !text.is_empty() && parsed.is_ok_and(|authority| authority.host() == text);
+    let why = "must be a host name or an address without a port, such as ops.example.com";
+    text_if(fits, &text.to_ascii_lowercase(), why)
 }

@@ -4,6 +4,7 @@
 
 use super::keys::Keys;
 use super::live_rails::{Parse, secret};
+use super::values::text_if;
 use super::{Secret, ValueError};
 use crate::rails::http::BaseUrl;
 use url::Url;
@@ -83,27 +84,18 @@ fn rpc_url(text: &str) -> Result<Secret, ValueError> {
 
 fn contract(text: &str) -> Result<String, ValueError> {
     let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 40);
-    if digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit())) {
-        Ok(text.to_owned())
-    } else {
-        Err("must be 0x and 40 hexadecimal digits".into())
-    }
+    let fits = digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    text_if(fits, text, "must be 0x and 40 hexadecimal digits")
 }
 
 fn keystore(text: &str) -> Result<Secret, ValueError> {
-    if text.len() <= KEYSTORE_CHARACTERS_MAX && text.trim_start().starts_with('{') {
-        Ok(Secret::new(text))
-    } else {
-        Err("must be an encrypted key of Web3 Secret Storage, in JSON".into())
-    }
+    let fits = text.len() <= KEYSTORE_CHARACTERS_MAX && text.trim_start().starts_with('{');
+    text_if(fits, text, "must be an encrypted key of Web3 Secret Storage, in JSON").map(Secret::new)
 }
 
 fn words(text: &str) -> Result<Secret, ValueError> {
-    if (1..=WORDS_CHARACTERS_MAX).contains(&text.len()) && !text.contains(['\n', '\r', '\0']) {
-        Ok(Secret::new(text))
-    } else {
-        Err(format!("must be one line of 1 to {WORDS_CHARACTERS_MAX} bytes").into())
-    }
+    let fits = (1..=WORDS_CHARACTERS_MAX).contains(&text.len()) && !text.contains(['\n', '\r', '\0']);
+    text_if(fits, text, "must be one line of 1 to 1024 bytes").map(Secret::new)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::error::ValueError;
 use super::keys::{Keys, choice, exact};
-use super::values::url;
+use super::values::{text_if, url};
 use crate::json_pointer::Pointer;
 use crate::rates::{FeedKind, FeedSpec, HttpCall, Pair, Series, Steps};
 use domain::resources::rates::samples::{PRICE_DECIMALS, PRICE_MIN};
@@ -149,9 +149,6 @@ fn pair(text: &str) -> Result<Option<Pair>, ValueError> {
 
 fn label(text: &str) -> Result<String, ValueError> {
     let fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    if (1..=32).contains(&text.len()) && text.bytes().all(fine) {
-        Ok(text.to_owned())
-    } else {
-        Err("must be 1 to 32 letters, digits, dashes or underscores".into())
-    }
+    let fits = (1..=32).contains(&text.len()) && text.bytes().all(fine);
+    text_if(fits, text, "must be 1 to 32 letters, digits, dashes or underscores")
 }

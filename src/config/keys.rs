@@ -12,11 +12,12 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use toml::{Table, Value};
 
-/// Declares a section: its settings, each with its type and how [`Keys`] reads it.
+/// Declares a section: its settings, each with its type and how [`Keys`] reads it, and what is refused of them
+/// together.
 macro_rules! settings {
-    ($name:ident $(, checked by $check:path)? {
+    ($name:ident {
         $($(#[$doc:meta])* $field:ident: $type:ty = $read:ident($($argument:expr),* $(,)?),)*
-    }) => {
+    } $(refused where { $($is_wrong:expr => $key:literal, $why:literal;)* })?) => {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct $name {
             $($(#[$doc])* pub $field: $type,)*
@@ -25,7 +26,12 @@ macro_rules! settings {
         impl $name {
             pub(super) fn read(mut keys: Keys<'_>) -> Self {
                 let settings = $name { $($field: keys.$read(stringify!($field), $($argument),*),)* };
-                $($check(&settings, &keys);)?
+                $($({
+                    let is_wrong: fn(&$name) -> bool = $is_wrong;
+                    if is_wrong(&settings) {
+                        keys.bad($key, $why);
+                    }
+                })*)?
                 keys.done();
                 settings
             }

@@ -4,7 +4,7 @@
 
 use super::keys::Keys;
 use super::pins::pins;
-use super::values::path;
+use super::values::{path, text_if};
 use super::{Secret, ValueError};
 use crate::network::network;
 use crate::rails::http::BaseUrl;
@@ -151,31 +151,24 @@ fn private_text(path: &Path) -> Result<Zeroizing<String>, ValueError> {
 fn token(text: &str) -> Result<Secret, ValueError> {
     let fits =
         (1..=SECRET_CHARACTERS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
-    if fits {
-        Ok(Secret::new(text))
-    } else {
-        Err(format!("must have 1 to {SECRET_CHARACTERS_MAX} visible characters of ASCII").into())
-    }
+    text_if(fits, text, "must have 1 to 1024 visible characters of ASCII").map(Secret::new)
 }
 
 fn public_key(text: &str) -> Result<Secret, ValueError> {
     let fits = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-    if fits { token(text) } else { Err("must have letters, digits, dashes and underscores".into()) }
+    text_if(fits, text, "must have letters, digits, dashes and underscores").and_then(|text| token(&text))
 }
 
 fn uuid(text: &str) -> Result<Secret, ValueError> {
-    match Uuid::try_parse(text) {
-        Ok(_) if text.len() == 36 => Ok(Secret::new(text)),
-        _ => Err("must be a UUID of 36 characters".into()),
-    }
+    let fits = text.len() == 36 && Uuid::try_parse(text).is_ok();
+    text_if(fits, text, "must be a UUID of 36 characters").map(Secret::new)
 }
 
 fn email(text: &str) -> Result<String, ValueError> {
     let is_plain = text.len() <= 254 && text.bytes().all(|byte| byte.is_ascii_graphic());
-    match text.split_once('@') {
-        Some((name, host)) if is_plain && !name.is_empty() && host.contains('.') => Ok(text.to_owned()),
-        _ => Err("must be an e-mail address".into()),
-    }
+    let parts = text.split_once('@');
+    let fits = is_plain && parts.is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
+    text_if(fits, text, "must be an e-mail address")
 }
 
 /// Its customers wait for an SMS: of a bank that is not there nobody would ask for it.

@@ -48,20 +48,14 @@ fn bare_url(text: &str) -> Result<String, ValueError> {
 
 /// None of both: the listener speaks plain HTTP.
 pub(super) fn tls(mut keys: Keys<'_>) -> Option<Tls> {
-    let files = match (keys.optional("certificate", path), keys.optional("key", path)) {
-        (Some(certificate), Some(key)) => Some(Tls { certificate, key }),
-        (None, None) => None,
-        (Some(_), None) => {
-            keys.bad("key", "is required beside the certificate");
-            None
-        }
-        (None, Some(_)) => {
-            keys.bad("certificate", "is required beside the key");
-            None
-        }
-    };
+    let (certificate, key) = (keys.optional("certificate", path), keys.optional("key", path));
+    match (&certificate, &key) {
+        (Some(_), None) => keys.bad("key", "is required beside the certificate"),
+        (None, Some(_)) => keys.bad("certificate", "is required beside the key"),
+        _ => {}
+    }
     keys.done();
-    files
+    Some(Tls { certificate: certificate?, key: key? })
 }
 
 settings! {
@@ -81,7 +75,7 @@ settings! {
 }
 
 settings! {
-    Storage, checked by check_storage {
+    Storage {
         path: PathBuf = parsed(PathBuf::from("data"), path),
         card_key_file: Option<PathBuf> = optional(path),
         reserve_bytes: u64 = integer(256 << 20, 0..=1 << 50),
@@ -93,18 +87,13 @@ settings! {
         pending_bytes_max: usize = integer(64 << 20, 16 << 20..=4 << 30),
         pending_records_max: usize = integer(65_536, 64..=16_777_216),
         batch_records_max: usize = integer(8_192, 1..=1_048_576),
-    }
-}
-
-fn check_storage(storage: &Storage, keys: &Keys<'_>) {
-    if storage.batch_records_max > storage.pending_records_max {
-        keys.bad("batch_records_max", "must not exceed storage.pending_records_max");
-    }
-    if storage.snapshot_all_hours > 24 * storage.snapshot_hourly_days {
-        keys.bad("snapshot_all_hours", "must not exceed storage.snapshot_hourly_days");
-    }
-    if storage.snapshot_hourly_days > storage.snapshot_daily_days {
-        keys.bad("snapshot_hourly_days", "must not exceed storage.snapshot_daily_days");
+    } refused where {
+        |storage| storage.batch_records_max > storage.pending_records_max
+            => "batch_records_max", "must not exceed storage.pending_records_max";
+        |storage| storage.snapshot_all_hours > 24 * storage.snapshot_hourly_days
+            => "snapshot_all_hours", "must not exceed storage.snapshot_hourly_days";
+        |storage| storage.snapshot_hourly_days > storage.snapshot_daily_days
+            => "snapshot_hourly_days", "must not exceed storage.snapshot_daily_days";
     }
 }
 

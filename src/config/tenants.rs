@@ -182,13 +182,11 @@ impl BootstrapTenant {
 }
 
 fn key(text: &str, prefix: &str) -> Result<Secret, ValueError> {
-    let fine = |rest: &str| {
-        !rest.is_empty()
-            && text.len() <= 128
-            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    };
+    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     match text.strip_prefix(prefix) {
-        Some(rest) if fine(rest) => Ok(Secret::new(text)),
+        Some(rest) if !rest.is_empty() && text.len() <= 128 && rest.bytes().all(is_fine) => {
+            Ok(Secret::new(text))
+        }
         _ => Err(format!("must be {prefix} and letters, digits or underscores").into()),
     }
 }

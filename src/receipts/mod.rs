@@ -18,7 +18,7 @@ use domain::resources::banks::Catalogue;
 use domain::trace::shown;
 use domain::values::money::{Currency, Rate, Usd, Usdt};
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
-use words::{Label, Words, method_name, words};
+use words::{Label, method_name};
 
 pub struct Shop {
     pub name: String,
@@ -56,11 +56,10 @@ impl Line {
 #[template(path = "receipt.html", config = "src/receipts/askama.toml")]
 struct Page<'a> {
     receipt: &'a Receipt,
-    w: Words,
 }
 
 pub fn page(receipt: &Receipt) -> String {
-    match (Page { receipt, w: words(receipt.language) }).render() {
+    match (Page { receipt }).render() {
         Ok(html) => html,
         // Writing to a text does not fail, and the template does nothing else.
         Err(error) => unreachable!("a receipt could not be written: {error}"),
@@ -68,6 +67,10 @@ pub fn page(receipt: &Receipt) -> String {
 }
 
 impl Receipt {
+    fn outcome(&self) -> Label {
+        if self.is_reversed { Label::REVERSED } else { Label::COMPLETED }
+    }
+
     pub fn of(entity: &Entity, shop: Shop, banks: &Catalogue, language: Language) -> Option<Receipt> {
         let (status, livemode) = match entity {
             Entity::Payment(payment) => (payment.status, payment.livemode),

@@ -4,7 +4,7 @@
 //! script it shows as a question mark, and stands in the page of HTML.
 
 use super::Receipt;
-use super::words::{Words, words};
+use super::words::Label;
 use deunicode::deunicode_char;
 use domain::values::text::is_invisible;
 use encoding_rs::WINDOWS_1252;
@@ -35,13 +35,14 @@ const PLAIN: Name<'static> = Name(b"F1");
 const BOLD: Name<'static> = Name(b"F2");
 
 pub fn pdf(receipt: &Receipt) -> Vec<u8> {
-    let w = words(receipt.language);
     let mut pdf = Pdf::new();
     let mut catalog = pdf.catalog(CATALOG);
     catalog.pages(PAGES).page_mode(PageMode::UseNone).lang(TextStr(receipt.language.code()));
     catalog.viewer_preferences().display_doc_title(true);
     catalog.finish();
-    pdf.document_info(INFO).title(TextStr(w.title)).author(TextStr(&receipt.shop.name));
+    pdf.document_info(INFO)
+        .title(TextStr(Label::TITLE.words(receipt.language)))
+        .author(TextStr(&receipt.shop.name));
     pdf.pages(PAGES).kids([ONLY_PAGE]).count(1);
     let mut page = pdf.page(ONLY_PAGE);
     page.media_box(Rect::new(0.0, 0.0, f32::from(PAGE.0), f32::from(PAGE.1)));
@@ -54,14 +55,14 @@ pub fn pdf(receipt: &Receipt) -> Vec<u8> {
     for (font, base) in [(PLAIN_FONT, &b"Helvetica"[..]), (BOLD_FONT, b"Helvetica-Bold")] {
         pdf.type1_font(font).base_font(Name(base)).encoding_predefined(Name(b"WinAnsiEncoding"));
     }
-    pdf.stream(CONTENT, &content(receipt, &w));
+    pdf.stream(CONTENT, &content(receipt));
     pdf.finish()
 }
 
-fn content(receipt: &Receipt, w: &Words) -> Vec<u8> {
+fn content(receipt: &Receipt) -> Vec<u8> {
     let mut canvas = Canvas { content: Content::new(), y: 780 };
     if !receipt.livemode {
-        canvas.text(LEFT, BOLD, 10, w.test_mode);
+        canvas.text(LEFT, BOLD, 10, Label::TEST_MODE.words(receipt.language));
         canvas.y -= 26;
     }
     canvas.wrapped(LEFT, BOLD, 16, &receipt.shop.name);
@@ -69,19 +70,19 @@ fn content(receipt: &Receipt, w: &Words) -> Vec<u8> {
         canvas.text(LEFT, PLAIN, 10, &format!("RIF {rif}"));
         canvas.y -= 16;
     }
-    canvas.text(LEFT, PLAIN, 11, w.title);
+    canvas.text(LEFT, PLAIN, 11, Label::TITLE.words(receipt.language));
     canvas.y -= 12;
     canvas.rule();
     canvas.y -= 22;
-    canvas.text(LEFT, PLAIN, 10, w.amount);
+    canvas.text(LEFT, PLAIN, 10, Label::AMOUNT.words(receipt.language));
     canvas.y -= 28;
     canvas.wrapped(LEFT, BOLD, 24, &receipt.amount.shown);
-    canvas.text(LEFT, BOLD, 11, if receipt.is_reversed { w.reversed } else { w.completed });
+    canvas.text(LEFT, BOLD, 11, receipt.outcome().words(receipt.language));
     canvas.y -= 16;
     for line in &receipt.lines {
         canvas.rule();
         canvas.y -= 16;
-        canvas.text(LEFT, PLAIN, 10, line.label.words(&receipt.language));
+        canvas.text(LEFT, PLAIN, 10, line.label.words(receipt.language));
         canvas.wrapped(VALUES, PLAIN, 10, &line.value.shown);
     }
     canvas.rule();
