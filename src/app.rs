@@ -38,7 +38,6 @@ use background::Background;
 pub use damage::EXIT_DAMAGED;
 use domain::values::ids::PLATFORM;
 use listeners::Listeners;
-pub use live_rails::LiveRailError;
 use live_rails::Networks;
 pub use startup_error::StartupError;
 use std::io;

@@ -1,9 +1,9 @@
 //! The BCV rate as R4 says it, as a feed of rates (`docs/contract.md, 18.3`): where R4 is configured
 //! and no other bank is named for it. Live mode is priced by it where nothing else is said.
 
-use super::LiveRailError;
 use crate::config::Config;
 use crate::outbound::Outbound;
+use crate::rails::http::NoClient;
 use crate::rails::r4::R4;
 use crate::rates::feeds::{Answering, Quoting};
 use crate::rates::market::{NEEDS, Need};
@@ -61,7 +61,7 @@ pub fn missing(config: &Config) -> Vec<Need> {
     NEEDS.into_iter().filter(|need| !is_met(need)).collect()
 }
 
-pub fn feed(config: &Config, outbound: &Outbound) -> Result<Option<FeedSpec>, LiveRailError> {
+pub fn feed(config: &Config, outbound: &Outbound) -> Result<Option<FeedSpec>, NoClient> {
     let (None, Some(r4)) = (&config.rates.bank, &config.rails.r4) else { return Ok(None) };
     let source = BankRate { r4: R4::new(r4.settings.clone())?, outbound: outbound.clone() };
     let series = Series::of(Pair::USD_VES, SOURCE).side("OFFICIAL");

@@ -1,5 +1,6 @@
 //! The rails of live mode that are configured, and what is missing of their settings.
 
+use super::StartupError;
 use crate::config;
 use crate::rails::checking::Finding;
 use crate::rails::evm::units::Units;
@@ -44,7 +45,7 @@ pub fn omissions(rails: &config::Rails) -> Vec<(&'static str, Finding)> {
 
 /// The networks of USDT that are configured, with their keys decrypted: once, before anything is opened,
 /// as what is wrong with them is the configuration's.
-pub fn networks(rails: &config::Rails) -> Result<Networks, LiveRailError> {
+pub fn networks(rails: &config::Rails) -> Result<Networks, StartupError> {
     let stuck_after = Duration::from_secs(rails.poll_seconds);
     rails.evm.iter().map(|network| Ok(Arc::new(Evm::new(evm(network, stuck_after)?)?))).collect()
 }
@@ -78,14 +79,6 @@ pub fn evm(evm: &config::Evm, stuck_after: Duration) -> Result<evm::Settings, Ba
         max_fee_per_gas: evm.max_fee_gwei.saturating_mul(GWEI),
         stuck_after,
     })
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum LiveRailError {
-    #[error(transparent)]
-    Setting(#[from] BadSetting),
-    #[error(transparent)]
-    Client(#[from] NoClient),
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 //! log with its engine, which replays, and then what the platform's book says.
 
 use super::halted::HaltedFile;
-use super::live_rails::{self, LiveRailError, Networks};
+use super::live_rails::{self, Networks};
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
 use super::{Outside, bank_rate, damage, not_started};
@@ -205,29 +205,19 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     admin::load_directory(services).await.map_err(failed)?;
     admin::settle_approvals(services).await.map_err(unanswered("the approvals"))?;
     admin::load_banks(services).await.map_err(unanswered("the banks"))?;
-    warn_of_unknown_banks(config, services);
-    warn_of_missing_prices(services);
-    admin::bootstrap(services, &config.bootstrap_tenants).await.map_err(failed)?;
-    services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
-    tenant_settings::push_pending(services).await.map_err(failed)?;
-    outbox::queue::start(services).await.map_err(unanswered("the orders that wait"))
-}
-
-fn warn_of_unknown_banks(config: &Config, services: &Services) {
     let banks = services.banks.now();
     let named = config.rails.r4.iter().flat_map(|r4| &r4.otp_banks);
     for code in named.filter(|code| banks.get(**code).is_none()) {
         let bank = code.number();
         tracing::warn!(bank, "rails.r4.otp_banks names a bank that the catalogue does not have");
     }
-}
-
-fn warn_of_missing_prices(services: &Services) {
-    let missing: Vec<String> =
-        services.prices.missing_in_live(services.now()).map(|need| need.to_string()).collect();
-    if !missing.is_empty() {
-        tracing::warn!(missing = missing.join("; "), "live mode has no price of some pairs");
+    for need in services.prices.missing_in_live(services.now()) {
+        tracing::warn!(missing = %need, "live mode has no price of a pair");
     }
+    admin::bootstrap(services, &config.bootstrap_tenants).await.map_err(failed)?;
+    services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
+    tenant_settings::push_pending(services).await.map_err(failed)?;
+    outbox::queue::start(services).await.map_err(unanswered("the orders that wait"))
 }
 
 fn start_prices(
@@ -295,7 +285,7 @@ fn open_rails(
     let fault = config.rails.simulator_fault;
     let simulator = Simulator::open(&books, disk, delay, fault)
         .map_err(|source| StartupError::Simulator { path: books, source })?;
-    let live = live_rails::all(&config.rails).map_err(LiveRailError::from)?;
+    let live = live_rails::all(&config.rails)?;
     for (rail, missing) in live_rails::omissions(&config.rails) {
         tracing::warn!(rail, what = missing.what, "{}", missing.text);
     }

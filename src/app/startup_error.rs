@@ -2,13 +2,14 @@
 //! configuration or the path in it. The error behind it is its source.
 
 use super::damage::ADVICE;
-use super::live_rails::LiveRailError;
+use super::live_rails::BadSetting;
 use crate::cluster::ClusterError;
 use crate::config::ConfigError;
 use crate::fetch::FetchError;
 use crate::gateway::beside::NotFound;
 use crate::http::open_files::OpenFilesError;
 use crate::http::tls::CertificateError;
+use crate::rails::http::NoClient;
 use crate::rails::simulator::BooksError;
 use crate::rates::{FeedError, RateStoreError};
 use crate::reconciliation::shelf::ShelfError;
@@ -78,7 +79,9 @@ pub enum StartupError {
         problem: Box<Problem>,
     },
     #[error(transparent)]
-    LiveRail(#[from] LiveRailError),
+    Setting(#[from] BadSetting),
+    #[error(transparent)]
+    Client(#[from] NoClient),
     #[error("the page at /: {0}")]
     Page(askama::Error),
 }
@@ -119,12 +122,7 @@ impl StartupError {
     }
 
     pub const fn is_of_the_configuration(&self) -> bool {
-        matches!(
-            self,
-            StartupError::Config(_)
-                | StartupError::NoPolicy
-                | StartupError::LiveRail(LiveRailError::Setting(_))
-        )
+        matches!(self, StartupError::Config(_) | StartupError::NoPolicy | StartupError::Setting(_))
     }
 }
 

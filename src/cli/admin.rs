@@ -230,7 +230,7 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
             // A reference makes a repetition harmless; one that nobody chose is shown in the
             // answer. It follows from the key, so that a repeat under the same key is the same
             // request.
-            None => match key.filter(|_| option.is_fresh()) {
+            None => match key.filter(|_| member == verbs::REFERENCE) {
                 Some(key) => Value::String(format!("cli-{key}")),
                 None => continue,
             },
@@ -304,6 +304,17 @@ mod tests {
     fn asks_for(line: &str, method: &str, path: &str, body: Option<Value>) {
         let asked = asks(line).expect(line);
         assert_eq!((asked.method, asked.path.as_str(), asked.body), (method, path, body), "{line}");
+    }
+
+    #[test]
+    fn no_word_is_known_that_a_description_says() {
+        let abouts: Vec<(&str, &str)> = verbs::ALL
+            .iter()
+            .flat_map(|verb| &verb.options)
+            .map(|option| (option.member, option.about.as_str()))
+            .collect();
+        let idle: Vec<_> = verbs::WORDS.iter().filter(|known| !abouts.contains(known)).collect();
+        assert!(idle.is_empty(), "{idle:?}");
     }
 
     #[test]

@@ -141,13 +141,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    fn bad_sequence(&self) -> Option<u64> {
-        match self {
-            Failure::Recovery(Failed::Damaged(damage)) => Some(damage.seq),
-            _ => None,
-        }
-    }
-
     /// 2 for what an operator has to write in another way, 74 for a server that met damage, 1 for the rest.
     fn exit_code(&self) -> ExitCode {
         match self {

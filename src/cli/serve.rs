@@ -38,7 +38,7 @@ impl Serve {
         } else {
             cluster::leave(&config.storage.path, self.take_over).map_err(StartupError::from)?;
         }
-        let networks = live_rails::networks(&config.rails).map_err(StartupError::from)?;
+        let networks = live_rails::networks(&config.rails)?;
         if config.server.traceable {
             privacy::allow_tracing().map_err(|error| Failure::Other(format!("server.traceable: {error}")))?;
         }

@@ -3,29 +3,19 @@
 
 use super::TOKEN_CHARACTERS_MIN;
 use std::borrow::Cow;
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 /// Such as "must be a path"; the reader of the key adds its name.
 pub type ValueError = Cow<'static, str>;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {error}{}", variable.as_ref().map(|variable| format!(" (in {variable})")).unwrap_or_default())]
 pub struct BadKey {
     /// Its dotted path, or the variable that stands for it.
     pub key: String,
     pub error: ValueError,
     pub variable: Option<String>,
-}
-
-impl fmt::Display for BadKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.key, self.error)?;
-        match &self.variable {
-            Some(variable) => write!(f, " (in {variable})"),
-            None => Ok(()),
-        }
-    }
 }
 
 #[derive(Debug, thiserror::Error)]

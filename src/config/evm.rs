@@ -3,7 +3,7 @@
 //! and is named.
 
 use super::keys::Keys;
-use super::live_rails::{Parse, secret};
+use super::live_rails::needed;
 use super::values::text_if;
 use super::{Secret, ValueError};
 use crate::rails::http::BaseUrl;
@@ -38,24 +38,18 @@ impl Evm {
 
     fn one(network: &'static str, mut keys: Keys<'_>) -> Option<Evm> {
         let is_given = keys.is_given();
-        let needed = |keys: &mut Keys<'_>, name, parse: Parse, named| {
-            let secret = secret(keys, name, parse);
-            if secret.is_none() && is_given {
-                keys.bad(named, MISSING);
-            }
-            secret.unwrap_or_else(|| Secret::new(""))
-        };
+        let [missing, in_file] = ["", "_file"].map(|ending| is_given.then_some((ending, MISSING)));
         let evm = Evm {
             network,
-            rpc_url: needed(&mut keys, "rpc_url", rpc_url, "rpc_url"),
+            rpc_url: needed(&mut keys, "rpc_url", rpc_url, missing),
             chain_id: number(&mut keys, "chain_id", is_given, 1..=i64::MAX as u64),
             usdt_contract: if is_given { keys.required("usdt_contract", contract) } else { String::new() },
             usdt_decimals: number(&mut keys, "usdt_decimals", is_given, 2..=18),
-            keystore: needed(&mut keys, "keystore", keystore, "keystore_file"),
-            keystore_password: needed(&mut keys, "keystore_password", words, "keystore_password_file"),
+            keystore: needed(&mut keys, "keystore", keystore, in_file),
+            keystore_password: needed(&mut keys, "keystore_password", words, in_file),
             confirmations: keys.integer("confirmations", 12, 1..=10_000),
             max_fee_gwei: number(&mut keys, "max_fee_gwei", is_given, 1..=1_000_000),
-            deposit_seed: needed(&mut keys, "deposit_seed", words, "deposit_seed_file"),
+            deposit_seed: needed(&mut keys, "deposit_seed", words, in_file),
         };
         let is_used = is_given && !keys.is_unread;
         keys.done();

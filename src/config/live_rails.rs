@@ -24,7 +24,7 @@ use zeroize::Zeroizing;
 const SECRET_CHARACTERS_MAX: usize = 1_024;
 /// Encrypted keys are the longest.
 const FILE_BYTES_MAX: u64 = 8_192;
-const BESIDE: &str = "is required beside base_url";
+const BESIDE: (&str, &str) = ("", "is required beside base_url");
 /// Lets others than the owner do something.
 const OTHERS: u32 = 0o077;
 const TIMEOUT_SECONDS: u64 = 25;
@@ -47,7 +47,7 @@ impl R4 {
         let (base_url, is_given) = base_url(&mut keys)?;
         let r4 = R4 {
             settings: r4::Settings {
-                commerce_token: needed(&mut keys, "commerce_token", token, is_given),
+                commerce_token: needed(&mut keys, "commerce_token", token, is_given.then_some(BESIDE)),
                 path_family: keys.one_of("path_family", PathFamily::Mb, &PathFamily::ALL),
                 signature_case: keys.one_of("signature_case", SignatureCase::Lower, &SignatureCase::ALL),
                 c2p_leading_space: keys.boolean("c2p_leading_space", false),
@@ -74,10 +74,10 @@ impl R4 {
 pub(super) fn wompi(mut keys: Keys<'_>, poll_seconds: u64) -> Option<wompi::Settings> {
     let (base_url, is_given) = base_url(&mut keys)?;
     let wompi = wompi::Settings {
-        public_key: needed(&mut keys, "public_key", public_key, is_given),
-        private_key: needed(&mut keys, "private_key", token, is_given),
-        events_secret: needed(&mut keys, "events_secret", token, is_given),
-        integrity_secret: needed(&mut keys, "integrity_secret", token, is_given),
+        public_key: needed(&mut keys, "public_key", public_key, is_given.then_some(BESIDE)),
+        private_key: needed(&mut keys, "private_key", token, is_given.then_some(BESIDE)),
+        events_secret: needed(&mut keys, "events_secret", token, is_given.then_some(BESIDE)),
+        integrity_secret: needed(&mut keys, "integrity_secret", token, is_given.then_some(BESIDE)),
         customer_email: keys.optional("customer_email", email),
         timeout: timeout(&mut keys, is_given, poll_seconds),
         idle: idle(&mut keys),
@@ -115,10 +115,16 @@ pub(super) fn secret(keys: &mut Keys<'_>, name: &str, parse: Parse) -> Option<Se
     Some(Secret::new(""))
 }
 
-fn needed(keys: &mut Keys<'_>, name: &str, parse: Parse, is_configured: bool) -> Secret {
+/// `missing` is what is said of one that has to be there, if it has to, after an ending of its name.
+pub(super) fn needed(
+    keys: &mut Keys<'_>,
+    name: &str,
+    parse: Parse,
+    missing: Option<(&str, &'static str)>,
+) -> Secret {
     let secret = secret(keys, name, parse);
-    if secret.is_none() && is_configured {
-        keys.bad(name, BESIDE);
+    if let (None, Some((ending, why))) = (&secret, missing) {
+        keys.bad(&format!("{name}{ending}"), why);
     }
     secret.unwrap_or_else(|| Secret::new(""))
 }
@@ -297,7 +303,7 @@ mod tests {
     fn a_secret_that_is_given_twice_is_not_missing() {
         let error =
             parse(&format!("{R4_LINES}commerce_token_file = \"/x\"\n")).expect_err("twice").to_string();
-        assert!(error.contains("give one of them") && !error.contains(BESIDE), "{error}");
+        assert!(error.contains("give one of them") && !error.contains(BESIDE.1), "{error}");
     }
 
     #[test]

@@ -42,6 +42,13 @@ struct File {
     made: Made,
 }
 
+macro_rules! asset {
+    ($route:literal, $path:literal, $media:literal, $folder:literal) => {{
+        let made = Made::new(include_bytes!(concat!($folder, $path)).to_vec());
+        File { path: $path, route: $route, media: $media, made }
+    }};
+}
+
 struct Site {
     groups: Vec<Group>,
     pages: Vec<(&'static str, Made)>,
@@ -194,39 +201,17 @@ impl Site {
 
 impl<M> Guides<M> {
     pub fn new(test_key: Option<&str>, value: impl Fn(&'static str) -> M) -> Guides<M> {
-        let file =
-            |path, route, media, bytes: &[u8]| File { path, route, media, made: Made::new(bytes.to_vec()) };
         Guides {
             values: ROUTES.map(value),
             test_key: test_key.map(str::to_owned),
             sites: [const { OnceLock::new() }; 2],
             files: [
-                file("guides.css", 3, "text/css; charset=utf-8", include_bytes!("guides.css")),
-                file("guides.js", 5, "text/javascript; charset=utf-8", include_bytes!("guides.js")),
-                file(
-                    "images/payment-states.es.svg",
-                    4,
-                    "image/svg+xml",
-                    include_bytes!("../../docs/images/payment-states.es.svg"),
-                ),
-                file(
-                    "images/payment-states.en.svg",
-                    4,
-                    "image/svg+xml",
-                    include_bytes!("../../docs/images/payment-states.en.svg"),
-                ),
-                file(
-                    "images/checkout-phone.es.png",
-                    4,
-                    "image/png",
-                    include_bytes!("../../docs/images/checkout-phone.es.png"),
-                ),
-                file(
-                    "images/checkout-phone.en.png",
-                    4,
-                    "image/png",
-                    include_bytes!("../../docs/images/checkout-phone.en.png"),
-                ),
+                asset!(3, "guides.css", "text/css; charset=utf-8", ""),
+                asset!(5, "guides.js", "text/javascript; charset=utf-8", ""),
+                asset!(4, "images/payment-states.es.svg", "image/svg+xml", "../../docs/"),
+                asset!(4, "images/payment-states.en.svg", "image/svg+xml", "../../docs/"),
+                asset!(4, "images/checkout-phone.es.png", "image/png", "../../docs/"),
+                asset!(4, "images/checkout-phone.en.png", "image/png", "../../docs/"),
             ],
         }
     }
