@@ -9,7 +9,6 @@ use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// An address is a network of its own.
 pub fn network(text: &str) -> Result<IpNet, &'static str> {
     let network = text.trim().parse().or_else(|_| text.trim().parse().map(|address: IpAddr| address.into()));
     network.map_err(|_| "must be an address or a network such as 10.0.0.0/8")

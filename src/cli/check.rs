@@ -56,7 +56,6 @@ impl Check {
     }
 }
 
-/// Returns how many findings are wrong.
 fn report(rail: &str, findings: &[Finding]) -> Result<usize, Failure> {
     for finding in findings {
         super::print(line(rail, finding).as_bytes())?;

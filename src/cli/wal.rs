@@ -132,7 +132,6 @@ pub struct Verify {
 }
 
 impl Verify {
-    /// The error names the first bad sequence.
     pub fn run(self) -> Result<(), Failure> {
         let began = Instant::now();
         let verified =

@@ -89,7 +89,6 @@ enum Given {
 }
 
 impl Given {
-    /// What stands without quotes in a file.
     fn bare<T: FromStr>(self, of: impl FnOnce(&Value) -> Option<T>) -> Option<T> {
         match self {
             Given::File(value) => of(&value),

@@ -148,7 +148,6 @@ pub struct BootstrapTenant {
     pub name: String,
     /// A random key if empty.
     pub test_key: Option<Secret>,
-    /// A random key if empty.
     pub live_key: Option<Secret>,
 }
 

@@ -12,7 +12,6 @@ const SMALL: [&str; 24] = [
 ];
 /// Of the shortest word that may be mistyped: any two shorter ones are alike.
 const MISTYPED_MIN: usize = 5;
-/// Of the shortest beginning that stands for a word.
 const BEGINNING_MIN: usize = 4;
 
 #[derive(Deserialize)]

@@ -32,7 +32,6 @@ pub fn readable(answer: &str, width: Option<usize>) -> String {
     table.to_string()
 }
 
-/// What has parts of its own does not fit into a row; asking for one item shows it.
 fn list(items: &[Value], width: Option<usize>) -> String {
     if items.is_empty() {
         return "none".to_owned();

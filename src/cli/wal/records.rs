@@ -187,7 +187,6 @@ impl Inspect {
     }
 }
 
-/// In both modes. Tenants are in the log themselves.
 fn keys_of(reader: &Reader, id: &str) -> Result<[u64; 2], Failure> {
     let unknown = || Failure::Other(format!("there is no tenant {id} in this log"));
     let id = Id::parse(id).ok_or_else(unknown)?;
@@ -217,7 +216,6 @@ pub struct Explain {
 }
 
 impl Explain {
-    /// Once, at the speed of reading the log.
     pub fn run(self) -> Result<(), Failure> {
         let id = Id::parse(self.id.trim()).ok_or_else(|| {
             Failure::Other(format!(
@@ -278,7 +276,6 @@ impl Explain {
         end(out)
     }
 
-    /// It may tell of a wrong code.
     fn line(
         &self,
         stored: &wal::Record,
