@@ -3,9 +3,6 @@
 //! The listener comes first and says that it is not ready; then the parts behind it (`parts.rs`):
 //! the log, the engine, which replays, the feeds, the platform's tenants; then the gate opens.
 //! A stop takes the same steps in reverse.
-//!
-//! Starting and stopping belong here and in this folder, and so does what a start has to know of
-//! its machine. Rules do not, and no request comes this way.
 
 mod background;
 pub mod bank_rate;
@@ -21,7 +18,6 @@ mod room;
 mod startup_error;
 mod stop_signals;
 mod surfaces;
-mod translate;
 mod welcome;
 
 use crate::cluster::front::{ListenerKind, StandbyFront};
@@ -42,12 +38,11 @@ use background::Background;
 pub use damage::EXIT_DAMAGED;
 use domain::values::ids::PLATFORM;
 use listeners::Listeners;
-pub use live_rails::LiveRailError;
 use live_rails::Networks;
 pub use startup_error::StartupError;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use stop_signals::StopSignals;
 
 /// The parts that are made before anything is opened: what is wrong with them is the configuration's.
@@ -56,8 +51,6 @@ pub struct Outside {
     pub networks: Networks,
 }
 
-/// Runs until a signal says stop.
-///
 /// The books of the tenant keys in `set_aside` are not recovered; they are halted until an operator
 /// resumes them.
 pub async fn run(
@@ -102,7 +95,14 @@ pub async fn run(
     };
     room::keep_some(&disk);
     let background = Background::start(&config, &services, disk)?;
-    let metrics = metrics(&config, &services, &listeners);
+    let metrics = Metrics {
+        services: Arc::clone(&services),
+        traffic: listeners.traffic.clone(),
+        certificates: listeners.certificates.clone(),
+        ended_badly: damage::last_end(&config.storage.path),
+        is_open: config.admin.listen.ip().is_loopback(),
+        started: SystemTime::now(),
+    };
     let [public, of_operators] = surfaces::servers(&config, &services, metrics)?;
     listeners.api_gate.open(public);
     listeners.admin_gate.open(of_operators);
@@ -139,18 +139,6 @@ fn warn_of_weak_access(access: &AdminAccess) {
     }
 }
 
-fn metrics(config: &Config, services: &Arc<Services>, listeners: &Listeners) -> Metrics {
-    Metrics::new(
-        Arc::clone(services),
-        listeners.traffic.clone(),
-        listeners.certificates.clone(),
-        damage::last_end(&config.storage.path),
-        config.admin.listen.ip().is_loopback(),
-    )
-}
-
-/// Tells everybody who waits for the start that it is over: other machines, the log, a person at a
-/// terminal, systemd.
 fn say_ready(config: &Config, services: &Services) {
     if let Some(cluster) = &services.cluster {
         cluster.opened(services.engine.reader().clone());
@@ -209,7 +197,7 @@ async fn listen_to_peers(
         // Nothing looks at the disk by itself while another node leads.
         room: Arc::new(move || {
             disk.look();
-            if disk.has_room(PLATFORM) { Ok(()) } else { Err(Problem::disk_nearly_full()) }
+            if disk.has_room(PLATFORM, false) { Ok(()) } else { Err(Problem::disk_nearly_full()) }
         }),
     }));
     let peers = PeerFront::new(node.clone(), key, peer_guard(config), Arc::clone(api), Arc::clone(admin));

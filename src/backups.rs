@@ -16,7 +16,6 @@ const PATH_CHARACTERS_MAX: usize = 4096;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// The directory, from the root.
     pub directory: String,
     pub seq: Seq,
 }
@@ -82,7 +81,6 @@ pub async fn make(
     copying.await.map_err(Problem::internal_error)?
 }
 
-/// The problem of a backup that did not come about; `why` is for the log.
 pub fn failed(why: String) -> Problem {
     Problem::refused(500, "backup_failed", "no usable copy was made; the server's log says why").because(why)
 }

@@ -5,42 +5,22 @@
 //! A member that is there twice with different values is null: nobody can tell which of them counts.
 //! What a member means must not be known here.
 
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 
 const DEPTH_MAX: usize = 64;
-/// The bytes of Windows-1252 from 0x80 on that are other characters than in Latin-1; those that it leaves
-/// free are as in Latin-1.
-const WINDOWS_1252: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
-    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
-];
-
 /// The text that bytes are: UTF-8, or UTF-16 if a byte-order mark says so; else Windows-1252, of which
 /// Latin-1 is the part that people write.
 pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
-    let wide = |rest: &[u8], read: fn([u8; 2]) -> u16| {
-        let units: Vec<u16> = rest.as_chunks().0.iter().map(|unit| read(*unit)).collect();
-        Cow::Owned(String::from_utf16_lossy(&units))
-    };
-    match bytes {
-        [0xFF, 0xFE, rest @ ..] => return wide(rest, u16::from_le_bytes),
-        [0xFE, 0xFF, rest @ ..] => return wide(rest, u16::from_be_bytes),
-        _ => {}
-    }
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    match str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(bytes.iter().map(|byte| character(*byte)).collect()),
+    let (encoding, mark) = Encoding::for_bom(bytes).unwrap_or((UTF_8, 0));
+    match str::from_utf8(&bytes[mark..]) {
+        Ok(text) if encoding == UTF_8 => Cow::Borrowed(text),
+        Err(_) if encoding == UTF_8 => WINDOWS_1252.decode_without_bom_handling(&bytes[mark..]).0,
+        _ => encoding.decode_without_bom_handling(&bytes[mark..]).0,
     }
 }
 
-fn character(byte: u8) -> char {
-    let at = usize::from(byte).wrapping_sub(0x80);
-    WINDOWS_1252.get(at).copied().unwrap_or(char::from(byte))
-}
-
-/// The value that bytes are; `None` where they are no JSON, whoever wrote it.
 pub fn json(bytes: &[u8]) -> Option<Value> {
     let text = decoded(bytes);
     let mut rest = Rest(&text);
@@ -49,7 +29,6 @@ pub fn json(bytes: &[u8]) -> Option<Value> {
     rest.0.is_empty().then_some(value)
 }
 
-/// The part of a text that has not been read.
 struct Rest<'a>(&'a str);
 
 impl Rest<'_> {
@@ -83,41 +62,44 @@ impl Rest<'_> {
 
     fn object(&mut self, depth: usize) -> Option<Value> {
         let mut members = Map::new();
-        self.comes("{");
-        if self.comes("}") {
-            return Some(Value::Object(members));
-        }
-        loop {
-            self.space();
-            let name = self.text()?;
-            if !self.comes(":") {
+        self.parts("{", "}", |rest| {
+            rest.space();
+            let name = rest.text()?;
+            if !rest.comes(":") {
                 return None;
             }
-            let value = self.value(depth + 1)?;
+            let value = rest.value(depth + 1)?;
             match members.get_mut(&name) {
                 Some(before) if *before != value => *before = Value::Null,
                 Some(_) => {}
                 None => drop(members.insert(name, value)),
             }
-            if self.comes("}") {
-                return Some(Value::Object(members));
-            }
-            if !self.comes(",") {
-                return None;
-            }
-        }
+            Some(())
+        })?;
+        Some(Value::Object(members))
     }
 
     fn list(&mut self, depth: usize) -> Option<Value> {
         let mut values = Vec::new();
-        self.comes("[");
-        if self.comes("]") {
-            return Some(Value::Array(values));
+        self.parts("[", "]", |rest| Some(values.push(rest.value(depth + 1)?)))?;
+        Some(Value::Array(values))
+    }
+
+    /// What stands between two brackets, divided by commas.
+    fn parts(
+        &mut self,
+        open: &str,
+        close: &str,
+        mut part: impl FnMut(&mut Self) -> Option<()>,
+    ) -> Option<()> {
+        self.comes(open);
+        if self.comes(close) {
+            return Some(());
         }
         loop {
-            values.push(self.value(depth + 1)?);
-            if self.comes("]") {
-                return Some(Value::Array(values));
+            part(self)?;
+            if self.comes(close) {
+                return Some(());
             }
             if !self.comes(",") {
                 return None;
@@ -125,7 +107,6 @@ impl Rest<'_> {
         }
     }
 
-    /// A number as it was written; one that JSON does not know, as with zeros before it, as text.
     fn number(&mut self) -> Value {
         let is_part = |character: char| character.is_ascii_digit() || "+-.eE".contains(character);
         let end = self.0.find(|character| !is_part(character)).unwrap_or(self.0.len());
@@ -184,7 +165,6 @@ impl Rest<'_> {
     }
 }
 
-/// The four hexadecimal digits that a text begins with.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     u16::from_str_radix(digits, 16).ok()

@@ -5,8 +5,7 @@
 //! or a value out of bounds is a [`ConfigError`], one line that names the key. Secrets do not show
 //! in Debug output.
 //!
-//! Reading and checking values belong here. What is done with them does not: it must not know the
-//! parts of the server (`app/translate.rs` hands them over).
+//! It knows nothing of the parts of the server but the types of rates and rails that a setting is read into.
 
 mod admin;
 mod cluster;
@@ -17,7 +16,6 @@ mod keys;
 mod live_rails;
 mod pins;
 mod rails;
-mod secret;
 mod server;
 mod tenants;
 #[cfg(test)]
@@ -25,14 +23,14 @@ mod tests;
 mod values;
 mod webhooks;
 
+pub use crate::rails::secret::ApiSecret as Secret;
 pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
 pub use cluster::Cluster;
 pub use error::{ConfigError, TokenError, ValueError};
 pub use evm::{EVM_NETWORKS, Evm};
-pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
-pub use live_rails::{R4, SecretSource, Wompi};
+pub use feeds::Rates;
+pub use live_rails::R4;
 pub use rails::Rails;
-pub use secret::Secret;
 pub use server::{Engine, Limits, Log, LogFormat, Requests, Server, Storage, Telemetry, Tls};
 pub use tenants::BootstrapTenant;
 pub use webhooks::Webhooks;
@@ -45,11 +43,10 @@ use keys::{Keys, Source};
 use std::path::{Path, PathBuf};
 use values::{origin, url};
 
-/// The files of which the first that is there is read when no other is named: in the current directory, or
-/// where the package installs it.
+/// In the current directory, or where the package installs it: the first that is there counts.
 pub const DEFAULT_FILES: [&str; 2] = ["config.toml", "/etc/pasarela/config.toml"];
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Config {
     pub server: Server,
     pub admin: Admin,
@@ -58,17 +55,13 @@ pub struct Config {
     pub engine: Engine,
     pub limits: Limits,
     pub rates: Rates,
-    /// `[calendar] holidays`: days that are no business days in Caracas.
     pub holidays: Vec<Date>,
     pub tenant_defaults: Settings,
-    /// `[[bootstrap.tenants]]`.
     pub bootstrap_tenants: Vec<BootstrapTenant>,
     pub webhooks: Webhooks,
     pub requests: Requests,
-    /// `[public] allowed_origins`: sites that browsers may call the public interface from.
     pub public_allowed_origins: Vec<String>,
     pub rails: Rails,
-    /// `[banks] feed_url`: where the catalogue is refreshed from.
     pub banks_feed_url: Option<String>,
     /// `[crypto] network_fee_usdt`, in the order of `Network::NAMES`.
     pub network_fees: [Usdt; 4],
@@ -81,8 +74,9 @@ pub struct Config {
 
 impl Config {
     /// The configuration of `file`, or of the first of [`DEFAULT_FILES`] that is there, and of the
-    /// environment.
-    pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
+    /// environment. Where files of secrets are not read, a rail that has one is left out: whoever else
+    /// reads the configuration may not be allowed to.
+    pub fn load(file: Option<&Path>, reads_secrets: bool) -> Result<Self, ConfigError> {
         let default = || DEFAULT_FILES.iter().map(Path::new).find(|file| file.exists());
         let file = file.or_else(default);
         let text = match file {
@@ -99,10 +93,11 @@ impl Config {
                 environment.push((name, value));
             }
         }
-        let config = Self::parse(&text, environment).map_err(|error| match file {
-            Some(file) => ConfigError::InFile { path: file.to_owned(), source: Box::new(error) },
-            None => error,
-        })?;
+        let config =
+            Self::parsed(&text, Source::new(environment, reads_secrets)).map_err(|error| match file {
+                Some(file) => ConfigError::InFile { path: file.to_owned(), source: Box::new(error) },
+                None => error,
+            })?;
         Ok(Config { file_with_token: file.filter(|_| has_token(&text)).map(Path::to_owned), ..config })
     }
 
@@ -110,11 +105,14 @@ impl Config {
         text: &str,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
+        Self::parsed(text, Source::new(environment, false))
+    }
+
+    fn parsed(text: &str, source: Source) -> Result<Self, ConfigError> {
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
             ConfigError::Syntax { line: before.matches('\n').count() + 1, source: error }
         })?;
-        let source = Source::new(environment);
         let config = Self::read(Keys::root(table, &source));
         let findings = source.finish();
         if findings.is_empty() { Ok(config) } else { Err(ConfigError::BadKeys(findings)) }

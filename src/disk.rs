@@ -15,8 +15,8 @@ const TEST_RESERVES: u64 = 2;
 
 #[derive(Debug)]
 pub struct Disk {
-    data: PathBuf,
-    reserve_bytes: u64,
+    pub(crate) data: PathBuf,
+    pub(crate) reserve_bytes: u64,
     free_bytes: AtomicU64,
     is_short: AtomicBool,
 }
@@ -34,11 +34,9 @@ impl Disk {
         disk
     }
 
-    /// Checks the disk again, and returns the bytes that are free now. If the check fails, the last
-    /// value stays.
+    /// The bytes that are free now; those of the last look if it fails.
     pub fn look(&self) -> u64 {
-        // The directory is not there before the first start, so the first ancestor that is there is
-        // asked.
+        // Before the first start the directory is not there yet.
         let there = self
             .data
             .ancestors()
@@ -63,17 +61,16 @@ impl Disk {
         free
     }
 
-    /// Whether something new may be written for a tenant in a mode, or for the platform.
-    pub fn has_room(&self, tenant: u64) -> bool {
-        let reserves = if is_live(tenant) { 1 } else { TEST_RESERVES };
-        self.free_bytes.load(Ordering::Relaxed) >= self.reserve_bytes.saturating_mul(reserves)
-    }
-
-    /// Whether what falls due by itself (a deadline, a delivery) may be written for a tenant in a mode. There may be
-    /// more of it than the reserve holds, so it waits before banks' answers have to.
-    pub fn has_room_for_due(&self, tenant: u64) -> bool {
-        let reserve = if is_live(tenant) { self.reserve_bytes / 2 } else { self.reserve_bytes };
-        self.free_bytes.load(Ordering::Relaxed) >= reserve
+    /// Whether something may be written for a tenant in a mode, or for the platform: something new, or what falls due
+    /// by itself (a deadline, a delivery). There may be more of that than the reserve holds, so it waits before banks'
+    /// answers have to.
+    pub fn has_room(&self, tenant: u64, is_due: bool) -> bool {
+        let least = match (is_live(tenant), is_due) {
+            (true, true) => self.reserve_bytes / 2,
+            (true, false) | (false, true) => self.reserve_bytes,
+            (false, false) => self.reserve_bytes.saturating_mul(TEST_RESERVES),
+        };
+        self.free_bytes.load(Ordering::Relaxed) >= least
     }
 
     /// Whether so many bytes more leave the reserve as it is; looks at once.
@@ -81,20 +78,8 @@ impl Disk {
         self.reserve_bytes == 0 || self.look() >= self.reserve_bytes.saturating_add(bytes)
     }
 
-    pub fn is_short(&self) -> bool {
-        self.is_short.load(Ordering::Relaxed)
-    }
-
     pub fn free_bytes(&self) -> u64 {
         self.free_bytes.load(Ordering::Relaxed)
-    }
-
-    pub fn reserve_bytes(&self) -> u64 {
-        self.reserve_bytes
-    }
-
-    pub fn data(&self) -> &Path {
-        &self.data
     }
 }
 
@@ -111,7 +96,11 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         for (reserve, is_short) in [(0, false), (1, false), (u64::MAX, true)] {
             let disk = Disk::new(&directory.path().join("not/yet"), reserve);
-            assert_eq!((disk.is_short(), !disk.has_room(LIVE)), (is_short, is_short), "{reserve}");
+            assert_eq!(
+                [LIVE, PLATFORM].map(|tenant| disk.has_room(tenant, false)),
+                [!is_short; 2],
+                "{reserve}"
+            );
             assert_eq!(disk.has_room_for(1), !is_short);
             assert!(disk.free_bytes() > 0 && disk.free_bytes() < u64::MAX);
         }
@@ -125,14 +114,14 @@ mod tests {
             [(200, true, true), (199, false, true), (100, false, true), (99, false, false)]
         {
             disk.free_bytes.store(free, Ordering::Relaxed);
-            let taken = [TEST, LIVE, PLATFORM].map(|tenant| disk.has_room(tenant));
+            let taken = [TEST, LIVE, PLATFORM].map(|tenant| disk.has_room(tenant, false));
             assert_eq!(taken, [test, live, live], "{free} bytes are free");
         }
         for (free, test, live) in
             [(100, true, true), (99, false, true), (50, false, true), (49, false, false)]
         {
             disk.free_bytes.store(free, Ordering::Relaxed);
-            let goes_on = [TEST, LIVE, PLATFORM].map(|tenant| disk.has_room_for_due(tenant));
+            let goes_on = [TEST, LIVE, PLATFORM].map(|tenant| disk.has_room(tenant, true));
             assert_eq!(goes_on, [test, live, live], "{free} bytes are free");
         }
     }

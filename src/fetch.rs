@@ -24,12 +24,10 @@ pub struct Fetcher {
 
 impl Fetcher {
     pub fn new(timeout: Duration) -> Result<Fetcher, FetchError> {
-        // Fails when somebody installed it before, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .user_agent(USER_AGENT)
-            // Redirects are not followed: nobody has agreed to where they lead, least of all with
-            // our headers.
+            // Nobody has agreed to where they lead, least of all with our headers.
             .redirect(redirect::Policy::none())
             .timeout(timeout)
             .pool_max_idle_per_host(1)
@@ -73,7 +71,8 @@ impl Fetcher {
     }
 }
 
-fn causes(error: &dyn Error) -> String {
+/// An error with those behind it.
+pub fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

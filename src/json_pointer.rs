@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 const FOUND_MAX: usize = 10_000;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pointer {
     tokens: Vec<String>,
 }
@@ -18,7 +18,6 @@ impl Pointer {
         const EXPECTED: &str = "must be a JSON pointer such as /data/price or /data/*/price";
         let rest = text.strip_prefix('/').ok_or(EXPECTED)?;
         let token = |token: &str| {
-            // `~` begins `~0` and `~1`, which stand for `~` and `/`.
             let escapes_well = token.split('~').skip(1).all(|after| after.starts_with(['0', '1']));
             escapes_well.then(|| token.replace("~1", "/").replace("~0", "~")).ok_or(EXPECTED)
         };

@@ -64,8 +64,7 @@ impl Language {
         self.figure(&plain)
     }
 
-    /// A plain decimal number, such as the API writes it, with groups of three and the language's
-    /// point. What is no number stays as it is.
+    /// A plain decimal number in the same form. What is no number stays as it is.
     pub fn figure(self, plain: &str) -> String {
         let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
         let digits = whole.strip_prefix('-').unwrap_or(whole);

@@ -13,14 +13,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The confirmation that this machine leads, where there are others; it never comes on one that
-/// does not.
+/// The confirmation that this machine leads; it never comes on one that does not.
 pub type Leads = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
 #[derive(Clone)]
 pub struct Outbound {
     live: Arc<AtomicBool>,
-    leads: Option<Leads>,
+    pub(crate) leads: Option<Leads>,
 }
 
 impl fmt::Debug for Outbound {
@@ -42,12 +41,7 @@ impl Outbound {
         Outbound { leads, ..self }
     }
 
-    pub fn is_led(&self) -> bool {
-        self.leads.is_some()
-    }
-
-    /// Waits until it is sure that this machine leads, and so may speak to the outside; for ever on
-    /// one that does not, since what waits here is another machine's to do.
+    /// For ever on a machine that does not lead: what waits here is another's to do.
     pub async fn until_it_leads(&self) {
         if let Some(leads) = &self.leads {
             leads().await;

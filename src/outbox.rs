@@ -67,7 +67,7 @@ pub struct Outbox {
 
 impl Outbox {
     pub fn new(rails: Arc<Registry>, market: Market, observers: Observers, clock: Clock) -> Outbox {
-        let under_way = rails.outbound.is_led().then(UnderWay::default);
+        let under_way = rails.outbound.leads.is_some().then(UnderWay::default);
         let (last_read, services) = (LastRead::default(), Arc::default());
         Outbox { rails, market, observers, clock, under_way, last_read, services }
     }
@@ -144,7 +144,7 @@ impl Effects<Domain> for Outbox {
         let (rail, outcomes) = (Arc::clone(&self.rails.test), Arc::clone(&self.rails.test_outcomes));
         let services = Arc::clone(&self.services);
         // Only where others may lead is it asked whether this machine does.
-        let outbound = self.rails.outbound.is_led().then(|| self.rails.outbound.clone());
+        let outbound = self.rails.outbound.leads.is_some().then(|| self.rails.outbound.clone());
         let Effect { entity, operation, rail_id: _, at, how, order } = effect;
         // Known before anything waits: what is asked next waits for it.
         let is_question = how == How::Ask;

@@ -17,7 +17,7 @@ use crate::disk::Disk;
 use crate::http::respond::RequestId;
 use api::writer::Object;
 use crossbeam::queue::ArrayQueue;
-use domain::values::ids::Id;
+use domain::values::ids::{Id, PLATFORM};
 use domain::values::time::{DAY_MS, Timestamp};
 use rocksdb::{
     BlockBasedOptions, Cache, DB, DBCompactionStyle, DBCompressionType, Direction, FifoCompactOptions,
@@ -112,7 +112,7 @@ impl RequestLog {
     pub fn open(directory: &Path, bytes_max: u64, disk: &Arc<Disk>) -> Result<RequestLog, RequestsError> {
         let options = wal::fitting(directory, options(bytes_max))?;
         let db = DB::open(&options, directory).or_else(|error| {
-            if disk.is_short() {
+            if !disk.has_room(PLATFORM, false) {
                 return Err(error);
             }
             tracing::warn!(%error, "the log of requests does not open and begins anew");
@@ -145,7 +145,7 @@ impl RequestLog {
 
     /// Notes a request, if the disk has room for what its caller's mode writes.
     pub fn note(&self, answered: Answered) {
-        if !self.shelf.disk.has_room(answered.tenant) || self.shelf.queue.push(answered).is_err() {
+        if !self.shelf.disk.has_room(answered.tenant, false) || self.shelf.queue.push(answered).is_err() {
             self.shelf.counters.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -4,9 +4,8 @@
 //!
 //! A thread of its own with the lowest priority does it, after each round of snapshots, and rests
 //! so often, and so much longer than it works, that it costs a small share of one core and keeps nobody
-//! waiting (`store/read_budget.rs`). On a server that writes
-//! faster than that share can follow, each round takes other books, and every book its newest
-//! state: the figures say how many were checked, and how long ago.
+//! waiting (`store/read_budget.rs`). On a server that writes faster than that share can follow, each round
+//! takes other books, and every book its newest state.
 
 use crate::recovery::Failed;
 use crate::recovery::recheck::{Rechecked, recheck};
@@ -26,19 +25,15 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 const REST: u32 = 19;
 /// Books in one round: they are in memory twice.
 const BOOKS_MAX: usize = 64;
-/// Records between two snapshots of a book that are applied again; further apart only totals are
-/// checked.
+/// Between two snapshots of a book that are further apart only totals are checked.
 const RECORDS_MAX: u64 = 1_000_000;
 
 #[derive(Debug)]
 pub struct Counters {
     began: Instant,
-    /// Books whose totals were added up again.
     pub books: AtomicU64,
-    /// The checked books that were derived again from records.
     pub derived: AtomicU64,
     pub records: AtomicU64,
-    /// Books that were not right, each of which was halted.
     pub breaches: AtomicU64,
     /// The time of the last check, in ms since `began`; that too when none was new.
     last_ms: AtomicU64,
@@ -77,7 +72,7 @@ struct Checker {
     counters: Arc<Counters>,
     rests: Rests,
     checked: HashMap<u64, Seq>,
-    /// The tenant key that was checked last: the next round begins behind it.
+    /// The next round begins behind it.
     last: u64,
     seen: Seq,
 }

@@ -7,8 +7,6 @@
 //! A line about one request carries its id in the field `request_id`. There is no span of `tracing`
 //! per request: it would cost more than the rest of the way through the front. Values are fields,
 //! and no secret is one.
-//!
-//! The form of reports belongs here; the reports are made where their causes are.
 
 mod journal;
 pub mod spans;
@@ -37,7 +35,6 @@ pub fn start(log: &Log) {
         LogFormat::Json => false,
         LogFormat::Text => true,
     };
-    // The configuration has checked the level.
     // ractor opens a span per actor, and a payout is an actor: only its warnings are worth that.
     let filter = log.level.parse::<Targets>().unwrap_or_default().with_target("ractor", Level::WARN);
     let subscriber = tracing_subscriber::registry().with(filter);

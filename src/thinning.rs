@@ -20,26 +20,22 @@ use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot::{self, error::RecvError};
-use wal::{ReadError, Reader, Retention, Seq, SnapshotHead};
+use tokio::sync::oneshot;
+use wal::{Reader, Retention, Seq, SnapshotHead};
 
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// The rest after work for a tenant, in multiples of the time worked.
 const REST: u32 = 4;
 /// The time of a tenant's clock, in ms, after which its snapshots are looked through again.
 const THINNED_EVERY_MS: i64 = 5 * MINUTE_MS;
-/// The time of a tenant's clock, in ms, after which its kept answers are looked through again,
-/// every one of them.
+/// Every one of them is looked through.
 const PRUNED_EVERY_MS: i64 = DAY_MS;
-/// The time, in ms, after which an expired answer goes, so that no request still under way speaks
-/// of it.
+/// So that no request still under way speaks of it.
 const PRUNED_AFTER_MS: i64 = KEPT_MS + HOUR_MS;
 const SNAPSHOTS_MAX: usize = 64;
 /// Index entries in one write: each is looked up by the writer.
 const ENTRIES_MAX: usize = 128;
 const NICENESS: i32 = 19;
 
-/// A thread of the lowest priority, which works a little and rests for longer.
 pub struct IdleThread {
     name: &'static str,
     thread: JoinHandle<()>,
@@ -60,15 +56,13 @@ impl IdleThread {
     pub fn start(name: &'static str, work: impl FnOnce(Rests) + Send + 'static) -> io::Result<IdleThread> {
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-            // The priority of this thread alone; where it is not allowed, the rests alone keep the load
-            // small.
+            // Of this thread alone; where it is not allowed, the rests alone keep the load small.
             let _ = rustix::process::nice(NICENESS);
             work(Rests(stopped));
         })?;
         Ok(IdleThread { name, thread, stop })
     }
 
-    /// It lets go of the engine.
     pub fn stop(self) {
         drop(self.stop);
         if self.thread.join().is_err() {
@@ -84,22 +78,13 @@ pub fn start(engine: Engine<Domain>, retention: Retention) -> io::Result<IdleThr
     })
 }
 
-#[derive(Debug, thiserror::Error)]
-enum Unfinished {
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    #[error("{0:?}")]
-    Write(Failure),
-    #[error("the log is closed")]
-    Closed(#[from] RecvError),
-}
+type Unfinished = Box<dyn std::error::Error>;
 
 struct Thinner {
     engine: Engine<Domain>,
     retention: Retention,
     rests: Rests,
-    /// The round of snapshots that was looked at last; nothing before the first, which is of all
-    /// tenants.
+    /// None before the first round, which is of all tenants.
     seen: Option<Seq>,
     thinned: HashMap<u64, i64>,
     pruned: HashMap<u64, i64>,
@@ -108,8 +93,7 @@ struct Thinner {
 impl Thinner {
     fn run(mut self) {
         while self.rests.rest(LOOK_EVERY) {
-            // The sequence up to which the books that go on have saved: the log's floor stands
-            // still while a book is halted.
+            // The log's floor stands still while a book is halted.
             let snapshots = self.engine.saved_seq();
             let reader = self.engine.reader().clone();
             let tenants = match self.seen {
@@ -132,7 +116,6 @@ impl Thinner {
             match self.thin(reader, *tenant) {
                 Ok(false) => continue,
                 Ok(true) => {}
-                // The failure loses nothing: thinning is tried again after the next round.
                 Err(error) => {
                     tracing::warn!(tenant, %error, "what is no longer needed of a tenant was not removed")
                 }
@@ -153,8 +136,7 @@ impl Thinner {
             return Ok(false);
         }
         let mut heads = reader.snapshot_heads(tenant)?;
-        // Pruned before snapshots go: a snapshot of that time tells by its sequence which answers
-        // have expired.
+        // Before snapshots go: one of that time tells by its sequence which answers have expired.
         if is_due(&self.pruned, PRUNED_EVERY_MS) {
             self.prune(reader, tenant, &heads)?;
             self.pruned.insert(tenant, newest.time_ms);
@@ -202,5 +184,5 @@ impl Thinner {
 }
 
 fn written(outcome: oneshot::Receiver<Result<Seq, Failure>>) -> Result<(), Unfinished> {
-    outcome.blocking_recv()?.map(drop).map_err(Unfinished::Write)
+    outcome.blocking_recv()?.map(drop).map_err(|why| format!("{why:?}").into())
 }

@@ -90,7 +90,7 @@ shown! {
 shown! {
     fn show_disk(disk: &Disk), disk_schema, 512 {
         number "freeBytes" = disk.free_bytes(), count();
-        number "reserveBytes" = disk.reserve_bytes(),
+        number "reserveBytes" = disk.reserve_bytes,
             count().about("With less room than this writes are refused.");
     }
 }
@@ -258,7 +258,7 @@ pub const BACKUP: Endpoint<Handler> = endpoint(CHAPTER, run!(backup), || {
 async fn backup(call: Call) -> CallResult {
     let path = backups::wanted(call.body.fields()?)?;
     let disk = &call.services.site.disk;
-    let (engine, data) = (call.services.engine.clone(), disk.data().to_path_buf());
+    let (engine, data) = (call.services.engine.clone(), disk.data.clone());
     if !disk.has_room_for(backups::bytes_taken(&data, &path)) {
         return Err(Problem::disk_nearly_full());
     }

@@ -41,7 +41,7 @@ pub async fn record_of_start(services: &Services, copy: (&str, u64)) -> Result<(
 
 /// Does what was approved: the record first, then the marker goes, then the outbound opens.
 pub async fn go_on(services: &Services, entry: AuditEntry) -> Result<Vec<u8>, Problem> {
-    let data = services.site.disk.data();
+    let data = &services.site.disk.data;
     let Some(copy) = RestoredCopy::must_be_whole(data).map_err(Problem::internal_error)? else {
         return Ok(Object::new().plain("outbound", "open").end());
     };

@@ -35,17 +35,22 @@ pub fn watch(store: &RocksStore, data: &Path) {
         let why = format!("the log is damaged: {why}");
         tracing::error!(why, "ending the process: {ADVICE}");
         let data = data.clone();
-        std::thread::spawn(move || {
-            // A disk that does not answer must not keep the process from ending.
-            std::thread::spawn(move || {
-                note(&data, &why);
-                if let Err(error) = fs::write(data.join(DAMAGED_FILE), format!("{why}\n{ADVICE}\n")) {
-                    tracing::error!(%error, "{DAMAGED_FILE} could not be written");
-                }
-            });
-            std::thread::sleep(LAST_WORDS);
-            std::process::exit(i32::from(EXIT_DAMAGED));
+        end(EXIT_DAMAGED, move || {
+            note(&data, &why);
+            if let Err(error) = fs::write(data.join(DAMAGED_FILE), format!("{why}\n{ADVICE}\n")) {
+                tracing::error!(%error, "{DAMAGED_FILE} could not be written");
+            }
         });
+    });
+}
+
+/// Ends the process a moment later: the answers of a failed write leave, and the last words are written. A disk that
+/// does not answer must not keep it from ending.
+pub fn end(code: u8, last_words: impl FnOnce() + Send + 'static) {
+    std::thread::spawn(move || {
+        std::thread::spawn(last_words);
+        std::thread::sleep(LAST_WORDS);
+        std::process::exit(i32::from(code));
     });
 }
 

@@ -18,8 +18,7 @@ impl HaltedFile {
         Arc::new(HaltedFile { data, newest: Mutex::default(), writing: Mutex::new(()) })
     }
 
-    /// Notes the books that are halted now. Returns at once: a book's turn is no place to wait for
-    /// a disk.
+    /// Returns at once: a book's turn is no place to wait for a disk.
     pub fn note(self: &Arc<Self>, now: &[Halted]) {
         let book = |halted: &Halted| HaltedBook {
             tenant_key: halted.tenant,

@@ -96,8 +96,7 @@ impl Listeners {
     }
 }
 
-/// The limits of a listener with a budget of its own for bodies, which keeps strangers from using up
-/// what operators and other nodes need.
+/// Strangers do not use up what operators and other nodes need.
 fn with_own_bodies(config: &Config, limits: &Limits) -> Limits {
     Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits.clone() }
 }

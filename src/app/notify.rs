@@ -3,7 +3,6 @@
 use sd_notify::NotifyState;
 use std::time::Duration;
 
-/// The start takes longer, for this reason: systemd grants it this much time from now on.
 pub fn starting(why: &str, longer: Duration) {
     let micros = u32::try_from(longer.as_micros()).unwrap_or(u32::MAX);
     tell(&[NotifyState::ExtendTimeoutUsec(micros), NotifyState::Status(why)]);

@@ -5,7 +5,7 @@ use super::halted::HaltedFile;
 use super::live_rails::{self, Networks};
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
-use super::{Outside, bank_rate, damage, not_started, translate};
+use super::{Outside, bank_rate, damage, not_started};
 use crate::admin;
 use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config};
@@ -24,7 +24,7 @@ use crate::gateway::tenant_settings;
 use crate::outbound::{Leads, Outbound};
 use crate::outbox::{self, Observers, Outbox};
 use crate::rails::registry::{Pace, Registry};
-use crate::rails::simulator::{Fault, Simulator};
+use crate::rails::simulator::Simulator;
 use crate::rates::board::Hook;
 use crate::rates::{self, Market, RateBoard, RateStore, Sample};
 use crate::reconciliation::shelf::Shelf;
@@ -38,6 +38,7 @@ use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Effects, Engine};
 use api::operators::changes;
 use domain::machine::Domain;
+use domain::values::address::Network;
 use domain::values::ids::{PLATFORM, is_live};
 use domain::values::time::{MINUTE_MS, SECOND_MS, Timestamp};
 use std::collections::BTreeMap;
@@ -45,7 +46,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
-use wal::{Reader, RocksStore};
+use wal::RocksStore;
 
 /// The seconds without a request after which a book without a deadline leaves memory.
 const IDLE_SECONDS: u64 = 60;
@@ -57,11 +58,8 @@ const MISSES_MAX: usize = 30;
 const BOOKS_AWAKE_MAX: usize = 1_000;
 const SET_ASIDE: &str = "set aside at the start (--set-aside)";
 /// Exit code when the log failed or the platform's own book is in doubt: `EX_SOFTWARE`.
-const EXIT_FATAL: i32 = 70;
+const EXIT_FATAL: u8 = 70;
 const LOOKED_AT: u64 = 1_000;
-/// Time for the answers of a failed write to leave, and for the reason to be written down, before
-/// the process ends.
-const LAST_WORDS: Duration = Duration::from_millis(200);
 
 pub(super) async fn open(
     config: &Config,
@@ -85,13 +83,21 @@ pub(super) async fn open(
     // Checked before there is a log: a server without its secret is refused.
     let card_file = config.storage.card_key_file.as_deref();
     let keys = ServerKeys::new(directory::mark_key(data)?, directory::card_key(data, card_file)?);
-    let (cluster, log) = origin(lead, data)?;
-    let agreed = log.followed().map(|reader| Arc::new(Agreed::of(reader)));
+    let agreed = lead.as_ref().map(|(_, promoted)| Arc::new(Agreed::of(promoted.reader.clone())));
+    let (cluster, log) = match lead {
+        Some((cluster, promoted)) => (Some(cluster), Log::Followed(Box::new(promoted))),
+        None => {
+            let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
+            damage::settle(&store, data)?;
+            damage::watch(&store, data);
+            (None, Log::Own(Box::new(store)))
+        }
+    };
     let clock = Clock::system();
     let rails = open_rails(config, disk, &state.outbound, (agreed.clone(), outside.networks.clone()))?;
     let handed = cluster.as_ref().map(|_| Handed::default());
     let (rates, board) = open_rates(config, disk, handed.clone())?;
-    let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
+    let market = Market::new(Arc::clone(&board), config.rates.max_age_seconds * SECOND_MS);
     let webhooks = open_webhooks(config, &state.outbound, &clock)?;
     let business = Arc::<Business>::default();
     let observers = Observers { webhooks: Arc::clone(&webhooks), business: Arc::clone(&business) };
@@ -154,7 +160,7 @@ pub(super) async fn open(
         waits: OutsideWaits {
             unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
             counted: Waiting::default(),
-            notice_ms: translate::notice_wait_ms(&config.rails),
+            notice_ms: config.rails.r4.as_ref().map_or(0, |r4| r4.notice_wait_seconds * SECOND_MS),
             transfer_guesses: AtomicU64::new(0),
         },
         webhooks,
@@ -199,29 +205,19 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     admin::load_directory(services).await.map_err(failed)?;
     admin::settle_approvals(services).await.map_err(unanswered("the approvals"))?;
     admin::load_banks(services).await.map_err(unanswered("the banks"))?;
-    warn_of_unknown_banks(config, services);
-    warn_of_missing_prices(services);
-    admin::bootstrap(services, &config.bootstrap_tenants).await.map_err(failed)?;
-    services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
-    tenant_settings::push_pending(services).await.map_err(failed)?;
-    outbox::queue::start(services).await.map_err(unanswered("the orders that wait"))
-}
-
-fn warn_of_unknown_banks(config: &Config, services: &Services) {
     let banks = services.banks.now();
     let named = config.rails.r4.iter().flat_map(|r4| &r4.otp_banks);
     for code in named.filter(|code| banks.get(**code).is_none()) {
         let bank = code.number();
         tracing::warn!(bank, "rails.r4.otp_banks names a bank that the catalogue does not have");
     }
-}
-
-fn warn_of_missing_prices(services: &Services) {
-    let missing: Vec<String> =
-        services.prices.missing_in_live(services.now()).map(|need| need.to_string()).collect();
-    if !missing.is_empty() {
-        tracing::warn!(missing = missing.join("; "), "live mode has no price of some pairs");
+    for need in services.prices.missing_in_live(services.now()) {
+        tracing::warn!(missing = %need, "live mode has no price of a pair");
     }
+    admin::bootstrap(services, &config.bootstrap_tenants).await.map_err(failed)?;
+    services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
+    tenant_settings::push_pending(services).await.map_err(failed)?;
+    outbox::queue::start(services).await.map_err(unanswered("the orders that wait"))
 }
 
 fn start_prices(
@@ -234,17 +230,21 @@ fn start_prices(
     // Read by the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
     let bank = bank_rate::feed(config, outbound)?;
-    let feeds = translate::feeds(&config.rates)?.into_iter().chain(bank).collect();
+    let named = config.rates.feeds.iter().chain(&config.rates.bank).cloned();
+    let feeds = named.chain(bank).collect();
     let feeds = rates::start(feeds, &board, now)?;
     let prices = Prices {
         board,
         history,
         feeds: Arc::clone(&feeds.health),
         bank_source: bank_rate::source(config),
-        bank_is_bcv: bank_rate::is_bcv(config)?,
+        bank_is_bcv: bank_rate::is_bcv(config),
         market,
         network_fees: config.network_fees,
-        confirmations: translate::confirmations(&config.rails),
+        confirmations: Network::NAMES.map(|(name, _)| {
+            let evm = config.rails.evm.iter().find(|evm| evm.network == name);
+            evm.map(|evm| evm.confirmations)
+        }),
         pinning: tokio::sync::Mutex::default(),
     };
     Ok((prices, feeds))
@@ -282,7 +282,7 @@ fn open_rails(
 ) -> Result<Arc<Registry>, StartupError> {
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
-    let fault = live_rails::named(&Fault::ALL, config.rails.simulator_fault);
+    let fault = config.rails.simulator_fault;
     let simulator = Simulator::open(&books, disk, delay, fault)
         .map_err(|source| StartupError::Simulator { path: books, source })?;
     let live = live_rails::all(&config.rails)?;
@@ -303,48 +303,36 @@ fn open_rails(
     Ok(Arc::new(registry.with(networks, config.rails.r4.is_some())))
 }
 
-enum Origin {
-    Store(Box<RocksStore>),
+enum Log {
+    Own(Box<RocksStore>),
     Followed(Box<Promoted>),
-}
-
-impl Origin {
-    fn followed(&self) -> Option<Reader> {
-        match self {
-            Origin::Store(_) => None,
-            Origin::Followed(promoted) => Some(promoted.reader.clone()),
-        }
-    }
-}
-
-fn origin(lead: Option<(Cluster, Promoted)>, data: &Path) -> Result<(Option<Cluster>, Origin), StartupError> {
-    Ok(match lead {
-        Some((cluster, promoted)) => (Some(cluster), Origin::Followed(Box::new(promoted))),
-        None => {
-            let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
-            damage::settle(&store, data)?;
-            damage::watch(&store, data);
-            (None, Origin::Store(Box::new(store)))
-        }
-    })
 }
 
 async fn start_engine(
     config: &Config,
     machine: Domain,
     effects: Arc<dyn Effects<Domain>>,
-    log: Origin,
+    log: Log,
     engine: actors::Config,
 ) -> Result<Engine<Domain>, StartupError> {
-    let (data, bounds) = (&config.storage.path, translate::log_bounds(&config.storage));
+    let (storage, defaults) = (&config.storage, wal::Config::default());
+    // What a batch may hold follows from what may wait.
+    let bounds = wal::Config {
+        pending_bytes_max: storage.pending_bytes_max,
+        pending_records_max: storage.pending_records_max,
+        batch_records_max: storage.batch_records_max,
+        batch_bytes_max: defaults.batch_bytes_max.min(storage.pending_bytes_max),
+        piece_bytes_max: defaults.piece_bytes_max.min(storage.pending_bytes_max),
+        ..defaults
+    };
     let started = match log {
-        Origin::Store(store) => Engine::start(machine, effects, store, bounds, engine).await,
-        Origin::Followed(promoted) => {
+        Log::Own(store) => Engine::start(machine, effects, store, bounds, engine).await,
+        Log::Followed(promoted) => {
             let Promoted { followed, agreement, .. } = *promoted;
             Engine::lead(machine, effects, followed, agreement, engine).await
         }
     };
-    let engine = started.map_err(|source| StartupError::Engine { path: data.clone(), source })?;
+    let engine = started.map_err(|source| StartupError::Engine { path: storage.path.clone(), source })?;
     for book in engine.halted() {
         tracing::warn!(
             tenant_key = book.tenant,
@@ -355,8 +343,7 @@ async fn start_engine(
     Ok(engine)
 }
 
-/// Warns when the log has a later time than the clock: one of the two was wrong. Test clocks run
-/// ahead by themselves.
+/// One of the two was wrong. Test clocks run ahead by themselves.
 fn compare_with_the_log(services: &Services) {
     let reader = services.engine.reader();
     let first = reader.last_seq().saturating_sub(LOOKED_AT);
@@ -375,8 +362,7 @@ fn compare_with_the_log(services: &Services) {
     }
 }
 
-/// The history of rates, and a board that begins with the latest of them and writes to it. In a
-/// cluster what the board learns is handed to the others.
+/// In a cluster what the board learns is handed to the others.
 fn open_rates(
     config: &Config,
     disk: &Arc<Disk>,
@@ -389,11 +375,11 @@ fn open_rates(
     let room = Arc::clone(disk);
     let hook: Hook = Box::new(move |sample| {
         history.note(sample);
-        if let Some(handed) = handed.as_ref().filter(|_| room.has_room(PLATFORM)) {
+        if let Some(handed) = handed.as_ref().filter(|_| room.has_room(PLATFORM, false)) {
             handed.take(sample);
         }
     });
-    let board = Arc::new(RateBoard::new(translate::steps(&config.rates)?, hook));
+    let board = Arc::new(RateBoard::new(config.rates.steps.clone(), hook));
     let now = system_now();
     rates.newest(now).map_err(failed)?.into_iter().for_each(|sample| board.restore(sample));
     rates.pins(now).map_err(failed)?.into_iter().for_each(|pin| board.pin(pin));
@@ -427,25 +413,19 @@ fn engine_config(
         snapshot_records: config.storage.snapshot_records,
         snapshot_seconds: config.storage.snapshot_seconds,
         idle_seconds: IDLE_SECONDS,
-        awake_max: if disk.is_short() { usize::MAX } else { BOOKS_AWAKE_MAX },
-        has_room: Arc::new(move || !room.is_short()),
-        has_room_for_due: Arc::new(move |tenant| room_for_due.has_room_for_due(tenant)),
+        awake_max: if disk.has_room(PLATFORM, false) { BOOKS_AWAKE_MAX } else { usize::MAX },
+        has_room: Arc::new(move || room.has_room(PLATFORM, false)),
+        has_room_for_due: Arc::new(move |tenant| room_for_due.has_room(tenant, true)),
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
             // A machine that was deposed has nothing wrong with it.
             if let Some(cluster) = cluster.as_ref().filter(|cluster| cluster.is_deposed()) {
                 return cluster.step_down(why);
             }
-            // The first failed write is the last: its outcome is unknown, and only a restart can
-            // tell.
+            // The first failed write is the last: only a restart can tell what came of it.
             tracing::error!(why, "ending the process; a restart replays the log");
             let (data, why) = (data.clone(), why.to_owned());
-            std::thread::spawn(move || {
-                // A disk that does not answer must not keep the process from ending.
-                std::thread::spawn(move || damage::note(&data, &why));
-                std::thread::sleep(LAST_WORDS);
-                std::process::exit(EXIT_FATAL);
-            });
+            damage::end(EXIT_FATAL, move || damage::note(&data, &why));
         }),
         set_aside,
         on_halt: Arc::new(move |now| halted.note(now)),

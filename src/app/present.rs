@@ -22,8 +22,7 @@ impl DirectoryState {
         Ok(DirectoryState { outbound, copy, take_over })
     }
 
-    /// Takes over if that was asked for: the record first, then the marker goes, then the outbound
-    /// opens.
+    /// The record first, then the marker goes, then the outbound opens.
     pub async fn settle(self, data: &Path, services: &Services) -> Result<(), StartupError> {
         let Some(copy) = self.copy else {
             if self.take_over {

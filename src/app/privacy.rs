@@ -13,8 +13,7 @@ const OTHERS_THAN_OWNER: u32 = 0o077;
 /// Permissions of everybody who is not of the group: keys of TLS often belong to one.
 const EVERYBODY: u32 = 0o007;
 
-/// Makes every new file of the process private to its owner from here on, whatever makes it: data,
-/// backups, restored copies, exports.
+/// Data, backups, restored copies, exports, whatever makes them.
 pub fn keep_new_files_private() {
     umask(Mode::RWXG | Mode::RWXO);
 }
@@ -28,7 +27,6 @@ pub fn forbid_core_dumps() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Lets debuggers and profilers of the same user in again; cores stay forbidden.
 pub fn allow_tracing() -> std::io::Result<()> {
     Ok(set_dumpable_behavior(DumpableBehavior::Dumpable)?)
 }

@@ -14,8 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The fewest and the most bytes that are kept: more than a start writes, whatever is in the logs
-/// (`wal/src/options.rs`), and some of what was begun.
+/// More than a start writes, whatever is in the logs (`wal/src/options.rs`), and some of what was begun.
 const BALLAST_BYTES: RangeInclusive<u64> = 4 << 20..=32 << 20;
 /// The free bytes below which a failed start is taken for the full disk's doing.
 const ROOM_MIN: u64 = 1 << 20;
@@ -24,14 +23,14 @@ pub const TRY_EVERY: Duration = Duration::from_secs(5);
 
 /// The size of the file, in bytes: a small part of the reserve, which is there anyway; none without one.
 fn ballast_bytes(disk: &Disk) -> u64 {
-    match disk.reserve_bytes() {
+    match disk.reserve_bytes {
         0 => 0,
         reserve => (reserve / 8).clamp(*BALLAST_BYTES.start(), *BALLAST_BYTES.end()),
     }
 }
 
 fn ballast(disk: &Disk) -> PathBuf {
-    disk.data().join(BALLAST_FILE)
+    disk.data.join(BALLAST_FILE)
 }
 
 pub fn make_room(disk: &Disk) {
@@ -74,7 +73,6 @@ pub fn wait_for_room() -> impl Future<Output = ()> {
     tokio::time::sleep(TRY_EVERY)
 }
 
-/// Looks at the disk for ever, and keeps the file while there is plenty of room.
 pub async fn watch(disk: Arc<Disk>) {
     let mut is_kept = true;
     loop {
@@ -100,12 +98,11 @@ pub fn keep_some(disk: &Disk) {
     }
 }
 
-/// Makes the file of its whole size if it is not, and there is room for it; false if the disk can't do
-/// that.
+/// False if the disk can't do that.
 fn keep(disk: &Disk) -> bool {
     let bytes = ballast_bytes(disk);
     let kept = fs::metadata(ballast(disk)).map_or(0, |found| found.len());
-    if kept >= bytes || disk.free_bytes() < disk.reserve_bytes().saturating_add(bytes) {
+    if kept >= bytes || disk.free_bytes() < disk.reserve_bytes.saturating_add(bytes) {
         return true;
     }
     let _ = fs::remove_file(ballast(disk));

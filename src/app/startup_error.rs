@@ -2,14 +2,14 @@
 //! configuration or the path in it. The error behind it is its source.
 
 use super::damage::ADVICE;
-use super::live_rails::LiveRailError;
-use super::translate::FeedSpecError;
+use super::live_rails::BadSetting;
 use crate::cluster::ClusterError;
 use crate::config::ConfigError;
 use crate::fetch::FetchError;
 use crate::gateway::beside::NotFound;
 use crate::http::open_files::OpenFilesError;
 use crate::http::tls::CertificateError;
+use crate::rails::http::NoClient;
 use crate::rails::simulator::BooksError;
 use crate::rates::{FeedError, RateStoreError};
 use crate::reconciliation::shelf::ShelfError;
@@ -17,7 +17,6 @@ use crate::recovery::Failed;
 use crate::requests::RequestsError;
 use crate::store::history::Unreadable;
 use crate::webhooks::WebhooksError;
-use actors::Failure;
 use api::problem::Problem;
 use domain::values::ids::PLATFORM;
 use std::io;
@@ -35,8 +34,6 @@ pub enum StartupError {
     Peers(reqwest::Error),
     #[error("tenant_defaults.withdraw_fee_policy: there is no such policy")]
     NoPolicy,
-    #[error("rates.feeds: {0}")]
-    Feed(#[from] FeedSpecError),
     #[error("rates.feeds: {0}")]
     Feeds(#[from] FeedError),
     #[error("banks.feed_url: {0}")]
@@ -81,10 +78,10 @@ pub enum StartupError {
         #[source]
         problem: Box<Problem>,
     },
-    #[error("the takeover could not be written down: {0:?}")]
-    TakeOver(Failure),
     #[error(transparent)]
-    LiveRail(#[from] LiveRailError),
+    Setting(#[from] BadSetting),
+    #[error(transparent)]
+    Client(#[from] NoClient),
     #[error("the page at /: {0}")]
     Page(askama::Error),
 }
@@ -125,13 +122,7 @@ impl StartupError {
     }
 
     pub const fn is_of_the_configuration(&self) -> bool {
-        matches!(
-            self,
-            StartupError::Config(_)
-                | StartupError::NoPolicy
-                | StartupError::Feed(_)
-                | StartupError::LiveRail(LiveRailError::Setting(_))
-        )
+        matches!(self, StartupError::Config(_) | StartupError::NoPolicy | StartupError::Setting(_))
     }
 }
 

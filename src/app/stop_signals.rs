@@ -10,8 +10,7 @@ pub(super) struct StopSignals {
 }
 
 impl StopSignals {
-    /// Catches the signals from here on, whatever the start is busy with: a process that is to stop does
-    /// not start anew.
+    /// From here on, whatever the start is busy with: a process that is to stop does not start anew.
     pub(super) fn new() -> Result<StopSignals, StartupError> {
         let mut terminate = signal(SignalKind::terminate()).map_err(StartupError::Signals)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(StartupError::Signals)?;

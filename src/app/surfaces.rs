@@ -1,13 +1,13 @@
 //! What answers on the two listeners, put together.
 
-use super::{StartupError, guard, live_rails};
+use super::{StartupError, guard};
 use crate::admin::AdminApi;
 use crate::checkout::{self, Checkout};
 use crate::config::Config;
 use crate::console;
 use crate::gateway::dispatch::Gateway;
 use crate::gateway::public::Public;
-use crate::gateway::rail_calls::RailCalls;
+use crate::gateway::rail_calls::{self, R4Settings, RailCalls};
 use crate::gateway::services::Services;
 use crate::http::documents;
 use crate::metrics::Metrics;
@@ -32,10 +32,19 @@ pub(super) fn servers(
     let shared = || Arc::clone(services);
     let is_secure = server.tls.is_some() || services.site.base_url.starts_with("https://");
     let buyers = checkout::Limits::new(proxies.clone(), limits.misses_per_minute, limits.misses_burst);
+    let rails = &config.rails;
+    let callers = rail_calls::Settings {
+        r4: rails.r4.as_ref().map(|r4| R4Settings {
+            callback_uuid: r4.callback_uuid.clone(),
+            callback_sources: r4.callback_sources.clone(),
+            commerce_phone: r4.commerce_phone,
+        }),
+        wompi_events_secret: rails.wompi.as_ref().map(|wompi| wompi.events_secret.clone()),
+    };
     let audiences = Arc::new(Audiences {
         tenants: Gateway::new(shared()),
         visitors: Public::new(shared(), &config.public_allowed_origins, withdrawals, policy),
-        banks: RailCalls::new(shared(), live_rails::callers(config)?),
+        banks: RailCalls::new(shared(), callers),
         buyers: Checkout::new(shared(), buyers),
         portal: Pages::new(shared(), &portal::SITE, proxies.clone(), is_secure),
         operators: AdminApi::new(shared()),

@@ -6,12 +6,12 @@ mod tables;
 mod verbs;
 
 use super::client::{self, Operators};
-use super::{Failure, Settings, at, other};
+use super::{Failure, Settings, at, other, print};
 use crate::pages::inside::segment;
 use api::openapi::operation::{Fills, Operand};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use uuid::Uuid;
 use verbs::{Command as Verb, Is};
 
@@ -139,7 +139,7 @@ impl Admin {
         let settings = Settings::from_arg_matches(matches).map_err(other)?;
         let config = settings.load()?;
         let asked = request(verb, matches)?;
-        let operators = Operators::named(&config, matches.get_one::<String>(AS).map(String::as_str))?;
+        let operators = Operators::new(&config, matches.get_one::<String>(AS).map(String::as_str), None)?;
         let is = |name| matches.try_get_one::<bool>(name).is_ok_and(|flag| flag == Some(&true));
         let answer = match asked {
             asked if is(ALL) => all(&operators, &asked)?,
@@ -151,17 +151,13 @@ impl Admin {
         for warning in client::warnings(&answer) {
             eprintln!("pasarela: warning: {warning}");
         }
-        let mut out = std::io::stdout().lock();
-        let shown = match (is(WIDE), out.is_terminal() && !is(JSON) && !is(CSV)) {
+        let shown = match (is(WIDE), std::io::stdout().is_terminal() && !is(JSON) && !is(CSV)) {
             (true, _) => tables::readable(&answer, None),
             (false, true) => tables::readable(&answer, Some(terminal_width())),
             (false, false) => answer,
         };
         let shown = shown.trim_end_matches(['\r', '\n']);
-        match writeln!(out, "{shown}") {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(other(error)),
-            _ => Ok(()),
-        }
+        print(format!("{shown}\n").as_bytes())
     }
 }
 
@@ -234,7 +230,7 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
             // A reference makes a repetition harmless; one that nobody chose is shown in the
             // answer. It follows from the key, so that a repeat under the same key is the same
             // request.
-            None => match key.filter(|_| option.is_fresh()) {
+            None => match key.filter(|_| member == verbs::REFERENCE) {
                 Some(key) => Value::String(format!("cli-{key}")),
                 None => continue,
             },
@@ -308,6 +304,17 @@ mod tests {
     fn asks_for(line: &str, method: &str, path: &str, body: Option<Value>) {
         let asked = asks(line).expect(line);
         assert_eq!((asked.method, asked.path.as_str(), asked.body), (method, path, body), "{line}");
+    }
+
+    #[test]
+    fn no_word_is_known_that_a_description_says() {
+        let abouts: Vec<(&str, &str)> = verbs::ALL
+            .iter()
+            .flat_map(|verb| &verb.options)
+            .map(|option| (option.member, option.about.as_str()))
+            .collect();
+        let idle: Vec<_> = verbs::WORDS.iter().filter(|known| !abouts.contains(known)).collect();
+        assert!(idle.is_empty(), "{idle:?}");
     }
 
     #[test]

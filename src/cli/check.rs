@@ -2,7 +2,7 @@
 //! is there, takes our signature and keeps our time.
 
 use super::{Failure, Settings, runtime};
-use crate::app::{LiveRailError, StartupError, bank_rate, live_rails, privacy};
+use crate::app::{StartupError, bank_rate, live_rails, privacy};
 use crate::rails::checking::{Finding, Verdict};
 use crate::rails::evm;
 use clap::Args;
@@ -25,10 +25,9 @@ impl Check {
         // Done before anything secret is read.
         privacy::forbid_core_dumps()
             .map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
-        let mut config = self.settings.load()?;
-        config.rails.read_secrets()?;
+        let config = self.settings.read(true)?;
         let rails = live_rails::all(&config.rails).map_err(StartupError::from)?;
-        for need in bank_rate::missing(&config).map_err(StartupError::from)? {
+        for need in bank_rate::missing(&config) {
             report("rates", &[Finding::unknown("price", need.to_string())])?;
         }
         if rails.is_empty() && config.rails.evm.is_empty() {
@@ -49,8 +48,7 @@ impl Check {
         }
         let stuck_after = Duration::from_secs(config.rails.poll_seconds);
         for network in &config.rails.evm {
-            let settings = live_rails::evm(network, stuck_after);
-            let settings = settings.map_err(LiveRailError::from).map_err(StartupError::from)?;
+            let settings = live_rails::evm(network, stuck_after).map_err(StartupError::from)?;
             wrong += report(network.network, &runtime.block_on(evm::tried(&settings)))?;
         }
         match wrong {
@@ -61,7 +59,6 @@ impl Check {
     }
 }
 
-/// Returns how many findings are wrong.
 fn report(rail: &str, findings: &[Finding]) -> Result<usize, Failure> {
     for finding in findings {
         super::print(line(rail, finding).as_bytes())?;

@@ -1,18 +1,19 @@
 //! The clients of one's own server: of the operators' API, and of the API as a tenant's program sees it.
 
-use super::{Failure, Settings, other};
+use super::{Failure, Settings, other, runtime};
 use crate::config::{Config, Secret, Tls};
-use api::json::{self, Shape};
+use crate::fetch::causes;
 use clap::Args;
-use reqwest::StatusCode;
+use reqwest::{RequestBuilder, StatusCode};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, SignatureScheme};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
@@ -32,35 +33,22 @@ pub struct Operators {
 }
 
 impl Operators {
-    pub fn new(config: &Config) -> Result<Operators, Failure> {
-        Operators::named(config, None)
-    }
-
-    /// With the token of this file if one is named.
-    pub fn named(config: &Config, file: Option<&str>) -> Result<Operators, Failure> {
+    /// With the token of this file if one is named. A process that is frozen takes connections and never answers.
+    pub fn new(
+        config: &Config,
+        file: Option<&str>,
+        patience: Option<Duration>,
+    ) -> Result<Operators, Failure> {
         let token = match file {
             Some(file) => Some(token_in(config, file)?),
             // An operator's token may be shorter than that of the configuration has to be.
             None => config.admin.presented(&config.storage.path)?,
         };
         let (address, tls) = (reachable(config.admin.listen), config.admin.tls.clone());
-        Ok(Operators { address, token, tls, patience: None })
+        Ok(Operators { address, token, tls, patience })
     }
 
-    /// A process that is frozen takes connections and never answers.
-    pub fn within(self, patience: Duration) -> Operators {
-        Operators { patience: Some(patience), ..self }
-    }
-
-    pub fn backup(&self, directory: &Path) -> Result<(), Failure> {
-        // No key is sent: a second copy needs another name anyway.
-        let body = json!({ "path": directory.to_string_lossy() });
-        self.call(("POST", "/admin/backup"), JSON, Some(&body), None).map(|_| ())
-    }
-
-    /// A POST under its Idempotency-Key; what the API refuses is an error in words. When nobody
-    /// knows whether a POST was done, the words say so, and how it is repeated without doing it
-    /// twice.
+    /// When nobody knows whether a POST was done, the error says so, and how it is repeated without doing it twice.
     pub fn call(
         &self,
         (method, path): (&str, &str),
@@ -68,34 +56,28 @@ impl Operators {
         body: Option<&Value>,
         key: Option<Uuid>,
     ) -> Result<String, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
         let advice = || if method == "POST" { advice(key) } else { String::new() };
-        match runtime.block_on(self.exchange((method, path), accept, body, key))? {
-            Ok((status, text)) if status.is_success() => Ok(text),
-            Ok((status, text)) => {
-                let is_open = is_open(status.as_u16(), &text);
-                Err(Failure::Other(format!(
-                    "{}{}",
-                    refused(status.as_u16(), &text),
-                    if is_open { advice() } else { String::new() }
-                )))
+        let request = self.request((method, path), accept, body, key)?;
+        let why = match runtime()?.block_on(answer(request)) {
+            Ok((status, text)) if status.is_success() => return Ok(text),
+            Ok((status, text)) if is_open(status.as_u16(), &text) => {
+                refused(status.as_u16(), &text) + &advice()
             }
-            Err(error) => Err(Failure::Other(format!(
-                "{}{}",
-                self.unanswered(&error),
-                if error.is_connect() { String::new() } else { advice() }
-            ))),
-        }
+            Ok((status, text)) => refused(status.as_u16(), &text),
+            Err(error) if error.is_builder() => return Err(other(error)),
+            Err(error) if error.is_connect() => self.unanswered(&error),
+            Err(error) => self.unanswered(&error) + &advice(),
+        };
+        Err(Failure::Other(why))
     }
 
-    /// What fails here was not sent.
-    async fn exchange(
+    fn request(
         &self,
         (method, path): (&str, &str),
         accept: &str,
         body: Option<&Value>,
         key: Option<Uuid>,
-    ) -> Result<Result<(StatusCode, String), reqwest::Error>, Failure> {
+    ) -> Result<RequestBuilder, Failure> {
         let (scheme, client) = reach(self.tls.as_ref())?;
         // HTTP/1.1: in HTTP/2 the host is always that of the address.
         let mut client = client.http1_only().connect_timeout(CONNECT_TIMEOUT);
@@ -113,30 +95,19 @@ impl Operators {
         if let Some(key) = key {
             request = request.header("idempotency-key", key.to_string());
         }
-        if let Some(Value::String(file)) = body {
-            request = request.header("content-type", CSV).body(file.clone());
-        } else if let Some(body) = body {
-            request = request.header("content-type", JSON).body(body.to_string());
-        }
-        let request = request.build().map_err(other)?;
-        let answered = async {
-            let answer = client.execute(request).await?;
-            Ok((answer.status(), answer.text().await?))
-        };
-        Ok(answered.await)
+        Ok(match body {
+            Some(Value::String(file)) => request.header("content-type", CSV).body(file.clone()),
+            Some(body) => request.header("content-type", JSON).body(body.to_string()),
+            None => request,
+        })
     }
 
-    fn unanswered(&self, error: &dyn std::error::Error) -> String {
-        let mut why = error.to_string();
-        let mut source = error.source();
-        while let Some(error) = source {
-            why = format!("{why}: {error}");
-            source = error.source();
-        }
+    fn unanswered(&self, error: &reqwest::Error) -> String {
         format!(
-            "the operators' API at {} did not answer ({why}); is the server running, and is admin.listen its \
+            "the operators' API at {} did not answer ({}); is the server running, and is admin.listen its \
              address?",
-            self.address
+            self.address,
+            causes(error)
         )
     }
 }
@@ -180,7 +151,6 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-/// Code, message, and each field that is bad.
 pub fn refused(status: u16, body: &str) -> String {
     let Ok(Value::Object(problem)) = serde_json::from_str(body) else { return format!("{status}: {body}") };
     let word = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -194,33 +164,31 @@ pub fn refused(status: u16, body: &str) -> String {
     }
     for (name, value) in &problem {
         if !matches!(name.as_str(), "error" | "message" | "fields") {
-            line.push_str(&format!("; {name} {}", scalar(&value.to_string())));
+            line.push_str(&format!("; {name} {}", scalar(value)));
         }
     }
     line
 }
 
-/// What was done, and what will not work yet all the same.
 pub fn warnings(answer: &str) -> Vec<String> {
-    let Ok(Shape::Object(members)) = json::read(answer) else { return Vec::new() };
-    let warnings = members.iter().find(|member| member.name == "warnings");
-    match warnings.map(|member| json::read(member.value)) {
-        Some(Ok(Shape::List(texts))) => texts.into_iter().map(scalar).collect(),
-        _ => Vec::new(),
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    answer["warnings"].as_array().into_iter().flatten().map(scalar).collect()
+}
+
+pub fn scalar(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        value => value.to_string(),
     }
 }
 
-pub fn scalar(value: &str) -> String {
-    match json::read(value) {
-        Ok(Shape::Scalar) if value.starts_with('"') => json::decode_string(value).into_owned(),
-        _ if value == "null" => String::new(),
-        _ => value.to_owned(),
-    }
+pub async fn answer(request: RequestBuilder) -> Result<(StatusCode, String), reqwest::Error> {
+    let answer = request.send().await?;
+    Ok((answer.status(), answer.text().await?))
 }
 
-/// A bank may need some of it.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The events of a page.
 pub const PAGE: usize = 100;
 const TEST_KEY: &str = "pk_test_";
 
@@ -239,8 +207,8 @@ pub struct Api {
 
 pub struct Caller {
     client: reqwest::Client,
-    base: String,
-    key: String,
+    pub base: String,
+    pub key: String,
 }
 
 #[derive(Deserialize)]
@@ -284,35 +252,6 @@ impl Api {
 }
 
 impl Caller {
-    pub fn key(&self) -> &str {
-        &self.key
-    }
-
-    pub fn base(&self) -> &str {
-        &self.base
-    }
-
-    /// Anything but a success is a failure in the words of the API, here and below.
-    pub async fn get(&self, path: &str) -> Result<Value, Failure> {
-        self.call("GET", path, None, None).await
-    }
-
-    pub async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        self.call("POST", path, None, Some(&body.to_string())).await
-    }
-
-    /// With the client secret of a checkout session, or else with the key.
-    pub async fn call(
-        &self,
-        method: &str,
-        path: &str,
-        secret: Option<&str>,
-        body: Option<&str>,
-    ) -> Result<Value, Failure> {
-        let answer = self.exchange(method, path, secret, body).await?;
-        serde_json::from_slice(&answer).map_err(|error| Failure::Other(format!("{method} {path}: {error}")))
-    }
-
     /// 0 when there is none: looked for in ever larger steps, then by halves.
     pub async fn newest_event(&self) -> Result<u64, Failure> {
         let (mut known, mut step) = (0, 1);
@@ -331,19 +270,19 @@ impl Caller {
 
     pub async fn events(&self, after: u64, limit: usize) -> Result<Vec<Event>, Failure> {
         let path = format!("/v1/events?after={after}&limit={limit}");
-        let body = self.exchange("GET", &path, None, None).await?;
-        let page: Page =
-            serde_json::from_slice(&body).map_err(|error| Failure::Other(format!("{path}: {error}")))?;
+        let page: Page = self.call("GET", &path, None, None).await?;
         Ok(page.items)
     }
 
-    async fn exchange(
+    /// With the client secret of a checkout session, or else with the key. Anything but a success is a failure in the
+    /// words of the API.
+    pub async fn call<T: DeserializeOwned>(
         &self,
         method: &str,
         path: &str,
         secret: Option<&str>,
         body: Option<&str>,
-    ) -> Result<Vec<u8>, Failure> {
+    ) -> Result<T, Failure> {
         let failed = |why: &dyn Display| Failure::Other(format!("{method} {}{path}: {why}", self.base));
         let verb = method.parse().map_err(|error: hyper::http::method::InvalidMethod| failed(&error))?;
         let mut request = self.client.request(verb, format!("{}{path}", self.base));
@@ -354,14 +293,11 @@ impl Caller {
         if let Some(body) = body {
             request = request.header("content-type", JSON).body(body.to_owned());
         }
-        let answer = request.send().await.map_err(|error| failed(&error.without_url()))?;
-        let status = answer.status();
-        let body = answer.bytes().await.map_err(|error| failed(&error.without_url()))?;
-        if status.is_success() {
-            Ok(body.to_vec())
-        } else {
-            Err(failed(&format!("{}: {}", status.as_u16(), String::from_utf8_lossy(&body))))
+        let (status, body) = answer(request).await.map_err(|error| failed(&error.without_url()))?;
+        if !status.is_success() {
+            return Err(failed(&format!("{}: {body}", status.as_u16())));
         }
+        serde_json::from_str(&body).map_err(|error| failed(&error))
     }
 }
 

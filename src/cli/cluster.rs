@@ -1,13 +1,13 @@
 //! `pasarela cluster`: founds, joins and looks after a cluster of several machines.
 
-use super::client::{Operators, refused};
+use super::client::{Operators, answer, refused};
 use super::{Failure, Settings, must_be_ours, other, print, runtime, wal};
 use crate::cluster::peers::PeerKey;
 use crate::cluster::{self, founding, joining, peers};
-use crate::config::{AdminAccess, Config};
+use crate::config::{AdminAccess, Config, Secret};
 use crate::http::respond::JSON;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -18,134 +18,128 @@ const HAND_OVER: Duration = Duration::from_secs(20);
 pub enum Cluster {
     /// Show the nodes; exit 1 if none answers
     #[command(after_help = "Example:\n  pasarela cluster status --json | jq .nodes")]
-    Status(Status),
+    Status {
+        #[command(flatten)]
+        settings: Settings,
+        /// The answer of GET /admin/cluster instead of a table
+        #[arg(long)]
+        json: bool,
+    },
     /// Make another node the leader
     #[command(after_help = "Example:\n  pasarela cluster hand-over node-2")]
-    HandOver(HandOver),
+    HandOver {
+        #[command(flatten)]
+        settings: Settings,
+        /// The node that becomes the leader
+        node: String,
+    },
     /// Found a cluster with this data directory, which may be empty
     #[command(after_help = "Example:\n  pasarela cluster init --config node-1.toml")]
-    Init(Own),
+    Init {
+        #[command(flatten)]
+        settings: Settings,
+    },
     /// Fill an empty data directory from a running node, so that this machine becomes a node
     #[command(after_help = "Example:\n  pasarela cluster join --from http://10.0.0.1:9091")]
-    Join(Join),
+    Join {
+        #[command(flatten)]
+        settings: Settings,
+        /// The peer listener of any running node, such as http://10.0.0.1:9091
+        #[arg(long, value_name = "URL")]
+        from: String,
+    },
     /// Restore the cluster from this directory's log, after etcd lost its data
     #[command(after_help = "Example:\n  pasarela cluster reseed --data-dir /srv/pasarela/data")]
-    Reseed(Own),
+    Reseed {
+        #[command(flatten)]
+        settings: Settings,
+    },
     /// Remove a node that is gone for good
     #[command(after_help = "Example:\n  pasarela cluster forget node-3")]
-    Forget(Forget),
-}
-
-#[derive(Args, Debug)]
-pub struct Own {
-    #[command(flatten)]
-    settings: Settings,
-}
-
-#[derive(Args, Debug)]
-pub struct Status {
-    #[command(flatten)]
-    settings: Settings,
-    /// The answer of GET /admin/cluster instead of a table
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Args, Debug)]
-pub struct HandOver {
-    #[command(flatten)]
-    settings: Settings,
-    /// The node that becomes the leader
-    node: String,
-}
-
-#[derive(Args, Debug)]
-pub struct Join {
-    #[command(flatten)]
-    settings: Settings,
-    /// The peer listener of any running node, such as http://10.0.0.1:9091
-    #[arg(long, value_name = "URL")]
-    from: String,
-}
-
-#[derive(Args, Debug)]
-pub struct Forget {
-    #[command(flatten)]
-    settings: Settings,
-    /// The node's name
-    node: String,
+    Forget {
+        #[command(flatten)]
+        settings: Settings,
+        /// The node's name
+        node: String,
+    },
 }
 
 impl Cluster {
     pub fn run(self) -> Result<(), Failure> {
-        match self {
-            Cluster::Status(status) => {
-                let shown = asked(&status.settings.load()?)?;
-                let shown = if status.json { format!("{shown}\n") } else { table(&shown) };
-                print(shown.as_bytes())
+        let done = match self {
+            Cluster::Status { settings, json } => {
+                let shown = status(&settings.load()?)?;
+                if json { format!("{shown}\n") } else { table(&shown) }
             }
-            Cluster::HandOver(hand_over) => {
-                let done = handed_over(&hand_over.settings.load()?, &hand_over.node)?;
-                print(format!("{done}\n").as_bytes())
-            }
-            Cluster::Init(own) => {
-                let config = own.settings.load()?;
+            Cluster::HandOver { settings, node } => format!("{}\n", hand_over(&settings.load()?, &node)?),
+            Cluster::Init { settings } => {
+                let config = settings.load()?;
                 must_be_ours(&config.storage.path)?;
                 let done = founding::init(&config)?;
-                print(format!("founded cluster {} at record {}\n", done.cluster, done.tip.seq).as_bytes())
+                format!("founded cluster {} at record {}\n", done.cluster, done.tip.seq)
             }
-            Cluster::Join(join) => {
-                let config = join.settings.load()?;
+            Cluster::Join { settings, from } => {
+                let config = settings.load()?;
                 must_be_ours(&config.storage.path)?;
-                let token = config.admin.token.as_ref().map(|token| token.expose().to_owned());
-                joining::join(&config, &join.from, token.as_deref().unwrap_or_default())?;
-                print(b"joined: start it with pasarela serve\n")
+                let token = config.admin.token.as_ref().map(Secret::expose).unwrap_or_default();
+                joining::join(&config, &from, token)?;
+                "joined: start it with pasarela serve\n".to_owned()
             }
-            Cluster::Reseed(own) => {
-                must_be_ours(&own.settings.load()?.storage.path)?;
-                let (config, reader) = wal::open(&own.settings)?;
+            Cluster::Reseed { settings } => {
+                must_be_ours(&settings.load()?.storage.path)?;
+                let (config, reader) = wal::open(&settings)?;
                 wal::proved(&reader, None)?;
                 drop(reader);
                 let done = founding::reseed(&config)?;
-                print(format!("cluster {} goes on after record {}\n", done.cluster, done.tip.seq).as_bytes())
+                format!("cluster {} goes on after record {}\n", done.cluster, done.tip.seq)
             }
-            Cluster::Forget(forget) => {
-                founding::forget(&forget.settings.load()?, &forget.node)?;
-                print(format!("{} is forgotten\n", forget.node).as_bytes())
+            Cluster::Forget { settings, node } => {
+                founding::forget(&settings.load()?, &node)?;
+                format!("{node} is forgotten\n")
             }
-        }
+        };
+        print(done.as_bytes())
     }
 }
 
+/// What this machine's node says of the cluster, or why it does not answer; one machine has no nodes to ask about.
+fn of_own_node(config: &Config) -> Result<Result<String, Failure>, Failure> {
+    if !config.cluster.is_on() {
+        let why = "this is one machine: cluster.etcd is empty, so there is no cluster to show or to switch";
+        return Err(Failure::Other(why.to_owned()));
+    }
+    let operators = Operators::new(config, None, Some(PATIENCE))?;
+    Ok(operators.call(("GET", cluster::front::CLUSTER), JSON, None, None))
+}
+
 /// Of this machine's node or, if it does not answer, of the first other one.
-fn asked(config: &Config) -> Result<String, Failure> {
-    must_be_cluster(config)?;
-    let operators = Operators::new(config)?.within(PATIENCE);
-    let unanswered = match operators.call(("GET", cluster::front::CLUSTER), JSON, None, None) {
+fn status(config: &Config) -> Result<String, Failure> {
+    let unanswered = match of_own_node(config)? {
         Ok(shown) => return Ok(shown),
         Err(unanswered) => unanswered,
     };
     let client = peers::client(config, None).map_err(other)?;
     let token = token(config)?;
     for peer in founding::peers(config).unwrap_or_default() {
-        let asked = client.get(format!("{peer}/peer/cluster")).bearer_auth(&token).timeout(PATIENCE);
-        let answered = runtime()?.block_on(async { asked.send().await?.error_for_status()?.text().await });
-        if let Ok(shown) = answered {
-            return Ok(shown);
+        let request = client.get(format!("{peer}/peer/cluster")).bearer_auth(&token).timeout(PATIENCE);
+        match runtime()?.block_on(answer(request)) {
+            Ok((status, shown)) if !status.is_client_error() && !status.is_server_error() => {
+                return Ok(shown);
+            }
+            _ => {}
         }
     }
     Err(unanswered)
 }
 
 /// This machine's node is asked or, if that does not answer, the leader itself, as a node asks it.
-fn handed_over(config: &Config, node: &str) -> Result<String, Failure> {
-    must_be_cluster(config)?;
+fn hand_over(config: &Config, node: &str) -> Result<String, Failure> {
     let to = serde_json::json!({ "to": node });
-    let call = (("POST", cluster::HAND_OVER), JSON, Some(&to), None);
-    let own =
-        Operators::new(config)?.within(PATIENCE).call(("GET", cluster::front::CLUSTER), JSON, None, None);
-    let unanswered = match own {
-        Ok(_) => return Operators::new(config)?.within(HAND_OVER).call(call.0, call.1, call.2, call.3),
+    let unanswered = match of_own_node(config)? {
+        Ok(_) => {
+            let operators = Operators::new(config, None, Some(HAND_OVER))?;
+            return operators.call(("POST", cluster::HAND_OVER), JSON, Some(&to), None);
+        }
         Err(unanswered) => unanswered,
     };
     let data = &config.storage.path;
@@ -156,14 +150,9 @@ fn handed_over(config: &Config, node: &str) -> Result<String, Failure> {
     let client = peers::client(config, None).map_err(other)?;
     let token = token(config)?;
     for peer in founding::peers(config).unwrap_or_default() {
-        let asked = key.proving(client.post(format!("{peer}/peer/pass")), cluster::HAND_OVER);
-        let asked = asked.header("host", "localhost").header("content-type", JSON).bearer_auth(&token);
-        let asked = asked.timeout(HAND_OVER).body(to.to_string());
-        let answered = runtime()?.block_on(async {
-            let answer = asked.send().await?;
-            Ok::<_, reqwest::Error>((answer.status(), answer.text().await?))
-        });
-        match answered {
+        let request = key.proving(client.post(format!("{peer}/peer/pass")), cluster::HAND_OVER);
+        let request = request.header("host", "localhost").header("content-type", JSON).bearer_auth(&token);
+        match runtime()?.block_on(answer(request.timeout(HAND_OVER).body(to.to_string()))) {
             Ok((status, done)) if status.is_success() => return Ok(done),
             // Another node leads, which is asked next.
             Ok((_, said)) if said.contains("\"no_leader\"") => {}
@@ -177,16 +166,6 @@ fn handed_over(config: &Config, node: &str) -> Result<String, Failure> {
         }
     }
     Err(unanswered)
-}
-
-/// One machine has no nodes to ask about.
-fn must_be_cluster(config: &Config) -> Result<(), Failure> {
-    if config.cluster.is_on() {
-        return Ok(());
-    }
-    Err(Failure::Other(
-        "this is one machine: cluster.etcd is empty, so there is no cluster to show or to switch".to_owned(),
-    ))
 }
 
 fn token(config: &Config) -> Result<String, Failure> {

@@ -1,7 +1,7 @@
 //! `pasarela backup` and `restore`: a consistent copy of a running server, through its admin API, or of a stopped
 //! one; a data directory from a copy, proved right; and the drill, which does it for practice.
 
-use super::client::Operators;
+use super::client::{JSON, Operators};
 use super::progress::{Shown, shown};
 use super::wal::{ends_with, proved, scratch};
 use super::{Failure, Settings, at};
@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
-use wal::{Reader, Tip};
+use wal::Reader;
 
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -45,7 +45,6 @@ pub struct Backup {
 }
 
 impl Backup {
-    /// Whether a server runs, the lock of the data directory says.
     pub fn run(self) -> Result<(), Failure> {
         let config = self.settings.load()?;
         let directory = std::path::absolute(&self.directory).map_err(|error| at(&self.directory, error))?;
@@ -62,7 +61,14 @@ impl Backup {
                         progress.tell("MiB copied", bytes_in(&into) >> 20, 0);
                     }
                 });
-                let made = Operators::new(&config)?.backup(&directory);
+                // No key is sent: a second copy needs another name anyway.
+                let body = json!({ "path": directory.to_string_lossy() });
+                let made = Operators::new(&config, None, None)?.call(
+                    ("POST", "/admin/backup"),
+                    JSON,
+                    Some(&body),
+                    None,
+                );
                 drop(done);
                 let _ = watching.join();
                 made?;
@@ -110,13 +116,6 @@ pub struct Restore {
     json: bool,
 }
 
-struct Report {
-    from: PathBuf,
-    tip: Tip,
-    copying: Duration,
-    proving: Option<Duration>,
-}
-
 impl Restore {
     pub fn run(self) -> Result<(), Failure> {
         if self.drill {
@@ -125,8 +124,7 @@ impl Restore {
         let (Some(from), Some(into)) = (&self.from, &self.into) else {
             return Err(Failure::Other("name the copy, and with --into the directory to make".to_owned()));
         };
-        let report = self.restore(from, into)?;
-        self.print(&report, &format!("{} is restored", into.display()));
+        println!("{}", self.restore(from, into, &format!("{} is restored", into.display()))?);
         Ok(())
     }
 
@@ -136,16 +134,15 @@ impl Restore {
             None => self.last_backup()?,
         };
         let into = scratch("drill", self.scratch.as_deref());
-        let restored = self.restore(&from, &into);
+        let restored = self.restore(&from, &into, "the drill went well");
         let removed =
             fs::remove_dir_all(&into).or_else(|error| if into.exists() { Err(error) } else { Ok(()) });
         let report = restored?;
         removed.map_err(|error| at(&into, error))?;
-        self.print(&report, "the drill went well");
+        println!("{report}");
         Ok(())
     }
 
-    /// As the log tells.
     fn last_backup(&self) -> Result<PathBuf, Failure> {
         let config = self.settings.load()?;
         let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY)).map_err(Failed::from)?;
@@ -161,7 +158,8 @@ impl Restore {
         })
     }
 
-    fn restore(&self, from: &Path, into: &Path) -> Result<Report, Failure> {
+    /// What is said of it when it is done.
+    fn restore(&self, from: &Path, into: &Path, what: &str) -> Result<String, Failure> {
         let began = Instant::now();
         let (mut copying, mut proving) = (None, None);
         let tip = shown(|tell| {
@@ -176,30 +174,19 @@ impl Restore {
             })
         })?;
         let copying = copying.unwrap_or_default();
-        Ok(Report { from: from.to_path_buf(), tip, copying, proving })
-    }
-
-    fn print(&self, report: &Report, what: &str) {
-        let Report { from, tip, copying, proving } = report;
         let made_at = RestoredCopy::read(from).ok().flatten().map(|past| past.made_at);
         if self.json {
-            return println!(
-                "{}",
-                json!({
-                    "ok": true, "from": from.to_string_lossy(), "madeAt": made_at.map(|at| at.to_string()),
-                    "seq": tip.seq, "headHash": hex::encode(tip.hash), "copyMs": copying.as_millis(),
-                    "verifyMs": proving.map(|proving| proving.as_millis()),
-                })
-            );
+            let report = json!({
+                "ok": true, "from": from.to_string_lossy(), "madeAt": made_at.map(|at| at.to_string()),
+                "seq": tip.seq, "headHash": hex::encode(tip.hash), "copyMs": copying.as_millis(),
+                "verifyMs": proving.map(|proving| proving.as_millis()),
+            });
+            return Ok(report.to_string());
         }
         let made = made_at.map(|at| format!(" of {at}")).unwrap_or_default();
         let proved = proving
             .map_or("not verified".to_owned(), |proving| format!("verified in {} ms", proving.as_millis()));
-        println!(
-            "ok: {what} from {}{made}, {}; copied in {} ms, {proved}",
-            from.display(),
-            ends_with(*tip),
-            copying.as_millis()
-        );
+        let (tip, ms) = (ends_with(tip), copying.as_millis());
+        Ok(format!("ok: {what} from {}{made}, {tip}; copied in {ms} ms, {proved}", from.display()))
     }
 }

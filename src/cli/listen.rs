@@ -55,13 +55,13 @@ impl Listen {
         let poster = Poster::new(true, None, HeaderNames::default(), &lookups, Clock::system())?;
         // The secret derives from the key, so that it is set up once.
         let secret = Secret::new(
-            Sha256::new().chain_update(b"pasarela listen ").chain_update(caller.key()).finalize().into(),
+            Sha256::new().chain_update(b"pasarela listen ").chain_update(&caller.key).finalize().into(),
         );
         let mut after = match self.after {
             Some(sequence) => sequence,
             None => caller.newest_event().await?,
         };
-        let base = caller.base();
+        let base = &caller.base;
         if let Some(url) = &self.forward_to {
             eprintln!("forwarding the events of {base} after {after} to {url}; stop with Ctrl-C");
             eprintln!("signing secret: {}", secret.expose());

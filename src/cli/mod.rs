@@ -110,7 +110,11 @@ pub struct Settings {
 
 impl Settings {
     pub fn load(&self) -> Result<Config, ConfigError> {
-        let mut config = Config::load(self.config.as_deref())?;
+        self.read(false)
+    }
+
+    pub fn read(&self, secrets: bool) -> Result<Config, ConfigError> {
+        let mut config = Config::load(self.config.as_deref(), secrets)?;
         if let Some(path) = &self.data_dir {
             config.storage.path = path.clone();
         }
@@ -137,13 +141,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    fn bad_sequence(&self) -> Option<u64> {
-        match self {
-            Failure::Recovery(Failed::Damaged(damage)) => Some(damage.seq),
-            _ => None,
-        }
-    }
-
     /// 2 for what an operator has to write in another way, 74 for a server that met damage, 1 for the rest.
     fn exit_code(&self) -> ExitCode {
         match self {
@@ -227,7 +224,6 @@ pub struct Manual {
 }
 
 impl Manual {
-    /// `pasarela.1`, `pasarela-serve.1` and so on.
     pub fn run(self) -> Result<(), Failure> {
         let written = clap_mangen::generate_to(CommandLine::command(), &self.directory);
         written.map_err(|error| at(&self.directory, error))

@@ -22,7 +22,6 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// If stderr is a terminal.
     pub fn new() -> Shown {
         let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
         Shown { bar, part: "", last_line: Instant::now() }

@@ -27,20 +27,18 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Returns when everything is closed in good order.
     pub fn run(self) -> Result<(), Failure> {
         // Done before anything secret is read.
         privacy::forbid_core_dumps()
             .map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
-        let mut config = self.settings.load()?;
+        let config = self.settings.read(true)?;
         if config.cluster.is_on() {
             // Before anything is made in the directory.
             cluster::check_directory(&config).map_err(StartupError::from)?;
         } else {
             cluster::leave(&config.storage.path, self.take_over).map_err(StartupError::from)?;
         }
-        config.rails.read_secrets()?;
-        let networks = live_rails::networks(&config.rails).map_err(StartupError::from)?;
+        let networks = live_rails::networks(&config.rails)?;
         if config.server.traceable {
             privacy::allow_tracing().map_err(|error| Failure::Other(format!("server.traceable: {error}")))?;
         }

@@ -116,92 +116,24 @@ fn listed() -> String {
 /// Enough test money, whatever chargebacks and earlier events took.
 const FUNDS: &str = "1000000000.00";
 
-macro_rules! intent {
-    ($call:literal, $more:expr) => {
-        concat!(
-            "POST ",
-            $call,
-            r#" {"usdAmount":1,"debtorId":"V12345678","debtorCellPhone":"04141234567","#,
-            r#""debtorBankCode":134,"externalRef":"$ref""#,
-            $more,
-            "}"
-        )
-    };
-}
-macro_rules! charge {
-    ($code:literal) => {
-        intent!("/v1/payments/c2p", concat!(r#","intentId":"$intentId","token":""#, $code, "\""))
-    };
-}
-macro_rules! card {
-    ($number:literal, $more:literal) => {
-        concat!(
-            r#"POST /v1/payments/vpos {"usdAmount":1,"card":{"number":""#,
-            $number,
-            r#"","expMonth":12,"#,
-            r#""expYear":2035,"cvv":"123","holderName":"Ana Pérez","holderId":"V12345678"},"#,
-            r#""externalRef":"$ref","description":"trigger""#,
-            $more,
-            "}"
-        )
-    };
-}
-macro_rules! buyer {
-    ($call:literal, $more:literal) => {
-        concat!(
-            "POST /checkout/$id/",
-            $call,
-            r#" {"debtorId":"V12345678","debtorCellPhone":"04141234567","#,
-            r#""debtorBankCode":134"#,
-            $more,
-            "}"
-        )
-    };
-}
-macro_rules! register {
-    ($phone:literal) => {
-        concat!(
-            r#"POST /v1/merchants {"externalRef":"$ref","name":"Bodega La Esquina","identification":"V87654321","#,
-            r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","phone":""#,
-            $phone, "\"}"
-        )
-    };
-}
-macro_rules! payout {
-    ($amount:literal) => {
-        concat!(
-            r#"POST /v1/payouts {"merchantId":"$merchantId","monto":""#,
-            $amount,
-            r#"","concepto":"trigger","externalRef":"$ref"}"#
-        )
-    };
-}
-macro_rules! usdt {
-    ($wallet:literal) => {
-        concat!(
-            r#"POST /v1/crypto/payouts {"amountUsdt":"10.00","address":""#,
-            $wallet,
-            r#"","network":"ERC20","externalRef":"$ref"}"#
-        )
-    };
-}
-macro_rules! accept {
-    ($reference:literal) => {
-        concat!(r#"POST /v1/conversions {"quoteId":"$id","reference":""#, $reference, "\"}")
-    };
-}
-
-const INTENT: &str = intent!("/v1/payments/c2p/request", "");
-const CHARGE: &str = charge!("12345678");
-const CARD: &str = card!("4111111111111111", "");
+const INTENT: &str = r#"POST /v1/payments/c2p/request {"usdAmount":1,$thePayer,"externalRef":"$ref"}"#;
+const CHARGE: &str = r#"POST /v1/payments/c2p {"usdAmount":1,$thePayer,"externalRef":"$ref","intentId":"$intentId","token":"12345678"}"#;
+const CARD: &str = r#"POST /v1/payments/vpos {"usdAmount":1,"card":{"number":"4111111111111111",$theHolder},"externalRef":"$ref","description":"trigger"}"#;
 const CHARGEBACK: &str = r#"POST /v1/test/chargebacks {"paymentId":"$paymentId","reason":"fraud"}"#;
 const PESOS: &str = r#"POST /v1/cop/payments {"amountCop":50000,"channel":"qr","reference":"$ref"}"#;
 const PAY_PESOS: &str = "POST /v1/test/cop/payments/$id/pay {}";
-const REGISTER: &str = register!("04147654321");
+const REGISTER: &str = r#"POST /v1/merchants {"externalRef":"$ref",$theShop,"phone":"04147654321"}"#;
 const START: &str = "POST /v1/merchants/$merchantId/payout-methods/$payoutMethodId/verify/start {}";
 const VERIFY: &str = r#"POST /v1/merchants/$merchantId/payout-methods/$payoutMethodId/verify {"amount1":"0.32","amount2":"0.45"}"#;
 const DEACTIVATE: &str = r#"PATCH /v1/merchants/$merchantId {"isActive":false}"#;
 const QUOTE: &str = r#"POST /v1/conversions/quotes {"sourceAmountVes":"5000.00"}"#;
+const ACCEPT: &str = r#"POST /v1/conversions {"quoteId":"$id","reference":"trigger"}"#;
+
+/// Members that several calls have.
+const THE_PAYER: &str = r#""debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134"#;
+const THE_HOLDER: &str =
+    r#""expMonth":12,"expYear":2035,"cvv":"123","holderName":"Ana Pérez","holderId":"V12345678""#;
+const THE_SHOP: &str = r#""name":"Bodega La Esquina","identification":"V87654321","contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134""#;
 
 /// An event, the way, the currency that is lent for it, and the calls that lead to it, each with its body. `$ref` is
 /// a reference that nobody has used, and any other `$name` what the newest answer that has this member says there.
@@ -225,11 +157,11 @@ const RECIPES: &[Recipe] = &[
         r#"POST /v1/products {"name":"$ref","priceUsd":"1.00"}"#,
         "POST /v1/products/$id/links {}",
         r#"POST /pay/$slug/sessions {"quantity":1}"#,
-        buyer!("c2p/request", ""),
-        buyer!("c2p", r#","intentId":"$intentId","token":"12345678""#),
+        "POST /checkout/$id/c2p/request {$thePayer}",
+        r#"POST /checkout/$id/c2p {$thePayer,"intentId":"$intentId","token":"12345678"}"#,
     ]),
-    ("payment.failed", "c2p", "", &[INTENT, charge!("99999999")]),
-    ("payment.failed", "card", "", &[card!("4000000000000002", "")]),
+    ("payment.failed", "c2p", "", &[INTENT, r#"POST /v1/payments/c2p {"usdAmount":1,$thePayer,"externalRef":"$ref","intentId":"$intentId","token":"99999999"}"#]),
+    ("payment.failed", "card", "", &[r#"POST /v1/payments/vpos {"usdAmount":1,"card":{"number":"4000000000000002",$theHolder},"externalRef":"$ref"}"#]),
     ("payment.failed", "cop", "", &[PESOS, "POST /v1/test/cop/payments/$id/decline {}"]),
     ("payment.canceled", "c2p", "", &[INTENT, INTENT]),
     ("payment.canceled", "cop", "", &[PESOS, "POST /v1/cop/payments/$id/cancel {}"]),
@@ -239,18 +171,18 @@ const RECIPES: &[Recipe] = &[
     ("payment.chargeback", "", "", &[CARD, CHARGEBACK]),
     ("payment.chargeback_closed", "won", "", &[CARD, CHARGEBACK, r#"POST /v1/test/chargebacks/$chargebackId/close {"outcome":"won"}"#]),
     ("payment.chargeback_closed", "lost", "", &[CARD, CHARGEBACK, r#"POST /v1/test/chargebacks/$chargebackId/close {"outcome":"lost"}"#]),
-    ("payout.completed", "", "VES", &[REGISTER, START, VERIFY, payout!("1.00")]),
-    ("payout.failed", "", "VES", &[REGISTER, START, VERIFY, payout!("1.04")]),
+    ("payout.completed", "", "VES", &[REGISTER, START, VERIFY, r#"POST /v1/payouts {"merchantId":"$merchantId","monto":"1.00","concepto":"trigger","externalRef":"$ref"}"#]),
+    ("payout.failed", "", "VES", &[REGISTER, START, VERIFY, r#"POST /v1/payouts {"merchantId":"$merchantId","monto":"1.04","concepto":"trigger","externalRef":"$ref"}"#]),
     ("merchant.verified", "", "", &[REGISTER, START, VERIFY]),
-    ("merchant.rejected", "", "", &[register!("04140000001"), START]),
+    ("merchant.rejected", "", "", &[r#"POST /v1/merchants {"externalRef":"$ref",$theShop,"phone":"04140000001"}"#, START]),
     ("merchant.deactivated", "", "", &[REGISTER, DEACTIVATE]),
     ("merchant.reactivated", "", "", &[REGISTER, DEACTIVATE, r#"PATCH /v1/merchants/$merchantId {"isActive":true}"#]),
-    ("merchant.balance.updated", "", "", &[REGISTER, START, VERIFY, card!("4111111111111111", r#","merchantId":"$merchantId","applicationFeePercent":10"#)]),
-    ("conversion.created", "", "VES", &[QUOTE, accept!("trigger")]),
-    ("conversion.completed", "", "VES", &[QUOTE, accept!("trigger")]),
-    ("conversion.canceled", "", "VES", &[QUOTE, accept!("test_pending"), "POST /v1/conversions/$id/cancel {}"]),
-    ("crypto_payout.completed", "", "USDT", &[usdt!("0x1111111111111111111111111111111111111111")]),
-    ("crypto_payout.failed", "", "USDT", &[usdt!("0x1111111111111111111111111111111111111110")]),
+    ("merchant.balance.updated", "", "", &[REGISTER, START, VERIFY, r#"POST /v1/payments/vpos {"usdAmount":1,"card":{"number":"4111111111111111",$theHolder},"externalRef":"$ref","merchantId":"$merchantId","applicationFeePercent":10}"#]),
+    ("conversion.created", "", "VES", &[QUOTE, ACCEPT]),
+    ("conversion.completed", "", "VES", &[QUOTE, ACCEPT]),
+    ("conversion.canceled", "", "VES", &[QUOTE, r#"POST /v1/conversions {"quoteId":"$id","reference":"test_pending"}"#, "POST /v1/conversions/$id/cancel {}"]),
+    ("crypto_payout.completed", "", "USDT", &[r#"POST /v1/crypto/payouts {"amountUsdt":"10.00","address":"0x1111111111111111111111111111111111111111","network":"ERC20","externalRef":"$ref"}"#]),
+    ("crypto_payout.failed", "", "USDT", &[r#"POST /v1/crypto/payouts {"amountUsdt":"10.00","address":"0x1111111111111111111111111111111111111110","network":"ERC20","externalRef":"$ref"}"#]),
     ("crypto_deposit.completed", "", "", &[
         r#"POST /v1/crypto/deposit-addresses {"customerRef":"$ref","network":"TRC20","asset":"USDT"}"#,
         r#"POST /v1/test/crypto/deposits {"address":"$address","amount":"10.00","network":"TRC20","asset":"USDT"}"#,
@@ -260,21 +192,19 @@ const RECIPES: &[Recipe] = &[
 
 async fn cause(caller: &Caller, event: &str, way: &str) -> Result<(), Failure> {
     let Some((_, _, lent, calls)) = RECIPES.iter().find(|recipe| (recipe.0, recipe.1) == (event, way)) else {
-        return Err(Failure::Other(
-            match event {
-                OF_OPERATORS => {
-                    "this event is the operator's to make: pasarela admin tenant live-status TENANT STATUS"
-                }
-                _ => "there is no way to make this event happen",
+        let why = match event {
+            OF_OPERATORS => {
+                "this event is the operator's to make: pasarela admin tenant live-status TENANT STATUS"
             }
-            .to_owned(),
-        ));
+            _ => "there is no way to make this event happen",
+        };
+        return Err(Failure::Other(why.to_owned()));
     };
     // An account that cannot bear the event is lent the test money for it, which is taken back whether it happened or
     // not: balances are what the event itself made of them.
     let fund = async |back: bool| {
         let body = json!({ "currency": lent, "amount": FUNDS, "takeBack": back });
-        caller.post("/v1/test/fund", &body).await
+        caller.call::<Value>("POST", "/v1/test/fund", None, Some(&body.to_string())).await
     };
     let (mut known, mut is_funded) = (Known::new(), false);
     let mut made = Ok(());
@@ -311,7 +241,10 @@ impl Known {
         // Eight digits that no transfer had before, and that do not end with 0000, which the simulated bank knows no
         // transfer by.
         let digits = format!("{:07}7", uuid::Uuid::now_v7().as_u128() % 10_000_000);
-        Known(vec![json!({ "ref": format!("trigger-{}", uuid::Uuid::now_v7().simple()), "digits": digits })])
+        let reference = format!("trigger-{}", uuid::Uuid::now_v7().simple());
+        Known(vec![json!({
+            "ref": reference, "digits": digits, "thePayer": THE_PAYER, "theHolder": THE_HOLDER, "theShop": THE_SHOP,
+        })])
     }
 
     async fn call(&self, caller: &Caller, call: &str) -> Result<Value, Failure> {

@@ -132,7 +132,6 @@ pub struct Verify {
 }
 
 impl Verify {
-    /// The error names the first bad sequence.
     pub fn run(self) -> Result<(), Failure> {
         let began = Instant::now();
         let verified =
@@ -183,9 +182,14 @@ fn json(verified: &Result<Verified, Failure>, began: Instant) -> Value {
             "snapshots": verified.snapshots, "indexEntries": verified.index_entries, "states": verified.states,
             "headHash": hex::encode(verified.head), "tookMs": took,
         }),
-        Err(failure) => json!({
-            "ok": false, "seq": failure.bad_sequence(), "message": failure.to_string(), "tookMs": took,
-        }),
+        Err(failure) => {
+            let bad = if let Failure::Recovery(Failed::Damaged(damage)) = failure {
+                Some(damage.seq)
+            } else {
+                None
+            };
+            json!({ "ok": false, "seq": bad, "message": failure.to_string(), "tookMs": took })
+        }
     }
 }
 

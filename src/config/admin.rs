@@ -3,7 +3,7 @@
 use super::error::{ConfigError, TokenError, ValueError};
 use super::keys::{Keys, settings};
 use super::server::tls;
-use super::values::address;
+use super::values::{address, text_if};
 use super::{Secret, Tls};
 use domain::entities::approval::Approvable;
 use std::fs::{self, File, OpenOptions};
@@ -39,9 +39,7 @@ pub enum AdminAccess {
 }
 
 impl Admin {
-    /// An error if nobody was named. A token that was generated lies in the data directory, where
-    /// the server and the command line find it alike. `exposed` is the key of a listener that the
-    /// token opens to other machines, if there is one.
+    /// `exposed` is the key of a listener that the token opens to other machines, if there is one.
     pub(super) fn access(
         &self,
         data: &Path,
@@ -87,7 +85,7 @@ fn generated(path: &Path) -> Result<Option<Secret>, TokenError> {
     let path = path.to_owned();
     match fs::read_to_string(&path) {
         Ok(text) if text.trim().is_empty() => Err(TokenError::Empty { path }),
-        Ok(text) => token(text.trim()).map(Some).map_err(|source| TokenError::Bad { path, source }),
+        Ok(text) => token(text.trim()).map(Some).map_err(|why| TokenError::Bad { path, why }),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(source) => Err(TokenError::File { path, source }),
     }
@@ -115,11 +113,8 @@ fn write_token(data: &Path, path: &Path) -> std::io::Result<()> {
 }
 
 fn token(text: &str) -> Result<Secret, ValueError> {
-    if text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        Ok(Secret::new(text))
-    } else {
-        Err("must be visible ASCII without spaces".into())
-    }
+    let fits = text.bytes().all(|byte| byte.is_ascii_graphic());
+    text_if(fits, text, "must be visible ASCII without spaces").map(Secret::new)
 }
 
 fn approvable(text: &str) -> Result<Approvable, ValueError> {
@@ -130,9 +125,8 @@ fn approvable(text: &str) -> Result<Approvable, ValueError> {
 }
 
 fn host(text: &str) -> Result<String, ValueError> {
-    let parsed = text.parse::<hyper::http::uri::Authority>().ok();
-    match parsed.filter(|authority| authority.host() == text && !text.is_empty()) {
-        Some(_) => Ok(text.to_ascii_lowercase()),
-        None => Err("must be a host name or an address without a port, such as ops.example.com".into()),
-    }
+    let parsed = text.parse::<hyper::http::uri::Authority>();
+    let fits = !text.is_empty() && parsed.is_ok_and(|authority| authority.host() == text);
+    let why = "must be a host name or an address without a port, such as ops.example.com";
+    text_if(fits, &text.to_ascii_lowercase(), why)
 }

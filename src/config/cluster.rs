@@ -1,16 +1,16 @@
 //! `[cluster]`: more than one machine, with a log that etcd agrees on.
 
+use super::Secret;
 use super::error::ValueError;
 use super::keys::{Keys, settings};
-use super::secret::Secret;
-use super::values::{address, path, url};
+use super::values::{address, path, text_if, url};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 // Without endpoints there is one machine, and nothing else of this counts.
 settings! {
-    Cluster, checked by Cluster::check {
+    Cluster {
         etcd: Vec<String> = list(Vec::new(), endpoint),
         partition: String = parsed("main".to_owned(), name),
         node: String = parsed(host_name(), name),
@@ -24,29 +24,19 @@ settings! {
         key_file: Option<PathBuf> = optional(path),
         username: Option<String> = optional(|text| Ok(text.to_owned())),
         password_file: Option<PathBuf> = optional(path),
+    } refused where {
+        |cluster| cluster.is_on() && cluster.peer_listen.ip().is_unspecified() && cluster.peer_advertise.is_none()
+            => "peer_advertise", "is required where cluster.peer_listen is a wildcard";
+        |cluster| cluster.is_on() && cluster.cert_file.is_some() != cluster.key_file.is_some()
+            => "key_file", "goes with cluster.cert_file";
+        |cluster| cluster.is_on() && cluster.username.is_some() != cluster.password_file.is_some()
+            => "password_file", "goes with cluster.username";
+        |cluster| cluster.is_on() && cluster.ca_file.is_some() && !cluster.etcd.iter().any(|url| url.starts_with("https://"))
+            => "ca_file", "goes with https endpoints in cluster.etcd";
     }
 }
 
 impl Cluster {
-    fn check(&self, keys: &Keys<'_>) {
-        if !self.is_on() {
-            return;
-        }
-        if self.peer_listen.ip().is_unspecified() && self.peer_advertise.is_none() {
-            keys.bad("peer_advertise", "is required where cluster.peer_listen is a wildcard");
-        }
-        if self.cert_file.is_some() != self.key_file.is_some() {
-            keys.bad("key_file", "goes with cluster.cert_file");
-        }
-        if self.username.is_some() != self.password_file.is_some() {
-            keys.bad("password_file", "goes with cluster.username");
-        }
-        let is_tls = self.etcd.iter().any(|endpoint| endpoint.starts_with("https://"));
-        if self.ca_file.is_some() && !is_tls {
-            keys.bad("ca_file", "goes with https endpoints in cluster.etcd");
-        }
-    }
-
     pub fn is_on(&self) -> bool {
         !self.etcd.is_empty()
     }
@@ -73,11 +63,8 @@ fn endpoint(text: &str) -> Result<String, ValueError> {
 }
 
 fn name(text: &str) -> Result<String, ValueError> {
-    if wal::cluster::is_node_name(text) {
-        Ok(text.to_owned())
-    } else {
-        Err("must be up to 63 letters, digits, dots, dashes or underscores".into())
-    }
+    let fits = wal::cluster::is_node_name(text);
+    text_if(fits, text, "must be up to 63 letters, digits, dots, dashes or underscores")
 }
 
 fn host_name() -> String {

@@ -3,29 +3,14 @@
 
 use super::TOKEN_CHARACTERS_MIN;
 use std::borrow::Cow;
-use std::error::Error;
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 /// Such as "must be a path"; the reader of the key adds its name.
+pub type ValueError = Cow<'static, str>;
+
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ValueError(Cow<'static, str>);
-
-impl From<&'static str> for ValueError {
-    fn from(rule: &'static str) -> ValueError {
-        ValueError(Cow::Borrowed(rule))
-    }
-}
-
-impl From<String> for ValueError {
-    fn from(rule: String) -> ValueError {
-        ValueError(Cow::Owned(rule))
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[error("{key}: {error}{}", variable.as_ref().map(|variable| format!(" (in {variable})")).unwrap_or_default())]
 pub struct BadKey {
     /// Its dotted path, or the variable that stands for it.
     pub key: String,
@@ -33,51 +18,25 @@ pub struct BadKey {
     pub variable: Option<String>,
 }
 
-impl fmt::Display for BadKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.key, self.error)?;
-        match &self.variable {
-            Some(variable) => write!(f, " (in {variable})"),
-            None => Ok(()),
-        }
-    }
-}
-
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
+    #[error("{}", one_line(&format!("{}: {source}", path.display())))]
     Unreadable { path: PathBuf, source: io::Error },
+    #[error("{}", one_line(&format!("{variable}: must be UTF-8")))]
     NotUtf8 { variable: String },
+    #[error("{}", one_line(&format!("line {line}: {}", source.message())))]
     Syntax { line: usize, source: toml::de::Error },
+    #[error("{}", one_line(&.0.iter().map(BadKey::to_string).collect::<Vec<_>>().join("; ")))]
     BadKeys(Vec<BadKey>),
+    #[error("{}", one_line(&format!("{}: {source}", path.display())))]
     InFile { path: PathBuf, source: Box<ConfigError> },
-    Token(TokenError),
+    #[error("{}", one_line(&format!("admin.token: {}", .0)))]
+    Token(#[from] TokenError),
 }
 
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self {
-            ConfigError::Unreadable { path, source } => format!("{}: {source}", path.display()),
-            ConfigError::NotUtf8 { variable } => format!("{variable}: must be UTF-8"),
-            ConfigError::Syntax { line, source } => format!("line {line}: {}", source.message()),
-            ConfigError::BadKeys(keys) => keys.iter().map(BadKey::to_string).collect::<Vec<_>>().join("; "),
-            ConfigError::InFile { path, source } => format!("{}: {source}", path.display()),
-            ConfigError::Token(error) => format!("admin.token: {error}"),
-        };
-        // The message is one line, whatever a file name or a parser's error contains.
-        f.write_str(&text.split_whitespace().collect::<Vec<_>>().join(" "))
-    }
-}
-
-impl Error for ConfigError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            ConfigError::Unreadable { source, .. } => Some(source),
-            ConfigError::Syntax { source, .. } => Some(source),
-            ConfigError::InFile { source, .. } => Some(source),
-            ConfigError::Token(error) => error.source(),
-            ConfigError::NotUtf8 { .. } | ConfigError::BadKeys(_) => None,
-        }
-    }
+/// Whatever a file name or a parser's error contains.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `admin.token` is said before it.
@@ -97,12 +56,6 @@ pub enum TokenError {
     File { path: PathBuf, source: io::Error },
     #[error("{}: is empty; remove it, or write a token into it", path.display())]
     Empty { path: PathBuf },
-    #[error("{}: {source}", path.display())]
-    Bad { path: PathBuf, source: ValueError },
-}
-
-impl From<TokenError> for ConfigError {
-    fn from(error: TokenError) -> ConfigError {
-        ConfigError::Token(error)
-    }
+    #[error("{}: {why}", path.display())]
+    Bad { path: PathBuf, why: ValueError },
 }

@@ -3,26 +3,29 @@
 //! and is named.
 
 use super::keys::Keys;
-use super::live_rails::{SecretSource, base_url, required, secret};
-use super::{ConfigError, Secret, ValueError};
+use super::live_rails::needed;
+use super::values::text_if;
+use super::{Secret, ValueError};
+use crate::rails::http::BaseUrl;
 use url::Url;
 
 pub const EVM_NETWORKS: [&str; 3] = ["POLYGON", "BEP20", "ERC20"];
 const KEYSTORE_CHARACTERS_MAX: usize = 8_192;
 const WORDS_CHARACTERS_MAX: usize = 1_024;
+const MISSING: &str = "is required for this network";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evm {
     pub network: &'static str,
-    pub rpc_url: SecretSource,
+    pub rpc_url: Secret,
     pub chain_id: u64,
     pub usdt_contract: String,
     pub usdt_decimals: u32,
-    pub keystore: SecretSource,
-    pub keystore_password: SecretSource,
+    pub keystore: Secret,
+    pub keystore_password: Secret,
     pub confirmations: u64,
     pub max_fee_gwei: u64,
-    pub deposit_seed: SecretSource,
+    pub deposit_seed: Secret,
 }
 
 impl Evm {
@@ -35,39 +38,22 @@ impl Evm {
 
     fn one(network: &'static str, mut keys: Keys<'_>) -> Option<Evm> {
         let is_given = keys.is_given();
+        let [missing, in_file] = ["", "_file"].map(|ending| is_given.then_some((ending, MISSING)));
         let evm = Evm {
             network,
-            rpc_url: secret(&mut keys, "rpc_url", rpc_url),
+            rpc_url: needed(&mut keys, "rpc_url", rpc_url, missing),
             chain_id: number(&mut keys, "chain_id", is_given, 1..=i64::MAX as u64),
             usdt_contract: if is_given { keys.required("usdt_contract", contract) } else { String::new() },
             usdt_decimals: number(&mut keys, "usdt_decimals", is_given, 2..=18),
-            keystore: secret(&mut keys, "keystore", keystore),
-            keystore_password: secret(&mut keys, "keystore_password", words),
+            keystore: needed(&mut keys, "keystore", keystore, in_file),
+            keystore_password: needed(&mut keys, "keystore_password", words, in_file),
             confirmations: keys.integer("confirmations", 12, 1..=10_000),
             max_fee_gwei: number(&mut keys, "max_fee_gwei", is_given, 1..=1_000_000),
-            deposit_seed: secret(&mut keys, "deposit_seed", words),
+            deposit_seed: needed(&mut keys, "deposit_seed", words, in_file),
         };
-        let configured = is_given.then(|| {
-            for (name, source) in [
-                ("rpc_url", &evm.rpc_url),
-                ("keystore_file", &evm.keystore),
-                ("keystore_password_file", &evm.keystore_password),
-                ("deposit_seed_file", &evm.deposit_seed),
-            ] {
-                required(&keys, name, source, "is required for this network");
-            }
-            evm
-        });
+        let is_used = is_given && !keys.is_unread;
         keys.done();
-        configured
-    }
-
-    pub(super) fn resolve(&mut self) -> Result<(), ConfigError> {
-        let key = |name: &str| format!("rails.evm.{}.{name}", self.network);
-        self.rpc_url.resolve(&key("rpc_url"), rpc_url)?;
-        self.keystore.resolve(&key("keystore"), keystore)?;
-        self.keystore_password.resolve(&key("keystore_password"), words)?;
-        self.deposit_seed.resolve(&key("deposit_seed"), words)
+        is_used.then_some(evm)
     }
 }
 
@@ -77,7 +63,7 @@ where
     T: TryFrom<i64> + PartialOrd + std::fmt::Display + Default,
 {
     if is_given && !keys.has(name) {
-        keys.bad(name, "is required for this network");
+        keys.bad(name, MISSING);
     }
     keys.integer(name, T::default(), range)
 }
@@ -86,38 +72,28 @@ where
 fn rpc_url(text: &str) -> Result<Secret, ValueError> {
     let mut bare = Url::parse(text).map_err(|_| ValueError::from("must be a URL"))?;
     bare.set_query(None);
-    base_url(bare.as_str())?;
+    BaseUrl::parse(bare.as_str())?;
     Ok(Secret::new(text))
 }
 
 fn contract(text: &str) -> Result<String, ValueError> {
     let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 40);
-    if digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit())) {
-        Ok(text.to_owned())
-    } else {
-        Err("must be 0x and 40 hexadecimal digits".into())
-    }
+    let fits = digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    text_if(fits, text, "must be 0x and 40 hexadecimal digits")
 }
 
 fn keystore(text: &str) -> Result<Secret, ValueError> {
-    if text.len() <= KEYSTORE_CHARACTERS_MAX && text.trim_start().starts_with('{') {
-        Ok(Secret::new(text))
-    } else {
-        Err("must be an encrypted key of Web3 Secret Storage, in JSON".into())
-    }
+    let fits = text.len() <= KEYSTORE_CHARACTERS_MAX && text.trim_start().starts_with('{');
+    text_if(fits, text, "must be an encrypted key of Web3 Secret Storage, in JSON").map(Secret::new)
 }
 
 fn words(text: &str) -> Result<Secret, ValueError> {
-    if (1..=WORDS_CHARACTERS_MAX).contains(&text.len()) && !text.contains(['\n', '\r', '\0']) {
-        Ok(Secret::new(text))
-    } else {
-        Err(format!("must be one line of 1 to {WORDS_CHARACTERS_MAX} bytes").into())
-    }
+    let fits = (1..=WORDS_CHARACTERS_MAX).contains(&text.len()) && !text.contains(['\n', '\r', '\0']);
+    text_if(fits, text, "must be one line of 1 to 1024 bytes").map(Secret::new)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::config::Config;
 
     const LINES: &str = "[rails.evm.POLYGON]\nrpc_url = \"http://127.0.0.1:8545/hunter2?key=hunter2\"\n\
@@ -128,12 +104,19 @@ mod tests {
     #[test]
     fn a_network_and_its_defaults() {
         assert_eq!(Config::parse("", []).expect("defaults").rails.evm, []);
-        let rails = Config::parse(LINES, []).expect("valid").rails;
+        assert_eq!(Config::parse(LINES, []).expect("valid").rails.evm, [], "its files are not read");
+        let secrets = ["keystore_file = \"/k\"", "password_file = \"/p\"", "seed_file = \"/s\""];
+        let lines = ["keystore = \"{}\"", "password = \"hunter2\"", "seed = \"hunter2\""];
+        let text = secrets
+            .into_iter()
+            .zip(lines)
+            .fold(LINES.to_owned(), |text, (file, value)| text.replace(file, value));
+        let rails = Config::parse(&text, []).expect("valid").rails;
         let [polygon] = rails.evm.as_slice() else { panic!("{rails:?}") };
         assert!(!format!("{polygon:?}").contains("hunter2"));
         assert_eq!((polygon.network, polygon.chain_id, polygon.confirmations), ("POLYGON", 137, 12));
         assert_eq!((polygon.usdt_decimals, polygon.max_fee_gwei), (6, 500));
-        assert_eq!(polygon.keystore, SecretSource::File("/k".into()));
+        assert_eq!((polygon.keystore.expose(), polygon.deposit_seed.expose()), ("{}", "hunter2"));
     }
 
     #[test]
@@ -155,7 +138,7 @@ mod tests {
         );
         let rails = rails.expect("valid").rails;
         assert_eq!((rails.evm[0].network, rails.evm[0].usdt_decimals), ("BEP20", 18));
-        assert_eq!(rails.evm[0].keystore_password.secret().map(Secret::expose), Some("a password"));
+        assert_eq!(rails.evm[0].keystore_password.expose(), "a password");
     }
 
     #[test]

@@ -9,13 +9,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 use toml::{Table, Value};
 
-/// Declares a section: its settings, each with its type and how [`Keys`] reads it.
+/// Declares a section: its settings, each with its type and how [`Keys`] reads it, and what is refused of them
+/// together.
 macro_rules! settings {
-    ($name:ident $(, checked by $check:path)? {
+    ($name:ident {
         $($(#[$doc:meta])* $field:ident: $type:ty = $read:ident($($argument:expr),* $(,)?),)*
-    }) => {
+    } $(refused where { $($is_wrong:expr => $key:literal, $why:literal;)* })?) => {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct $name {
             $($(#[$doc])* pub $field: $type,)*
@@ -24,7 +26,12 @@ macro_rules! settings {
         impl $name {
             pub(super) fn read(mut keys: Keys<'_>) -> Self {
                 let settings = $name { $($field: keys.$read(stringify!($field), $($argument),*),)* };
-                $($check(&settings, &keys);)?
+                $($({
+                    let is_wrong: fn(&$name) -> bool = $is_wrong;
+                    if is_wrong(&settings) {
+                        keys.bad($key, $why);
+                    }
+                })*)?
                 keys.done();
                 settings
             }
@@ -39,10 +46,11 @@ pub(super) const PREFIX: &str = "PASARELA__";
 pub(super) struct Source {
     variables: RefCell<BTreeMap<String, String>>,
     findings: RefCell<Vec<BadKey>>,
+    reads_secrets: bool,
 }
 
 impl Source {
-    pub(super) fn new(environment: impl IntoIterator<Item = (String, String)>) -> Self {
+    pub(super) fn new(environment: impl IntoIterator<Item = (String, String)>, reads_secrets: bool) -> Self {
         let variables = environment
             .into_iter()
             .filter_map(|(name, value)| {
@@ -50,7 +58,7 @@ impl Source {
                 Some((path.to_ascii_lowercase().replace("__", "."), value))
             })
             .collect();
-        Source { variables: RefCell::new(variables), findings: RefCell::default() }
+        Source { variables: RefCell::new(variables), findings: RefCell::default(), reads_secrets }
     }
 
     pub(super) fn bad(&self, path: &str, error: impl Into<ValueError>) {
@@ -81,6 +89,13 @@ enum Given {
 }
 
 impl Given {
+    fn bare<T: FromStr>(self, of: impl FnOnce(&Value) -> Option<T>) -> Option<T> {
+        match self {
+            Given::File(value) => of(&value),
+            Given::Variable(text) => text.trim().parse().ok(),
+        }
+    }
+
     fn text<T>(self, parse: impl FnOnce(&str) -> Result<T, ValueError>) -> Result<T, ValueError> {
         match self {
             Given::File(Value::String(text)) | Given::Variable(text) => parse(&text),
@@ -94,11 +109,13 @@ pub(super) struct Keys<'s> {
     path: String,
     table: Table,
     source: &'s Source,
+    /// A secret of the section is in a file that is not read.
+    pub(super) is_unread: bool,
 }
 
 impl<'s> Keys<'s> {
     pub(super) fn root(table: Table, source: &'s Source) -> Self {
-        Keys { path: String::new(), table, source }
+        Keys { path: String::new(), table, source, is_unread: false }
     }
 
     pub(super) fn section(&mut self, name: &str) -> Keys<'s> {
@@ -111,7 +128,7 @@ impl<'s> Keys<'s> {
             }
             None => Table::new(),
         };
-        Keys { path, table, source: self.source }
+        Keys { path, table, source: self.source, is_unread: false }
     }
 
     pub(super) fn nested<T>(&mut self, name: &str, read: impl FnOnce(Keys<'s>) -> T) -> T {
@@ -129,6 +146,10 @@ impl<'s> Keys<'s> {
             }
         }
         self.table = filled;
+    }
+
+    pub(super) fn reads_secrets(&self) -> bool {
+        self.source.reads_secrets
     }
 
     pub(super) fn is_given(&self) -> bool {
@@ -162,7 +183,9 @@ impl<'s> Keys<'s> {
         for (index, element) in elements.into_iter().enumerate() {
             let path = format!("{path}[{index}]");
             match element {
-                Value::Table(table) => sections.push(Keys { path, table, source: self.source }),
+                Value::Table(table) => {
+                    sections.push(Keys { path, table, source: self.source, is_unread: false })
+                }
                 _ => self.source.bad(&path, "must be a section"),
             }
         }
@@ -176,27 +199,13 @@ impl<'s> Keys<'s> {
         let wanted =
             || ValueError::from(format!("must be a whole number from {} to {}", range.start(), range.end()));
         self.read(name, default, |given| {
-            let value = match given {
-                Given::File(Value::Integer(value)) => Some(value),
-                Given::File(_) => None,
-                Given::Variable(text) => text.trim().parse().ok(),
-            };
-            value
-                .and_then(|value| T::try_from(value).ok())
-                .filter(|value| range.contains(value))
-                .ok_or_else(wanted)
+            let value = given.bare(Value::as_integer).and_then(|value| T::try_from(value).ok());
+            value.filter(|value| range.contains(value)).ok_or_else(wanted)
         })
     }
 
     pub(super) fn boolean(&mut self, name: &str, default: bool) -> bool {
-        self.read(name, default, |given| {
-            match given {
-                Given::File(Value::Boolean(value)) => Some(value),
-                Given::File(_) => None,
-                Given::Variable(text) => text.trim().parse().ok(),
-            }
-            .ok_or_else(|| "must be true or false".into())
-        })
+        self.read(name, default, |given| given.bare(Value::as_bool).ok_or("must be true or false".into()))
     }
 
     pub(super) fn parsed<T>(

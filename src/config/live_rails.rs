@@ -1,201 +1,132 @@
 //! `[rails.r4]` and `[rails.wompi]`. A secret stands in its key, in a variable of the environment,
 //! or in a file of its own that nobody else may read; in two of these places at once it is refused.
-//! Files are read when a server starts and not when the configuration is parsed. No message has a
-//! secret in it.
+//! No message has a secret in it.
 
-use super::error::BadKey;
 use super::keys::Keys;
 use super::pins::pins;
-use super::values::path;
-use super::{ConfigError, Secret, ValueError};
-use crate::network::Network;
+use super::values::{path, text_if};
+use super::{Secret, ValueError};
+use crate::network::network;
+use crate::rails::http::BaseUrl;
+use crate::rails::r4::{self, CreditBy, PathFamily, SignatureCase};
+use crate::rails::wompi;
 use domain::resources::banks::Catalogue;
 use domain::values::venezuela::{BankCode, MobilePhone};
+use ipnet::IpNet;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-use url::{Host, Url};
+use std::path::Path;
+use std::time::Duration;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
 const SECRET_CHARACTERS_MAX: usize = 1_024;
 /// Encrypted keys are the longest.
 const FILE_BYTES_MAX: u64 = 8_192;
-const BESIDE: &str = "is required beside base_url";
+const BESIDE: (&str, &str) = ("", "is required beside base_url");
 /// Lets others than the owner do something.
 const OTHERS: u32 = 0o077;
 const TIMEOUT_SECONDS: u64 = 25;
+/// Stands for the address of a rail that has none: its other keys are read all the same.
+const NOWHERE: &str = "https://localhost";
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum SecretSource {
-    #[default]
-    None,
-    Value(Secret),
-    File(PathBuf),
-}
-
-/// `None` without a `base_url`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct R4 {
-    pub base_url: String,
-    pub certificate_sha256: Vec<[u8; 32]>,
-    pub commerce_token: SecretSource,
+    pub settings: r4::Settings,
     pub commerce_phone: Option<MobilePhone>,
-    pub path_family: &'static str,
-    pub signature_case: &'static str,
-    pub c2p_leading_space: bool,
-    pub credit_by: &'static str,
     pub otp_banks: Vec<BankCode>,
-    pub callback_uuid: SecretSource,
-    pub callback_sources: Vec<Network>,
-    pub notice_wait_seconds: u64,
-    pub timeout_seconds: u64,
-    pub idle_ms: u64,
-}
-
-/// `None` without a `base_url`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wompi {
-    pub base_url: String,
-    pub certificate_sha256: Vec<[u8; 32]>,
-    pub public_key: SecretSource,
-    pub private_key: SecretSource,
-    pub events_secret: SecretSource,
-    pub integrity_secret: SecretSource,
-    pub customer_email: Option<String>,
-    pub timeout_seconds: u64,
-    pub idle_ms: u64,
+    pub callback_uuid: Option<Secret>,
+    pub callback_sources: Vec<IpNet>,
+    pub notice_wait_seconds: i64,
 }
 
 impl R4 {
-    /// Without a feed of banks every bank is in the catalogue that the program has.
+    /// `None` without a `base_url`. Without a feed of banks every bank is in the catalogue that the program has.
     pub(super) fn read(mut keys: Keys<'_>, poll_seconds: u64, has_bank_feed: bool) -> Option<R4> {
-        let base_url = keys.optional("base_url", base_url);
+        let (base_url, is_given) = base_url(&mut keys)?;
         let r4 = R4 {
-            commerce_token: secret(&mut keys, "commerce_token", token),
+            settings: r4::Settings {
+                commerce_token: needed(&mut keys, "commerce_token", token, is_given.then_some(BESIDE)),
+                path_family: keys.one_of("path_family", PathFamily::Mb, &PathFamily::ALL),
+                signature_case: keys.one_of("signature_case", SignatureCase::Lower, &SignatureCase::ALL),
+                c2p_leading_space: keys.boolean("c2p_leading_space", false),
+                credit_by: keys.one_of("credit_by", CreditBy::Vuelto, &CreditBy::ALL),
+                timeout: timeout(&mut keys, is_given, poll_seconds),
+                idle: idle(&mut keys),
+                base_url,
+            },
             commerce_phone: keys
                 .optional("commerce_phone", |text| MobilePhone::parse(text).map_err(ValueError::from)),
-            path_family: keys.one_of("path_family", "MB", &[("MB", "MB"), ("R4", "R4")]),
-            signature_case: keys.one_of("signature_case", "lower", &[("lower", "lower"), ("upper", "upper")]),
-            c2p_leading_space: keys.boolean("c2p_leading_space", false),
-            credit_by: keys.one_of(
-                "credit_by",
-                "vuelto",
-                &[("vuelto", "vuelto"), ("credito_inmediato", "credito_inmediato")],
-            ),
             otp_banks: keys.list("otp_banks", otp_banks(), |text| otp_bank(text, has_bank_feed)),
             callback_uuid: secret(&mut keys, "callback_uuid", uuid),
             callback_sources: keys
-                .list("callback_sources", Vec::new(), |text| text.parse().map_err(ValueError::from)),
+                .list("callback_sources", Vec::new(), |text| network(text).map_err(ValueError::from)),
             notice_wait_seconds: keys.integer("notice_wait_seconds", 0, 0..=86_400),
-            timeout_seconds: timeout(&mut keys, base_url.is_some(), poll_seconds),
-            idle_ms: idle(&mut keys),
-            certificate_sha256: pins(&mut keys, base_url.as_deref()),
-            base_url: base_url.clone().unwrap_or_default(),
         };
-        let configured = base_url.map(|_| {
-            required(&keys, "commerce_token", &r4.commerce_token, BESIDE);
-            r4
-        });
+        let is_used = is_given && !keys.is_unread;
         keys.done();
-        configured
-    }
-
-    fn resolve(&mut self) -> Result<(), ConfigError> {
-        self.commerce_token.resolve("rails.r4.commerce_token", token)?;
-        self.callback_uuid.resolve("rails.r4.callback_uuid", uuid)
+        is_used.then_some(r4)
     }
 }
 
-impl Wompi {
-    pub(super) fn read(mut keys: Keys<'_>, poll_seconds: u64) -> Option<Wompi> {
-        let base_url = keys.optional("base_url", base_url);
-        let wompi = Wompi {
-            public_key: secret(&mut keys, "public_key", public_key),
-            private_key: secret(&mut keys, "private_key", token),
-            events_secret: secret(&mut keys, "events_secret", token),
-            integrity_secret: secret(&mut keys, "integrity_secret", token),
-            customer_email: keys.optional("customer_email", email),
-            timeout_seconds: timeout(&mut keys, base_url.is_some(), poll_seconds),
-            idle_ms: idle(&mut keys),
-            certificate_sha256: pins(&mut keys, base_url.as_deref()),
-            base_url: base_url.clone().unwrap_or_default(),
-        };
-        let configured = base_url.map(|_| {
-            for (name, source) in [
-                ("public_key", &wompi.public_key),
-                ("private_key", &wompi.private_key),
-                ("events_secret", &wompi.events_secret),
-                ("integrity_secret", &wompi.integrity_secret),
-            ] {
-                required(&keys, name, source, BESIDE);
-            }
-            wompi
-        });
-        keys.done();
-        configured
-    }
-
-    fn resolve(&mut self) -> Result<(), ConfigError> {
-        self.public_key.resolve("rails.wompi.public_key", public_key)?;
-        self.private_key.resolve("rails.wompi.private_key", token)?;
-        self.events_secret.resolve("rails.wompi.events_secret", token)?;
-        self.integrity_secret.resolve("rails.wompi.integrity_secret", token)
-    }
+/// `None` without a `base_url`.
+pub(super) fn wompi(mut keys: Keys<'_>, poll_seconds: u64) -> Option<wompi::Settings> {
+    let (base_url, is_given) = base_url(&mut keys)?;
+    let wompi = wompi::Settings {
+        public_key: needed(&mut keys, "public_key", public_key, is_given.then_some(BESIDE)),
+        private_key: needed(&mut keys, "private_key", token, is_given.then_some(BESIDE)),
+        events_secret: needed(&mut keys, "events_secret", token, is_given.then_some(BESIDE)),
+        integrity_secret: needed(&mut keys, "integrity_secret", token, is_given.then_some(BESIDE)),
+        customer_email: keys.optional("customer_email", email),
+        timeout: timeout(&mut keys, is_given, poll_seconds),
+        idle: idle(&mut keys),
+        base_url,
+    };
+    let is_used = is_given && !keys.is_unread;
+    keys.done();
+    is_used.then_some(wompi)
 }
 
-pub(super) fn read_secrets(r4: &mut Option<R4>, wompi: &mut Option<Wompi>) -> Result<(), ConfigError> {
-    r4.as_mut().map_or(Ok(()), R4::resolve)?;
-    wompi.as_mut().map_or(Ok(()), Wompi::resolve)
-}
-
-impl SecretSource {
-    /// None before its file was read.
-    pub fn secret(&self) -> Option<&Secret> {
-        match self {
-            SecretSource::Value(secret) => Some(secret),
-            SecretSource::None | SecretSource::File(_) => None,
-        }
-    }
-
-    pub(super) fn resolve(&mut self, key: &str, parse: Parse) -> Result<(), ConfigError> {
-        if let SecretSource::File(file) = self {
-            let failed = |why: ValueError| {
-                ConfigError::BadKeys(vec![BadKey {
-                    key: format!("{key}_file"),
-                    error: format!("{}: {why}", file.display()).into(),
-                    variable: None,
-                }])
-            };
-            let text = private_text(file).map_err(failed)?;
-            *self = SecretSource::Value(parse(&text).map_err(failed)?);
-        }
-        Ok(())
-    }
+fn base_url(keys: &mut Keys<'_>) -> Option<(BaseUrl, bool)> {
+    let given = keys.optional("base_url", |text| BaseUrl::parse(text).map_err(ValueError::from));
+    let pins = pins(keys, given.as_ref());
+    let is_given = given.is_some();
+    Some((given.or_else(|| BaseUrl::parse(NOWHERE).ok())?.pinned(&pins), is_given))
 }
 
 /// Without a word of the secret in the refusal.
 pub(super) type Parse = fn(&str) -> Result<Secret, ValueError>;
 
-pub(super) fn secret(keys: &mut Keys<'_>, name: &str, parse: Parse) -> SecretSource {
+/// What is not read is an empty secret, which nobody gets to see.
+pub(super) fn secret(keys: &mut Keys<'_>, name: &str, parse: Parse) -> Option<Secret> {
     let value = keys.optional(name, parse);
-    let file = keys.optional(&format!("{name}_file"), path);
-    match (value, file) {
-        (Some(value), Some(_)) => {
-            keys.bad(name, format!("{name}_file is there too: give one of them"));
-            SecretSource::Value(value)
+    let Some(file) = keys.optional(&format!("{name}_file"), path) else { return value };
+    if value.is_some() {
+        keys.bad(name, format!("{name}_file is there too: give one of them"));
+    } else if !keys.reads_secrets() {
+        keys.is_unread = true;
+    } else {
+        match private_text(&file).and_then(|text| parse(&text)) {
+            Ok(secret) => return Some(secret),
+            Err(why) => keys.bad(&format!("{name}_file"), format!("{}: {why}", file.display())),
         }
-        (Some(value), None) => SecretSource::Value(value),
-        (None, Some(file)) => SecretSource::File(file),
-        (None, None) => SecretSource::None,
     }
+    Some(Secret::new(""))
 }
 
-pub(super) fn required(keys: &Keys<'_>, name: &str, source: &SecretSource, why: &'static str) {
-    if *source == SecretSource::None {
-        keys.bad(name, why);
+/// `missing` is what is said of one that has to be there, if it has to, after an ending of its name.
+pub(super) fn needed(
+    keys: &mut Keys<'_>,
+    name: &str,
+    parse: Parse,
+    missing: Option<(&str, &'static str)>,
+) -> Secret {
+    let secret = secret(keys, name, parse);
+    if let (None, Some((ending, why))) = (&secret, missing) {
+        keys.bad(&format!("{name}{ending}"), why);
     }
+    secret.unwrap_or_else(|| Secret::new(""))
 }
 
 /// Its owner alone can read the file; the last line end is left out.
@@ -226,31 +157,24 @@ fn private_text(path: &Path) -> Result<Zeroizing<String>, ValueError> {
 fn token(text: &str) -> Result<Secret, ValueError> {
     let fits =
         (1..=SECRET_CHARACTERS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
-    if fits {
-        Ok(Secret::new(text))
-    } else {
-        Err(format!("must have 1 to {SECRET_CHARACTERS_MAX} visible characters of ASCII").into())
-    }
+    text_if(fits, text, "must have 1 to 1024 visible characters of ASCII").map(Secret::new)
 }
 
 fn public_key(text: &str) -> Result<Secret, ValueError> {
     let fits = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-    if fits { token(text) } else { Err("must have letters, digits, dashes and underscores".into()) }
+    text_if(fits, text, "must have letters, digits, dashes and underscores").and_then(|text| token(&text))
 }
 
 fn uuid(text: &str) -> Result<Secret, ValueError> {
-    match Uuid::try_parse(text) {
-        Ok(_) if text.len() == 36 => Ok(Secret::new(text)),
-        _ => Err("must be a UUID of 36 characters".into()),
-    }
+    let fits = text.len() == 36 && Uuid::try_parse(text).is_ok();
+    text_if(fits, text, "must be a UUID of 36 characters").map(Secret::new)
 }
 
 fn email(text: &str) -> Result<String, ValueError> {
     let is_plain = text.len() <= 254 && text.bytes().all(|byte| byte.is_ascii_graphic());
-    match text.split_once('@') {
-        Some((name, host)) if is_plain && !name.is_empty() && host.contains('.') => Ok(text.to_owned()),
-        _ => Err("must be an e-mail address".into()),
-    }
+    let parts = text.split_once('@');
+    let fits = is_plain && parts.is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
+    text_if(fits, text, "must be an e-mail address")
 }
 
 /// Its customers wait for an SMS: of a bank that is not there nobody would ask for it.
@@ -269,45 +193,28 @@ fn otp_banks() -> Vec<BankCode> {
 
 /// Shorter than the time to the first question: nobody is asked about an order that may still be on
 /// its way. What is not configured makes no calls.
-fn timeout(keys: &mut Keys<'_>, is_configured: bool, poll_seconds: u64) -> u64 {
+fn timeout(keys: &mut Keys<'_>, is_configured: bool, poll_seconds: u64) -> Duration {
     let seconds = keys.integer("timeout_seconds", TIMEOUT_SECONDS, 1..=3_600);
     if is_configured && seconds >= poll_seconds {
         keys.bad("timeout_seconds", "must be below rails.poll_seconds, after which the rail is asked");
     }
-    seconds
+    Duration::from_secs(seconds)
 }
 
 /// Shorter than banks keep their connections, so that no order is written into one that is being closed.
-fn idle(keys: &mut Keys<'_>) -> u64 {
-    keys.integer("idle_ms", 1_000, 0..=60_000)
-}
-
-pub(super) fn base_url(text: &str) -> Result<String, ValueError> {
-    let fits = Url::parse(text).is_ok_and(|url| {
-        let is_loopback = match url.host() {
-            Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        };
-        let is_safe = url.scheme() == "https" && url.has_host() || url.scheme() == "http" && is_loopback;
-        let is_bare = url.username().is_empty() && url.password().is_none();
-        is_safe && is_bare && url.query().is_none() && url.fragment().is_none()
-    });
-    if fits {
-        Ok(text.trim_end_matches('/').to_owned())
-    } else {
-        Err("must be an https URL without user, query and fragment; http goes to loopback only".into())
-    }
+fn idle(keys: &mut Keys<'_>) -> Duration {
+    Duration::from_millis(keys.integer("idle_ms", 1_000, 0..=60_000))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use crate::config::{Config, ConfigError};
+    use crate::rails::http::IDLE;
     use std::fs::{self, OpenOptions};
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
+    use std::path::PathBuf;
 
     const R4_LINES: &str =
         "[rails.r4]\nbase_url = \"http://127.0.0.1:9170/\"\ncommerce_token = \"hunter2\"\n";
@@ -352,24 +259,51 @@ mod tests {
         let r4 = parse(R4_LINES).expect("valid").rails.r4.expect("configured");
         let shown = format!("{r4:?}");
         assert!(!shown.contains("hunter2"), "{shown}");
-        assert_eq!(
-            (r4.base_url.as_str(), r4.path_family, r4.signature_case),
-            ("http://127.0.0.1:9170", "MB", "lower")
+        let settings = r4::Settings {
+            base_url: BaseUrl::parse("http://127.0.0.1:9170").expect("an address"),
+            commerce_token: Secret::new("hunter2"),
+            path_family: PathFamily::Mb,
+            signature_case: SignatureCase::Lower,
+            c2p_leading_space: false,
+            credit_by: CreditBy::Vuelto,
+            timeout: Duration::from_secs(25),
+            idle: IDLE,
+        };
+        assert_eq!((&r4.settings, r4.notice_wait_seconds, &r4.callback_uuid), (&settings, 0, &None));
+        assert_eq!(r4.otp_banks, otp_banks());
+        let given = format!(
+            "{R4_LINES}path_family = \"R4\"\nsignature_case = \"upper\"\nc2p_leading_space = true\n\
+             credit_by = \"credito_inmediato\"\ntimeout_seconds = 7\nidle_ms = 250\n"
         );
-        assert_eq!((r4.credit_by, r4.timeout_seconds, r4.notice_wait_seconds), ("vuelto", 25, 0));
-        assert_eq!(r4.idle_ms, 1_000);
-        assert_eq!((r4.otp_banks, r4.c2p_leading_space), (otp_banks(), false));
-        assert_eq!(r4.callback_uuid, SecretSource::None);
-        let wompi = parse(WOMPI_LINES).expect("valid").rails.wompi.expect("configured");
-        assert_eq!((wompi.base_url.as_str(), wompi.timeout_seconds), ("https://sandbox.wompi.co/v1", 25));
-        assert_eq!(wompi.private_key.secret().map(Secret::expose), Some("prv_1"));
+        let expected = r4::Settings {
+            path_family: PathFamily::R4,
+            signature_case: SignatureCase::Upper,
+            c2p_leading_space: true,
+            credit_by: CreditBy::CreditoInmediato,
+            timeout: Duration::from_secs(7),
+            idle: Duration::from_millis(250),
+            ..settings
+        };
+        assert_eq!(parse(&given).expect("valid").rails.r4.expect("configured").settings, expected);
+        let wompi = parse(&format!("{WOMPI_LINES}customer_email = \"e@f.example\"\n")).expect("valid");
+        let expected = wompi::Settings {
+            base_url: BaseUrl::parse("https://sandbox.wompi.co/v1").expect("an address"),
+            public_key: Secret::new("pub_test_1"),
+            private_key: Secret::new("prv_1"),
+            events_secret: Secret::new("ev_1"),
+            integrity_secret: Secret::new("in_1"),
+            customer_email: Some("e@f.example".to_owned()),
+            timeout: Duration::from_secs(25),
+            idle: IDLE,
+        };
+        assert_eq!(wompi.rails.wompi, Some(expected));
     }
 
     #[test]
     fn a_secret_that_is_given_twice_is_not_missing() {
         let error =
             parse(&format!("{R4_LINES}commerce_token_file = \"/x\"\n")).expect_err("twice").to_string();
-        assert!(error.contains("give one of them") && !error.contains(BESIDE), "{error}");
+        assert!(error.contains("give one of them") && !error.contains(BESIDE.1), "{error}");
     }
 
     #[test]
@@ -405,19 +339,23 @@ mod tests {
         let variable = ("PASARELA__RAILS__R4__COMMERCE_TOKEN".to_owned(), "from-outside".to_owned());
         let config = Config::parse("[rails.r4]\nbase_url = \"http://[::1]:1\"\n", [variable]).expect("valid");
         let r4 = config.rails.r4.expect("configured");
-        assert_eq!(r4.commerce_token.secret().map(Secret::expose), Some("from-outside"));
+        assert_eq!(r4.settings.commerce_token.expose(), "from-outside");
     }
 
     #[test]
     fn files_of_secrets_are_read_when_they_are_private() {
         let folder = tempfile::tempdir().expect("a folder");
         let source = |path: PathBuf| {
-            let mut source = SecretSource::File(path);
-            source.resolve("rails.r4.commerce_token", token).map(|()| source)
+            let lines =
+                format!("[rails.r4]\nbase_url = \"http://localhost:1\"\ncommerce_token_file = {path:?}\n");
+            let config = folder.path().join("config.toml");
+            fs::write(&config, lines).expect("written");
+            let read = Config::load(Some(&config), true);
+            read.map(|config| config.rails.r4.expect("configured").settings.commerce_token)
         };
         for (mode, text) in [(0o600, "hunter2\n"), (0o400, "hunter2\r\n"), (0o600, "hunter2")] {
             let read = source(file(&folder, mode, text)).expect("readable");
-            assert_eq!(read.secret().map(Secret::expose), Some("hunter2"));
+            assert_eq!(read.expose(), "hunter2");
             let _ = fs::remove_file(folder.path().join(format!("secret-{mode:o}")));
         }
         for (mode, text) in
@@ -425,7 +363,7 @@ mod tests {
         {
             let error = source(file(&folder, mode, text)).expect_err("refused").to_string();
             assert!(
-                error.starts_with("rails.r4.commerce_token_file: ") && !error.contains("hunter2"),
+                error.contains(": rails.r4.commerce_token_file: ") && !error.contains("hunter2"),
                 "{error}"
             );
         }
@@ -442,15 +380,15 @@ mod tests {
         let kept = file(&folder, 0o600, "hunter2\n");
         let lines =
             format!("[rails.r4]\nbase_url = \"http://localhost:1\"\ncommerce_token_file = {kept:?}\n");
-        assert!(matches!(
-            parse(&lines).expect("valid").rails.r4.map(|r4| r4.commerce_token),
-            Some(SecretSource::File(_))
-        ));
         let config = folder.path().join("config.toml");
         fs::write(&config, lines).expect("written");
-        let mut rails = Config::load(Some(&config)).expect("valid").rails;
-        rails.read_secrets().expect("readable");
-        let read = rails.r4.expect("configured");
-        assert_eq!(read.commerce_token.secret().map(Secret::expose), Some("hunter2"));
+        let rails = |reads_secrets| Config::load(Some(&config), reads_secrets).map(|config| config.rails.r4);
+        assert_eq!(
+            rails(true).expect("readable").expect("configured").settings.commerce_token.expose(),
+            "hunter2"
+        );
+        fs::remove_file(&kept).expect("removed");
+        assert_eq!(rails(false).expect("nothing is read"), None);
+        assert!(rails(true).expect_err("gone").to_string().contains("rails.r4.commerce_token_file: "));
     }
 }

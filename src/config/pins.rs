@@ -2,15 +2,14 @@
 
 use super::ValueError;
 use super::keys::Keys;
-use url::Url;
+use crate::rails::http::BaseUrl;
 
 const PINS: &str = "certificate_sha256";
 
 /// Plain HTTP has none.
-pub(super) fn pins(keys: &mut Keys<'_>, base_url: Option<&str>) -> Vec<[u8; 32]> {
+pub(super) fn pins(keys: &mut Keys<'_>, base_url: Option<&BaseUrl>) -> Vec<[u8; 32]> {
     let pins = keys.list(PINS, Vec::new(), fingerprint);
-    let is_plain = base_url.and_then(|text| Url::parse(text).ok()).is_some_and(|url| url.scheme() == "http");
-    if is_plain && !pins.is_empty() {
+    if base_url.is_some_and(|url| !url.is_https()) && !pins.is_empty() {
         keys.bad(PINS, "base_url must be https: over http no certificate is shown");
     }
     pins
@@ -27,6 +26,7 @@ fn fingerprint(text: &str) -> Result<[u8; 32], ValueError> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::config::Config;
 
     const R4_LINES: &str = "[rails.r4]\nbase_url = \"http://127.0.0.1:9170/\"\ncommerce_token = \"t\"\n";
@@ -42,15 +42,16 @@ mod tests {
     fn fingerprints_are_read_as_programs_print_them() {
         let bare = "0a".repeat(32);
         let colons = ["FF"; 32].join(":");
-        let expected = vec![[0x0a; 32], [0xff; 32]];
+        let address = BaseUrl::parse("https://sandbox.wompi.co/v1").expect("an address");
+        let expected = address.clone().pinned(&[[0x0a; 32], [0xff; 32]]);
         let lines = format!("{WOMPI_LINES}certificate_sha256 = [\"{bare}\", \"{colons}\"]\n");
-        let pinned = |config: Config| config.rails.wompi.expect("configured").certificate_sha256;
+        let pinned = |config: Config| config.rails.wompi.expect("configured").base_url;
         assert_eq!(pinned(Config::parse(&lines, []).expect("valid")), expected);
         let variable = |text: String| ("PASARELA__RAILS__WOMPI__CERTIFICATE_SHA256".to_owned(), text);
         let outside = Config::parse(WOMPI_LINES, [variable(format!("{bare}, {colons}"))]).expect("valid");
         assert_eq!(pinned(outside), expected);
         let emptied = Config::parse(&lines, [variable(String::new())]).expect("valid");
-        assert_eq!(pinned(emptied), Vec::<[u8; 32]>::new());
+        assert_eq!(pinned(emptied), address);
     }
 
     #[test]

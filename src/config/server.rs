@@ -4,7 +4,8 @@
 use super::error::ValueError;
 use super::keys::{Keys, settings};
 use super::values::{address, level, path, url};
-use crate::network::Network;
+use crate::network::network;
+use ipnet::IpNet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ settings! {
     Server {
         listen: SocketAddr = parsed(([127, 0, 0, 1], 8080).into(), address),
         public_base_url: Option<String> = optional(bare_url),
-        trusted_proxies: Vec<Network> = list(Vec::new(), |text| text.parse().map_err(ValueError::from)),
+        trusted_proxies: Vec<IpNet> = list(Vec::new(), |text| network(text).map_err(ValueError::from)),
         max_connections: usize = integer(10_000, 1..=1_000_000),
         max_connections_per_peer: usize = integer(5_000, 0..=1_000_000),
         head_timeout_seconds: u64 = integer(10, 1..=300),
@@ -47,23 +48,16 @@ fn bare_url(text: &str) -> Result<String, ValueError> {
 
 /// None of both: the listener speaks plain HTTP.
 pub(super) fn tls(mut keys: Keys<'_>) -> Option<Tls> {
-    let files = match (keys.optional("certificate", path), keys.optional("key", path)) {
-        (Some(certificate), Some(key)) => Some(Tls { certificate, key }),
-        (None, None) => None,
-        (Some(_), None) => {
-            keys.bad("key", "is required beside the certificate");
-            None
-        }
-        (None, Some(_)) => {
-            keys.bad("certificate", "is required beside the key");
-            None
-        }
-    };
+    let (certificate, key) = (keys.optional("certificate", path), keys.optional("key", path));
+    match (&certificate, &key) {
+        (Some(_), None) => keys.bad("key", "is required beside the certificate"),
+        (None, Some(_)) => keys.bad("certificate", "is required beside the key"),
+        _ => {}
+    }
     keys.done();
-    files
+    Some(Tls { certificate: certificate?, key: key? })
 }
 
-// What a key, a tenant, or a client without a key may ask for.
 settings! {
     Limits {
         requests_per_second: u32 = integer(0, 0..=1_000_000),
@@ -80,9 +74,8 @@ settings! {
     }
 }
 
-// The data directory, and the log in it.
 settings! {
-    Storage, checked by check_storage {
+    Storage {
         path: PathBuf = parsed(PathBuf::from("data"), path),
         card_key_file: Option<PathBuf> = optional(path),
         reserve_bytes: u64 = integer(256 << 20, 0..=1 << 50),
@@ -94,18 +87,13 @@ settings! {
         pending_bytes_max: usize = integer(64 << 20, 16 << 20..=4 << 30),
         pending_records_max: usize = integer(65_536, 64..=16_777_216),
         batch_records_max: usize = integer(8_192, 1..=1_048_576),
-    }
-}
-
-fn check_storage(storage: &Storage, keys: &Keys<'_>) {
-    if storage.batch_records_max > storage.pending_records_max {
-        keys.bad("batch_records_max", "must not exceed storage.pending_records_max");
-    }
-    if storage.snapshot_all_hours > 24 * storage.snapshot_hourly_days {
-        keys.bad("snapshot_all_hours", "must not exceed storage.snapshot_hourly_days");
-    }
-    if storage.snapshot_hourly_days > storage.snapshot_daily_days {
-        keys.bad("snapshot_hourly_days", "must not exceed storage.snapshot_daily_days");
+    } refused where {
+        |storage| storage.batch_records_max > storage.pending_records_max
+            => "batch_records_max", "must not exceed storage.pending_records_max";
+        |storage| storage.snapshot_all_hours > 24 * storage.snapshot_hourly_days
+            => "snapshot_all_hours", "must not exceed storage.snapshot_hourly_days";
+        |storage| storage.snapshot_hourly_days > storage.snapshot_daily_days
+            => "snapshot_hourly_days", "must not exceed storage.snapshot_daily_days";
     }
 }
 
@@ -133,7 +121,6 @@ const FORMATS: [(&str, LogFormat); 3] =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Text on a terminal, JSON elsewhere.
     Auto,
     Json,
     Text,

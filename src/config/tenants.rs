@@ -143,13 +143,11 @@ pub(super) fn network_fees(mut keys: Keys<'_>) -> [Usdt; 4] {
     read
 }
 
-/// Created once, on a first start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BootstrapTenant {
     pub name: String,
     /// A random key if empty.
     pub test_key: Option<Secret>,
-    /// A random key if empty.
     pub live_key: Option<Secret>,
 }
 
@@ -183,13 +181,11 @@ impl BootstrapTenant {
 }
 
 fn key(text: &str, prefix: &str) -> Result<Secret, ValueError> {
-    let fine = |rest: &str| {
-        !rest.is_empty()
-            && text.len() <= 128
-            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    };
+    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     match text.strip_prefix(prefix) {
-        Some(rest) if fine(rest) => Ok(Secret::new(text)),
+        Some(rest) if !rest.is_empty() && text.len() <= 128 && rest.bytes().all(is_fine) => {
+            Ok(Secret::new(text))
+        }
         _ => Err(format!("must be {prefix} and letters, digits or underscores").into()),
     }
 }

@@ -4,15 +4,17 @@ use super::error::ValueError;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+pub(super) fn text_if(fits: bool, text: &str, why: &'static str) -> Result<String, ValueError> {
+    if fits { Ok(text.to_owned()) } else { Err(why.into()) }
+}
+
 pub(super) fn level(text: &str) -> Result<String, ValueError> {
     let is_level = |part: &str| matches!(part, "off" | "error" | "warn" | "info" | "debug" | "trace");
     let known = text.split(',').all(|part| is_level(part.rsplit('=').next().unwrap_or(part)));
-    if known && text.parse::<tracing_subscriber::filter::Targets>().is_ok() {
-        Ok(text.to_owned())
-    } else {
-        Err("must be off, error, warn, info, debug or trace, or directives such as info,pasarela::http=debug"
-            .into())
-    }
+    let fits = known && text.parse::<tracing_subscriber::filter::Targets>().is_ok();
+    let why =
+        "must be off, error, warn, info, debug or trace, or directives such as info,pasarela::http=debug";
+    text_if(fits, text, why)
 }
 
 pub(super) fn address(text: &str) -> Result<SocketAddr, ValueError> {
@@ -20,10 +22,7 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, ValueError> {
 }
 
 pub(super) fn path(text: &str) -> Result<PathBuf, ValueError> {
-    if text.is_empty() || text.contains('\0') {
-        return Err("must be a path".into());
-    }
-    Ok(PathBuf::from(text))
+    text_if(!text.is_empty() && !text.contains('\0'), text, "must be a path").map(PathBuf::from)
 }
 
 pub(super) fn url(text: &str) -> Result<String, ValueError> {
@@ -31,14 +30,12 @@ pub(super) fn url(text: &str) -> Result<String, ValueError> {
     let fine = parsed.is_some_and(|uri| {
         matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some_and(|host| !host.is_empty())
     });
-    if fine { Ok(text.to_owned()) } else { Err("must be an http or https URL".into()) }
+    text_if(fine, text, "must be an http or https URL")
 }
 
 /// As browsers send it in `Origin`.
 pub(super) fn origin(text: &str) -> Result<String, ValueError> {
     let bare = text.split_once("://").is_some_and(|(_, rest)| !rest.contains(['/', '?', '#', '@']));
-    match url(text) {
-        Ok(_) if bare => Ok(text.to_ascii_lowercase()),
-        _ => Err("must be an origin such as https://app.example.com".into()),
-    }
+    let why = "must be an origin such as https://app.example.com";
+    text_if(bare && url(text).is_ok(), &text.to_ascii_lowercase(), why)
 }

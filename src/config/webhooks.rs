@@ -29,17 +29,14 @@ const TAKEN: [&str; 15] = [
 ];
 
 settings! {
-    Webhooks, checked by check {
+    Webhooks {
         allow_private_targets: bool = boolean(false),
         extra_ca_file: Option<PathBuf> = optional(path),
         signature_header: HeaderName = parsed(SIGNATURE, header),
         event_id_header: HeaderName = parsed(EVENT_ID, header),
-    }
-}
-
-fn check(webhooks: &Webhooks, keys: &Keys<'_>) {
-    if webhooks.signature_header == webhooks.event_id_header {
-        keys.bad("event_id_header", "must be another than webhooks.signature_header");
+    } refused where {
+        |webhooks| webhooks.signature_header == webhooks.event_id_header
+            => "event_id_header", "must be another than webhooks.signature_header";
     }
 }
 

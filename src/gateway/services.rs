@@ -250,7 +250,7 @@ impl Services {
         {
             return Err(failure(refused));
         }
-        if !self.site.disk.has_room(tenant.unwrap_or(PLATFORM)) {
+        if !self.site.disk.has_room(tenant.unwrap_or(PLATFORM), false) {
             return Err(Problem::disk_nearly_full());
         }
         if self.cluster.as_ref().is_some_and(Cluster::is_window_full) {
@@ -289,7 +289,7 @@ impl Services {
             actors::NotReady::Failed(_) => NotReady::Failed,
             actors::NotReady::Stopping => NotReady::Stopping,
         })?;
-        if self.site.disk.is_short() { Err(NotReady::DiskShort) } else { Ok(()) }
+        if self.site.disk.has_room(PLATFORM, false) { Ok(()) } else { Err(NotReady::DiskShort) }
     }
 }
 
@@ -333,7 +333,7 @@ impl Tenants for Services {
     }
 
     fn has_room(&self, tenant: u64) -> bool {
-        self.site.disk.has_room_for_due(tenant)
+        self.site.disk.has_room(tenant, true)
     }
 
     fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret {

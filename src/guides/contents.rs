@@ -29,7 +29,6 @@ pub struct Group {
     pub pages: &'static [Source],
 }
 
-/// It stands at the address of its language.
 pub const INDEX: &str = "index";
 
 macro_rules! pages {

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub struct Section {
     pub title: String,
-    /// Empty for the beginning of the page.
     pub anchor: String,
     pub prose: String,
     pub code: String,
@@ -20,7 +19,6 @@ pub struct Section {
 #[derive(Debug)]
 pub struct Rendered {
     pub html: String,
-    /// The first is the beginning, under the title.
     pub sections: Vec<Section>,
 }
 

@@ -7,17 +7,14 @@ use crate::guides::words::{Term, terms};
 use crate::language::Language;
 use deunicode::deunicode;
 
-/// What is behind it is left out.
 const CHARACTERS_MAX: usize = 128;
 /// After the text is folded: one character may be a sentence.
 const WORDS_MAX: usize = 8;
-/// No page has a longer word.
 const WORD_MAX: usize = 64;
 const SHOWN_MAX: usize = 30;
 /// Its length, and what of it stands before the word, in characters.
 const EXCERPT: (usize, usize) = (200, 60);
 
-/// A text, and its words without accents, in lower case.
 struct Part {
     text: String,
     words: Vec<String>,
@@ -30,7 +27,6 @@ struct Entry {
     title: Part,
     prose: Part,
     code: Part,
-    /// The beginning of its page.
     is_first: bool,
 }
 

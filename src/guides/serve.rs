@@ -36,22 +36,17 @@ pub struct Guides<M> {
 }
 
 struct File {
-    /// Below `/docs/`.
     path: &'static str,
     route: usize,
     media: &'static str,
     made: Made,
 }
 
-macro_rules! files {
-    ($($path:literal $route:literal $media:literal $from:literal;)*) => {
-        [$(File {
-            path: $path,
-            route: $route,
-            media: $media,
-            made: Made::new(include_bytes!($from).to_vec()),
-        }),*]
-    };
+macro_rules! asset {
+    ($route:literal, $path:literal, $media:literal, $folder:literal) => {{
+        let made = Made::new(include_bytes!(concat!($folder, $path)).to_vec());
+        File { path: $path, route: $route, media: $media, made }
+    }};
 }
 
 struct Site {
@@ -174,35 +169,20 @@ impl Site {
         Ok(Site { groups, pages, index, reference })
     }
 
-    fn search(&self, language: Language, query: Option<&str>) -> Result<Reply, Problem> {
-        let sought = parameter(query, "q");
-        let sought = sought.trim();
-        let found = self.index.find(sought);
-        self.list(language, "search", sought, None, found, 200)
-    }
-
-    fn missing(&self, language: Language) -> Result<Reply, Problem> {
-        let text = language.say(
-            "Esa página no existe. Busca arriba, o elige una de la lista.",
-            "There is no such page. Search above, or choose one from the list.",
-        );
-        self.list(language, "missing", "", Some(text), Vec::new(), 404)
-    }
-
-    fn list(
-        &self,
-        language: Language,
-        name: &str,
-        sought: &str,
-        missing: Option<&'static str>,
-        found: Vec<Found<'_>>,
-        status: u16,
-    ) -> Result<Reply, Problem> {
-        let title = if missing.is_some() {
-            language.say("No se encontró", "Not found")
-        } else {
-            language.say("Buscar en las guías", "Search the guides")
+    /// What is found, or that there is no such page.
+    fn list(&self, language: Language, sought: Option<&str>) -> Result<Reply, Problem> {
+        let (name, title, missing, status) = match sought {
+            Some(_) => ("search", language.say("Buscar en las guías", "Search the guides"), None, 200),
+            None => {
+                let text = language.say(
+                    "Esa página no existe. Busca arriba, o elige una de la lista.",
+                    "There is no such page. Search above, or choose one from the list.",
+                );
+                ("missing", language.say("No se encontró", "Not found"), Some(text), 404)
+            }
         };
+        let sought = sought.unwrap_or_default();
+        let found = self.index.find(sought);
         let encoded = url::form_urlencoded::Serializer::new(String::new()).append_pair("q", sought).finish();
         let shell = Shell {
             language,
@@ -220,20 +200,19 @@ impl Site {
 }
 
 impl<M> Guides<M> {
-    /// `test_key` may be shown to whoever asks.
     pub fn new(test_key: Option<&str>, value: impl Fn(&'static str) -> M) -> Guides<M> {
         Guides {
             values: ROUTES.map(value),
             test_key: test_key.map(str::to_owned),
             sites: [const { OnceLock::new() }; 2],
-            files: files! {
-                "guides.css" 3 "text/css; charset=utf-8" "guides.css";
-                "guides.js" 5 "text/javascript; charset=utf-8" "guides.js";
-                "images/payment-states.es.svg" 4 "image/svg+xml" "../../docs/images/payment-states.es.svg";
-                "images/payment-states.en.svg" 4 "image/svg+xml" "../../docs/images/payment-states.en.svg";
-                "images/checkout-phone.es.png" 4 "image/png" "../../docs/images/checkout-phone.es.png";
-                "images/checkout-phone.en.png" 4 "image/png" "../../docs/images/checkout-phone.en.png";
-            },
+            files: [
+                asset!(3, "guides.css", "text/css; charset=utf-8", ""),
+                asset!(5, "guides.js", "text/javascript; charset=utf-8", ""),
+                asset!(4, "images/payment-states.es.svg", "image/svg+xml", "../../docs/"),
+                asset!(4, "images/payment-states.en.svg", "image/svg+xml", "../../docs/"),
+                asset!(4, "images/checkout-phone.es.png", "image/png", "../../docs/"),
+                asset!(4, "images/checkout-phone.en.png", "image/png", "../../docs/"),
+            ],
         }
     }
 
@@ -241,8 +220,7 @@ impl<M> Guides<M> {
         &self.values[route]
     }
 
-    /// An answer takes so long that no request must wait behind it: a search, and the first page of
-    /// a language, for which all of its pages are made.
+    /// No request must wait behind it: a search, and the first page of a language, for which all of its are made.
     pub fn takes_long(&self, path: &str) -> bool {
         let Some(below) = path.strip_prefix("/docs") else { return false };
         let mut parts = below.split('/').skip(1);
@@ -252,7 +230,6 @@ impl<M> Guides<M> {
         parts.next() == Some("search") || (!below.contains('.') && !is_ready)
     }
 
-    /// With the number of its route; `None` if the path is not one of the guides'.
     pub fn answer(
         &self,
         method: &Method,
@@ -306,11 +283,11 @@ impl<M> Guides<M> {
     ) -> Result<Reply, Problem> {
         let site = self.site(language)?;
         if name == "search" {
-            return site.search(language, query);
+            return site.list(language, Some(parameter(query, "q").trim()));
         }
         match site.pages.iter().find(|(known, _)| *known == name) {
             Some((_, made)) => Ok(made.reply(HTML, CSP, headers)),
-            None => site.missing(language),
+            None => site.list(language, None),
         }
     }
 

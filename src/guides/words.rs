@@ -12,7 +12,6 @@ const SMALL: [&str; 24] = [
 ];
 /// Of the shortest word that may be mistyped: any two shorter ones are alike.
 const MISTYPED_MIN: usize = 5;
-/// Of the shortest beginning that stands for a word.
 const BEGINNING_MIN: usize = 4;
 
 #[derive(Deserialize)]
@@ -25,7 +24,6 @@ struct Meaning {
 static MEANINGS: LazyLock<Vec<Meaning>> =
     LazyLock::new(|| serde_json::from_str(SYNONYMS).unwrap_or_default());
 
-/// Or a name of several words.
 #[derive(Debug)]
 pub struct Term {
     /// Beginnings of words, of which a section has one at least.
@@ -41,7 +39,6 @@ fn stem(word: &str) -> &str {
     if stem.len() < 4 { word } else { stem }
 }
 
-/// Or how the word begins.
 fn is(typed: &str, word: &str) -> bool {
     let is_plural = typed.strip_suffix('s') == Some(word);
     is_plural || stem(typed) == stem(word) || (typed.len() >= BEGINNING_MIN && word.starts_with(stem(typed)))
@@ -87,7 +84,6 @@ fn corrected<'a>(
     typed.into_iter().map(mean).collect()
 }
 
-/// `vocabulary` is every word of the pages.
 pub fn terms<'a>(
     typed: Vec<String>,
     vocabulary: impl Fn() -> Box<dyn Iterator<Item = &'a str> + 'a>,
@@ -119,7 +115,6 @@ pub fn terms<'a>(
     terms
 }
 
-/// How many of the typed words are the name, if they begin with it.
 fn length(name: &str, typed: &[String]) -> Option<usize> {
     let words = name.split(' ').count();
     let fits = words <= typed.len() && name.split(' ').zip(typed).all(|(word, typed)| is(typed, word));

@@ -24,31 +24,17 @@ pub const PATH: &str = "/metrics";
 const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub struct Metrics {
-    services: Arc<Services>,
-    traffic: [(&'static str, Arc<Traffic>); 2],
-    certificates: Vec<Arc<Certificates>>,
-    ended_badly: Option<SystemTime>,
-    is_open: bool,
-    started: SystemTime,
+    pub(crate) services: Arc<Services>,
+    pub(crate) traffic: [(&'static str, Arc<Traffic>); 2],
+    pub(crate) certificates: Vec<Arc<Certificates>>,
+    /// When a run before ended because it might not go on.
+    pub(crate) ended_badly: Option<SystemTime>,
+    /// Nobody is asked for a token.
+    pub(crate) is_open: bool,
+    pub(crate) started: SystemTime,
 }
 
 impl Metrics {
-    /// `ended_badly`: when a run before ended because it might not go on. `is_open`: nobody is
-    /// asked for a token.
-    pub fn new(
-        services: Arc<Services>,
-        traffic: [(&'static str, Arc<Traffic>); 2],
-        certificates: Vec<Arc<Certificates>>,
-        ended_badly: Option<SystemTime>,
-        is_open: bool,
-    ) -> Metrics {
-        Metrics { services, traffic, certificates, ended_badly, is_open, started: SystemTime::now() }
-    }
-
-    pub fn is_open(&self) -> bool {
-        self.is_open
-    }
-
     pub fn answer(&self, method: &Method) -> Result<Reply, Problem> {
         match *method {
             Method::GET | Method::HEAD => Ok(Reply::new(200, MEDIA, page::write(self))

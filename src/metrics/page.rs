@@ -159,7 +159,7 @@ fn engine(page: &mut Page, metrics: &Metrics) {
         gauge "pasarela_wal_pending_bytes" "Bytes of the records, reads and snapshots that wait for the disk; beyond storage.pending_bytes_max requests are refused." => log.pending_bytes;
         gauge "pasarela_wal_durable_lag_seconds" "How long the oldest of what is being written has waited; large while the disk does not answer." => log.waiting;
         gauge "pasarela_disk_free_bytes" "Room that is left on the disk of the data directory." => disk.free_bytes();
-        gauge "pasarela_disk_reserve_bytes" "storage.reserve_bytes: with less room than this writes are refused." => disk.reserve_bytes();
+        gauge "pasarela_disk_reserve_bytes" "storage.reserve_bytes: with less room than this writes are refused." => disk.reserve_bytes;
     }
 }
 

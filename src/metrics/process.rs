@@ -18,13 +18,8 @@ impl Process {
     pub fn now() -> Option<Process> {
         let status = fs::read_to_string("/proc/self/status").ok()?;
         let word = |name: &str| {
-            status
-                .lines()
-                .find_map(|line| line.strip_prefix(name))?
-                .split_whitespace()
-                .next()?
-                .parse::<u64>()
-                .ok()
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.split_whitespace().next()?.parse::<u64>().ok()
         };
         // The name of the process is in parentheses and may hold anything.
         let state = fs::read_to_string("/proc/self/stat").ok()?;

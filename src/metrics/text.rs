@@ -84,7 +84,6 @@ pub struct Family<'p> {
 }
 
 impl Page {
-    /// The name of a counter ends with `_total`.
     pub fn family(&mut self, name: &'static str, kind: &str, help: &str) -> Family<'_> {
         let text = &mut self.text;
         push(text, format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));

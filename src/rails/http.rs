@@ -80,7 +80,7 @@ impl BaseUrl {
         &self.origin[Position::BeforeHost..Position::AfterPort]
     }
 
-    fn is_https(&self) -> bool {
+    pub fn is_https(&self) -> bool {
         self.origin.scheme() == "https"
     }
 }

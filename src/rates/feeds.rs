@@ -6,7 +6,7 @@
 use crate::rates::board::RateBoard;
 use crate::rates::error::{FeedError, SourceError};
 use crate::rates::http::{HttpCall, HttpSource};
-use domain::resources::rates::samples::{BCV, PRICE_DECIMALS, Pair, Sample, Series};
+use domain::resources::rates::samples::{PRICE_DECIMALS, Sample, Series};
 use domain::values::money::Rate;
 use domain::values::time::{Date, Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
@@ -173,31 +173,6 @@ impl Fetched {
     }
 }
 
-/// For a configuration that names none: all simulated, at prices as they might be.
-pub fn embedded_feeds() -> Vec<FeedSpec> {
-    let p2p = |pair, side| Series::of(pair, "p2p").side(side);
-    // Series, first price in hundredths, longest step in hundredths of a percent, seed. One market
-    // has one seed: its sides walk side by side.
-    let rows = [
-        (Series::of(Pair::USD_VES, BCV).side("OFFICIAL"), 23_650, 10, 1),
-        (p2p(Pair::USDT_VES, "BUY"), 25_000, 5, 2),
-        (p2p(Pair::USDT_VES, "SELL"), 24_000, 5, 2),
-        (p2p(Pair::USDT_VES, "FLOOR").method("p2p_floor"), 24_500, 5, 2),
-        (p2p(Pair::USDT_COP, "BUY"), 395_000, 5, 3),
-    ];
-    let simulated = |(series, hundredths, step, seed)| FeedSpec {
-        series,
-        kind: FeedKind::Simulated {
-            price: Rate(Decimal::new(hundredths, 2)),
-            step_percent: Rate(Decimal::new(step, 2)),
-            seed,
-        },
-        every: Duration::from_secs(60),
-    };
-    rows.into_iter().map(simulated).collect()
-}
-
-/// A price that is made up: a fixed one takes steps of nothing.
 struct Source {
     series: Series,
     price: Decimal,
@@ -317,7 +292,7 @@ mod tests {
     use super::*;
     use crate::rates::Steps;
     use crate::rates::board::Hook;
-    use domain::resources::rates::samples::Filter;
+    use domain::resources::rates::samples::{BCV, Filter, Pair};
     use domain::values::ids::Mode;
     use domain::values::time::{DAY_MS, HOUR_MS};
 
@@ -384,6 +359,29 @@ mod tests {
         assert_eq!(rests(60), [60, 60, 120, 240, 480, 600]);
         assert_eq!(rests(3600), [3600; 6]);
         assert_eq!(rest(Duration::from_secs(60), u32::MAX), REST_MAX);
+    }
+
+    fn embedded_feeds() -> Vec<FeedSpec> {
+        let p2p = |pair, side| Series::of(pair, "p2p").side(side);
+        // Series, first price in hundredths, longest step in hundredths of a percent, seed. One market
+        // has one seed: its sides walk side by side.
+        let rows = [
+            (Series::of(Pair::USD_VES, BCV).side("OFFICIAL"), 23_650, 10, 1),
+            (p2p(Pair::USDT_VES, "BUY"), 25_000, 5, 2),
+            (p2p(Pair::USDT_VES, "SELL"), 24_000, 5, 2),
+            (p2p(Pair::USDT_VES, "FLOOR").method("p2p_floor"), 24_500, 5, 2),
+            (p2p(Pair::USDT_COP, "BUY"), 395_000, 5, 3),
+        ];
+        let simulated = |(series, hundredths, step, seed)| FeedSpec {
+            series,
+            kind: FeedKind::Simulated {
+                price: Rate(Decimal::new(hundredths, 2)),
+                step_percent: Rate(Decimal::new(step, 2)),
+                seed,
+            },
+            every: Duration::from_secs(60),
+        };
+        rows.into_iter().map(simulated).collect()
     }
 
     #[tokio::test]

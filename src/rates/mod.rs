@@ -17,7 +17,7 @@ pub use board::{InForce, RateBoard};
 pub use domain::resources::rates::pins::{PINNED_MS_MAX, Pin, PinPlace};
 pub use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
 pub use error::{FeedError, SourceError};
-pub use feeds::{FeedHealth, FeedKind, FeedSpec, FeedState, Feeds, embedded_feeds, start};
+pub use feeds::{FeedHealth, FeedKind, FeedSpec, FeedState, Feeds, start};
 pub use http::HttpCall;
 pub use judge::Steps;
 pub use market::Market;

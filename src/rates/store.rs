@@ -138,7 +138,7 @@ impl RateStore {
     /// Does not wait. What the disk cannot keep up with is counted, and told to the log; while the
     /// disk has no room it is only counted, as the disk's own line says why.
     pub fn note(&self, sample: &Arc<Sample>) {
-        if !self.disk.has_room(PLATFORM) {
+        if !self.disk.has_room(PLATFORM, false) {
             self.shelf.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }

@@ -18,26 +18,24 @@ use domain::resources::banks::Catalogue;
 use domain::trace::shown;
 use domain::values::money::{Currency, Rate, Usd, Usdt};
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
-use words::{Label, Words, method_name, words};
+use words::{Label, method_name};
 
 pub struct Shop {
     pub name: String,
-    /// The number at the tax office.
     pub rif: Option<String>,
 }
 
 pub struct Receipt {
     language: Language,
     shop: Shop,
-    /// Whether money moved.
     livemode: bool,
-    /// Whether it went back.
     is_reversed: bool,
     amount: Figure,
     lines: Vec<Line>,
 }
 
 /// As people read a value and as programs do.
+#[derive(Default)]
 struct Figure {
     shown: String,
     plain: String,
@@ -54,16 +52,14 @@ impl Line {
     }
 }
 
-/// Without a script, and for paper.
 #[derive(Template)]
 #[template(path = "receipt.html", config = "src/receipts/askama.toml")]
 struct Page<'a> {
     receipt: &'a Receipt,
-    w: Words,
 }
 
 pub fn page(receipt: &Receipt) -> String {
-    match (Page { receipt, w: words(receipt.language) }).render() {
+    match (Page { receipt }).render() {
         Ok(html) => html,
         // Writing to a text does not fail, and the template does nothing else.
         Err(error) => unreachable!("a receipt could not be written: {error}"),
@@ -71,43 +67,38 @@ pub fn page(receipt: &Receipt) -> String {
 }
 
 impl Receipt {
-    /// `None` if the payment was not made, or the entity is no payment.
+    fn outcome(&self) -> Label {
+        if self.is_reversed { Label::REVERSED } else { Label::COMPLETED }
+    }
+
     pub fn of(entity: &Entity, shop: Shop, banks: &Catalogue, language: Language) -> Option<Receipt> {
-        let status = match entity {
-            Entity::Payment(payment) => payment.status,
-            Entity::CopPayment(payment) => payment.status,
+        let (status, livemode) = match entity {
+            Entity::Payment(payment) => (payment.status, payment.livemode),
+            Entity::CopPayment(payment) => (payment.status, payment.livemode),
             _ => return None,
         };
         if !matches!(status, Status::Completed | Status::Reversed) {
             return None;
         }
-        let mut made = Lines { language, lines: Vec::new() };
-        let (livemode, amount) = match entity {
-            Entity::Payment(payment) => (payment.livemode, made.of_payment(payment, banks)),
-            Entity::CopPayment(payment) => (payment.livemode, made.of_pesos(payment)),
-            _ => return None,
-        };
         let is_reversed = status == Status::Reversed;
-        Some(Receipt { language, shop, livemode, is_reversed, amount, lines: made.lines })
+        let (amount, lines) = (Figure::default(), Vec::new());
+        let mut receipt = Receipt { language, shop, livemode, is_reversed, amount, lines };
+        match entity {
+            Entity::Payment(payment) => receipt.of_payment(payment, banks),
+            Entity::CopPayment(payment) => receipt.of_pesos(payment),
+            _ => return None,
+        }
+        Some(receipt)
     }
 
-    /// With the USDT that came beside the payment, for the same purchase.
-    pub fn beside(self, amount: Usdt) -> Receipt {
-        let mut made = Lines { language: self.language, lines: self.lines };
-        let figure = made.money(Currency::Usdt, amount.minor());
-        made.push(Label::ALSO_USDT, figure.shown, figure.plain);
-        Receipt { lines: made.lines, ..self }
+    pub fn beside(mut self, amount: Usdt) -> Receipt {
+        let figure = self.money(Currency::Usdt, amount.minor());
+        self.push(Label::ALSO_USDT, figure.shown, figure.plain);
+        self
     }
-}
 
-struct Lines {
-    language: Language,
-    lines: Vec<Line>,
-}
-
-impl Lines {
-    fn of_payment(&mut self, payment: &Payment, banks: &Catalogue) -> Figure {
-        let amount = match &payment.means {
+    fn of_payment(&mut self, payment: &Payment, banks: &Catalogue) {
+        self.amount = match &payment.means {
             Means::Usdt { amount, .. } => self.money(Currency::Usdt, amount.minor()),
             _ => self.money(Currency::Ves, payment.ves.minor()),
         };
@@ -140,11 +131,10 @@ impl Lines {
         self.text(Label::PAYMENT, payment.id.to_string());
         self.moment(Label::DATE, payment.completed_at, Zone::Caracas);
         self.moment(Label::REVERSED_AT, payment.reversed_at, Zone::Caracas);
-        amount
     }
 
-    fn of_pesos(&mut self, payment: &CopPayment) -> Figure {
-        let amount = self.money(Currency::Cop, payment.amount.minor());
+    fn of_pesos(&mut self, payment: &CopPayment) {
+        self.amount = self.money(Currency::Cop, payment.amount.minor());
         if let Some(checkout) = &payment.checkout {
             self.dollars(checkout.usd);
             self.rate(checkout.rate, "COP");
@@ -160,7 +150,6 @@ impl Lines {
         self.text(Label::PAYMENT, payment.id.to_string());
         self.moment(Label::DATE, payment.completed_at, Zone::Bogota);
         self.moment(Label::REVERSED_AT, payment.refunded_at, Zone::Bogota);
-        amount
     }
 
     fn push(&mut self, label: Label, shown: String, plain: String) {

@@ -4,9 +4,10 @@
 //! script it shows as a question mark, and stands in the page of HTML.
 
 use super::Receipt;
-use super::words::{Words, words};
+use super::words::Label;
 use deunicode::deunicode_char;
 use domain::values::text::is_invisible;
+use encoding_rs::WINDOWS_1252;
 use pdf_writer::types::PageMode;
 use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 use std::iter;
@@ -34,13 +35,14 @@ const PLAIN: Name<'static> = Name(b"F1");
 const BOLD: Name<'static> = Name(b"F2");
 
 pub fn pdf(receipt: &Receipt) -> Vec<u8> {
-    let w = words(receipt.language);
     let mut pdf = Pdf::new();
     let mut catalog = pdf.catalog(CATALOG);
     catalog.pages(PAGES).page_mode(PageMode::UseNone).lang(TextStr(receipt.language.code()));
     catalog.viewer_preferences().display_doc_title(true);
     catalog.finish();
-    pdf.document_info(INFO).title(TextStr(w.title)).author(TextStr(&receipt.shop.name));
+    pdf.document_info(INFO)
+        .title(TextStr(Label::TITLE.words(receipt.language)))
+        .author(TextStr(&receipt.shop.name));
     pdf.pages(PAGES).kids([ONLY_PAGE]).count(1);
     let mut page = pdf.page(ONLY_PAGE);
     page.media_box(Rect::new(0.0, 0.0, f32::from(PAGE.0), f32::from(PAGE.1)));
@@ -53,14 +55,14 @@ pub fn pdf(receipt: &Receipt) -> Vec<u8> {
     for (font, base) in [(PLAIN_FONT, &b"Helvetica"[..]), (BOLD_FONT, b"Helvetica-Bold")] {
         pdf.type1_font(font).base_font(Name(base)).encoding_predefined(Name(b"WinAnsiEncoding"));
     }
-    pdf.stream(CONTENT, &content(receipt, &w));
+    pdf.stream(CONTENT, &content(receipt));
     pdf.finish()
 }
 
-fn content(receipt: &Receipt, w: &Words) -> Vec<u8> {
+fn content(receipt: &Receipt) -> Vec<u8> {
     let mut canvas = Canvas { content: Content::new(), y: 780 };
     if !receipt.livemode {
-        canvas.text(LEFT, BOLD, 10, w.test_mode);
+        canvas.text(LEFT, BOLD, 10, Label::TEST_MODE.words(receipt.language));
         canvas.y -= 26;
     }
     canvas.wrapped(LEFT, BOLD, 16, &receipt.shop.name);
@@ -68,19 +70,19 @@ fn content(receipt: &Receipt, w: &Words) -> Vec<u8> {
         canvas.text(LEFT, PLAIN, 10, &format!("RIF {rif}"));
         canvas.y -= 16;
     }
-    canvas.text(LEFT, PLAIN, 11, w.title);
+    canvas.text(LEFT, PLAIN, 11, Label::TITLE.words(receipt.language));
     canvas.y -= 12;
     canvas.rule();
     canvas.y -= 22;
-    canvas.text(LEFT, PLAIN, 10, w.amount);
+    canvas.text(LEFT, PLAIN, 10, Label::AMOUNT.words(receipt.language));
     canvas.y -= 28;
     canvas.wrapped(LEFT, BOLD, 24, &receipt.amount.shown);
-    canvas.text(LEFT, BOLD, 11, if receipt.is_reversed { w.reversed } else { w.completed });
+    canvas.text(LEFT, BOLD, 11, receipt.outcome().words(receipt.language));
     canvas.y -= 16;
     for line in &receipt.lines {
         canvas.rule();
         canvas.y -= 16;
-        canvas.text(LEFT, PLAIN, 10, line.label.words(&receipt.language));
+        canvas.text(LEFT, PLAIN, 10, line.label.words(receipt.language));
         canvas.wrapped(VALUES, PLAIN, 10, &line.value.shown);
     }
     canvas.rule();
@@ -105,7 +107,6 @@ impl Canvas {
         self.content.end_text();
     }
 
-    /// With room below.
     fn wrapped(&mut self, x: i16, font: Name<'_>, size: u8, text: &str) {
         for line in lines(&spelt(text), size, RIGHT - x) {
             self.text(x, font, size, &line);
@@ -166,7 +167,6 @@ fn lines(text: &str, size: u8, width: i16) -> Vec<String> {
     lines.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// As far as the text is in the Latin script.
 fn spelt(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.nfc() {
@@ -213,15 +213,10 @@ const fn is_latin(letter: char) -> bool {
         | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}')
 }
 
-/// What Windows-1252 has from 0x80 on; five places have no letter.
-const FROM_0X80: &str = "€\0‚ƒ„…†‡ˆ‰Š‹Œ\0Ž\0\0‘’“”•–—˜™š›œ\0žŸ";
-
 fn windows_1252(letter: char) -> Option<u8> {
-    match letter {
-        ' '..='~' | '\u{a0}'..='ÿ' => Some(letter as u8),
-        '\0' => None,
-        letter => Some(0x80 + u8::try_from(FROM_0X80.chars().position(|known| known == letter)?).ok()?),
-    }
+    let mut utf8 = [0; 4];
+    let (bytes, _, is_lossy) = WINDOWS_1252.encode(letter.encode_utf8(&mut utf8));
+    bytes.first().copied().filter(|_| !is_lossy && !letter.is_control())
 }
 
 fn encoded(text: &str) -> Vec<u8> {

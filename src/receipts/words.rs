@@ -3,7 +3,6 @@
 use crate::language::Language;
 use domain::entities::means::Method;
 
-/// A line of a receipt: its field, as programs know it, and its words in Spanish and English.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Label(&'static str, &'static str, &'static str);
 
@@ -25,30 +24,19 @@ impl Label {
     pub const ALSO_USDT: Label =
         Label("alsoUsdt", "También llegaron, para esta compra", "Also received, for this purchase");
 
+    pub const TITLE: Label = Label("title", "Comprobante de pago", "Payment receipt");
+    pub const AMOUNT: Label = Label("amount", "Monto pagado", "Amount paid");
+    pub const COMPLETED: Label = Label("completed", "Pago recibido", "Payment received");
+    pub const REVERSED: Label = Label("reversed", "Pago devuelto", "Payment returned");
+    pub const TEST_MODE: Label =
+        Label("testMode", "Modo de prueba: no se movió dinero real", "Test mode: no real money moved");
+
     pub const fn field(self) -> &'static str {
         self.0
     }
 
-    pub const fn words(self, language: &Language) -> &'static str {
+    pub const fn words(self, language: Language) -> &'static str {
         language.say(self.1, self.2)
-    }
-}
-
-pub struct Words {
-    pub title: &'static str,
-    pub amount: &'static str,
-    pub completed: &'static str,
-    pub reversed: &'static str,
-    pub test_mode: &'static str,
-}
-
-pub const fn words(language: Language) -> Words {
-    Words {
-        title: language.say("Comprobante de pago", "Payment receipt"),
-        amount: language.say("Monto pagado", "Amount paid"),
-        completed: language.say("Pago recibido", "Payment received"),
-        reversed: language.say("Pago devuelto", "Payment returned"),
-        test_mode: language.say("Modo de prueba: no se movió dinero real", "Test mode: no real money moved"),
     }
 }
 

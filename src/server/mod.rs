@@ -421,7 +421,7 @@ impl Server {
                 }
                 let operators = self.operators.as_ref().filter(|_| path == metrics::PATH)?;
                 measuring.meter = &operators.scrapes;
-                if !operators.metrics.is_open()
+                if !operators.metrics.is_open
                     && let Err(refused) = self.services.callers.operators.authenticate(&head.headers)
                 {
                     return Some(Err(refused));

@@ -31,8 +31,7 @@ impl Lines {
     }
 }
 
-/// Device and inode of stderr. A process that a service starts has the variable too, and may have another
-/// stderr.
+/// A process that a service starts has the variable too, and may have another stderr.
 fn id_of_stderr() -> io::Result<String> {
     let stderr = std::fs::File::from(io::stderr().as_fd().try_clone_to_owned()?).metadata()?;
     Ok(format!("{}:{}", stderr.dev(), stderr.ino()))

@@ -27,7 +27,6 @@ const BATCH_MAX: usize = 2_048;
 /// Between two batches that are not full.
 const BATCH_EVERY: Duration = Duration::from_secs(2);
 const SEND: Duration = Duration::from_secs(5);
-/// A stop waits this long for the last spans.
 const STOP: Duration = Duration::from_secs(3);
 
 #[derive(Debug, thiserror::Error)]

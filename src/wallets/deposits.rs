@@ -249,7 +249,7 @@ impl Search {
         }
         let recorded = self.recorded.unwrap_or(0);
         // What was not written down is searched again after a restart.
-        if !self.services.site.disk.has_room(PLATFORM) {
+        if !self.services.site.disk.has_room(PLATFORM, false) {
             return Ok(());
         }
         let is_due = searched.last >= recorded.saturating_add(RECORDED_BLOCKS)

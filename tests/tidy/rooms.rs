@@ -15,7 +15,7 @@ const WALLS: [(&str, &[&str]); 6] = [
     ("http", &[]),
     ("store", &[]),
     ("rails", &["bank_text", "disk", "outbound"]),
-    ("config", &["json_pointer", "network"]),
+    ("config", &["json_pointer", "network", "rails", "rates"]),
     ("rates", &["bank_text", "disk", "fetch", "json_pointer"]),
     ("webhooks", &["outbound", "store"]),
 ];

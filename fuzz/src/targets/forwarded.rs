@@ -6,7 +6,7 @@
 
 use crate::bytes::first_line;
 use hyper::header::{HeaderMap, HeaderValue};
-use pasarela::network::{Network, TrustedProxies};
+use pasarela::network::{TrustedProxies, network};
 use std::net::IpAddr;
 
 pub fn run(input: &[u8]) {
@@ -14,7 +14,7 @@ pub fn run(input: &[u8]) {
     let (networks, header) = first_line(rest);
     let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
     let Ok(peer) = text(peer).parse::<IpAddr>() else { return };
-    let networks: Vec<Network> = text(networks).split(',').filter_map(|text| text.parse().ok()).collect();
+    let networks = text(networks).split(',').filter_map(|text| network(text).ok()).collect();
     let headers = |value: &[u8]| {
         let mut headers = HeaderMap::new();
         if let Ok(value) = HeaderValue::from_bytes(value) {

@@ -3,44 +3,44 @@
 //! API's.
 
 use crate::cli::client::scalar;
-use api::json::{self, Member, Shape};
 use comfy_table::{ContentArrangement, Table};
+use serde_json::{Map, Value};
 
 /// Members of an object that still fit into the row that it is in.
 const FEW: usize = 2;
 
-/// What is neither list nor object is shown as it is.
+/// What is neither list nor object is shown as it is, and of a page how to get the next one.
 pub fn readable(answer: &str, width: Option<usize>) -> String {
-    match json::read(answer) {
-        Ok(Shape::List(items)) => list(&items, width),
-        Ok(Shape::Object(members)) => page(&members, width).unwrap_or_else(|| object(&members, width)),
-        _ => answer.to_owned(),
+    let members = match serde_json::from_str(answer) {
+        Ok(Value::Array(items)) => return list(&items, width),
+        Ok(Value::Object(members)) => members,
+        _ => return answer.to_owned(),
+    };
+    if let Some(Value::Array(items)) = members.get("items").or(members.get("days")) {
+        let list = list(items, width);
+        return match members.get("nextCursor").map(scalar) {
+            Some(next) if !next.is_empty() => format!("{list}\nthere are more: --all, or --cursor {next}"),
+            _ => list,
+        };
     }
+    let mut table = table(width);
+    let mut rows = Vec::new();
+    flatten("", &members, &mut rows);
+    for (name, value) in rows {
+        table.add_row([name, value]);
+    }
+    table.to_string()
 }
 
-/// With how to get the next page.
-fn page(members: &[Member<'_>], width: Option<usize>) -> Option<String> {
-    let items = members.iter().find(|member| matches!(&*member.name, "items" | "days"))?;
-    let Ok(Shape::List(items)) = json::read(items.value) else { return None };
-    let next = members
-        .iter()
-        .find(|member| member.name == "nextCursor")
-        .map(|member| scalar(member.value))
-        .filter(|next| !next.is_empty());
-    let more = next.map(|next| format!("\nthere are more: --all, or --cursor {next}")).unwrap_or_default();
-    Some(format!("{}{more}", list(&items, width)))
-}
-
-/// What has parts of its own does not fit into a row; asking for one item shows it.
-fn list(items: &[&str], width: Option<usize>) -> String {
+fn list(items: &[Value], width: Option<usize>) -> String {
     if items.is_empty() {
         return "none".to_owned();
     }
     let mut columns: Vec<String> = Vec::new();
     let mut rows = Vec::new();
     for item in items {
-        let Ok(Shape::Object(members)) = json::read(item) else {
-            return items.iter().map(|item| scalar(item)).collect::<Vec<_>>().join("\n");
+        let Value::Object(members) = item else {
+            return items.iter().map(scalar).collect::<Vec<_>>().join("\n");
         };
         let cells: Vec<(String, String)> = members.iter().flat_map(cells).collect();
         for (name, _) in &cells {
@@ -74,49 +74,34 @@ fn list(items: &[&str], width: Option<usize>) -> String {
 }
 
 /// One, or one for each of the few members of its own, with dotted names.
-fn cells(member: &Member<'_>) -> Vec<(String, String)> {
-    if let Some(cell) = cell(member.value) {
-        return vec![(member.name.to_string(), cell)];
+fn cells((name, value): (&String, &Value)) -> Vec<(String, String)> {
+    if let Some(cell) = cell(value) {
+        return vec![(name.clone(), cell)];
     }
-    let Ok(Shape::Object(inner)) = json::read(member.value) else { return Vec::new() };
-    let dotted = |of: &Member<'_>| Some((format!("{}.{}", member.name, of.name), cell(of.value)?));
-    inner
-        .iter()
-        .map(dotted)
-        .collect::<Option<Vec<_>>>()
-        .filter(|cells| cells.len() <= FEW)
-        .unwrap_or_default()
+    let Value::Object(inner) = value else { return Vec::new() };
+    let dotted = inner.iter().map(|(of, value)| Some((format!("{name}.{of}"), cell(value)?)));
+    dotted.collect::<Option<Vec<_>>>().filter(|cells| cells.len() <= FEW).unwrap_or_default()
 }
 
 /// A scalar, or a list of scalars.
-fn cell(value: &str) -> Option<String> {
-    match json::read(value).ok()? {
-        Shape::Scalar => Some(scalar(value)),
-        Shape::List(items) if items.iter().all(|item| matches!(json::read(item), Ok(Shape::Scalar))) => {
-            Some(items.iter().map(|item| scalar(item)).collect::<Vec<_>>().join(", "))
+fn cell(value: &Value) -> Option<String> {
+    match value {
+        Value::Array(items) if !items.iter().any(|item| item.is_array() || item.is_object()) => {
+            Some(items.iter().map(scalar).collect::<Vec<_>>().join(", "))
         }
-        Shape::List(_) | Shape::Object(_) => None,
+        Value::Array(_) | Value::Object(_) => None,
+        value => Some(scalar(value)),
     }
 }
 
 /// Parts of parts have dotted names.
-fn object(members: &[Member<'_>], width: Option<usize>) -> String {
-    let mut table = table(width);
-    let mut rows = Vec::new();
-    flatten("", members, &mut rows);
-    for (name, value) in rows {
-        table.add_row([name, value]);
-    }
-    table.to_string()
-}
-
-fn flatten(before: &str, members: &[Member<'_>], rows: &mut Vec<(String, String)>) {
-    for member in members {
-        let name = format!("{before}{}", member.name);
-        match (cell(member.value), json::read(member.value)) {
+fn flatten(before: &str, members: &Map<String, Value>, rows: &mut Vec<(String, String)>) {
+    for (name, value) in members {
+        let name = format!("{before}{name}");
+        match (cell(value), value) {
             (Some(cell), _) => rows.push((name, cell)),
-            (None, Ok(Shape::Object(inner))) => flatten(&format!("{name}."), &inner, rows),
-            (None, _) => rows.push((name, member.value.to_owned())),
+            (None, Value::Object(inner)) => flatten(&format!("{name}."), inner, rows),
+            (None, value) => rows.push((name, value.to_string())),
         }
     }
 }
@@ -135,7 +120,7 @@ fn table(width: Option<usize>) -> Table {
 const LEAST: usize = 8;
 const BESIDE: usize = 3;
 
-pub fn fit(natural: &[usize], room: usize) -> Vec<usize> {
+fn fit(natural: &[usize], room: usize) -> Vec<usize> {
     for shown in (1..=natural.len()).rev() {
         let columns = &natural[..shown];
         let room = room.saturating_sub(BESIDE * shown + 1);
@@ -149,8 +134,7 @@ pub fn fit(natural: &[usize], room: usize) -> Vec<usize> {
     natural.first().map(|_| vec![1]).unwrap_or_default()
 }
 
-/// One that is cut says so.
-pub fn elide(text: &str, most: usize) -> String {
+fn elide(text: &str, most: usize) -> String {
     let line = text.replace(['\n', '\r', '\t'], " ");
     if line.chars().count() <= most {
         return line;

@@ -34,13 +34,6 @@ pub struct Opt {
     pub about: String,
 }
 
-impl Opt {
-    /// Whether one is made when none is said: a reference makes a repetition harmless.
-    pub fn is_fresh(&self) -> bool {
-        self.member == REFERENCE
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Is {
     Text,
@@ -50,7 +43,8 @@ pub enum Is {
     List,
 }
 
-const REFERENCE: &str = "externalRef";
+/// One is made when none is said, which makes a repetition harmless.
+pub const REFERENCE: &str = "externalRef";
 
 pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
     let document = document();
@@ -85,14 +79,11 @@ pub const NOUNS: &[(&str, &str)] = &[
 ];
 
 /// What the description does not say of a member, because its name says it to a program.
-const WORDS: &[(&str, &str)] = &[
+pub const WORDS: &[(&str, &str)] = &[
     ("name", "The name for people"),
     ("settings", "Settings that differ from [tenant_defaults]"),
     ("overlapSeconds", "For how long the old one works on; 0 if it is missing"),
     ("paymentId", "The payment"),
-    ("amountVes", "The disputed amount; all that is left of the payment if it is missing"),
-    ("feeVes", "The fee that the tenant pays for it; that of its settings if it is missing"),
-    ("bankDebitedAt", "The instant at which the bank took it: 2026-11-21T12:00:00Z"),
     ("description", "The purpose of the correction; the tenant sees it"),
     ("bank", "The bank"),
     ("accountNumber", "The account"),
@@ -104,11 +95,9 @@ const WORDS: &[(&str, &str)] = &[
     ("reason", "The reason"),
     ("note", "The evidence, or why"),
     ("rail", "Only of this bank"),
-    ("status", "Only those in this state"),
     ("tenantId", "The tenant"),
     ("merchantId", "The seller"),
     ("from", "From this day or instant on: 2026-11-01"),
-    ("to", "To this day, or before this instant"),
     ("unmatched", "true: only what no payment was verified by"),
     ("hidden", "Whether tenants do not see it"),
     ("logoUrl", "The address of its logo"),

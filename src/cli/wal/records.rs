@@ -95,23 +95,9 @@ fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<String> 
     shown.collect()
 }
 
-#[derive(Clone, Copy)]
-struct RecordPlace {
-    seq: u64,
-    /// On its tenant's clock.
-    time: Timestamp,
-    tenant: u64,
-}
-
-impl From<&wal::Record> for RecordPlace {
-    fn from(stored: &wal::Record) -> RecordPlace {
-        RecordPlace { seq: stored.seq, time: Timestamp::from_unix_ms(stored.time_ms), tenant: stored.tenant }
-    }
-}
-
 /// `money` are those of the record's postings that are to be shown.
-fn line(place: RecordPlace, record: &Record, money: &[String]) -> String {
-    let RecordPlace { seq, time, tenant } = place;
+fn line(stored: &wal::Record, record: &Record, money: &[String]) -> String {
+    let (seq, time, tenant) = (stored.seq, Timestamp::from_unix_ms(stored.time_ms), stored.tenant);
     let events: Vec<&str> = record.events.iter().map(|event| event.kind.name()).collect();
     let mut line = format!(
         "{seq:>10}  {time}  {:>6} {:<8}  {:<24}  {}",
@@ -145,12 +131,12 @@ fn kept(record: &Record) -> Option<String> {
     })
 }
 
-fn shown(as_json: bool, place: RecordPlace, record: &Record, money: &[String]) -> String {
-    if as_json { json(place, record, money).to_string() } else { line(place, record, money) }
+fn shown(as_json: bool, stored: &wal::Record, record: &Record, money: &[String]) -> String {
+    if as_json { json(stored, record, money).to_string() } else { line(stored, record, money) }
 }
 
-fn json(place: RecordPlace, record: &Record, money: &[String]) -> Value {
-    let RecordPlace { seq, time, tenant } = place;
+fn json(stored: &wal::Record, record: &Record, money: &[String]) -> Value {
+    let (seq, time, tenant) = (stored.seq, Timestamp::from_unix_ms(stored.time_ms), stored.tenant);
     let events: Vec<&str> = record.events.iter().map(|event| event.kind.name()).collect();
     json!({
         "seq": seq, "time": time.to_string(), "tenant": tenant / 2, "mode": mode(tenant),
@@ -192,7 +178,7 @@ impl Inspect {
             }
             let record: Record = codec::decode(&stored.payload)
                 .map_err(|error| Failure::Other(format!("record {}: {error}", stored.seq)))?;
-            let line = shown(self.json, RecordPlace::from(&stored), &record, &postings(&record.postings));
+            let line = shown(self.json, &stored, &record, &postings(&record.postings));
             if !print(&mut out, &line)? {
                 return Ok(());
             }
@@ -201,7 +187,6 @@ impl Inspect {
     }
 }
 
-/// In both modes. Tenants are in the log themselves.
 fn keys_of(reader: &Reader, id: &str) -> Result<[u64; 2], Failure> {
     let unknown = || Failure::Other(format!("there is no tenant {id} in this log"));
     let id = Id::parse(id).ok_or_else(unknown)?;
@@ -231,7 +216,6 @@ pub struct Explain {
 }
 
 impl Explain {
-    /// Once, at the speed of reading the log.
     pub fn run(self) -> Result<(), Failure> {
         let id = Id::parse(self.id.trim()).ok_or_else(|| {
             Failure::Other(format!(
@@ -272,7 +256,7 @@ impl Explain {
                 Some(Entity::CopPayment(payment)) => codes.next(record.cause, payment),
                 _ => None,
             };
-            let line = self.line(RecordPlace::from(&stored), &record, &postings(money), wrong_code);
+            let line = self.line(&stored, &record, &postings(money), wrong_code);
             open = open && print(&mut out, &line).map_err(unwritten)?;
             Ok(())
         })?;
@@ -292,21 +276,20 @@ impl Explain {
         end(out)
     }
 
-    /// It may tell of a wrong code.
     fn line(
         &self,
-        place: RecordPlace,
+        stored: &wal::Record,
         record: &Record,
         money: &[String],
         wrong_code: Option<WrongCode>,
     ) -> String {
         let wrong_code = wrong_code.map(|wrong_code| wrong_code.to_string());
         if self.json {
-            let mut shown = json(place, record, money);
+            let mut shown = json(stored, record, money);
             shown["wrongCode"] = wrong_code.into();
             return shown.to_string();
         }
-        let mut line = line(place, record, money);
+        let mut line = line(stored, record, money);
         line.extend(wrong_code.iter().flat_map(|wrong_code| ["  ", wrong_code]));
         line
     }
@@ -413,7 +396,7 @@ impl Diff {
                 return Ok(());
             }
             *records.entry(stored.tenant).or_default() += 1;
-            let line = shown(self.json, RecordPlace::from(&stored), &record, &postings(&record.postings));
+            let line = shown(self.json, &stored, &record, &postings(&record.postings));
             open = open && print(&mut out, &line).map_err(unwritten)?;
             Ok(())
         })?;

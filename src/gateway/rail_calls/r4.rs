@@ -5,7 +5,6 @@ use crate::gateway::notices::knows_payer;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
-use crate::network::Network;
 use crate::rails::r4::notice::{self, Foreign, Malformed, Said};
 use crate::rails::secret::ApiSecret;
 use api::problem::Problem;
@@ -13,6 +12,7 @@ use api::writer::Object;
 use domain::entities::notice::Transfer;
 use domain::values::venezuela::MobilePhone;
 use hyper::header::AUTHORIZATION;
+use ipnet::IpNet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use subtle::ConstantTimeEq;
@@ -22,7 +22,7 @@ pub struct Settings {
     /// The value of `Authorization`; without it all of its calls are refused.
     pub callback_uuid: Option<ApiSecret>,
     /// The networks that it calls from; none: from anywhere.
-    pub callback_sources: Vec<Network>,
+    pub callback_sources: Vec<IpNet>,
     pub commerce_phone: Option<MobilePhone>,
 }
 
@@ -37,7 +37,7 @@ impl Settings {
         let (expected, given) =
             (expected.expose().to_ascii_lowercase(), given.as_bytes().to_ascii_lowercase());
         let is_known = bool::from(expected.as_bytes().ct_eq(&given));
-        is_known && (sources.is_empty() || sources.iter().any(|source| source.contains(peer)))
+        is_known && (sources.is_empty() || sources.iter().any(|source| source.contains(&peer)))
     }
 }
 

@@ -31,6 +31,7 @@
 use super::Fate;
 use crate::disk::Disk as Room;
 use crate::rails::BoxFuture;
+use domain::values::ids::PLATFORM;
 use rocksdb::{DB, DBRecoveryMode};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -222,7 +223,7 @@ impl Store {
     }
 
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), BooksError> {
-        if self.room.is_short() {
+        if !self.room.has_room(PLATFORM, false) {
             return Err(BooksError::because("the disk is nearly full, so nothing new is decided"));
         }
         self.db()?.put(key, value).map_err(|error| self.failed(error))?;
@@ -252,7 +253,7 @@ impl Store {
             said = kept;
         }
         // Damage is noticed in tables wherever it is.
-        if !self.room.is_short()
+        if self.room.has_room(PLATFORM, false)
             && let Ok(db) = self.db()
             && let Err(error) = db.flush()
         {
