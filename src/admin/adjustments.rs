@@ -6,10 +6,9 @@ use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use api::balance;
 use api::balance::movements::show_movement;
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
 use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::refusals;
@@ -37,14 +36,21 @@ struct Wanted {
     external_ref: ExternalRef,
 }
 
-pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-summary("Correct a balance").command("adjustment create", "Correct a balance", "--mode live --currency VES --amount=-12.50 --description \"bank fee\"")
-                .refuses(503, &["clock_stepped"]).body("NewAdjustment")
-                .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person").answers(201, "Movement", "The movement")
-                .answers(200, "Movement", "The movement that is there under this reference")
-                .refuses(409, &["external_ref_conflict"]).refuses(422, &["insufficient_balance"])
-}).shows(balance::new_movement);
+endpoints! { CHAPTER;
+    CREATE = create, "Correct a balance" => {
+        command "adjustment create", "Correct a balance",
+            "--mode live --currency VES --amount=-12.50 --description \"bank fee\"";
+        refuses 503, &["clock_stepped"];
+        body "NewAdjustment";
+        example "12.50 VES out",
+            r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#;
+        waits;
+        answers 201, "Movement", "The movement";
+        answers 200, "Movement", "The movement that is there under this reference";
+        refuses 409, &["external_ref_conflict"];
+        refuses 422, &["insufficient_balance"];
+    } shows balance::new_movement;
+}
 
 async fn create(call: Call) -> CallResult {
     let services = &*call.services;

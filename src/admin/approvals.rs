@@ -15,11 +15,10 @@ use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Settled;
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Invalid, body};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
-use api::openapi::operation::summary;
 use api::operators::approvals::{self as shown, approved, show};
 use api::page::{ListOf, Page};
 use api::problem::Problem;
@@ -122,12 +121,42 @@ fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), I
     query::filtered(query, list, "status", kinds::named_one(Status::ALL, Status::name))
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List calls that wait or waited for a second person")
-        .command("approval list", "List calls that wait or waited for a second person", "--status pending")
-        .list(asked)
-        .answers(200, "ApprovalPage", "Newest first")
-});
+endpoints! { CHAPTER;
+    LIST = list, "List calls that wait or waited for a second person" => {
+        command "approval list", "List calls that wait or waited for a second person", "--status pending";
+        list asked;
+        answers 200, "ApprovalPage", "Newest first";
+    };
+    READ = read, "Read an approval" => {
+        command "approval get", "Show an approval", "";
+        answers 200, "Approval", "The approval";
+    };
+    APPROVE = approve, "Let a call go on" => {
+        command "approval approve", "Let a call of somebody else go on", "--note \"seen on the statement\"";
+        about "It is done at once, in the name of who asked. If its state refuses it, that refusal is the \
+            answer, and it goes on waiting. Whoever created, raised, rotated or enabled the other within a day \
+            is no second person, nor are two for whom the same colleague did. A token that it makes is shown \
+            in this answer alone.";
+        body_optional "ApprovalNote";
+        example "a note", r#"{"note":"seen on the statement"}"#;
+        answers 200, "ApprovedCall", "What was done";
+        refuses 403, &["second_person_required", "cop_not_enabled"];
+        refuses 409, &["approval_decided", "approval_expired", "operation_resolved",
+            "payout_not_pending_review", "external_ref_conflict", "settings_changed", "operator_exists",
+            "payout_not_pending", "chargeback_not_allowed", "chargeback_exceeds_payment",
+            "too_many_chargebacks"];
+        refuses 422, &["insufficient_balance"];
+        refuses 503, &["clock_stepped"];
+    };
+    REJECT = reject, "Refuse a call" => {
+        command "approval reject", "Refuse a call of somebody else", "--note \"ask the bank first\"";
+        body_optional "ApprovalNote";
+        example "a note", r#"{"note":"ask the bank first"}"#;
+        answers 200, "Approval", "The approval";
+        refuses 403, &["second_person_required"];
+        refuses 409, &["approval_decided", "approval_expired"];
+    };
+}
 
 async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("approvals", asked)?;
@@ -152,14 +181,6 @@ fn items(
         Ok(is_meant.then(|| show(&approval, now)))
     })
 }
-
-pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("Read an approval").command("approval get", "Show an approval", "").answers(
-        200,
-        "Approval",
-        "The approval",
-    )
-});
 
 async fn read(call: Call) -> CallResult {
     let approval = find(&call.services, call.id()?)?.ok_or_else(Problem::not_found)?;
@@ -209,31 +230,9 @@ fn test_key_of(services: &Services, call: &AskedCall) -> Result<Option<u64>, Unr
     Ok(Some(test))
 }
 
-pub const APPROVE: Endpoint<Handler> = endpoint(CHAPTER, run!(approve), || {
-    summary("Let a call go on").command("approval approve", "Let a call of somebody else go on", "--note \"seen on the statement\"")
-                .about("It is done at once, in the name of who asked. If its state refuses it, that refusal is the answer, and it goes on waiting. \
-                     Whoever created, raised, rotated or enabled the other within a day is no second person, nor are two for whom the same \
-                     colleague did. A token that it makes is shown in this answer alone.")
-                .body_optional("ApprovalNote").example("a note", r#"{"note":"seen on the statement"}"#)
-                .answers(200, "ApprovedCall", "What was done")
-                .refuses(403, &["second_person_required", "cop_not_enabled"])
-                .refuses(409, &["approval_decided", "approval_expired", "operation_resolved", "payout_not_pending_review", "external_ref_conflict", "settings_changed", "operator_exists", "payout_not_pending", "chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
-                .refuses(422, &["insufficient_balance"]).refuses(503, &["clock_stepped"])
-});
-
 async fn approve(call: Call) -> CallResult {
     decide(call, true).await
 }
-
-pub const REJECT: Endpoint<Handler> = endpoint(CHAPTER, run!(reject), || {
-    summary("Refuse a call")
-        .command("approval reject", "Refuse a call of somebody else", "--note \"ask the bank first\"")
-        .body_optional("ApprovalNote")
-        .example("a note", r#"{"note":"ask the bank first"}"#)
-        .answers(200, "Approval", "The approval")
-        .refuses(403, &["second_person_required"])
-        .refuses(409, &["approval_decided", "approval_expired"])
-});
 
 async fn reject(call: Call) -> CallResult {
     decide(call, false).await

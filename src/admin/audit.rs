@@ -4,10 +4,9 @@ use super::call::{Call, CallResult, Done, Handler, run, walk};
 use crate::gateway::services::Services;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Invalid, Kind as _, kind};
 use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
 use api::openapi::{kinds, schema, values};
 use api::operators::{entry_schema, show_entry};
 use api::page::{ListOf, Page};
@@ -85,18 +84,16 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Wanted, Page), Inval
     Ok((wanted, page.get(&sound)))
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List who changed what")
-        .command("audit list", "List who changed what, newest first", "--action adjustment.create")
-        .command(
-            "adjustment list",
-            "List who corrected which balance, newest first",
-            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000",
-        )
-        .fixed("action", "adjustment.create")
-        .list(asked)
-        .answers(200, "AuditPage", "Newest first")
-});
+endpoints! { CHAPTER;
+    LIST = list, "List who changed what" => {
+        command "audit list", "List who changed what, newest first", "--action adjustment.create";
+        command "adjustment list", "List who corrected which balance, newest first",
+            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000";
+        fixed "action", "adjustment.create";
+        list asked;
+        answers 200, "AuditPage", "Newest first";
+    };
+}
 
 async fn list(call: Call) -> CallResult {
     let (wanted, page) = call.listed("audit", asked)?;

@@ -5,10 +5,9 @@ use super::call::{Call, CallResult, Done, Handler, run};
 use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, Changed};
 use crate::gateway::services::Services;
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Got, Invalid, body, kind};
 use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
 use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::reference::{self, show_whole_bank};
@@ -30,22 +29,28 @@ const REFRESH_EVERY_MS: i64 = 7 * DAY_MS;
 /// often.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List the banks, hidden ones too")
-        .command("bank list", "List banks, hidden ones too", "")
-        .answers_with(200, schema::list(schema::named("BankEntry")), "Sorted by code; a bare array")
-});
+endpoints! { CHAPTER;
+    LIST = list, "List the banks, hidden ones too" => {
+        command "bank list", "List banks, hidden ones too", "";
+        answers_with 200, schema::list(schema::named("BankEntry")), "Sorted by code; a bare array";
+    };
+    REFRESH_NOW = refresh_now, "Refresh the banks from their feed now" => {
+        command "bank refresh", "Fetch the catalogue from its feed now", "";
+        answers_with 200, schema::list(schema::named("BankEntry")), "The banks as they are now";
+        refuses 503, &["bank_feed_unavailable"];
+    };
+    UPDATE = update, "Change the facts about a bank" => {
+        command "bank update", "Change a bank's entry in the catalogue", "--hidden true";
+        about "A change outlives every refresh.";
+        body "BankChange";
+        example "hide it", r#"{"hidden":true}"#;
+        answers 200, "BankEntry", "The bank";
+    };
+}
 
 async fn list(call: Call) -> CallResult {
     Ok(Done::ok(show_all(&call.services.banks.now())))
 }
-
-pub const REFRESH_NOW: Endpoint<Handler> = endpoint(CHAPTER, run!(refresh_now), || {
-    summary("Refresh the banks from their feed now")
-        .command("bank refresh", "Fetch the catalogue from its feed now", "")
-        .answers_with(200, schema::list(schema::named("BankEntry")), "The banks as they are now")
-        .refuses(503, &["bank_feed_unavailable"])
-});
 
 async fn refresh_now(call: Call) -> CallResult {
     call.body.nothing()?;
@@ -60,15 +65,6 @@ async fn refresh_now(call: Call) -> CallResult {
     };
     Ok(Done::ok(shown).traced(trace))
 }
-
-pub const UPDATE: Endpoint<Handler> = endpoint(CHAPTER, run!(update), || {
-    summary("Change the facts about a bank")
-        .command("bank update", "Change a bank's entry in the catalogue", "--hidden true")
-        .about("A change outlives every refresh.")
-        .body("BankChange")
-        .example("hide it", r#"{"hidden":true}"#)
-        .answers(200, "BankEntry", "The bank")
-});
 
 async fn update(call: Call) -> CallResult {
     let edit = read_change(call.body.fields()?)?;

@@ -4,10 +4,10 @@
 use super::call::{Call, CallResult, Done, Handler, run};
 use crate::cluster::{Cluster, HandOverRefused, front};
 use crate::gateway::ask;
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Invalid, body, kind, only};
 use api::openapi::document::Chapter;
-use api::openapi::operation::{Fills, summary};
+use api::openapi::operation::Fills;
 use api::openapi::{schema, values};
 use api::problem::Problem;
 use api::value::{Bad, Value};
@@ -44,40 +44,31 @@ fn read_leader(fields: Fields<'_>) -> Result<String, Invalid> {
     only(fields, "to", node)
 }
 
-pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("How the machines of a cluster are")
-        .command("cluster get", "Show the nodes, as `pasarela cluster status --json` does", "")
-        .about("The view of the node that is asked, also while nobody leads. 404 where there is one machine.")
-        .answers(200, "ClusterView", "The nodes")
-        .refuses(404, &["not_found"])
-});
+endpoints! { CHAPTER;
+    READ = read, "How the machines of a cluster are" => {
+        command "cluster get", "Show the nodes, as `pasarela cluster status --json` does", "";
+        about "The view of the node that is asked, also while nobody leads. 404 where there is one machine.";
+        answers 200, "ClusterView", "The nodes";
+        refuses 404, &["not_found"];
+    };
+    HAND_OVER = hand_over, "Have another node lead" => {
+        command "cluster hand-over", "Make another node the leader, as `pasarela cluster hand-over` does",
+            "node-2";
+        operand "NODE", Fills::Member("to"), "The node that becomes the leader";
+        about "A planned switch; nothing is refused for longer than a second. The node that leads already \
+            changes nothing.";
+        body "NewLeader";
+        example "another node", r#"{"to":"node-2"}"#;
+        answers_with 200, schema::object().member("leader", schema::text()).member("epoch", values::count()),
+            "The new leader, which serves";
+        refuses 404, &["not_found"];
+        refuses 409, &["not_a_candidate"];
+    };
+}
 
 async fn read(call: Call) -> CallResult {
     Ok(Done::ok(front::show(&node(&call)?.view())))
 }
-
-pub const HAND_OVER: Endpoint<Handler> = endpoint(CHAPTER, run!(hand_over), || {
-    summary("Have another node lead")
-        .command(
-            "cluster hand-over",
-            "Make another node the leader, as `pasarela cluster hand-over` does",
-            "node-2",
-        )
-        .operand("NODE", Fills::Member("to"), "The node that becomes the leader")
-        .about(
-            "A planned switch; nothing is refused for longer than a second. The node that leads \
-                     already changes nothing.",
-        )
-        .body("NewLeader")
-        .example("another node", r#"{"to":"node-2"}"#)
-        .answers_with(
-            200,
-            schema::object().member("leader", schema::text()).member("epoch", values::count()),
-            "The new leader, which serves",
-        )
-        .refuses(404, &["not_found"])
-        .refuses(409, &["not_a_candidate"])
-});
 
 async fn hand_over(call: Call) -> CallResult {
     let cluster = node(&call)?;

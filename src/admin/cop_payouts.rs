@@ -4,10 +4,10 @@
 use super::call::{Call, CallResult, Handler, run};
 use crate::store::history;
 use api::cop_payments::document_number;
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Got, Invalid, Kind, body, kind, only};
 use api::openapi::document::Chapter;
-use api::openapi::operation::{Operation, summary};
+use api::openapi::operation::Operation;
 use api::openapi::{kinds, schema, values};
 use api::value::{self, Bad, Value};
 use domain::entities::cop_payout::{AccountType, Beneficiary, ColombianAccount};
@@ -33,16 +33,37 @@ fn settles(operation: Operation) -> Operation {
         .refuses(503, &["clock_stepped"])
 }
 
-pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-summary("Debit pesos that are to be paid out").command("cop-payout create", "Pay pesos out; the balance is debited at once", "--mode live --amount-cop 50000 --bank Bancolombia --account-number 12345678901 --account-type savings --holder-name \"Ana Paz\" --document-type CC --document-number 1020304050")
-                .refuses(503, &["clock_stepped"]).body("NewCopPayout")
-                .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
-                .answers(201, "CopPayout", "The payout, pending")
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "CopPayout", "The payout that is there under this reference")
-                .refuses(403, &["cop_not_enabled"]).refuses(409, &["external_ref_conflict"])
-                .refuses(422, &["insufficient_balance"])
-}).shows(api::cop_payments::payouts::created);
+endpoints! { CHAPTER;
+    CREATE = create, "Debit pesos that are to be paid out" => {
+        command "cop-payout create", "Pay pesos out; the balance is debited at once", "--mode live \
+            --amount-cop 50000 --bank Bancolombia --account-number 12345678901 --account-type savings \
+            --holder-name \"Ana Paz\" --document-type CC --document-number 1020304050";
+        refuses 503, &["clock_stepped"];
+        body "NewCopPayout";
+        example "to a wallet",
+            r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#;
+        answers 201, "CopPayout", "The payout, pending";
+        waits;
+        answers 200, "CopPayout", "The payout that is there under this reference";
+        refuses 403, &["cop_not_enabled"];
+        refuses 409, &["external_ref_conflict"];
+        refuses 422, &["insufficient_balance"];
+    } shows api::cop_payments::payouts::created;
+    COMPLETE = complete, "Say that a payout in pesos was paid" => {
+        command "cop-payout complete", "Record that pesos have arrived", "--reference 778899";
+        with settles;
+        body "CopPayoutCompletion";
+        example "the bank's reference", r#"{"reference":"BC-812"}"#;
+    } shows api::cop_payments::payouts::settled;
+    FAIL = fail, "Say that a payout in pesos failed" => {
+        command "cop-payout fail", "Record that pesos have not arrived; they return to the balance",
+            "--failure-code AC01";
+        with settles;
+        about "The pesos go back.";
+        body "CopPayoutFailure";
+        example "why", r#"{"failureCode":"account_closed"}"#;
+    } shows api::cop_payments::payouts::settled;
+}
 
 async fn create(call: Call) -> CallResult {
     let (mode, new) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
@@ -107,17 +128,6 @@ fn read_pesos(value: Value<'_>) -> Result<Cop, Bad> {
     minor.filter(|minor| (1..=AMOUNT_MAX.minor()).contains(minor)).map(Cop::from_minor).ok_or_else(wanted)
 }
 
-pub const COMPLETE: Endpoint<Handler> = endpoint(CHAPTER, run!(complete), || {
-    settles(summary("Say that a payout in pesos was paid").command(
-        "cop-payout complete",
-        "Record that pesos have arrived",
-        "--reference 778899",
-    ))
-    .body("CopPayoutCompletion")
-    .example("the bank's reference", r#"{"reference":"BC-812"}"#)
-})
-.shows(api::cop_payments::payouts::settled);
-
 async fn complete(call: Call) -> CallResult {
     let reference = read_reference(call.body.fields()?)?;
     settle(&call, PayoutEnd::Completed(reference)).await
@@ -126,18 +136,6 @@ async fn complete(call: Call) -> CallResult {
 fn read_reference(fields: Fields<'_>) -> Result<String, Invalid> {
     Ok(only(fields, "reference", kinds::trimmed(WORD_CHARACTERS))?.into_owned())
 }
-
-pub const FAIL: Endpoint<Handler> = endpoint(CHAPTER, run!(fail), || {
-    settles(summary("Say that a payout in pesos failed").command(
-        "cop-payout fail",
-        "Record that pesos have not arrived; they return to the balance",
-        "--failure-code AC01",
-    ))
-    .about("The pesos go back.")
-    .body("CopPayoutFailure")
-    .example("why", r#"{"failureCode":"account_closed"}"#)
-})
-.shows(api::cop_payments::payouts::settled);
 
 async fn fail(call: Call) -> CallResult {
     let code = read_failure(call.body.fields()?)?;

@@ -8,10 +8,10 @@ use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::conversions::read_reason;
 use api::crypto::{facets, read_approval, read_rejection, read_status, show};
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Invalid, Kind as _, body};
 use api::openapi::document::Chapter;
-use api::openapi::operation::{Operation, summary};
+use api::openapi::operation::Operation;
 use api::openapi::schema;
 use api::page::{ListOf, Page};
 use api::query::Query;
@@ -40,12 +40,31 @@ fn reviews(operation: Operation) -> Operation {
     operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List the USDT payouts of all accounts")
-        .command("crypto-payout list", "List payouts in USDT", "--status pending_review")
-        .list(asked)
-        .answers(200, "CryptoPayoutPage", "Newest first")
-});
+endpoints! { CHAPTER;
+    LIST = list, "List the USDT payouts of all accounts" => {
+        command "crypto-payout list", "List payouts in USDT", "--status pending_review";
+        list asked;
+        answers 200, "CryptoPayoutPage", "Newest first";
+    };
+    APPROVE = approve, "Approve a USDT payout" => {
+        command "crypto-payout approve", "Approve a large payout", "";
+        refuses 503, &["clock_stepped"];
+        with reviews;
+        answers_with 202, schema::any_of([schema::named("CryptoPayout"), schema::named("AskedApproval")]),
+            "The network has not answered yet, or it waits for a second person";
+    } shows api::crypto::reviewed;
+    REJECT = reject, "Reject a USDT payout" => {
+        command "crypto-payout reject", "Reject a large payout; the money returns to the balance",
+            "--reason \"address on a list\"";
+        asking_for "reason";
+        refuses 503, &["clock_stepped"];
+        with reviews;
+        about "The money goes back; `crypto_payout.failed` is sent with the status `rejected`.";
+        body_optional "Rejection";
+        example "why", r#"{"reason":"unknown wallet"}"#;
+        waits;
+    } shows api::crypto::reviewed;
+}
 
 async fn list(call: Call) -> CallResult {
     let (facets, whose, page) = call.listed("crypto payouts", asked)?;
@@ -80,43 +99,10 @@ fn items(
     })
 }
 
-pub const APPROVE: Endpoint<Handler> = endpoint(CHAPTER, run!(approve), || {
-    reviews(
-        summary("Approve a USDT payout")
-            .command("crypto-payout approve", "Approve a large payout", "")
-            .refuses(503, &["clock_stepped"]),
-    )
-    .answers_with(
-        202,
-        schema::any_of([schema::named("CryptoPayout"), schema::named("AskedApproval")]),
-        "The network has not answered yet, or it waits for a \
-                     second person",
-    )
-})
-.shows(api::crypto::reviewed);
-
 async fn approve(call: Call) -> CallResult {
     let verdict = call.body.read(read_approval)?;
     review(&call, verdict).await
 }
-
-pub const REJECT: Endpoint<Handler> = endpoint(CHAPTER, run!(reject), || {
-    reviews(
-        summary("Reject a USDT payout")
-            .command(
-                "crypto-payout reject",
-                "Reject a large payout; the money returns to the balance",
-                "--reason \"address on a list\"",
-            )
-            .asking_for("reason")
-            .refuses(503, &["clock_stepped"]),
-    )
-    .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
-    .body_optional("Rejection")
-    .example("why", r#"{"reason":"unknown wallet"}"#)
-    .answers(202, "AskedApproval", "It waits for a second person")
-})
-.shows(api::crypto::reviewed);
 
 async fn reject(call: Call) -> CallResult {
     let verdict = call.body.read(read_rejection)?;

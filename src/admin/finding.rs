@@ -13,12 +13,12 @@ use crate::requests::Found;
 use crate::store::history::{self, Stored};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::cop_payments::payouts::{operator_schema, show_to_operator};
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Got, Invalid, Kind, Sound};
 use api::lists::{List, Tenants};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
-use api::openapi::operation::{Fills, Operation, summary};
+use api::openapi::operation::{Fills, Operation};
 use api::operators::masked;
 use api::page::{ListOf, Page, list_json};
 use api::problem::Problem;
@@ -120,14 +120,48 @@ fn of_all<T>(
         .answers(200, page, "Newest first")
 }
 
-pub const PAYMENTS: Endpoint<Handler> = endpoint(CHAPTER, run!(payments), || {
-    let listed = summary("List the payments of all tenants").command(
-        "payment list",
-        "List payments, newest first",
-        "--status PENDING",
-    );
-    of_all(listed, asked_payments, "OwnedPaymentPage")
-});
+endpoints! { CHAPTER;
+    PAYMENTS = payments, "List the payments of all tenants" => {
+        command "payment list", "List payments, newest first", "--status PENDING";
+        with |listed| of_all(listed, asked_payments, "OwnedPaymentPage");
+    };
+    PAYOUTS = payouts, "List the payouts of all tenants" => {
+        command "payout list", "List payouts, newest first", "--status pending";
+        with |listed| of_all(listed, asked_payouts, "OwnedPayoutPage");
+    };
+    CONVERSIONS = conversions, "List the conversions of all tenants" => {
+        command "conversion list", "List conversions, newest first", "--status PENDING";
+        with |listed| of_all(listed, asked_conversions, "OwnedConversionPage");
+    };
+    COP_PAYOUTS = cop_payouts, "List the payouts in pesos of all tenants" => {
+        command "cop-payout list", "List payouts in pesos, newest first", "--status pending";
+        with |listed| of_all(listed, asked_cop_payouts, "OwnedCopPayoutPage");
+    };
+    READ_COP_PAYOUT = read_cop_payout, "Read a payout in pesos" => {
+        command "cop-payout get", "Show a payout in pesos; to treasury also to whom it goes", "";
+        about "Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` \
+            instead: the end of the account.";
+        answers 200, "SeenCopPayout", "The payout";
+        refuses 503, &["storage_unavailable"];
+    };
+    CHARGEBACKS = chargebacks, "List the chargebacks of all tenants" => {
+        command "chargeback list", "List chargebacks, newest first", "--status open";
+        with |listed| of_all(listed, asked_chargebacks, "OwnedChargebackPage");
+    };
+    DELIVERIES = deliveries, "List the webhook deliveries of all tenants" => {
+        command "delivery list", "List webhook deliveries, newest first", "--mode live";
+        with |listed| of_all(listed, asked_deliveries, "OwnedDeliveryPage");
+    };
+    SEARCH = search, "Search among all tenants" => {
+        command "search", "Search all tenants by an id, reference, document, phone or name", "order-81";
+        operand "TEXT", Fills::Option("q"), "An id, a reference, a document, a phone, a tenant's name";
+        with api::search::searches;
+        about "By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id of a \
+            request, the beginning of a tenant's name, a document or a phone of a payer or seller. A document \
+            or a phone takes the role `support`, and is in the audit, masked.";
+        refuses 503, &["storage_unavailable"];
+    };
+}
 
 async fn payments(call: Call) -> CallResult {
     let (filters, whose, page) = call.listed("all payments", asked_payments)?;
@@ -139,15 +173,6 @@ fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payouts::list:
     asked(query, list, payouts::list::filters)
 }
 
-pub const PAYOUTS: Endpoint<Handler> = endpoint(CHAPTER, run!(payouts), || {
-    let listed = summary("List the payouts of all tenants").command(
-        "payout list",
-        "List payouts, newest first",
-        "--status pending",
-    );
-    of_all(listed, asked_payouts, "OwnedPayoutPage")
-});
-
 async fn payouts(call: Call) -> CallResult {
     let (filters, whose, page) = call.listed("all payouts", asked_payouts)?;
     let name = filters.external_ref.clone().map(|name| (name, payouts::list::named as Named));
@@ -158,15 +183,6 @@ fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, conversions::filters)
 }
 
-pub const CONVERSIONS: Endpoint<Handler> = endpoint(CHAPTER, run!(conversions), || {
-    let listed = summary("List the conversions of all tenants").command(
-        "conversion list",
-        "List conversions, newest first",
-        "--status PENDING",
-    );
-    of_all(listed, asked_conversions, "OwnedConversionPage")
-});
-
 async fn conversions(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all conversions", asked_conversions)?;
     across(&call, whose, list, None, page, conversions::show_entity).await
@@ -175,15 +191,6 @@ async fn conversions(call: Call) -> CallResult {
 fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, cop_payments::payouts::by_status)
 }
-
-pub const COP_PAYOUTS: Endpoint<Handler> = endpoint(CHAPTER, run!(cop_payouts), || {
-    let listed = summary("List the payouts in pesos of all tenants").command(
-        "cop-payout list",
-        "List payouts in pesos, newest first",
-        "--status pending",
-    );
-    of_all(listed, asked_cop_payouts, "OwnedCopPayoutPage")
-});
 
 async fn cop_payouts(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all payouts in pesos", asked_cop_payouts)?;
@@ -194,13 +201,6 @@ fn show_cop_payout(entity: &Entity) -> Option<Vec<u8>> {
     let shown = cop_payments::payouts::show_entity(entity)?;
     Some(masked(&String::from_utf8_lossy(&shown)).into_bytes())
 }
-
-pub const READ_COP_PAYOUT: Endpoint<Handler> = endpoint(CHAPTER, run!(read_cop_payout), || {
-    summary("Read a payout in pesos").command("cop-payout get", "Show a payout in pesos; to treasury also to whom it goes", "")
-                .about("Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` instead: the end of the \
-                     account.")
-                .answers(200, "SeenCopPayout", "The payout").refuses(503, &["storage_unavailable"])
-});
 
 /// Whoever pays it sees to whom, and that is in the audit.
 async fn read_cop_payout(call: Call) -> CallResult {
@@ -217,15 +217,6 @@ async fn read_cop_payout(call: Call) -> CallResult {
 fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, chargebacks::by_status)
 }
-
-pub const CHARGEBACKS: Endpoint<Handler> = endpoint(CHAPTER, run!(chargebacks), || {
-    let listed = summary("List the chargebacks of all tenants").command(
-        "chargeback list",
-        "List chargebacks, newest first",
-        "--status open",
-    );
-    of_all(listed, asked_chargebacks, "OwnedChargebackPage")
-});
 
 async fn chargebacks(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all chargebacks", asked_chargebacks)?;
@@ -303,15 +294,6 @@ fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> ListQuery<()> {
     asked(query, list, |_| Got::of(()))
 }
 
-pub const DELIVERIES: Endpoint<Handler> = endpoint(CHAPTER, run!(deliveries), || {
-    let listed = summary("List the webhook deliveries of all tenants").command(
-        "delivery list",
-        "List webhook deliveries, newest first",
-        "--mode live",
-    );
-    of_all(listed, asked_deliveries, "OwnedDeliveryPage")
-});
-
 async fn deliveries(call: Call) -> CallResult {
     let ((), whose, page) = call.listed("all deliveries", asked_deliveries)?;
     let after = webhooks::last_delivery(&page)?;
@@ -345,14 +327,6 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
     }
     Ok(found)
 }
-
-pub const SEARCH: Endpoint<Handler> = endpoint(CHAPTER, run!(search), || {
-    api::search::searches(summary("Search among all tenants").command("search", "Search all tenants by an id, reference, document, phone or name", "order-81").operand("TEXT", Fills::Option("q"), "An id, a reference, a document, a phone, a tenant's name"))
-                .about("By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id of a request, the beginning of \
-                     a tenant's name, a document or a phone of a payer or seller. A document or a phone takes the role `support`, and is in the \
-                     audit, masked.")
-                .refuses(503, &["storage_unavailable"])
-});
 
 async fn search(call: Call) -> CallResult {
     let sought = may_find(&call, call.asked(Sought::read)?).await?;

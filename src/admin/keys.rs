@@ -4,10 +4,9 @@
 use super::call::{Call, CallResult, Done, Handler, run};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::keys::{Secret, stem};
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
 use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema, values};
 use api::page::list_json;
@@ -26,15 +25,33 @@ use std::sync::Arc;
 
 const CHAPTER: &str = "Keys";
 
-pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-    summary("Make a key")
-        .command("key create", "Create an API key; it is shown only now", "--mode test --scopes read,collect")
-        .body("NewKey")
-        .example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#)
-        .answers(201, "MadeKey", "The key: the only time it is shown")
-        .refuses(409, &["too_many_keys"])
-})
-.shows(tenants::show_made);
+endpoints! { CHAPTER;
+    CREATE = create, "Make a key" => {
+        command "key create", "Create an API key; it is shown only now", "--mode test --scopes read,collect";
+        body "NewKey";
+        example "one that only reads", r#"{"mode":"test","scopes":["read"]}"#;
+        answers 201, "MadeKey", "The key: the only time it is shown";
+        refuses 409, &["too_many_keys"];
+    } shows tenants::show_made;
+    LIST = list, "List an account's keys" => {
+        command "key list", "List a tenant's keys", "";
+        answers 200, "KeyList", "Without their secrets";
+    };
+    REVOKE = revoke, "Revoke a key at once" => {
+        command "key revoke", "Revoke a key at once", "";
+        about "Keys that came in its place work on, unless they are revoked too.";
+        query asked_revocation;
+        answers 200, "RevokedKey", "The key, revoked, with those that came in its place";
+    };
+    ROTATE = rotate, "Replace a key" => {
+        command "key rotate", "Replace a key; the old one works on for a while", "--overlap-seconds 3600";
+        body_optional "KeyRotation";
+        example "with an hour to change over", r#"{"overlapSeconds":3600}"#;
+        answers 201, "MadeKey", "The new key; the old one works until the overlap is over";
+        refuses 409, &["key_retiring", "too_many_keys"];
+        refuses 429, &["too_many_attempts"];
+    } shows tenants::show_made;
+}
 
 async fn create(call: Call) -> CallResult {
     let services = &*call.services;
@@ -102,14 +119,6 @@ fn expiry<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
     kind(read, || values::instant().about("In the future; never if missing."))
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List an account's keys").command("key list", "List a tenant's keys", "").answers(
-        200,
-        "KeyList",
-        "Without their secrets",
-    )
-});
-
 async fn list(call: Call) -> CallResult {
     let tenant = call.tenant()?;
     let keys = call.services.callers.directory.keys_of(tenant.number);
@@ -139,14 +148,6 @@ fn asked_revocation(mut query: query::Query<'_>) -> Result<bool, Invalid> {
     Ok(successors.get(&sound).unwrap_or(false))
 }
 
-pub const REVOKE: Endpoint<Handler> = endpoint(CHAPTER, run!(revoke), || {
-    summary("Revoke a key at once")
-        .command("key revoke", "Revoke a key at once", "")
-        .about("Keys that came in its place work on, unless they are revoked too.")
-        .query(asked_revocation)
-        .answers(200, "RevokedKey", "The key, revoked, with those that came in its place")
-});
-
 async fn revoke(call: Call) -> CallResult {
     let with_successors = call.asked(asked_revocation)?;
     let key = named(&call).await?;
@@ -164,17 +165,6 @@ async fn revoke(call: Call) -> CallResult {
     let revoked = shown(key.id).ok_or_else(Problem::not_found)?;
     Ok(Done::ok(Object::reopened(revoked).list("successors", followed).end()).traced(changed.trace))
 }
-
-pub const ROTATE: Endpoint<Handler> = endpoint(CHAPTER, run!(rotate), || {
-    summary("Replace a key")
-        .command("key rotate", "Replace a key; the old one works on for a while", "--overlap-seconds 3600")
-        .body_optional("KeyRotation")
-        .example("with an hour to change over", r#"{"overlapSeconds":3600}"#)
-        .answers(201, "MadeKey", "The new key; the old one works until the overlap is over")
-        .refuses(409, &["key_retiring", "too_many_keys"])
-        .refuses(429, &["too_many_attempts"])
-})
-.shows(tenants::show_made);
 
 async fn rotate(call: Call) -> CallResult {
     let services = &*call.services;

@@ -7,11 +7,10 @@ use crate::gateway::services::{Callers, Services};
 use crate::http::respond::Trace;
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Invalid, body};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
-use api::openapi::operation::summary;
 use api::page::{ListOf, Page};
 use api::problem::Problem;
 use api::query::{self, Query};
@@ -37,12 +36,25 @@ fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Inv
     query::filtered(query, list, "unmatched", kinds::boolean())
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List what banks said by themselves")
-        .command("notice list", "List transfers that banks reported, newest first", "--unmatched true")
-        .list(asked)
-        .answers(200, "NoticePage", "Newest first; with `unmatched=true` those that nobody claimed")
-});
+endpoints! { CHAPTER;
+    LIST = list, "List what banks said by themselves" => {
+        command "notice list", "List transfers that banks reported, newest first", "--unmatched true";
+        list asked;
+        answers 200, "NoticePage", "Newest first; with `unmatched=true` those that nobody claimed";
+    };
+    GIVE = give, "Say whose a transfer is whose reference was guessed at" => {
+        command "notice give", "Say whose a transfer is whose reference was guessed at",
+            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"";
+        about "After 20 wrong references for a phone, bank and day nobody's payment is verified by its \
+            transfers until it is known whose they are. The account's next payment with the whole reference is \
+            verified then, and nobody else's.";
+        body "NoticeGift";
+        example "the buyer showed the bank's receipt",
+            r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#;
+        answers 200, "Notice", "The notice";
+        refuses 409, &["notice_claimed"];
+    };
+}
 
 async fn list(call: Call) -> CallResult {
     let (unmatched, page) = call.listed("notices", asked)?;
@@ -56,27 +68,6 @@ fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
     let sound = fields.finish()?;
     Ok((Id::from(tenant.get(&sound)), note.get(&sound).into_owned()))
 }
-
-pub const GIVE: Endpoint<Handler> = endpoint(CHAPTER, run!(give), || {
-    summary("Say whose a transfer is whose reference was guessed at")
-        .command(
-            "notice give",
-            "Say whose a transfer is whose reference was guessed at",
-            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"",
-        )
-        .about(
-            "After 20 wrong references for a phone, bank and day nobody's payment is verified by \
-                     its transfers until it is known whose they are. The account's next payment with the \
-                     whole reference is verified then, and nobody else's.",
-        )
-        .body("NoticeGift")
-        .example(
-            "the buyer showed the bank's receipt",
-            r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#,
-        )
-        .answers(200, "Notice", "The notice")
-        .refuses(409, &["notice_claimed"])
-});
 
 async fn give(call: Call) -> CallResult {
     let (tenant, note) = read_gift(call.body.fields()?)?;

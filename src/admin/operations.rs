@@ -13,10 +13,9 @@ use crate::store::history::{self, Read, Stored};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Settled;
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Got, Invalid, Kind as _, body, kind};
 use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
 use api::openapi::{kinds, schema};
 use api::page::{ListOf, Page, bad_cursor, page_json};
 use api::payments::attempts::paid_beside;
@@ -110,20 +109,32 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>, rails: &[&'static str]) -> Resu
     Ok((wanted, page.get(&sound)))
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List the orders to banks that may need an operator")
-        .command(
-            "operation list",
-            "List orders to banks that are pending, unresolved or contradicted",
-            "--status contradicted",
-        )
-        .about(
-            "All of them, each with its status, unless `status` names one. A rail that there is \
-                     not is refused with the names of those that there are.",
-        )
-        .list(|query, list| asked(query, list, &[]))
-        .answers(200, "OperationPage", "Newest first")
-});
+endpoints! { CHAPTER;
+    LIST = list, "List the orders to banks that may need an operator" => {
+        command "operation list", "List orders to banks that are pending, unresolved or contradicted",
+            "--status contradicted";
+        about "All of them, each with its status, unless `status` names one. A rail that there is not is \
+            refused with the names of those that there are.";
+        list |query, list| asked(query, list, &[]);
+        answers 200, "OperationPage", "Newest first";
+    };
+    RESOLVE = resolve, "Say what became of an order that no bank has answered" => {
+        command "operation resolve", "Record what became of an order whose outcome no bank has confirmed",
+            "--outcome done --reference 81234567 --note \"on the statement\"";
+        about "Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank \
+            is asked on for seven days, and if it says the opposite that is a contradiction, which moves no \
+            money.";
+        body "OperationResolution";
+        example "the bank's reference",
+            r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#;
+        example "refused",
+            r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#;
+        waits;
+        answers 200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it";
+        refuses 409, &["operation_resolved"];
+        refuses 503, &["clock_stepped"];
+    };
+}
 
 async fn list(call: Call) -> CallResult {
     let services = &call.services;
@@ -321,19 +332,6 @@ shown! {
         plain "status" = status, one_of(STATUSES);
     }
 }
-
-pub const RESOLVE: Endpoint<Handler> = endpoint(CHAPTER, run!(resolve), || {
-    summary("Say what became of an order that no bank has answered").command("operation resolve", "Record what became of an order whose outcome no bank has confirmed", "--outcome done --reference 81234567 --note \"on the statement\"")
-                .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said \
-                     so; the bank is asked on for seven days, and if it says the opposite that is a \
-                     contradiction, which moves no money.")
-                .body("OperationResolution")
-                .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
-                .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
-                .refuses(409, &["operation_resolved"]).refuses(503, &["clock_stepped"])
-});
 
 async fn resolve(call: Call) -> CallResult {
     let (answer, note) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;

@@ -5,11 +5,10 @@ use super::approvals::end_all;
 use super::call::{Call, CallResult, Done, Handler, page_of, run, token_salt};
 use crate::gateway::ask;
 use crate::gateway::keys::{OPERATOR, Secret};
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Got, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::kinds::email;
-use api::openapi::operation::summary;
 use api::openapi::{kinds, schema};
 use api::operators::{begin_schema, made, of, operator_id, show, show_root};
 use api::page::bad_cursor;
@@ -26,32 +25,49 @@ const CHAPTER: &str = "Operators";
 
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 
-pub const ME: Endpoint<Handler> = endpoint(CHAPTER, run!(me), || {
-    summary("Read who you are").command("me", "Show who the token is", "").answers(
-        200,
-        "Me",
-        "The operator whose token was sent",
-    )
-});
+endpoints! { CHAPTER;
+    ME = me, "Read who you are" => {
+        command "me", "Show who the token is", "";
+        answers 200, "Me", "The operator whose token was sent";
+    };
+    CREATE = create, "Make an operator" => {
+        command "operator create", "Make an operator; the token is shown only now",
+            "--name Ana --email ana@example.com --role support";
+        body "NewOperator";
+        example "for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#;
+        answers 201, "OperatorWithToken", "The operator with the token: the only time it is shown";
+        waits;
+        refuses 409, &["operator_exists"];
+    } shows api::operators::show_made;
+    LIST = list, "List operators" => {
+        command "operator list", "List operators, newest first", "";
+        list query::page;
+        answers 200, "OperatorPage", "Newest first";
+    };
+    READ = read, "Read an operator" => {
+        command "operator get", "Show an operator", "";
+        answers 200, "Operator", "The operator";
+    };
+    CHANGE = change, "Change an operator's role, or whether the token is taken" => {
+        command "operator update", "Change the role, or disable", "--status disabled";
+        about "Who is disabled is refused at once, and what that one asked for and nobody approved yet has \
+            ended.";
+        body "OperatorChange";
+        example "disable", r#"{"status":"disabled"}"#;
+        answers 200, "Operator", "The operator";
+        answers 202, "AskedApproval", "A higher role, or an end of being disabled, waits for a second person";
+    };
+    ROTATE = rotate, "Give an operator a new token" => {
+        command "operator rotate", "Give a new token, shown only now; the old one ends at once", "";
+        about "The old one ends at once.";
+        waits;
+        answers 201, "OperatorWithToken", "The operator with the new token: the only time it is shown";
+    } shows api::operators::show_made;
+}
 
 async fn me(call: Call) -> CallResult {
     Ok(Done::ok(call.operator.account().map_or_else(show_root, show)))
 }
-
-pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-    summary("Make an operator")
-        .command(
-            "operator create",
-            "Make an operator; the token is shown only now",
-            "--name Ana --email ana@example.com --role support",
-        )
-        .body("NewOperator")
-        .example("for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#)
-        .answers(201, "OperatorWithToken", "The operator with the token: the only time it is shown")
-        .answers(202, "AskedApproval", "It waits for a second person")
-        .refuses(409, &["operator_exists"])
-})
-.shows(api::operators::show_made);
 
 async fn create(call: Call) -> CallResult {
     let (name, email, role) = read_new(call.body.fields()?)?;
@@ -110,13 +126,6 @@ fn named(call: &Call) -> Result<Arc<OperatorAccount>, Problem> {
     call.services.callers.operators.named(call.id()?).ok_or_else(Problem::not_found)
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List operators")
-        .command("operator list", "List operators, newest first", "")
-        .list(query::page)
-        .answers(200, "OperatorPage", "Newest first")
-});
-
 async fn list(call: Call) -> CallResult {
     let page = call.listed("operators", query::page)?;
     let after = match &page.after {
@@ -131,25 +140,9 @@ async fn list(call: Call) -> CallResult {
     Ok(Done::ok(shown))
 }
 
-pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("Read an operator").command("operator get", "Show an operator", "").answers(
-        200,
-        "Operator",
-        "The operator",
-    )
-});
-
 async fn read(call: Call) -> CallResult {
     Ok(Done::ok(show(&*named(&call)?)))
 }
-
-pub const CHANGE: Endpoint<Handler> = endpoint(CHAPTER, run!(change), || {
-    summary("Change an operator's role, or whether the token is taken").command("operator update", "Change the role, or disable", "--status disabled")
-                .about("Who is disabled is refused at once, and what that one asked for and nobody approved yet has ended.")
-                .body("OperatorChange").example("disable", r#"{"status":"disabled"}"#)
-                .answers(200, "Operator", "The operator")
-                .answers(202, "AskedApproval", "A higher role, or an end of being disabled, waits for a second person")
-});
 
 async fn change(call: Call) -> CallResult {
     let (role, status) = read_change(call.body.fields()?)?;
@@ -180,15 +173,6 @@ fn read_change(mut fields: Fields<'_>) -> Result<(Option<Role>, Option<OperatorS
     let sound = fields.finish()?;
     Ok((role.get(&sound), status.get(&sound)))
 }
-
-pub const ROTATE: Endpoint<Handler> = endpoint(CHAPTER, run!(rotate), || {
-    summary("Give an operator a new token")
-        .command("operator rotate", "Give a new token, shown only now; the old one ends at once", "")
-        .about("The old one ends at once.")
-        .answers(202, "AskedApproval", "It waits for a second person")
-        .answers(201, "OperatorWithToken", "The operator with the new token: the only time it is shown")
-})
-.shows(api::operators::show_made);
 
 async fn rotate(call: Call) -> CallResult {
     call.body.nothing()?;

@@ -9,11 +9,11 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::{history, story};
 use crate::webhooks::backlog;
 use api::answer::{Facts, Rendered};
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::Kind as _;
 use api::merchants;
 use api::openapi::document::Chapter;
-use api::openapi::operation::{Operation, summary};
+use api::openapi::operation::Operation;
 use api::openapi::{kinds, schema};
 use api::operators::{masked, unmasked_payment};
 use api::payments::show_entity;
@@ -92,14 +92,32 @@ fn looks(operation: Operation) -> Operation {
     asked.refuses(503, &["storage_unavailable"])
 }
 
-pub const READ_PAYMENT: Endpoint<Handler> = endpoint(CHAPTER, run!(read_payment), || {
-    looks(summary("Read a payment of any account").command("payment get", "Show a payment of any tenant", ""))
-        .answers(
-            200,
-            "AnyPayment",
-            "As its account reads it, with `tenantId` and `mode`; of one by SMS code also `wrongCodes`",
-        )
-});
+endpoints! { CHAPTER;
+    READ_PAYMENT = read_payment, "Read a payment of any account" => {
+        command "payment get", "Show a payment of any tenant", "";
+        with looks;
+        answers 200, "AnyPayment", "As its account reads it, with `tenantId` and `mode`; of one by SMS code \
+            also `wrongCodes`";
+    };
+    READ_MERCHANT = read_merchant, "Read a seller of any account" => {
+        command "merchant get", "Show a seller of any tenant", "";
+        with looks;
+        answers 200, "AnyMerchant", "As its account reads it, with `tenantId` and `mode`";
+    };
+    CANCEL_PAYMENT = cancel_payment, "Cancel a payment that waits for its payer" => {
+        command "payment cancel", "Cancel a payment that waits for its payer", "";
+        about "An intent by C2P, or a payment in pesos.";
+        answers_with 200, schema::named("CanceledPayment"), "The payment";
+        answers_with 202, schema::named("CanceledPayment"), "The processor is asked";
+        refuses 409, &["payment_not_pending", "charge_in_progress", "session_paid"];
+        refuses 503, &["clock_stepped"];
+    } shows show_canceled;
+    RESEND_EVENT = resend_event, "Send an event again" => {
+        command "event resend", "Send an event to its endpoints again", "";
+        about "To every endpoint that is enabled and lists it now.";
+        answers 202, "AnyDeliveries", "The deliveries that wait";
+    };
+}
 
 async fn read_payment(call: Call) -> CallResult {
     let is_unmasked = reads_unmasked(&call)?;
@@ -136,11 +154,6 @@ async fn wrong_codes(call: &Call, tenant_key: u64, id: Id) -> Result<Option<usiz
     Ok(story.is_whole.then_some(wrong))
 }
 
-pub const READ_MERCHANT: Endpoint<Handler> = endpoint(CHAPTER, run!(read_merchant), || {
-    looks(summary("Read a seller of any account").command("merchant get", "Show a seller of any tenant", ""))
-        .answers(200, "AnyMerchant", "As its account reads it, with `tenantId` and `mode`")
-});
-
 async fn read_merchant(call: Call) -> CallResult {
     let is_unmasked = reads_unmasked(&call)?;
     let id = call.id()?;
@@ -155,17 +168,6 @@ async fn read_merchant(call: Call) -> CallResult {
     };
     Ok(Done::ok(owned(&call.services.callers, tenant_key, shown)))
 }
-
-pub const CANCEL_PAYMENT: Endpoint<Handler> = endpoint(CHAPTER, run!(cancel_payment), || {
-    summary("Cancel a payment that waits for its payer")
-        .command("payment cancel", "Cancel a payment that waits for its payer", "")
-        .about("An intent by C2P, or a payment in pesos.")
-        .answers_with(200, schema::named("CanceledPayment"), "The payment")
-        .answers_with(202, schema::named("CanceledPayment"), "The processor is asked")
-        .refuses(409, &["payment_not_pending", "charge_in_progress", "session_paid"])
-        .refuses(503, &["clock_stepped"])
-})
-.shows(show_canceled);
 
 async fn cancel_payment(call: Call) -> CallResult {
     call.body.nothing()?;
@@ -199,13 +201,6 @@ pub fn show_canceled(facts: &Facts<'_>) -> Option<Rendered> {
         _ => api::payments::settled(facts),
     }
 }
-
-pub const RESEND_EVENT: Endpoint<Handler> = endpoint(CHAPTER, run!(resend_event), || {
-    summary("Send an event again")
-        .command("event resend", "Send an event to its endpoints again", "")
-        .about("To every endpoint that is enabled and lists it now.")
-        .answers(202, "AnyDeliveries", "The deliveries that wait")
-});
 
 async fn resend_event(call: Call) -> CallResult {
     call.body.nothing()?;

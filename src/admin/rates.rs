@@ -5,10 +5,9 @@ use super::call::{Call, CallResult, Done, Handler, run};
 use crate::gateway::beside;
 use crate::gateway::prices::Prices;
 use crate::rates::{PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Got, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
 use api::openapi::{kinds, schema, values};
 use api::problem::Problem;
 use api::query::Query;
@@ -35,14 +34,35 @@ struct Asked {
     pin: Option<(Timestamp, String)>,
 }
 
-pub const RECORD: Endpoint<Handler> = endpoint(CHAPTER, run!(record), || {
-    summary("Enter a sample of a rate").command("rate add", "Enter a sample of a rate", "--pair USD/VES --source bcv --side OFFICIAL --price 231.0462")
-                .body("NewRate")
-                .example("the BCV's", r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#)
-                .example("one that no feed replaces", r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person").answers(201, "RateSample", "The sample")
-                .refuses(409, &["rate_pinned"])
-});
+endpoints! { CHAPTER;
+    RECORD = record, "Enter a sample of a rate" => {
+        command "rate add", "Enter a sample of a rate",
+            "--pair USD/VES --source bcv --side OFFICIAL --price 231.0462";
+        body "NewRate";
+        example "the BCV's", r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#;
+        example "one that no feed replaces",
+            r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#;
+        waits;
+        answers 201, "RateSample", "The sample";
+        refuses 409, &["rate_pinned"];
+    };
+    LIST = list, "List the newest sample of every rate" => {
+        command "rate list", "List the newest sample of every rate, and what is pinned", "";
+        about "One for each pair, source, side and method; where one is pinned, until when and why. After \
+            them, the suspect ones that are the last word of their series.";
+        answers_with 200, schema::object().member("items", schema::list(schema::named("RateSample"))),
+            "By pair, source and side";
+    };
+    UNPIN = unpin, "End the pin of a rate" => {
+        command "rate unpin", "Unpin a rate; its feed sets it again",
+            "--pair USDT/VES --source p2p --side FLOOR";
+        about "The newest sample counts again. The price that was pinned is one too, until the feed's next.";
+        query asked_place;
+        waits;
+        answers 200, "RatePin", "The pin as it was";
+        refuses 404, &["not_found"];
+    };
+}
 
 async fn record(call: Call) -> CallResult {
     let prices = &call.services.prices;
@@ -92,20 +112,6 @@ fn before(prices: &Prices, place: &PinPlace, now: Timestamp) -> Option<Vec<u8>> 
     Some(show(&found.sample))
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List the newest sample of every rate")
-        .command("rate list", "List the newest sample of every rate, and what is pinned", "")
-        .about(
-            "One for each pair, source, side and method; where one is pinned, until when and why. \
-                     After them, the suspect ones that are the last word of their series.",
-        )
-        .answers_with(
-            200,
-            schema::object().member("items", schema::list(schema::named("RateSample"))),
-            "By pair, source and side",
-        )
-});
-
 async fn list(call: Call) -> CallResult {
     let (board, now) = (&call.services.prices.board, call.services.now());
     let mut samples = board.all();
@@ -126,20 +132,6 @@ async fn list(call: Call) -> CallResult {
     });
     Ok(Done::ok(Object::with_capacity(2048).list("items", shown).end()))
 }
-
-pub const UNPIN: Endpoint<Handler> = endpoint(CHAPTER, run!(unpin), || {
-    summary("End the pin of a rate")
-        .command(
-            "rate unpin",
-            "Unpin a rate; its feed sets it again",
-            "--pair USDT/VES --source p2p --side FLOOR",
-        )
-        .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
-        .query(asked_place)
-        .answers(202, "AskedApproval", "It waits for a second person")
-        .answers(200, "RatePin", "The pin as it was")
-        .refuses(404, &["not_found"])
-});
 
 async fn unpin(call: Call) -> CallResult {
     let prices = &call.services.prices;

@@ -17,11 +17,11 @@ use crate::reconciliation::shelf::{
 };
 use crate::reconciliation::statement::{self, BadLine, Line, Statement};
 use crate::store::history;
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Invalid, Kind as _, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
-use api::openapi::operation::{Fills, summary};
+use api::openapi::operation::Fills;
 use api::openapi::schema::{self, Schema};
 use api::operators::masked;
 use api::page::{ListOf, Page, page_json};
@@ -62,26 +62,47 @@ fn failed(error: ShelfError) -> Problem {
     Problem::internal_error(error)
 }
 
-pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-    summary("Upload a bank's statement")
-        .command(
-            "reconciliation create",
-            "Upload a bank's statement",
-            "statement.csv --rail r4 --account 01690001001234567890 --from 2026-11-01 --to 2026-11-30",
-        )
-        .operand("FILE", Fills::File, "The statement as CSV, with the names of its columns")
-        .about(
-            "At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), \
-                     `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name \
-                     `phone` and `bank`, in any order, divided by commas or semicolons. The same \
-                     statement of the same rail, account and days again is the first one, with 200, \
-                     unless that failed.",
-        )
-        .query(asked)
-        .body_in("text/csv", schema::text())
-        .answers(202, "ReconciliationBegun", "It runs")
-        .answers(200, "ReconciliationBegun", "The same statement was uploaded before")
-});
+endpoints! { CHAPTER;
+    CREATE = create, "Upload a bank's statement" => {
+        command "reconciliation create", "Upload a bank's statement", "statement.csv --rail r4 --account \
+            01690001001234567890 --from 2026-11-01 --to 2026-11-30";
+        operand "FILE", Fills::File, "The statement as CSV, with the names of its columns";
+        about "At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), `reference` \
+            (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name `phone` and `bank`, in any \
+            order, divided by commas or semicolons. The same statement of the same rail, account and days \
+            again is the first one, with 200, unless that failed.";
+        query asked;
+        body_in "text/csv", schema::text();
+        answers 202, "ReconciliationBegun", "It runs";
+        answers 200, "ReconciliationBegun", "The same statement was uploaded before";
+    };
+    LIST = list, "List reconciliations" => {
+        command "reconciliation list", "List reconciliations, newest first", "--status failed";
+        list asked_all;
+        answers 200, "ReconciliationPage", "Newest first";
+    };
+    READ = read, "Read how far a reconciliation is" => {
+        answers 200, "Reconciliation", "The reconciliation";
+        command "reconciliation show", "Show the progress and the figures of a reconciliation", "";
+    };
+    ITEMS = items, "List what came of each line" => {
+        command "reconciliation items", "List the result of each line", "--result missingHere";
+        about "In the order of the statement, then what is missing there. None before it is done.";
+        list asked_items;
+        answers 200, "ReconciliationItemPage", "Items";
+    };
+    ACCEPT = accept, "Resolve the operations that lines answer" => {
+        command "reconciliation accept", "Accept proposals: resolve the operations that lines answer",
+            "--all true";
+        about "Each in a record of its own, as an operator's own word would: done, with the line's reference. \
+            The line of one of two micro-deposits books that one alone: their operation is resolved when both \
+            are. What is resolved already is not accepted again.";
+        body "ReconciliationAcceptance";
+        example "all proposals", r#"{"all":true}"#;
+        answers 200, "ReconciliationAccepted", "How many, and which not";
+        waits;
+    };
+}
 
 async fn create(call: Call) -> CallResult {
     // A large file takes a while, in which others are to be answered.
@@ -299,13 +320,6 @@ fn asked_all(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page
     query::filtered(query, list, "status", kinds::named_one(Status::ALL, Status::name))
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List reconciliations")
-        .command("reconciliation list", "List reconciliations, newest first", "--status failed")
-        .list(asked_all)
-        .answers(200, "ReconciliationPage", "Newest first")
-});
-
 async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("reconciliations", asked_all)?;
     let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
@@ -314,13 +328,6 @@ async fn list(call: Call) -> CallResult {
     let position = |(id, _): &&(Id, Summary)| id.as_bytes().to_vec();
     Ok(Done::ok(page_of(&page, rest, position, |(id, summary)| Some(show(*id, summary)))))
 }
-
-pub const READ: Endpoint<Handler> =
-    endpoint(CHAPTER, run!(read), || {
-        summary("Read how far a reconciliation is")
-            .answers(200, "Reconciliation", "The reconciliation")
-            .command("reconciliation show", "Show the progress and the figures of a reconciliation", "")
-    });
 
 async fn read(call: Call) -> CallResult {
     let (id, summary) = named(&call)?;
@@ -365,14 +372,6 @@ fn asked_items(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<&'static st
     query::filtered(query, list, "result", kinds::named_one(RESULTS, |result| result))
 }
 
-pub const ITEMS: Endpoint<Handler> = endpoint(CHAPTER, run!(items), || {
-    summary("List what came of each line")
-        .command("reconciliation items", "List the result of each line", "--result missingHere")
-        .about("In the order of the statement, then what is missing there. None before it is done.")
-        .list(asked_items)
-        .answers(200, "ReconciliationItemPage", "Items")
-});
-
 async fn items(call: Call) -> CallResult {
     let id = call.id()?;
     let (result, page) = call.listed(&format!("items of {id}"), asked_items)?;
@@ -404,24 +403,6 @@ pub enum Chosen {
     All,
     These(Vec<Id>),
 }
-
-pub const ACCEPT: Endpoint<Handler> = endpoint(CHAPTER, run!(accept), || {
-    summary("Resolve the operations that lines answer")
-        .command(
-            "reconciliation accept",
-            "Accept proposals: resolve the operations that lines answer",
-            "--all true",
-        )
-        .about(
-            "Each in a record of its own, as an operator's own word would: done, with the line's \
-                     reference. The line of one of two micro-deposits books that one alone: their \
-                     operation is resolved when both are. What is resolved already is not accepted again.",
-        )
-        .body("ReconciliationAcceptance")
-        .example("all proposals", r#"{"all":true}"#)
-        .answers(200, "ReconciliationAccepted", "How many, and which not")
-        .answers(202, "AskedApproval", "It waits for a second person")
-});
 
 async fn accept(call: Call) -> CallResult {
     let chosen = read_chosen(call.body.fields()?)?;

@@ -3,10 +3,10 @@
 use super::call::{Call, CallResult, Done, Handler, run};
 use super::finding::mode;
 use crate::gateway::statements;
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Invalid, Kind as _};
 use api::openapi::document::Chapter;
-use api::openapi::operation::{Operation, summary};
+use api::openapi::operation::Operation;
 use api::query::Query;
 use api::statements::description::schemas;
 use api::statements::{Ask, CURRENCIES, answers_statement, ask, show};
@@ -19,13 +19,21 @@ fn of_mode(operation: Operation) -> Operation {
     answers_statement(operation.query(|query| asked(query, Ledger::Fees)))
 }
 
-pub const OF_TENANT: Endpoint<Handler> = endpoint(CHAPTER, run!(of_tenant), || {
-    of_mode(summary("An account's statement by days").command(
-        "statement tenant",
-        "Show a tenant's statement, day by day",
-        "--currency VES --from 2026-11-01 --to 2026-11-30",
-    ))
-});
+endpoints! { CHAPTER;
+    OF_TENANT = of_tenant, "An account's statement by days" => {
+        command "statement tenant", "Show a tenant's statement, day by day",
+            "--currency VES --from 2026-11-01 --to 2026-11-30";
+        with of_mode;
+    };
+    OF_PLATFORM = of_platform, "The platform's own statement by days" => {
+        command "statement platform", "Show what the platform earned, day by day",
+            "--currency VES --from 2026-11-01 --to 2026-11-30";
+        with of_mode;
+        about "What it earned over all accounts, less what it gave back: `fees` and `platformFees` of sales, \
+            `chargebacks` the fees of those, `payouts` the fees of payouts and networks. The other columns are \
+            0.";
+    };
+}
 
 async fn of_tenant(call: Call) -> CallResult {
     let (mode, ask) = call.asked(|query| asked(query, Ledger::Tenant))?;
@@ -33,19 +41,6 @@ async fn of_tenant(call: Call) -> CallResult {
     let lines = statements::lines(&call.services, tenant_key(tenant.number, mode), ask).await?;
     Ok(Done::ok(show(ask.currency, &lines)))
 }
-
-pub const OF_PLATFORM: Endpoint<Handler> = endpoint(CHAPTER, run!(of_platform), || {
-    of_mode(summary("The platform's own statement by days").command(
-        "statement platform",
-        "Show what the platform earned, day by day",
-        "--currency VES --from 2026-11-01 --to 2026-11-30",
-    ))
-    .about(
-        "What it earned over all accounts, less what it gave back: `fees` and `platformFees` \
-                     of sales, `chargebacks` the fees of those, `payouts` the fees of payouts and \
-                     networks. The other columns are 0.",
-    )
-});
 
 async fn of_platform(call: Call) -> CallResult {
     let (mode, ask) = call.asked(|query| asked(query, Ledger::Fees))?;

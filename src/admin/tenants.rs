@@ -7,11 +7,11 @@ use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::rails::registry::Registry;
 use crate::recovery::rederive::{Rederived, rederive};
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Got, Invalid, Kind as _, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
-use api::openapi::operation::{Fills, summary};
+use api::openapi::operation::Fills;
 use api::page::{ListOf, Page, bad_cursor};
 use api::problem::Problem;
 use api::query::{self, Query};
@@ -35,22 +35,58 @@ const CHAPTER: &str = "Tenants";
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
 
-pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-    summary("Open an account")
-        .command(
-            "tenant create",
-            "Create a tenant; its first two keys are shown only now",
-            "--name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'",
-        )
-        .body("NewTenant")
-        .example("a shop", r#"{"name":"mi tienda"}"#)
-        .example(
-            "with a fee of its own",
-            r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#,
-        )
-        .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown")
-})
-.shows(tenants::show_opened);
+endpoints! { CHAPTER;
+    CREATE = create, "Open an account" => {
+        command "tenant create", "Create a tenant; its first two keys are shown only now",
+            "--name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'";
+        body "NewTenant";
+        example "a shop", r#"{"name":"mi tienda"}"#;
+        example "with a fee of its own",
+            r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#;
+        answers 201, "OpenedTenant", "The account with both its keys: the only time they are shown";
+    } shows tenants::show_opened;
+    LIST = list, "List accounts" => {
+        command "tenant list", "List tenants, newest first", "--limit 100";
+        list asked;
+        answers 200, "TenantPage", "Newest first";
+    };
+    READ = read, "Read an account" => {
+        command "tenant get", "Show a tenant", "";
+        answers 200, "Tenant", "The account";
+    };
+    SET_SETTINGS = set_settings, "Change settings" => {
+        command "tenant settings", "Change settings; what is not named stays",
+            "'{\"fees\": {\"c2p\": {\"percent\": \"1.2500\"}}}'";
+        operand "JSON", Fills::Body, "The settings to change";
+        about "What is not named stays as it is; objects are merged, lists replaced.";
+        body "SettingsChange";
+        example "a reserve", r#"{"reserveVes":"1000.00"}"#;
+        answers 200, "Settings", "All settings as they are now";
+        refuses 409, &["settings_changed"];
+    };
+    SET_LIVE_STATUS = set_live_status, "Allow or forbid live mode" => {
+        command "tenant live-status", "Set whether a tenant may use live mode",
+            "active --reason \"contract signed\"";
+        operand "STATUS", Fills::Member("status"), "active, suspended or inactive";
+        about "A change sends `tenant.live_status_changed` in both modes. With `active` the answer has \
+            `warnings`: a text for each method that no rail serves, so that live calls of it are refused with \
+            `rail_not_configured`, and for each price that live mode needs and nothing gives \
+            (`rate_unavailable`); none of them keeps the status from being set.";
+        body "LiveStatusChange";
+        example "approve", r#"{"status":"active","reason":"documents checked"}"#;
+        waits;
+        answers 200, "TenantWithWarnings", "The account";
+        refuses 409, &["settings_changed"];
+    } shows tenants::show_changed;
+    RESUME = resume, "Resume halted books" => {
+        command "tenant resume", "Resume a tenant's halted books, if their records verify", "";
+        about "A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is \
+            derived from all of its records, which are proved on the way; snapshots that say something else \
+            are removed. What does not prove right stays halted.";
+        answers 200, "ResumedTenant", "The account goes on in these modes";
+        refuses 409, &["tenant_not_halted", "book_not_proved"];
+    };
+}
 
 async fn create(call: Call) -> CallResult {
     let services = &*call.services;
@@ -105,13 +141,6 @@ fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Inv
     query::filtered(query, list, "liveAsked", asked)
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List accounts")
-        .command("tenant list", "List tenants, newest first", "--limit 100")
-        .list(asked)
-        .answers(200, "TenantPage", "Newest first")
-});
-
 async fn list(call: Call) -> CallResult {
     let (only_asked, page) = call.listed("tenants", asked)?;
     let after = match &page.after {
@@ -130,34 +159,11 @@ async fn list(call: Call) -> CallResult {
     Ok(Done::ok(page_of(&page, tenants, |last| last.number.to_be_bytes().to_vec(), show)))
 }
 
-pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("Read an account").command("tenant get", "Show a tenant", "").answers(
-        200,
-        "Tenant",
-        "The account",
-    )
-});
-
 async fn read(call: Call) -> CallResult {
     let tenant = call.tenant()?;
     let live_asked_at = call.services.callers.directory.live_asked_at(tenant.number);
     Ok(Done::ok(tenants::show_asking(&tenant, live_asked_at)))
 }
-
-pub const SET_SETTINGS: Endpoint<Handler> = endpoint(CHAPTER, run!(set_settings), || {
-    summary("Change settings")
-        .command(
-            "tenant settings",
-            "Change settings; what is not named stays",
-            "'{\"fees\": {\"c2p\": {\"percent\": \"1.2500\"}}}'",
-        )
-        .operand("JSON", Fills::Body, "The settings to change")
-        .about("What is not named stays as it is; objects are merged, lists replaced.")
-        .body("SettingsChange")
-        .example("a reserve", r#"{"reserveVes":"1000.00"}"#)
-        .answers(200, "Settings", "All settings as they are now")
-        .refuses(409, &["settings_changed"])
-});
 
 async fn set_settings(call: Call) -> CallResult {
     let services = &*call.services;
@@ -182,16 +188,6 @@ async fn set_settings(call: Call) -> CallResult {
     .await?;
     Ok(Done::ok(settings::show(&tenant.tenant_settings.settings)).traced(trace))
 }
-
-pub const SET_LIVE_STATUS: Endpoint<Handler> = endpoint(CHAPTER, run!(set_live_status), || {
-summary("Allow or forbid live mode").command("tenant live-status", "Set whether a tenant may use live mode", "active --reason \"contract signed\"").operand("STATUS", Fills::Member("status"), "active, suspended or inactive")
-                .about("A change sends `tenant.live_status_changed` in both modes. With `active` the answer has `warnings`: a text for each method \
-                     that no rail serves, so that live calls of it are refused with `rail_not_configured`, and for each price that live mode needs \
-                     and nothing gives (`rate_unavailable`); none of them keeps the status from being set.")
-                .body("LiveStatusChange").example("approve", r#"{"status":"active","reason":"documents checked"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "TenantWithWarnings", "The account").refuses(409, &["settings_changed"])
-}).shows(tenants::show_changed);
 
 async fn set_live_status(call: Call) -> CallResult {
     let (status, reason) = read_live_status(call.body.fields()?)?;
@@ -274,14 +270,6 @@ shown! {
             count().about("That were not what the records lead to.");
     }
 }
-
-pub const RESUME: Endpoint<Handler> = endpoint(CHAPTER, run!(resume), || {
-    summary("Resume halted books").command("tenant resume", "Resume a tenant's halted books, if their records verify", "")
-                .about("A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is derived from all of its \
-                     records, which are proved on the way; snapshots that say something else are removed. What does not prove right stays halted.")
-                .answers(200, "ResumedTenant", "The account goes on in these modes")
-                .refuses(409, &["tenant_not_halted", "book_not_proved"])
-});
 
 async fn resume(call: Call) -> CallResult {
     call.body.nothing()?;

@@ -99,6 +99,20 @@ pub const fn endpoint<H: Copy>(
     Endpoint { chapter, handler, description, show: None }
 }
 
+/// `NAME = FUNCTION, "What it does" => { STEPS } shows FUNCTION;` declares endpoints of a chapter, for the audience whose
+/// `run!` and `Handler` are in sight: each step is a method of [`Operation`], with what it is given.
+#[macro_export]
+macro_rules! endpoints {
+    ($chapter:expr; $(
+        $name:ident = $function:ident, $does:literal => { $($step:ident $($with:expr),*;)* } $(shows $show:expr)?;
+    )*) => {
+        $(pub const $name: $crate::endpoint::Endpoint<Handler> =
+            $crate::endpoint::endpoint($chapter, run!($function), || {
+                $crate::openapi::operation::summary($does)$(.$step($($with),*))*
+            })$(.shows($show))?;)*
+    };
+}
+
 /// The proof of a valid key; only authentication makes one.
 #[derive(Clone)]
 pub struct Caller {
@@ -464,4 +478,4 @@ macro_rules! described {
     };
 }
 
-pub use shown;
+pub use {endpoints, shown};

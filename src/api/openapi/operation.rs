@@ -174,6 +174,16 @@ impl Operation {
         self.answers_with(status, named(name), about)
     }
 
+    /// It may wait for a second person.
+    pub fn waits(self) -> Operation {
+        self.answers(202, "AskedApproval", "It waits for a second person")
+    }
+
+    /// What several operations have in common.
+    pub fn with(self, change: impl FnOnce(Operation) -> Operation) -> Operation {
+        change(self)
+    }
+
     pub fn answers_with(mut self, status: u16, schema: Schema, about: &'static str) -> Operation {
         self.answers.push(Response {
             status,
