@@ -4,18 +4,17 @@
 use super::call::{Call, CallResult, Handler, run};
 use crate::store::history::Stored;
 use api::chargebacks::{payment_of, read_new, read_verdict};
-use api::endpoint::endpoints;
-use api::openapi::document::Chapter;
+use api::endpoint::chapter;
 use api::payments::find;
 use api::problem::Problem;
 use domain::index::Space;
 use domain::resources::chargebacks;
 use domain::values::ids::{Mode, tenant_key};
 
-const CHAPTER: &str = "Money";
-
-endpoints! { CHAPTER;
-    OPEN = open, "Record a chargeback" => {
+chapter! { "Money", "", {
+        with api::chargebacks::description::schemas();
+    }
+    OPEN = run!(open), "Record a chargeback" => {
         command "chargeback create", "Record that a bank takes a card payment back",
             "--payment-id 01930a4b-5c6d-7e8f-9012-3456789b0000 --reason fraud";
         refuses 503, &["clock_stepped"];
@@ -27,7 +26,7 @@ endpoints! { CHAPTER;
             without.";
         answers 202, "AskedApproval", "The fee waits for a second person";
     } shows api::chargebacks::opened;
-    CLOSE = close, "Decide a dispute" => {
+    CLOSE = run!(close), "Decide a dispute" => {
         command "chargeback close", "Record how the dispute ended", "--outcome won";
         refuses 503, &["clock_stepped"];
         body "ChargebackOutcome";
@@ -71,8 +70,4 @@ async fn close(call: Call) -> CallResult {
     let reader = call.services.engine.reader();
     let payment = payment_of(&Stored::of(reader, tenant_key), id)?;
     call.decide(tenant_key, payment, chargebacks::Command::Close(id, verdict).into(), id).await
-}
-
-pub fn chapter() -> Chapter {
-    Chapter { tag: CHAPTER, schemas: api::chargebacks::description::schemas(), ..Chapter::default() }
 }

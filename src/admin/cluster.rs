@@ -4,9 +4,8 @@
 use super::call::{Call, CallResult, Done, Handler, run};
 use crate::cluster::{Cluster, HandOverRefused, front};
 use crate::gateway::ask;
-use api::endpoint::endpoints;
+use api::endpoint::chapter;
 use api::fields::{Fields, Invalid, body, kind, only};
-use api::openapi::document::Chapter;
 use api::openapi::operation::Fills;
 use api::openapi::{schema, values};
 use api::problem::Problem;
@@ -14,8 +13,6 @@ use api::value::{Bad, Value};
 use api::writer::Object;
 use domain::resources::tenants::PlatformAsk;
 use wal::cluster::is_node_name;
-
-const CHAPTER: &str = "Server";
 
 impl From<HandOverRefused> for Problem {
     fn from(refused: HandOverRefused) -> Problem {
@@ -44,14 +41,18 @@ fn read_leader(fields: Fields<'_>) -> Result<String, Invalid> {
     only(fields, "to", node)
 }
 
-endpoints! { CHAPTER;
-    READ = read, "How the machines of a cluster are" => {
+chapter! { "Server", "", {
+        "NewLeader" = body(read_leader);
+        "ClusterView" = front::view_schema();
+        "ClusterNode" = front::member_schema();
+    }
+    READ = run!(read), "How the machines of a cluster are" => {
         command "cluster get", "Show the nodes, as `pasarela cluster status --json` does", "";
         about "The view of the node that is asked, also while nobody leads. 404 where there is one machine.";
         answers 200, "ClusterView", "The nodes";
         refuses 404, &["not_found"];
     };
-    HAND_OVER = hand_over, "Have another node lead" => {
+    HAND_OVER = run!(hand_over), "Have another node lead" => {
         command "cluster hand-over", "Make another node the leader, as `pasarela cluster hand-over` does",
             "node-2";
         operand "NODE", Fills::Member("to"), "The node that becomes the leader";
@@ -84,45 +85,4 @@ async fn hand_over(call: Call) -> CallResult {
     let done = cluster.hand_over(&to).await?;
     drop(held);
     Ok(Done::ok(Object::new().text("leader", &done.leader).number("epoch", done.epoch).end()))
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::schema::{integer, list, named, object, one_of, text};
-    use api::openapi::values::instant;
-    let count = || integer().at_least("0");
-    Chapter {
-        tag: CHAPTER,
-        schemas: vec![
-            ("NewLeader", body(read_leader)),
-            (
-                "ClusterView",
-                object()
-                    .member("partition", text())
-                    .member("node", text().about("The node that answers."))
-                    .member("role", one_of(["leader", "standby"]).about("Its part."))
-                    .member(
-                        "leader",
-                        text()
-                            .or_null()
-                            .about("Who serves; null while nobody does, or this node cannot tell."),
-                    )
-                    .member("epoch", count().about("The times that the log changed hands."))
-                    .member("walSeq", count().about("The last record that is synced on this node."))
-                    .member("agreedSeq", count().about("The last record that was agreed on."))
-                    .member("windowBytes", count().about("Bytes of the log in etcd."))
-                    .member("nodes", list(named("ClusterNode"))),
-            ),
-            (
-                "ClusterNode",
-                object()
-                    .member("node", text())
-                    .member("role", one_of(["leader", "standby"]))
-                    .member("walSeq", count())
-                    .member("behind", count().about("Records that were agreed on and are not synced there."))
-                    .member("seenAt", instant().about("When it last said so, by its own clock."))
-                    .member("version", text()),
-            ),
-        ],
-        ..Chapter::default()
-    }
 }

@@ -5,7 +5,7 @@
 //! ever, in that of their records, and what waits for a bank in that of its entities. A page takes from both whatever
 //! is newer, and its cursor has the place in each.
 
-use super::call::{Call, CallResult, Done, Handler, run, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, approved, run, tenant_of};
 use super::due::{Due, READS_MAX, due, find, unanswered};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::services::Services;
@@ -13,9 +13,8 @@ use crate::store::history::{self, Read, Stored};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Settled;
-use api::endpoint::endpoints;
-use api::fields::{Fields, Got, Invalid, Kind as _, body, kind};
-use api::openapi::document::Chapter;
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, Kind as _, body, kind, read};
 use api::openapi::{kinds, schema};
 use api::page::{ListOf, Page, bad_cursor, page_json};
 use api::payments::attempts::paid_beside;
@@ -41,10 +40,7 @@ use domain::values::ids::{EntityId, Id, Mode};
 use domain::values::time::Timestamp;
 use std::collections::VecDeque;
 
-const CHAPTER: &str = "Operations";
-
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
-const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 const CODE_CHARACTERS_MAX: usize = 32;
 const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 const CONTRADICTED: &str = STATUSES[0];
@@ -96,21 +92,29 @@ impl Places {
 fn asked(mut query: Query<'_>, list: ListOf<'_>, rails: &[&'static str]) -> Result<(Wanted, Page), Invalid> {
     let rails = rails.iter().map(|name| (*name, *name)).collect::<Vec<_>>();
     let rail = kinds::one_of(rails).described(|_| schema::text());
-    let status = query.optional("status", kinds::named_one(STATUSES, |status| status));
-    let rail = query.optional("rail", rail);
-    let tenant = query.optional("tenantId", kinds::uuid());
-    let page = query.page(list);
-    let sound = query.finish()?;
-    let wanted = Wanted {
-        status: status.get(&sound),
-        rail: rail.get(&sound),
-        tenant: tenant.get(&sound).map(Id::from),
-    };
-    Ok((wanted, page.get(&sound)))
+    Ok(read!(query {
+        optional status = "status", kinds::named_one(STATUSES, |status| status);
+        optional rail = "rail", rail;
+        optional tenant = "tenantId", kinds::uuid() => tenant.map(Id::from);
+        got page = query.page(list);
+    } => (Wanted { status, rail, tenant }, page)))
 }
 
-endpoints! { CHAPTER;
-    LIST = list, "List the orders to banks that may need an operator" => {
+chapter! { "Operations", "Orders to banks that may need an operator. A pending one has no answer; an \
+    unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A contradicted one was \
+    done and not done, as the bank says: what it said first counts, and its second word moved no money.", {
+        "BankOperation" = operation_schema();
+        "OperationPage" = page("BankOperation");
+        "OperationResolution" = body(read);
+        "Payout" = payouts::description::payout();
+        "Merchant" = merchants::description::merchant();
+        "PayoutAccount" = payouts::description::account();
+        "ResolvedOperation" = any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant",
+            "PayoutAccount"].map(named))
+            .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account \
+                whose payout method was proved or not; as the tenants' API has them.");
+    }
+    LIST = run!(list), "List the orders to banks that may need an operator" => {
         command "operation list", "List orders to banks that are pending, unresolved or contradicted",
             "--status contradicted";
         about "All of them, each with its status, unless `status` names one. A rail that there is not is \
@@ -118,7 +122,7 @@ endpoints! { CHAPTER;
         list |query, list| asked(query, list, &[]);
         answers 200, "OperationPage", "Newest first";
     };
-    RESOLVE = resolve, "Say what became of an order that no bank has answered" => {
+    RESOLVE = run!(resolve), "Say what became of an order that no bank has answered" => {
         command "operation resolve", "Record what became of an order whose outcome no bank has confirmed",
             "--outcome done --reference 81234567 --note \"on the statement\"";
         about "Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank \
@@ -338,9 +342,7 @@ async fn resolve(call: Call) -> CallResult {
     let services = &call.services;
     let operation = call.id()?;
     let (tenant_key, entity) = find(services, operation).await?.ok_or_else(Problem::not_found)?;
-    if let Some(waiting) = call.waits_about(call.tenant_of(tenant_key)).await? {
-        return Ok(waiting);
-    }
+    approved!(call.waits_about(call.tenant_of(tenant_key)));
     services.may_decide(tenant_key)?;
     let audit = call.sign_about(call.tenant_of(tenant_key), Some(operation.to_string()));
     let settled = say(services, (tenant_key, entity), Word { operation, answer, note: &note }, audit).await?;
@@ -403,11 +405,8 @@ async fn command_entity(
 }
 
 fn read(mut fields: Fields<'_>) -> Result<(RailAnswer, String), Invalid> {
-    let outcomes = [("done", true), ("refused", false)];
-    let is_done = fields.required("outcome", kinds::one_of(outcomes));
     let reference = kinds::trimmed(REFERENCE_CHARACTERS)
         .about("The bank's, of what was done: required then, and only then allowed.");
-    let reference = fields.optional("reference", reference);
     let code = kind(
         |value: Value<'_>| value.text_as(failure_code),
         || {
@@ -415,32 +414,29 @@ fn read(mut fields: Fields<'_>) -> Result<(RailAnswer, String), Invalid> {
             code.about("The bank's, of what was refused: required then, and only then allowed.")
         },
     );
-    let code: Got<Option<String>> = fields.optional("failureCode", code);
-    let note =
-        kinds::prose(NOTE_CHARACTERS).about("Why it is believed. It is in the record, with who said it.");
-    let note = fields.required("note", note);
-    if let Some(is_done) = is_done.peek().copied() {
-        let (has_reference, has_code) = (fields.has("reference"), fields.has("failureCode"));
-        let of = |is_due, has| match (is_due, has) {
-            (true, false) => Some("is required with this outcome"),
-            (false, true) => Some("does not go with this outcome"),
-            _ => None,
-        };
-        for (name, wrong) in
-            [("reference", of(is_done, has_reference)), ("failureCode", of(!is_done, has_code))]
-        {
-            if let Some(wrong) = wrong {
-                fields.bad(name, wrong);
+    let note = kinds::prose(1..=500).about("Why it is believed. It is in the record, with who said it.");
+    Ok(read!(fields {
+        required is_done = "outcome", kinds::one_of([("done", true), ("refused", false)]);
+        optional reference = "reference", reference;
+        optional code = "failureCode", code;
+        required note = "note", note;
+    } check {
+        if let Some(is_done) = is_done.peek().copied() {
+            for (name, is_due) in [("reference", is_done), ("failureCode", !is_done)] {
+                match (is_due, fields.has(name)) {
+                    (true, false) => fields.bad(name, "is required with this outcome"),
+                    (false, true) => fields.bad(name, "does not go with this outcome"),
+                    _ => {}
+                }
             }
         }
-    }
-    let sound = fields.finish()?;
-    let (reference, code) = (reference.get(&sound), code.get(&sound));
-    let answer = match (is_done.get(&sound), reference, code) {
-        (true, Some(reference), _) => RailAnswer::done(reference.into_owned()),
-        (_, _, code) => RailAnswer::Refused { code: code.unwrap_or_default() },
-    };
-    Ok((answer, note.get(&sound).into_owned()))
+    } => {
+        let answer = match (is_done, reference) {
+            (true, Some(reference)) => RailAnswer::done(reference.into_owned()),
+            _ => RailAnswer::Refused { code: code.unwrap_or_default() },
+        };
+        (answer, note.into_owned())
+    }))
 }
 
 fn failure_code(text: &str) -> Result<String, Bad> {
@@ -459,38 +455,6 @@ fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
         Entity::OwnAccount(account) => own_account::show(account),
         _ => return None,
     })
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::schema::any_of;
-    use api::openapi::values::page;
-    Chapter {
-        tag: CHAPTER,
-        about: "Orders to banks that may need an operator. A pending one has no answer; an \
-             unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A \
-             contradicted one was done and not done, as the bank says: what it said first counts, \
-             and its second word moved no money.",
-        schemas: vec![
-            ("BankOperation", operation_schema()),
-            ("OperationPage", page("BankOperation")),
-            ("OperationResolution", body(read)),
-            ("Payout", payouts::description::payout()),
-            ("Merchant", merchants::description::merchant()),
-            ("PayoutAccount", payouts::description::account()),
-            (
-                "ResolvedOperation",
-                any_of(
-                    ["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"]
-                        .map(schema::named),
-                )
-                .about(
-                    "A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own \
-                     account whose payout method was proved or not; as the tenants' API has them.",
-                ),
-            ),
-        ],
-        ..Chapter::default()
-    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,14 @@
 //! Tenants, their settings and live status, and their halted books: which they are, and their way back.
 
-use super::call::{Call, CallResult, Done, Handler, page_of, run, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, approved, page_of, run, tenant_of};
 use crate::gateway::ask::{self, Changed, failure};
 use crate::gateway::keys::{Secret, stem};
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::rails::registry::Registry;
 use crate::recovery::rederive::{Rederived, rederive};
-use api::endpoint::endpoints;
-use api::fields::{Fields, Got, Invalid, Kind as _, body, kind};
-use api::openapi::document::Chapter;
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, Kind as _, body, kind, read};
 use api::openapi::kinds;
 use api::openapi::operation::Fills;
 use api::page::{ListOf, Page, bad_cursor};
@@ -28,15 +27,25 @@ use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::resources::tenants::PlatformAsk;
 use domain::values::ids::{Id, Mode, PLATFORM, tenant_key};
 use domain::values::time::Timestamp;
+use std::borrow::Cow;
 use std::sync::Arc;
 
-const CHAPTER: &str = "Tenants";
-
-const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
-const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
-
-endpoints! { CHAPTER;
-    CREATE = create, "Open an account" => {
+chapter! { "Tenants", "The accounts of this server.", {
+        "NewTenant" = body(|fields| read_new(fields, &Settings::default()));
+        "OpenedTenant" = tenants::opened_schema();
+        "Tenant" = tenants::tenant_schema();
+        "TenantWithWarnings" = tenants::tenant_schema()
+            .optional("warnings",
+                list(text()).about("Only of a change to `active`; empty when nothing is missing."));
+        "TenantPage" = page("Tenant");
+        "ResumedTenant" = object().member("tenantId", uuid()).member("resumed", list(resumed_schema()));
+        "LiveStatusChange" = body(read_live_status);
+        "Settings" = settings::settings_schema();
+        "SettingsPart" = body(|fields| settings::read(&Settings::default(), fields));
+        "SettingsChange" = body(|fields| settings::change(&Settings::default(), fields));
+        "Error" = reference::description::error();
+    }
+    CREATE = run!(create), "Open an account" => {
         command "tenant create", "Create a tenant; its first two keys are shown only now",
             "--name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'";
         body "NewTenant";
@@ -45,16 +54,16 @@ endpoints! { CHAPTER;
             r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#;
         answers 201, "OpenedTenant", "The account with both its keys: the only time they are shown";
     } shows tenants::show_opened;
-    LIST = list, "List accounts" => {
+    LIST = run!(list), "List accounts" => {
         command "tenant list", "List tenants, newest first", "--limit 100";
         list asked;
         answers 200, "TenantPage", "Newest first";
     };
-    READ = read, "Read an account" => {
+    READ = run!(read), "Read an account" => {
         command "tenant get", "Show a tenant", "";
         answers 200, "Tenant", "The account";
     };
-    SET_SETTINGS = set_settings, "Change settings" => {
+    SET_SETTINGS = run!(set_settings), "Change settings" => {
         command "tenant settings", "Change settings; what is not named stays",
             "'{\"fees\": {\"c2p\": {\"percent\": \"1.2500\"}}}'";
         operand "JSON", Fills::Body, "The settings to change";
@@ -64,7 +73,7 @@ endpoints! { CHAPTER;
         answers 200, "Settings", "All settings as they are now";
         refuses 409, &["settings_changed"];
     };
-    SET_LIVE_STATUS = set_live_status, "Allow or forbid live mode" => {
+    SET_LIVE_STATUS = run!(set_live_status), "Allow or forbid live mode" => {
         command "tenant live-status", "Set whether a tenant may use live mode",
             "active --reason \"contract signed\"";
         operand "STATUS", Fills::Member("status"), "active, suspended or inactive";
@@ -78,7 +87,7 @@ endpoints! { CHAPTER;
         answers 200, "TenantWithWarnings", "The account";
         refuses 409, &["settings_changed"];
     } shows tenants::show_changed;
-    RESUME = resume, "Resume halted books" => {
+    RESUME = run!(resume), "Resume halted books" => {
         command "tenant resume", "Resume a tenant's halted books, if their records verify", "";
         about "A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is \
             derived from all of its records, which are proved on the way; snapshots that say something else \
@@ -112,11 +121,11 @@ async fn create(call: Call) -> CallResult {
 }
 
 fn read_new(mut fields: Fields<'_>, defaults: &Settings) -> Result<(String, Settings), Invalid> {
-    let name = fields.required("name", kinds::trimmed(NAME_CHARACTERS));
     let part = kinds::named("SettingsPart", |fields| settings::read(defaults, fields));
-    let given: Got<Option<Settings>> = fields.optional("settings", part);
-    let sound = fields.finish()?;
-    Ok((name.get(&sound).into_owned(), given.get(&sound).unwrap_or_else(|| defaults.clone())))
+    Ok(read!(fields {
+        required name = "name", kinds::trimmed(1..=120);
+        optional given = "settings", part;
+    } => (name.into_owned(), given.unwrap_or_else(|| defaults.clone()))))
 }
 
 /// Opens a tenant. Its settings are not pushed to its books yet.
@@ -192,9 +201,7 @@ async fn set_settings(call: Call) -> CallResult {
 async fn set_live_status(call: Call) -> CallResult {
     let (status, reason) = read_live_status(call.body.fields()?)?;
     let known = call.tenant()?;
-    if let Some(waiting) = call.waits_for_approval().await? {
-        return Ok(waiting);
-    }
+    approved!(call.waits_for_approval());
     let _turn = call.turns.of(known.number).await;
     let tenant = call.tenant()?;
     let is_activated = status == LiveStatus::Active;
@@ -225,11 +232,10 @@ fn read_live_status(mut fields: Fields<'_>) -> Result<(LiveStatus, Option<String
         |value: Value<'_>| value.text_known("active, suspended or inactive", LiveStatus::from_name),
         tenants::live_status,
     );
-    let status: Got<LiveStatus> = fields.required("status", status);
-    let reason = fields.optional("reason", kinds::prose(REASON_CHARACTERS));
-    let sound = fields.finish()?;
-    let reason = reason.get(&sound).map(|reason| reason.into_owned()).filter(|reason| !reason.is_empty());
-    Ok((status.get(&sound), reason))
+    Ok(read!(fields {
+        required status = "status", status;
+        optional reason = "reason", kinds::prose(0..=500);
+    } => (status, reason.map(Cow::into_owned).filter(|reason| !reason.is_empty()))))
 }
 
 fn unserved(rails: &Registry) -> Vec<String> {
@@ -330,34 +336,4 @@ async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
         .await
         .map_err(failure)?;
     Ok(derived)
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::schema::{list, object, text};
-    use api::openapi::values::{page, uuid};
-    let defaults = Settings::default();
-    Chapter {
-        tag: CHAPTER,
-        about: "The accounts of this server.",
-        schemas: vec![
-            ("NewTenant", body(|fields| read_new(fields, &defaults))),
-            ("OpenedTenant", tenants::opened_schema()),
-            ("Tenant", tenants::tenant_schema()),
-            (
-                "TenantWithWarnings",
-                tenants::tenant_schema().optional(
-                    "warnings",
-                    list(text()).about("Only of a change to `active`; empty when nothing is missing."),
-                ),
-            ),
-            ("TenantPage", page("Tenant")),
-            ("ResumedTenant", object().member("tenantId", uuid()).member("resumed", list(resumed_schema()))),
-            ("LiveStatusChange", body(read_live_status)),
-            ("Settings", settings::settings_schema()),
-            ("SettingsPart", body(|fields| settings::read(&defaults, fields))),
-            ("SettingsChange", body(|fields| settings::change(&defaults, fields))),
-            ("Error", reference::description::error()),
-        ],
-        ..Chapter::default()
-    }
 }

@@ -118,11 +118,11 @@ fn asked_attempt(mut query: Query<'_>) -> Result<Option<Id>, Invalid> {
 }
 
 endpoints! { chapters::CHECKOUT_PAGE;
-    STATE = state, "Where the session stands" => {
+    STATE = run!(state), "Where the session stands" => {
         query asked_attempt;
         answers 200, "CheckoutState", "Its state, and by what it can be paid now";
     };
-    REQUEST = request, "Begin to pay by C2P" => {
+    REQUEST = run!(request), "Begin to pay by C2P" => {
         with pays;
         body "CheckoutDebtor";
         example "a payer at Banesco",
@@ -130,7 +130,7 @@ endpoints! { chapters::CHECKOUT_PAGE;
         about MESSAGES;
         answers 201, "C2pIntent", "The intent";
     };
-    PAY = pay, "Pay by C2P" => {
+    PAY = run!(pay), "Pay by C2P" => {
         with pays;
         body "CheckoutC2p";
         example "the payer's key",
@@ -139,7 +139,7 @@ endpoints! { chapters::CHECKOUT_PAGE;
         answers 200, "CheckoutState", "The state after the charge, with `failureCode` if it failed";
         refuses 409, &["intent_mismatch", "intent_canceled", "intent_failed"];
     };
-    CARD = card, "Pay by card, or make a token of it" => {
+    CARD = run!(card), "Pay by card, or make a token of it" => {
         with pays;
         body "CheckoutCard";
         example "an approved card of test mode",
@@ -152,7 +152,7 @@ endpoints! { chapters::CHECKOUT_PAGE;
         answers 200, "CheckoutState", "The state after the charge, with `failureCode` if it failed";
         answers 201, "MadeCardToken", "The token, if one was asked for";
     };
-    TRANSFER = transfer, "Pay by a Pago Móvil that the buyer made" => {
+    TRANSFER = run!(transfer), "Pay by a Pago Móvil that the buyer made" => {
         with pays;
         body "CheckoutPagoMovil";
         example "a transfer of today",
@@ -166,7 +166,7 @@ endpoints! { chapters::CHECKOUT_PAGE;
             `processing` while the bank's notice is waited for";
         refuses 409, &["reference_already_used"];
     };
-    COLLECT = collect, "Pay in pesos" => {
+    COLLECT = run!(collect), "Pay in pesos" => {
         with pays;
         body "CheckoutCop";
         example "by QR", r#"{"channel":"qr"}"#;
@@ -180,7 +180,7 @@ endpoints! { chapters::CHECKOUT_PAGE;
         refuses 400, &["amount_below_minimum"];
         refuses 403, &["cop_not_enabled"];
     };
-    SUBMIT_CODE = submit_code, "Submit the SMS code of a payment in pesos" => {
+    SUBMIT_CODE = run!(submit_code), "Submit the SMS code of a payment in pesos" => {
         with pays;
         body "CopOtp";
         example "the right one of test mode", r#"{"otp":"123456"}"#;
@@ -190,7 +190,7 @@ endpoints! { chapters::CHECKOUT_PAGE;
             `otp_attempts_exhausted`, and another may begin. In live mode two may be tried.";
         refuses 409, &["payment_not_pending", "channel_mismatch", "otp_attempts_exhausted"];
     };
-    DEPOSIT_ADDRESS = deposit_address, "Pay in USDT" => {
+    DEPOSIT_ADDRESS = run!(deposit_address), "Pay in USDT" => {
         with pays;
         body "CheckoutUsdt";
         example "on Tron", r#"{"network":"TRC20","asset":"USDT"}"#;
@@ -200,7 +200,7 @@ endpoints! { chapters::CHECKOUT_PAGE;
         answers 200, "CheckoutAddress", "The same, asked for again";
         refuses 403, &["usdt_not_enabled"];
     };
-    OPEN = open, "Open a session of a payment link" => {
+    OPEN = run!(open), "Open a session of a payment link" => {
         about "What `/pay/{slug}` does for a buyer. Needs no key. A client opens at most 50 sessions of a link \
             in a row, and then one a second; all together 500, and then 20 a second. Links that are not there \
             are counted too: `[limits] misses_burst`.";

@@ -10,6 +10,7 @@ use crate::http::body::{unexpected_parameters, without_unexpected};
 use crate::http::listen::Arrival;
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::{Reply, TEXT};
+use api::endpoint::shown;
 use api::fields::Fields;
 use api::problem::Problem;
 use api::writer::Object;
@@ -179,34 +180,40 @@ fn members(object: Object, view: &View) -> Object {
         .number("behind", view.behind())
 }
 
-pub fn show(view: &View) -> Vec<u8> {
-    let nodes = view.members.iter().map(|member| show_member(view, member));
-    Object::with_capacity(512)
-        .plain("partition", &view.partition)
-        .plain("node", &view.node)
-        .plain("role", view.role.name())
-        .maybe_plain("leader", view.leader.as_ref())
-        .number("epoch", view.epoch)
-        .number("walSeq", view.wal_seq)
-        .number("agreedSeq", view.agreed_seq)
-        .number("windowBytes", view.window_bytes)
-        .list("nodes", nodes)
-        .end()
+const ROLES: [&str; 2] = ["leader", "standby"];
+
+shown! {
+    pub fn show(view: &View), view_schema, 512 [
+        let nodes = view.members.iter().map(|member| show_member(view, member));
+    ] {
+        plain "partition" = &view.partition, text();
+        plain "node" = &view.node, text().about("The node that answers.");
+        plain "role" = view.role.name(), one_of(ROLES).about("Its part.");
+        maybe plain "leader" = view.leader.as_ref(),
+            text().about("Who serves; null while nobody does, or this node cannot tell.");
+        number "epoch" = view.epoch, count().about("The times that the log changed hands.");
+        number "walSeq" = view.wal_seq, count().about("The last record that is synced on this node.");
+        number "agreedSeq" = view.agreed_seq, count().about("The last record that was agreed on.");
+        number "windowBytes" = view.window_bytes, count().about("Bytes of the log in etcd.");
+        list "nodes" = nodes, list(named("ClusterNode"));
+    }
 }
 
-fn show_member(view: &View, member: &Member) -> Vec<u8> {
-    let behind = match view.leader.as_ref() == Some(&member.node) {
-        true => 0,
-        false => view.agreed_seq.saturating_sub(member.wal_seq),
-    };
-    Object::new()
-        .plain("node", &member.node)
-        .plain("role", member.role.name())
-        .number("walSeq", member.wal_seq)
-        .number("behind", behind)
-        .plain("seenAt", Timestamp::from_unix_ms(member.seen_at_ms))
-        .text("version", &member.version)
-        .end()
+shown! {
+    fn show_member(view: &View, member: &Member), member_schema, 256 [
+        let behind = match view.leader.as_ref() == Some(&member.node) {
+            true => 0,
+            false => view.agreed_seq.saturating_sub(member.wal_seq),
+        };
+    ] {
+        plain "node" = &member.node, text();
+        plain "role" = member.role.name(), one_of(ROLES);
+        number "walSeq" = member.wal_seq, count();
+        number "behind" = behind, count().about("Records that were agreed on and are not synced there.");
+        plain "seenAt" = Timestamp::from_unix_ms(member.seen_at_ms),
+            instant().about("When it last said so, by its own clock.");
+        text "version" = &member.version, text();
+    }
 }
 
 pub fn metrics(cluster: &Cluster) -> String {
