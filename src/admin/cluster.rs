@@ -35,7 +35,10 @@ fn read_node(text: &str) -> Result<String, Bad> {
 
 fn read_leader(fields: Fields<'_>) -> Result<String, Invalid> {
     let node = kind(
-        |value: Value<'_>| value.text_as(read_node),
+        |value: Value<'_>| {
+            let name = |text: &str| is_node_name(text).then(|| text.to_owned());
+            value.text_as(|text| name(text).ok_or("must be the name of a node"))
+        },
         || schema::text().pattern("^[A-Za-z0-9._-]{1,63}$").about("The node."),
     );
     only(fields, "to", node)

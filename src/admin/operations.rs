@@ -67,26 +67,18 @@ impl Wanted {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Places {
-    contradicted: Option<Vec<u8>>,
-    waiting: Option<Vec<u8>>,
+/// The places up to which contradictions, and what waits, were read.
+type Places = [Option<Vec<u8>>; 2];
+
+fn to_bytes(places: &Places) -> Vec<u8> {
+    let [one, other] = places.each_ref().map(|place| place.as_deref().unwrap_or(&[]));
+    [&[u8::try_from(one.len()).unwrap_or(u8::MAX)], one, other].concat()
 }
 
-impl Places {
-    fn to_bytes(&self) -> Vec<u8> {
-        let (one, other) =
-            (self.contradicted.as_deref().unwrap_or(&[]), self.waiting.as_deref().unwrap_or(&[]));
-        let length = u8::try_from(one.len()).unwrap_or(u8::MAX);
-        [&[length], one, other].concat()
-    }
-
-    fn of_bytes(bytes: &[u8]) -> Option<Places> {
-        let (length, rest) = bytes.split_first()?;
-        let (one, other) = rest.split_at_checked(usize::from(*length))?;
-        let some = |place: &[u8]| Some(place.to_vec()).filter(|place| !place.is_empty());
-        Some(Places { contradicted: some(one), waiting: some(other) })
-    }
+fn of_bytes(bytes: &[u8]) -> Option<Places> {
+    let (length, rest) = bytes.split_first()?;
+    let (one, other) = rest.split_at_checked(usize::from(*length))?;
+    Some([one, other].map(|place| Some(place.to_vec()).filter(|place| !place.is_empty())))
 }
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>, rails: &[&'static str]) -> Result<(Wanted, Page), Invalid> {
@@ -145,7 +137,7 @@ async fn list(call: Call) -> CallResult {
     let rails = services.rails.names();
     let (wanted, page) = call.listed("operations", |query, list| asked(query, list, &rails))?;
     let places = match &page.after {
-        Some(after) => Places::of_bytes(after).ok_or_else(bad_cursor)?,
+        Some(after) => of_bytes(after).ok_or_else(bad_cursor)?,
         None => Places::default(),
     };
     let limit = page.limit;
@@ -153,13 +145,13 @@ async fn list(call: Call) -> CallResult {
     let read = move |services: &Services, budget: &ReadBudget| {
         let mut one = Source::default();
         if wanted.is_in(CONTRADICTED) {
-            one = contradictions(services, &wanted, places.contradicted.as_deref(), limit, budget)?;
+            one = contradictions(services, &wanted, places[0].as_deref(), limit, budget)?;
         }
-        let other = waiting(services, &due, &wanted, places.waiting.as_deref(), limit, budget)?;
-        Ok(merged(one, other, places.clone(), limit))
+        let other = waiting(services, &due, &wanted, places[1].as_deref(), limit, budget)?;
+        Ok(merged([one, other], places.clone(), limit))
     };
     let (items, next) = call.read(read).await?;
-    let next = next.map(|places| page.next(&places.to_bytes()));
+    let next = next.map(|places| page.next(&to_bytes(&places)));
     Ok(Done::ok(page_json(items, next.as_deref())))
 }
 
@@ -179,33 +171,26 @@ struct Source {
 
 /// A page of both sources: the newer group of both each time, and where the next page begins, if there
 /// may be one. Where a source was not read on, the page ends, as its next group may be the newer.
-fn merged(mut one: Source, mut other: Source, from: Places, limit: usize) -> (Vec<Vec<u8>>, Option<Places>) {
-    let mut places = from;
+fn merged(mut sources: [Source; 2], mut places: Places, limit: usize) -> (Vec<Vec<u8>>, Option<Places>) {
     let mut items = Vec::with_capacity(limit);
     while items.len() < limit {
-        let is_one = match (one.groups.front(), other.groups.front()) {
-            (Some(first), Some(second)) => first.at >= second.at,
-            (Some(_), None) if other.read_to.is_none() => true,
-            (None, Some(_)) if one.read_to.is_none() => false,
+        let newer = match sources.each_ref().map(|source| source.groups.front()) {
+            [Some(first), Some(second)] => usize::from(first.at < second.at),
+            [Some(_), None] if sources[1].read_to.is_none() => 0,
+            [None, Some(_)] if sources[0].read_to.is_none() => 1,
             _ => break,
         };
-        let (source, place) = match is_one {
-            true => (&mut one, &mut places.contradicted),
-            false => (&mut other, &mut places.waiting),
-        };
-        let Some(group) = source.groups.pop_front() else { break };
-        *place = Some(group.place);
+        let Some(group) = sources[newer].groups.pop_front() else { break };
+        places[newer] = Some(group.place);
         items.extend(group.items);
     }
     // Places that were read in vain are not read again.
-    for (source, place) in [(&mut one, &mut places.contradicted), (&mut other, &mut places.waiting)] {
-        if source.groups.is_empty()
-            && let Some(read_to) = &source.read_to
-        {
-            *place = Some(read_to.clone());
+    for (source, place) in sources.iter().zip(&mut places) {
+        if source.groups.is_empty() && source.read_to.is_some() {
+            place.clone_from(&source.read_to);
         }
     }
-    let is_more = [&one, &other].iter().any(|source| !source.groups.is_empty() || source.read_to.is_some());
+    let is_more = sources.iter().any(|source| !source.groups.is_empty() || source.read_to.is_some());
     (items, is_more.then_some(places))
 }
 
@@ -496,9 +481,9 @@ mod tests {
     }
 
     fn page(one: Source, other: Source, limit: usize) -> (Vec<u8>, Option<(u8, u8)>) {
-        let (items, next) = merged(one, other, Places::default(), limit);
+        let (items, next) = merged([one, other], Places::default(), limit);
         let number = |place: Option<Vec<u8>>| place.map_or(0, |place| place[0]);
-        let next = next.map(|places| (number(places.contradicted), number(places.waiting)));
+        let next = next.map(|[one, other]| (number(one), number(other)));
         (items.concat(), next)
     }
 
@@ -522,9 +507,9 @@ mod tests {
             (None, Some(vec![2; 25])),
             (Some(vec![3]), Some(vec![4])),
         ] {
-            let places = Places { contradicted: one, waiting: other };
-            assert_eq!(Places::of_bytes(&places.to_bytes()), Some(places));
+            let places = [one, other];
+            assert_eq!(of_bytes(&to_bytes(&places)), Some(places));
         }
-        assert_eq!((Places::of_bytes(&[]), Places::of_bytes(&[9, 1])), (None, None));
+        assert_eq!((of_bytes(&[]), of_bytes(&[9, 1])), (None, None));
     }
 }

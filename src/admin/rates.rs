@@ -137,7 +137,10 @@ async fn list(call: Call) -> CallResult {
 async fn unpin(call: Call) -> CallResult {
     let prices = &call.services.prices;
     let place = call.asked(asked_place)?;
-    let pinned = || prices.board.pin_of(&place, call.services.now()).ok_or_else(is_not_pinned);
+    let pinned = || {
+        let none = || Problem::refused(404, "not_found", "no rate of this pair, source and side is pinned");
+        prices.board.pin_of(&place, call.services.now()).ok_or_else(none)
+    };
     pinned()?;
     approved!(call.waits_for_approval());
     let _pinning = prices.pinning.lock().await;
@@ -160,10 +163,6 @@ fn not_kept(why: RateStoreError) -> Problem {
         RateStoreError::Busy => Problem::overloaded(1),
         error => Problem::storage_unavailable().because(error),
     }
-}
-
-fn is_not_pinned() -> Problem {
-    Problem::refused(404, "not_found", "no rate of this pair, source and side is pinned")
 }
 
 fn is_pinned(pin: &Pin) -> Problem {

@@ -85,14 +85,7 @@ async fn by_id(services: &Arc<Services>, text: &str) -> Result<Vec<Value>, Probl
 }
 
 async fn find(services: &Arc<Services>, id: Id) -> Result<Option<(u64, Arc<Entity>)>, Problem> {
-    let ids = [
-        EntityId::payment(id),
-        EntityId::cop_payment(id),
-        EntityId::payout(id),
-        EntityId::cop_payout(id),
-        EntityId::crypto_payout(id),
-    ];
-    admin::among_all(services, ids.into()).await
+    admin::among_all(services, timeline::ids(id).into()).await
 }
 
 fn shown(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Value {

@@ -24,6 +24,7 @@ pub(super) struct Parameter {
     pub repeatable: bool,
 }
 
+#[derive(Default)]
 pub struct Operation {
     pub(super) summary: &'static str,
     pub(super) about: &'static str,
@@ -74,19 +75,7 @@ pub enum Fills {
 }
 
 pub fn summary(summary: &'static str) -> Operation {
-    Operation {
-        summary,
-        about: "",
-        parameters: Vec::new(),
-        pages: false,
-        body: None,
-        takes: "application/json",
-        examples: Vec::new(),
-        answers: Vec::new(),
-        refusals: Vec::new(),
-        absent: &[],
-        commands: Vec::new(),
-    }
+    Operation { summary, takes: "application/json", ..Operation::default() }
 }
 
 impl Operation {
