@@ -9,7 +9,7 @@ use api::fields::{Fields, Invalid, body, kind, only};
 use api::openapi::operation::Fills;
 use api::openapi::{schema, values};
 use api::problem::Problem;
-use api::value::{Bad, Value};
+use api::value::Value;
 use api::writer::Object;
 use domain::resources::tenants::PlatformAsk;
 use wal::cluster::is_node_name;
@@ -27,10 +27,6 @@ impl From<HandOverRefused> for Problem {
 
 fn node(call: &Call) -> Result<Cluster, Problem> {
     call.services.cluster.clone().ok_or_else(Problem::not_found)
-}
-
-fn read_node(text: &str) -> Result<String, Bad> {
-    if is_node_name(text) { Ok(text.to_owned()) } else { Err(Bad::from("must be the name of a node")) }
 }
 
 fn read_leader(fields: Fields<'_>) -> Result<String, Invalid> {

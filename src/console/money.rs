@@ -16,7 +16,7 @@ use domain::entities::means::Method;
 use domain::entities::payment::Status;
 use domain::events::EventKind;
 use domain::platform::operators::Role;
-use domain::values::ids::{EntityId, Id};
+use domain::values::ids::Id;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -15,7 +15,6 @@ use api::problem::Problem;
 use bytes::Bytes;
 use domain::values::ids::Id;
 use hyper::Method;
-use hyper::header::{self, HeaderValue};
 use serde_json::Value;
 use std::pin::Pin;
 use std::sync::Arc;
