@@ -1,15 +1,13 @@
 //! Corrections of a tenant's balance: a movement of type `adjustment`, once per reference.
 
-use super::call::{Call, CallResult, Done, Handler, run};
+use super::call::{Call, CallResult, Done, Handler, approved, run};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use api::balance;
 use api::balance::movements::show_movement;
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Invalid, Kind, body, kind};
-use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, Kind, body, kind, read};
 use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::refusals;
@@ -25,10 +23,6 @@ use domain::values::money::Currency;
 use domain::values::text::ExternalRef;
 use rust_decimal::Decimal;
 
-const CHAPTER: &str = "Money";
-
-const DESCRIPTION_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
-
 struct Wanted {
     mode: Mode,
     currency: Currency,
@@ -37,29 +31,37 @@ struct Wanted {
     external_ref: ExternalRef,
 }
 
-pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-summary("Correct a balance").command("adjustment create", "Correct a balance", "--mode live --currency VES --amount=-12.50 --description \"bank fee\"")
-                .refuses(503, &["clock_stepped"]).body("NewAdjustment")
-                .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person").answers(201, "Movement", "The movement")
-                .answers(200, "Movement", "The movement that is there under this reference")
-                .refuses(409, &["external_ref_conflict"]).refuses(422, &["insufficient_balance"])
-}).shows(balance::new_movement);
+chapter! { "Money", "Corrections of balances, and what banks took back of card payments.", {
+        "NewAdjustment" = body(read);
+        "Movement" = balance::description::movement();
+    }
+    CREATE = run!(create), "Correct a balance" => {
+        command "adjustment create", "Correct a balance",
+            "--mode live --currency VES --amount=-12.50 --description \"bank fee\"";
+        refuses 503, &["clock_stepped"];
+        body "NewAdjustment";
+        example "12.50 VES out",
+            r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#;
+        waits;
+        answers 201, "Movement", "The movement";
+        answers 200, "Movement", "The movement that is there under this reference";
+        refuses 409, &["external_ref_conflict"];
+        refuses 422, &["insufficient_balance"];
+    } shows balance::new_movement;
+}
 
 async fn create(call: Call) -> CallResult {
     let services = &*call.services;
     let wanted = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let tenant = call.tenant()?;
-    if let Some(waiting) = call.waits_for_approval().await? {
-        return Ok(waiting);
-    }
+    approved!(call.waits_for_approval());
     let tenant_key = tenant_key(tenant.number, wanted.mode);
     // Held to the end: a request with the same reference meanwhile waits, and finds this movement
     // then.
     let _name_held =
         services.names.reservations.hold_name(tenant_key, Space::Adjustment, &wanted.external_ref).await;
     if let Some(known) = find(services, tenant_key, &wanted.external_ref)? {
-        return known.compare(tenant_key, &wanted);
+        return compare(tenant_key, &known, &wanted);
     }
     let ask = Adjustment {
         cause: Cause::Adjusted,
@@ -80,19 +82,13 @@ async fn create(call: Call) -> CallResult {
 }
 
 fn read(mut fields: Fields<'_>) -> Result<Wanted, Invalid> {
-    let mode = fields.required("mode", kinds::mode());
-    let currency = fields.required("currency", kinds::currency());
-    let minor = fields.required("amount", signed_amount(currency.peek().copied()));
-    let description = fields.required("description", kinds::prose(DESCRIPTION_CHARACTERS));
-    let external_ref = fields.required("externalRef", kinds::plain_ref());
-    let sound = fields.finish()?;
-    Ok(Wanted {
-        mode: mode.get(&sound),
-        currency: currency.get(&sound),
-        minor: minor.get(&sound),
-        description: description.get(&sound).into_owned(),
-        external_ref: external_ref.get(&sound),
-    })
+    Ok(read!(fields {
+        required mode = "mode", kinds::mode();
+        required currency = "currency", kinds::currency();
+        required minor = "amount", signed_amount(currency.peek().copied());
+        required description = "description", kinds::prose(1..=255) => description.into_owned();
+        required external_ref = "externalRef", kinds::plain_ref();
+    } => Wanted { mode, currency, minor, description, external_ref }))
 }
 
 /// An amount with or without a minus, with at most the currency's decimals, and not nothing. Of an
@@ -124,13 +120,12 @@ fn read_signed(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Bad>
     }
 }
 
-struct Known {
-    read: Read,
-    posting: usize,
-}
-
 /// Looks up the adjustment that a reference was used for. To be called while the reference is held.
-fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Result<Option<Known>, Problem> {
+fn find(
+    services: &Services,
+    tenant_key: u64,
+    external_ref: &ExternalRef,
+) -> Result<Option<(Read, usize)>, Problem> {
     let reader = services.engine.reader();
     let Some(value) = reader
         .index_get(&index::name(tenant_key, Space::Adjustment, external_ref))
@@ -143,39 +138,27 @@ fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Res
         posting.row.as_ref().is_some_and(|row| row.external_ref.as_ref() == Some(external_ref))
     });
     let posting = posting.ok_or_else(|| ask::defect("the index names a record without the adjustment"))?;
-    Ok(Some(Known { read, posting }))
+    Ok(Some((read, posting)))
 }
 
-impl Known {
-    fn compare(&self, tenant_key: u64, wanted: &Wanted) -> CallResult {
-        let Read { record, time, .. } = &self.read;
-        let posting = &record.postings[self.posting];
-        let amount = |minor, currency: Currency| Decimal::new(minor, currency.decimals());
-        let description = posting.row.as_deref().map_or("", |row: &Row| &row.description);
-        let differs: Vec<&'static str> = [
-            ("currency", posting.currency != wanted.currency),
-            ("amount", amount(posting.minor, posting.currency) != amount(wanted.minor, wanted.currency)),
-            ("description", description != wanted.description),
-        ]
-        .into_iter()
-        .filter_map(|(name, differs)| differs.then_some(name))
-        .collect();
-        if !differs.is_empty() {
-            let existing = record.movement_id(*time, self.posting);
-            return Err(refusals::problem(&Refusal::ExternalRefConflict { existing, differs }));
-        }
-        let movement = show_movement(is_live(tenant_key), record, *time, self.posting, *time);
-        movement.map(Done::ok).ok_or_else(|| ask::defect("an adjustment is no movement"))
+fn compare(tenant_key: u64, (Read { record, time, .. }, n): &(Read, usize), wanted: &Wanted) -> CallResult {
+    let posting = &record.postings[*n];
+    let amount = |minor, currency: Currency| Decimal::new(minor, currency.decimals());
+    let description = posting.row.as_deref().map_or("", |row: &Row| &row.description);
+    let differs: Vec<&'static str> = [
+        ("currency", posting.currency != wanted.currency),
+        ("amount", amount(posting.minor, posting.currency) != amount(wanted.minor, wanted.currency)),
+        ("description", description != wanted.description),
+    ]
+    .into_iter()
+    .filter_map(|(name, differs)| differs.then_some(name))
+    .collect();
+    if !differs.is_empty() {
+        let existing = record.movement_id(*time, *n);
+        return Err(refusals::problem(&Refusal::ExternalRefConflict { existing, differs }));
     }
-}
-
-pub fn chapter() -> Chapter {
-    Chapter {
-        tag: CHAPTER,
-        about: "Corrections of balances, and what banks took back of card payments.",
-        schemas: vec![("NewAdjustment", body(read)), ("Movement", balance::description::movement())],
-        ..Chapter::default()
-    }
+    let movement = show_movement(is_live(tenant_key), record, *time, *n, *time);
+    movement.map(Done::ok).ok_or_else(|| ask::defect("an adjustment is no movement"))
 }
 
 #[cfg(test)]

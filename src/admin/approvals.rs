@@ -5,7 +5,7 @@
 //! done once: the approval is held while somebody decides, and the record of the act names it, so that a
 //! start after a crash in between writes down what became of it.
 
-use super::call::{Body, Call, CallResult, Done, Handler, Route, Signature, listed_id, run, walk};
+use super::call::{Body, Call, CallResult, Done, Handler, Route, Signature, listed_id, run};
 use super::take_over;
 use crate::gateway::ask::{defect, entity_patiently, failure};
 use crate::gateway::idempotency::mode_in;
@@ -13,13 +13,10 @@ use crate::gateway::services::Services;
 use crate::gateway::tenant_request::Shows;
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
-use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Settled;
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Invalid, body};
-use api::openapi::document::Chapter;
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, body, read};
 use api::openapi::kinds;
-use api::openapi::operation::summary;
 use api::operators::approvals::{self as shown, approved, show};
 use api::page::{ListOf, Page};
 use api::problem::Problem;
@@ -40,9 +37,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-const CHAPTER: &str = "Approvals";
-
-const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 /// The name under which an approval is held, and under which what was done by it is known.
 const HELD: Space = Space::Approved;
 
@@ -122,51 +116,72 @@ fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), I
     query::filtered(query, list, "status", kinds::named_one(Status::ALL, Status::name))
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List calls that wait or waited for a second person")
-        .command("approval list", "List calls that wait or waited for a second person", "--status pending")
-        .list(asked)
-        .answers(200, "ApprovalPage", "Newest first")
-});
+chapter! { "Approvals", "Calls that `[admin] approvals` names wait for a second person: they are answered 202 \
+    and do nothing yet. Whoever else may make such a call decides about it, once and in time. The request was \
+    checked when it was made; what it meets is checked when it is done.", {
+        "AskedApproval" = shown::begin_schema().member("expiresAt", instant());
+        "ApprovedCall" = shown::begin_schema()
+            .member("result", anything().about("What the call itself answers."));
+        "Approval" = shown::approval_schema();
+        "ApprovalPage" = page("Approval");
+        "ApprovalNote" = body(read_note);
+    }
+    LIST = run!(list), "List calls that wait or waited for a second person" => {
+        command "approval list", "List calls that wait or waited for a second person", "--status pending";
+        list asked;
+        answers 200, "ApprovalPage", "Newest first";
+    };
+    READ = run!(read), "Read an approval" => {
+        command "approval get", "Show an approval", "";
+        answers 200, "Approval", "The approval";
+    };
+    APPROVE = run!(|call| decide(call, true).await), "Let a call go on" => {
+        command "approval approve", "Let a call of somebody else go on", "--note \"seen on the statement\"";
+        about "It is done at once, in the name of who asked. If its state refuses it, that refusal is the \
+            answer, and it goes on waiting. Whoever created, raised, rotated or enabled the other within a day \
+            is no second person, nor are two for whom the same colleague did. A token that it makes is shown \
+            in this answer alone.";
+        body_optional "ApprovalNote";
+        example "a note", r#"{"note":"seen on the statement"}"#;
+        answers 200, "ApprovedCall", "What was done";
+        refuses 403, &["second_person_required", "cop_not_enabled"];
+        refuses 409, &["approval_decided", "approval_expired", "operation_resolved",
+            "payout_not_pending_review", "external_ref_conflict", "settings_changed", "operator_exists",
+            "payout_not_pending", "chargeback_not_allowed", "chargeback_exceeds_payment",
+            "too_many_chargebacks"];
+        refuses 422, &["insufficient_balance"];
+        refuses 503, &["clock_stepped"];
+    };
+    REJECT = run!(|call| decide(call, false).await), "Refuse a call" => {
+        command "approval reject", "Refuse a call of somebody else", "--note \"ask the bank first\"";
+        body_optional "ApprovalNote";
+        example "a note", r#"{"note":"ask the bank first"}"#;
+        answers 200, "Approval", "The approval";
+        refuses 403, &["second_person_required"];
+        refuses 409, &["approval_decided", "approval_expired"];
+    };
+}
 
 async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("approvals", asked)?;
-    Ok(Done::ok(call.read(move |services, budget| items(services, status, &page, budget)).await?))
-}
-
-fn items(
-    services: &Services,
-    status: Option<Status>,
-    page: &Page,
-    budget: &ReadBudget,
-) -> Result<Vec<u8>, Stopped> {
-    let (reader, now) = (services.engine.reader(), services.now());
-    let meant = Status::ALL.into_iter().filter(|one| status.is_none_or(|wanted| wanted == *one));
-    let facets: BTreeSet<u8> = meant.map(Status::facet).collect();
+    let is_meant = move |of: Status| status.is_none_or(|wanted| of == wanted);
+    let facets: BTreeSet<u8> =
+        Status::ALL.into_iter().filter(|one| is_meant(*one)).map(Status::facet).collect();
     let parts = facets.into_iter().map(|facet| index::list(PLATFORM, Kind::Approval, facet)).collect();
-    walk(reader, parts, (page.after.as_deref(), None), (page, usize::MAX), budget, |position| {
-        let found = history::entity(reader, PLATFORM, EntityId::approval(listed_id(position)?))?;
-        let Some(Entity::Approval(approval)) = found.as_deref() else { return Ok(None) };
-        let approval = standing(services, approval.clone())?;
-        let is_meant = status.is_none_or(|wanted| approval.status(now) == wanted);
-        Ok(is_meant.then(|| show(&approval, now)))
-    })
+    let now = call.services.now();
+    let show = move |services: &Services, position: &[u8]| {
+        let found = find(services, listed_id(position)?)?;
+        Ok(found.filter(|approval| is_meant(approval.status(now))).map(|approval| show(&approval, now)))
+    };
+    call.walk(parts, (None, None), (page, usize::MAX), show).await
 }
-
-pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("Read an approval").command("approval get", "Show an approval", "").answers(
-        200,
-        "Approval",
-        "The approval",
-    )
-});
 
 async fn read(call: Call) -> CallResult {
     let approval = find(&call.services, call.id()?)?.ok_or_else(Problem::not_found)?;
     Ok(Done::ok(show(&approval, call.services.now())))
 }
 
-fn find(services: &Services, id: Id) -> Result<Option<Approval>, Problem> {
+fn find(services: &Services, id: Id) -> Result<Option<Approval>, Unreadable> {
     let found = history::entity(services.engine.reader(), PLATFORM, EntityId::approval(id))?;
     match found.as_deref() {
         Some(Entity::Approval(approval)) => Ok(Some(standing(services, approval.clone())?)),
@@ -209,36 +224,6 @@ fn test_key_of(services: &Services, call: &AskedCall) -> Result<Option<u64>, Unr
     Ok(Some(test))
 }
 
-pub const APPROVE: Endpoint<Handler> = endpoint(CHAPTER, run!(approve), || {
-    summary("Let a call go on").command("approval approve", "Let a call of somebody else go on", "--note \"seen on the statement\"")
-                .about("It is done at once, in the name of who asked. If its state refuses it, that refusal is the answer, and it goes on waiting. \
-                     Whoever created, raised, rotated or enabled the other within a day is no second person, nor are two for whom the same \
-                     colleague did. A token that it makes is shown in this answer alone.")
-                .body_optional("ApprovalNote").example("a note", r#"{"note":"seen on the statement"}"#)
-                .answers(200, "ApprovedCall", "What was done")
-                .refuses(403, &["second_person_required", "cop_not_enabled"])
-                .refuses(409, &["approval_decided", "approval_expired", "operation_resolved", "payout_not_pending_review", "external_ref_conflict", "settings_changed", "operator_exists", "payout_not_pending", "chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
-                .refuses(422, &["insufficient_balance"]).refuses(503, &["clock_stepped"])
-});
-
-async fn approve(call: Call) -> CallResult {
-    decide(call, true).await
-}
-
-pub const REJECT: Endpoint<Handler> = endpoint(CHAPTER, run!(reject), || {
-    summary("Refuse a call")
-        .command("approval reject", "Refuse a call of somebody else", "--note \"ask the bank first\"")
-        .body_optional("ApprovalNote")
-        .example("a note", r#"{"note":"ask the bank first"}"#)
-        .answers(200, "Approval", "The approval")
-        .refuses(403, &["second_person_required"])
-        .refuses(409, &["approval_decided", "approval_expired"])
-});
-
-async fn reject(call: Call) -> CallResult {
-    decide(call, false).await
-}
-
 /// The least role that may decide about this approval: that of its call. About one that is not there, the
 /// least of those that may decide about any.
 pub fn least_role(services: &Services, rows: &[Route], id: Option<Id>) -> Role {
@@ -255,9 +240,7 @@ fn route_of<'r>(approval: &Approval, rows: &'r [Route]) -> Option<&'r Route> {
 }
 
 fn read_note(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
-    let note = fields.optional("note", kinds::prose(NOTE_CHARACTERS));
-    let sound = fields.finish()?;
-    Ok(note.get(&sound).map(Cow::into_owned))
+    Ok(read!(fields { optional note = "note", kinds::prose(1..=500); } => note.map(Cow::into_owned)))
 }
 
 async fn decide(call: Call, is_approved: bool) -> CallResult {
@@ -452,26 +435,4 @@ async fn settle_one(services: &Services, id: Id) -> Result<(), Problem> {
     written(services, &approval, consent, (Status::Approved, body), (None, Some(Box::new(entry)))).await?;
     tracing::warn!(approval = %id, "what was approved was done before the last run ended; its approval says so now");
     Ok(())
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::schema::anything;
-    use api::openapi::values::{instant, page};
-    Chapter {
-        tag: CHAPTER,
-        about: "Calls that `[admin] approvals` names wait for a second person: they are answered 202 and do \
-            nothing yet. Whoever else may make such a call decides about it, once and in time. The request \
-            was checked when it was made; what it meets is checked when it is done.",
-        schemas: vec![
-            ("AskedApproval", shown::begin_schema().member("expiresAt", instant())),
-            (
-                "ApprovedCall",
-                shown::begin_schema().member("result", anything().about("What the call itself answers.")),
-            ),
-            ("Approval", shown::approval_schema()),
-            ("ApprovalPage", page("Approval")),
-            ("ApprovalNote", body(read_note)),
-        ],
-        ..Chapter::default()
-    }
 }

@@ -1,13 +1,10 @@
 //! The audit as it is read: who changed what, newest first (`docs/contract.md, 20.3`).
 
-use super::call::{Call, CallResult, Done, Handler, run, walk};
+use super::call::{Call, CallResult, Handler, run};
 use crate::gateway::services::Services;
 use crate::store::history;
-use crate::store::read_budget::{ReadBudget, Stopped};
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Invalid, Kind as _, kind};
-use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
+use api::endpoint::chapter;
+use api::fields::{Invalid, Kind as _, kind, read};
 use api::openapi::{kinds, schema, values};
 use api::operators::{entry_schema, show_entry};
 use api::page::{ListOf, Page};
@@ -17,8 +14,6 @@ use domain::index::{AuditList, audit, time_bytes};
 use domain::platform::audit::{AuditEntry, Who};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
-
-const CHAPTER: &str = "Audit";
 
 const TIME_BYTES: usize = 8;
 
@@ -67,62 +62,41 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Wanted, Page), Inval
             schema::text().about("An operator's id, or `root`.").example(&root)
         },
     );
-    let operator = query.optional("operatorId", operator);
     let action = kinds::sought(1..=64).described(|_| schema::text().example(r#""adjustment.create""#));
-    let action = query.optional("action", action);
-    let tenant = query.optional("tenantId", kinds::uuid());
-    let from = query.optional("from", kinds::instant());
-    let to = query.optional("to", kinds::instant().about("Exclusive."));
-    let page = query.page(list);
-    let sound = query.finish()?;
-    let wanted = Wanted {
-        operator: operator.get(&sound),
-        action: action.get(&sound),
-        tenant: tenant.get(&sound).map(Id::from),
-        from: from.get(&sound).map(position),
-        to: to.get(&sound).map(position),
-    };
-    Ok((wanted, page.get(&sound)))
+    Ok(read!(query {
+        optional operator = "operatorId", operator;
+        optional action = "action", action;
+        optional tenant = "tenantId", kinds::uuid() => tenant.map(Id::from);
+        optional from = "from", kinds::instant() => from.map(position);
+        optional to = "to", kinds::instant().about("Exclusive.") => to.map(position);
+        got page = query.page(list);
+    } => (Wanted { operator, action, tenant, from, to }, page)))
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List who changed what")
-        .command("audit list", "List who changed what, newest first", "--action adjustment.create")
-        .command(
-            "adjustment list",
-            "List who corrected which balance, newest first",
-            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000",
-        )
-        .fixed("action", "adjustment.create")
-        .list(asked)
-        .answers(200, "AuditPage", "Newest first")
-});
+chapter! { "Audit", "One entry for every call that changed something, and for every look at unmasked personal \
+    data, in the record of the change itself. Refused calls and repeats leave none, and secrets are never in \
+    one.", {
+        "AuditEntry" = entry_schema();
+        "AuditPage" = values::page("AuditEntry");
+    }
+    LIST = run!(list), "List who changed what" => {
+        command "audit list", "List who changed what, newest first", "--action adjustment.create";
+        command "adjustment list", "List who corrected which balance, newest first",
+            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000";
+        fixed "action", "adjustment.create";
+        list asked;
+        answers 200, "AuditPage", "Newest first";
+    };
+}
 
 async fn list(call: Call) -> CallResult {
-    let (wanted, page) = call.listed("audit", asked)?;
-    Ok(Done::ok(call.read(move |services, budget| items(services, &wanted, &page, budget)).await?))
-}
-
-fn items(services: &Services, wanted: &Wanted, page: &Page, budget: &ReadBudget) -> Result<Vec<u8>, Stopped> {
-    let reader = services.engine.reader();
-    // Both are bounds from above: the lower one counts.
-    let before = [page.after.as_deref(), wanted.to.as_deref()].into_iter().flatten().min();
-    let (parts, bounds) = (vec![audit(wanted.list())], (before, wanted.from.clone()));
-    walk(reader, parts, bounds, (page, usize::MAX), budget, |position| {
+    let (mut wanted, page) = call.listed("audit", asked)?;
+    let (parts, bounds) = (vec![audit(wanted.list())], (wanted.to.take(), wanted.from.take()));
+    let show = move |services: &Services, position: &[u8]| {
         let seq = history::seq(position.get(TIME_BYTES..).unwrap_or_default())?;
-        let read = history::record(reader, seq)?;
+        let read = history::record(services.engine.reader(), seq)?;
         let entry = read.record.audit.as_deref().filter(|entry| wanted.is_meant(entry));
         Ok(entry.map(|entry| show_entry(entry, &read.record)))
-    })
-}
-
-pub fn chapter() -> Chapter {
-    Chapter {
-        tag: CHAPTER,
-        about: "One entry for every call that changed something, and for every look at unmasked \
-             personal data, in the record of the change itself. Refused calls and repeats leave \
-             none, and secrets are never in one.",
-        schemas: vec![("AuditEntry", entry_schema()), ("AuditPage", values::page("AuditEntry"))],
-        ..Chapter::default()
-    }
+    };
+    call.walk(parts, bounds, (page, usize::MAX), show).await
 }

@@ -5,10 +5,8 @@ use super::call::{Call, CallResult, Done, Handler, run};
 use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, Changed};
 use crate::gateway::services::Services;
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Got, Invalid, body, kind};
-use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, body, kind, read};
 use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::reference::{self, show_whole_bank};
@@ -20,32 +18,37 @@ use domain::values::ids::PLATFORM;
 use domain::values::time::DAY_MS;
 use domain::values::venezuela::BankCode;
 use domain::view::{Query, View};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
-
-const CHAPTER: &str = "Rates and banks";
 
 const REFRESH_EVERY_MS: i64 = 7 * DAY_MS;
 /// The interval at which the catalogue's age is checked; a feed that failed is asked again as
 /// often.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List the banks, hidden ones too")
-        .command("bank list", "List banks, hidden ones too", "")
-        .answers_with(200, schema::list(schema::named("BankEntry")), "Sorted by code; a bare array")
-});
-
-async fn list(call: Call) -> CallResult {
-    Ok(Done::ok(show_all(&call.services.banks.now())))
+chapter! { "Rates and banks", "", {
+        "BankEntry" = reference::description::bank()
+            .member("hidden", boolean().about("Whether tenants do not see it."));
+        "BankChange" = body(read_change);
+    }
+    LIST = run!(|call| Ok(Done::ok(show_all(&call.services.banks.now())))), "List the banks, hidden ones too" => {
+        command "bank list", "List banks, hidden ones too", "";
+        answers_with 200, schema::list(schema::named("BankEntry")), "Sorted by code; a bare array";
+    };
+    REFRESH_NOW = run!(refresh_now), "Refresh the banks from their feed now" => {
+        command "bank refresh", "Fetch the catalogue from its feed now", "";
+        answers_with 200, schema::list(schema::named("BankEntry")), "The banks as they are now";
+        refuses 503, &["bank_feed_unavailable"];
+    };
+    UPDATE = run!(update), "Change the facts about a bank" => {
+        command "bank update", "Change a bank's entry in the catalogue", "--hidden true";
+        about "A change outlives every refresh.";
+        body "BankChange";
+        example "hide it", r#"{"hidden":true}"#;
+        answers 200, "BankEntry", "The bank";
+    };
 }
-
-pub const REFRESH_NOW: Endpoint<Handler> = endpoint(CHAPTER, run!(refresh_now), || {
-    summary("Refresh the banks from their feed now")
-        .command("bank refresh", "Fetch the catalogue from its feed now", "")
-        .answers_with(200, schema::list(schema::named("BankEntry")), "The banks as they are now")
-        .refuses(503, &["bank_feed_unavailable"])
-});
 
 async fn refresh_now(call: Call) -> CallResult {
     call.body.nothing()?;
@@ -61,15 +64,6 @@ async fn refresh_now(call: Call) -> CallResult {
     Ok(Done::ok(shown).traced(trace))
 }
 
-pub const UPDATE: Endpoint<Handler> = endpoint(CHAPTER, run!(update), || {
-    summary("Change the facts about a bank")
-        .command("bank update", "Change a bank's entry in the catalogue", "--hidden true")
-        .about("A change outlives every refresh.")
-        .body("BankChange")
-        .example("hide it", r#"{"hidden":true}"#)
-        .answers(200, "BankEntry", "The bank")
-});
-
 async fn update(call: Call) -> CallResult {
     let edit = read_change(call.body.fields()?)?;
     let code = call.parameter("code").and_then(|text| BankCode::parse(text).ok());
@@ -82,24 +76,19 @@ async fn update(call: Call) -> CallResult {
 
 fn read_change(mut fields: Fields<'_>) -> Result<Edit, Invalid> {
     fields.changes();
-    let hidden = fields.optional("hidden", kinds::boolean());
-    let name = fields.optional("name", kinds::trimmed(banks::NAME_CHARACTERS));
     let service =
         |value: Value<'_>| value.text_known("one of C2P, PAGO_MOVIL, DEBIT, CREDIT", Service::from_name);
     let services = kind(
         move |value: Value<'_>| value.list(0..=Service::ALL.len(), service),
         || schema::list(schema::one_of(Service::ALL.map(Service::name))),
     );
-    let services: Got<Option<Vec<Service>>> = fields.optional("services", services);
     let logo = kind(|value: Value<'_>| value.text_as(banks::logo_url), schema::text);
-    let logo_url: Got<Option<Option<String>>> = fields.nullable("logoUrl", logo);
-    let sound = fields.finish()?;
-    Ok(Edit {
-        hidden: hidden.get(&sound),
-        name: name.get(&sound).map(|name| name.into_owned()),
-        services: services.get(&sound).map(|services| services.into_iter().collect()),
-        logo_url: logo_url.get(&sound),
-    })
+    Ok(read!(fields {
+        optional hidden = "hidden", kinds::boolean();
+        optional name = "name", kinds::trimmed(banks::NAME_CHARACTERS) => name.map(Cow::into_owned);
+        optional services = "services", services => services.map(|all: Vec<Service>| all.into_iter().collect());
+        nullable logo_url = "logoUrl", logo;
+    } => Edit { hidden, name, services, logo_url }))
 }
 
 pub async fn load(services: &Services) -> Result<(), Problem> {
@@ -163,20 +152,4 @@ async fn learn(services: &Services) -> Result<(), Problem> {
 fn show_all(banks: &Catalogue) -> Vec<u8> {
     let shown: Vec<Vec<u8>> = banks.all().iter().map(show_whole_bank).collect();
     [b"[".as_slice(), &shown.join(&b','), b"]"].concat()
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::schema::boolean;
-    Chapter {
-        tag: CHAPTER,
-        schemas: vec![
-            (
-                "BankEntry",
-                reference::description::bank()
-                    .member("hidden", boolean().about("Whether tenants do not see it.")),
-            ),
-            ("BankChange", body(read_change)),
-        ],
-        ..Chapter::default()
-    }
 }

@@ -28,7 +28,6 @@ use domain::index::{self, Space};
 use domain::kept::KeepRef;
 use domain::machine::Domain;
 use domain::platform::Tenant;
-use domain::platform::acts::{Act, Deed};
 use domain::platform::audit::{AuditEntry, Who};
 use domain::platform::operators::{By, Role};
 use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live};
@@ -43,11 +42,23 @@ pub type Working = Pin<Box<dyn Future<Output = CallResult> + Send>>;
 pub type Handler = fn(Call) -> Working;
 
 macro_rules! run {
+    (|$call:ident| $does:expr) => {
+        (|$call| Box::pin(async move { $does })) as crate::admin::call::Handler
+    };
     ($handler:path) => {
         (|call| Box::pin($handler(call))) as crate::admin::call::Handler
     };
 }
-pub(super) use run;
+
+/// Ends the call here where it has to wait for a second person.
+macro_rules! approved {
+    ($waits:expr) => {
+        if let Some(waiting) = $waits.await? {
+            return Ok(waiting);
+        }
+    };
+}
+pub(super) use {approved, run};
 
 #[derive(Clone)]
 pub struct Route {
@@ -274,17 +285,41 @@ impl Call {
         self.services.read_pool.read(&self.services, PLATFORM, read).await
     }
 
+    /// A page of what lists of the index name, newest first and within bounds from above and below, after at most
+    /// so many looks; `show` says nothing of what is not meant.
+    pub async fn walk(
+        &self,
+        parts: Vec<Vec<u8>>,
+        (to, from): (Option<Vec<u8>>, Option<Vec<u8>>),
+        (page, looks_max): (Page, usize),
+        show: impl Fn(&Services, &[u8]) -> Result<Option<Vec<u8>>, Stopped> + Send + 'static,
+    ) -> CallResult {
+        let read = move |services: &Services, budget: &ReadBudget| {
+            let moment = services.engine.reader().index_moment();
+            // Both are bounds from above: the lower one counts.
+            let before = [page.after.as_deref(), to.as_deref()].into_iter().flatten().min();
+            let mut newest = MergeCursor::new(&moment, parts.clone(), before, from.clone(), Some(budget))?;
+            let (mut items, mut last, mut looks) = (Vec::with_capacity(page.limit), Vec::new(), 0);
+            while let Some(position) = newest.take()? {
+                if items.len() == page.limit || looks == looks_max {
+                    return Ok(page_json(items, Some(&page.next(&last))));
+                }
+                looks += 1;
+                budget.spend()?;
+                items.extend(show(services, &position)?);
+                last = position;
+            }
+            Ok(page_json(items, None))
+        };
+        Ok(Done::ok(self.read(read).await?))
+    }
+
     /// Reads what is durable where nobody's request waits for it.
     pub async fn read_long<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Services, &ReadBudget) -> Result<T, Stopped> + Send + 'static,
     ) -> Result<T, Problem> {
         self.services.read_pool.read_long(&self.services, PLATFORM, read).await
-    }
-
-    pub fn act(&self, deed: Deed) -> Act {
-        let (who, peer) = (self.operator.who().name.to_string(), self.peer.ip().to_string());
-        Act::of_operator(who, peer, self.request_id.clone(), deed)
     }
 
     /// The reference under which the answer is kept for the call's key, and the guard that holds
@@ -446,31 +481,6 @@ pub fn page_of<T>(
     let more = after_position.next().is_some();
     let next = shown.last().filter(|_| more).map(|last| page.next(&position(last)));
     page_json(shown.iter().filter_map(show), next.as_deref())
-}
-
-/// A page of what lists of the index name, newest first, after at most so many looks; `show` says nothing of
-/// what is not meant.
-pub fn walk(
-    reader: &Reader,
-    parts: Vec<Vec<u8>>,
-    (before, from): (Option<&[u8]>, Option<Vec<u8>>),
-    (page, looks_max): (&Page, usize),
-    budget: &ReadBudget,
-    mut show: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>, Stopped>,
-) -> Result<Vec<u8>, Stopped> {
-    let moment = reader.index_moment();
-    let mut newest = MergeCursor::new(&moment, parts, before, from, Some(budget))?;
-    let (mut items, mut last, mut looks) = (Vec::with_capacity(page.limit), Vec::new(), 0);
-    while let Some(position) = newest.take()? {
-        if items.len() == page.limit || looks == looks_max {
-            return Ok(page_json(items, Some(&page.next(&last))));
-        }
-        looks += 1;
-        budget.spend()?;
-        items.extend(show(&position)?);
-        last = position;
-    }
-    Ok(page_json(items, None))
 }
 
 pub fn listed_id(position: &[u8]) -> Result<Id, Unreadable> {

@@ -4,39 +4,37 @@
 use super::call::{Call, CallResult, Handler, run};
 use crate::store::history::Stored;
 use api::chargebacks::{payment_of, read_new, read_verdict};
-use api::endpoint::{Endpoint, endpoint};
-use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
+use api::endpoint::chapter;
 use api::payments::find;
 use api::problem::Problem;
 use domain::index::Space;
 use domain::resources::chargebacks;
 use domain::values::ids::{Mode, tenant_key};
 
-const CHAPTER: &str = "Money";
-
-pub const OPEN: Endpoint<Handler> = endpoint(CHAPTER, run!(open), || {
-    summary("Record a chargeback")
-        .command(
-            "chargeback create",
-            "Record that a bank takes a card payment back",
-            "--payment-id 01930a4b-5c6d-7e8f-9012-3456789b0000 --reason fraud",
-        )
-        .refuses(503, &["clock_stepped"])
-        .body("NewChargeback")
-        .example(
-            "the whole payment",
-            r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
-        )
-        .answers(201, "Chargeback", "The chargeback")
-        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
-        .about(
-            "A `feeVes` beyond the account's `chargebackFeeMax` takes an approval of \
-                     `adjustments`; 400 without.",
-        )
-        .answers(202, "AskedApproval", "The fee waits for a second person")
-})
-.shows(api::chargebacks::opened);
+chapter! { "Money", "", {
+        with api::chargebacks::description::schemas();
+    }
+    OPEN = run!(open), "Record a chargeback" => {
+        command "chargeback create", "Record that a bank takes a card payment back",
+            "--payment-id 01930a4b-5c6d-7e8f-9012-3456789b0000 --reason fraud";
+        refuses 503, &["clock_stepped"];
+        body "NewChargeback";
+        example "the whole payment", r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#;
+        answers 201, "Chargeback", "The chargeback";
+        refuses 409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"];
+        about "A `feeVes` beyond the account's `chargebackFeeMax` takes an approval of `adjustments`; 400 \
+            without.";
+        answers 202, "AskedApproval", "The fee waits for a second person";
+    } shows api::chargebacks::opened;
+    CLOSE = run!(close), "Decide a dispute" => {
+        command "chargeback close", "Record how the dispute ended", "--outcome won";
+        refuses 503, &["clock_stepped"];
+        body "ChargebackOutcome";
+        example "won", r#"{"outcome":"won"}"#;
+        answers 200, "Chargeback", "The chargeback, closed";
+        refuses 409, &["chargeback_closed"];
+    } shows api::chargebacks::closed;
+}
 
 async fn open(call: Call) -> CallResult {
     let tenant = call.tenant();
@@ -66,25 +64,10 @@ async fn open(call: Call) -> CallResult {
     Err(Problem::not_found())
 }
 
-pub const CLOSE: Endpoint<Handler> = endpoint(CHAPTER, run!(close), || {
-    summary("Decide a dispute")
-        .command("chargeback close", "Record how the dispute ended", "--outcome won")
-        .refuses(503, &["clock_stepped"])
-        .body("ChargebackOutcome")
-        .example("won", r#"{"outcome":"won"}"#)
-        .answers(200, "Chargeback", "The chargeback, closed")
-        .refuses(409, &["chargeback_closed"])
-})
-.shows(api::chargebacks::closed);
-
 async fn close(call: Call) -> CallResult {
     let verdict = read_verdict(call.body.fields()?)?;
     let (id, tenant_key) = call.owner(Space::Chargeback)?;
     let reader = call.services.engine.reader();
     let payment = payment_of(&Stored::of(reader, tenant_key), id)?;
     call.decide(tenant_key, payment, chargebacks::Command::Close(id, verdict).into(), id).await
-}
-
-pub fn chapter() -> Chapter {
-    Chapter { tag: CHAPTER, schemas: api::chargebacks::description::schemas(), ..Chapter::default() }
 }

@@ -4,69 +4,61 @@
 use super::call::{Call, CallResult, Done, Handler, run};
 use crate::cluster::{Cluster, front};
 use crate::gateway::ask;
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::chapter;
 use api::fields::{Fields, Invalid, body, kind, only};
-use api::openapi::document::Chapter;
-use api::openapi::operation::{Fills, summary};
+use api::openapi::operation::Fills;
 use api::openapi::{schema, values};
 use api::problem::Problem;
-use api::value::{Bad, Value};
+use api::value::Value;
 use api::writer::Object;
 use domain::resources::tenants::PlatformAsk;
 use wal::cluster::is_node_name;
 
-const CHAPTER: &str = "Server";
 
 fn node(call: &Call) -> Result<Cluster, Problem> {
     call.services.cluster.clone().ok_or_else(Problem::not_found)
 }
 
-fn read_node(text: &str) -> Result<String, Bad> {
-    if is_node_name(text) { Ok(text.to_owned()) } else { Err(Bad::from("must be the name of a node")) }
-}
-
 fn read_leader(fields: Fields<'_>) -> Result<String, Invalid> {
     let node = kind(
-        |value: Value<'_>| value.text_as(read_node),
+        |value: Value<'_>| {
+            let name = |text: &str| is_node_name(text).then(|| text.to_owned());
+            value.text_as(|text| name(text).ok_or("must be the name of a node"))
+        },
         || schema::text().pattern("^[A-Za-z0-9._-]{1,63}$").about("The node."),
     );
     only(fields, "to", node)
 }
 
-pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("How the machines of a cluster are")
-        .command("cluster get", "Show the nodes, as `pasarela cluster status --json` does", "")
-        .about("The view of the node that is asked, also while nobody leads. 404 where there is one machine.")
-        .answers(200, "ClusterView", "The nodes")
-        .refuses(404, &["not_found"])
-});
+chapter! { "Server", "", {
+        "NewLeader" = body(read_leader);
+        "ClusterView" = front::view_schema();
+        "ClusterNode" = front::member_schema();
+    }
+    READ = run!(read), "How the machines of a cluster are" => {
+        command "cluster get", "Show the nodes, as `pasarela cluster status --json` does", "";
+        about "The view of the node that is asked, also while nobody leads. 404 where there is one machine.";
+        answers 200, "ClusterView", "The nodes";
+        refuses 404, &["not_found"];
+    };
+    HAND_OVER = run!(hand_over), "Have another node lead" => {
+        command "cluster hand-over", "Make another node the leader, as `pasarela cluster hand-over` does",
+            "node-2";
+        operand "NODE", Fills::Member("to"), "The node that becomes the leader";
+        about "A planned switch; nothing is refused for longer than a second. The node that leads already \
+            changes nothing.";
+        body "NewLeader";
+        example "another node", r#"{"to":"node-2"}"#;
+        answers_with 200, schema::object().member("leader", schema::text()).member("epoch", values::count()),
+            "The new leader, which serves";
+        refuses 404, &["not_found"];
+        refuses 409, &["not_a_candidate"];
+    };
+}
 
 async fn read(call: Call) -> CallResult {
     Ok(Done::ok(front::show(&node(&call)?.view())))
 }
-
-pub const HAND_OVER: Endpoint<Handler> = endpoint(CHAPTER, run!(hand_over), || {
-    summary("Have another node lead")
-        .command(
-            "cluster hand-over",
-            "Make another node the leader, as `pasarela cluster hand-over` does",
-            "node-2",
-        )
-        .operand("NODE", Fills::Member("to"), "The node that becomes the leader")
-        .about(
-            "A planned switch; nothing is refused for longer than a second. The node that leads \
-                     already changes nothing.",
-        )
-        .body("NewLeader")
-        .example("another node", r#"{"to":"node-2"}"#)
-        .answers_with(
-            200,
-            schema::object().member("leader", schema::text()).member("epoch", values::count()),
-            "The new leader, which serves",
-        )
-        .refuses(404, &["not_found"])
-        .refuses(409, &["not_a_candidate"])
-});
 
 async fn hand_over(call: Call) -> CallResult {
     let cluster = node(&call)?;
@@ -82,16 +74,4 @@ async fn hand_over(call: Call) -> CallResult {
     let done = cluster.hand_over(&to).await?;
     drop(held);
     Ok(Done::ok(Object::new().text("leader", &done.leader).number("epoch", done.epoch).end()))
-}
-
-pub fn chapter() -> Chapter {
-    Chapter {
-        tag: CHAPTER,
-        schemas: vec![
-            ("NewLeader", body(read_leader)),
-            ("ClusterView", front::view_schema()),
-            ("ClusterNode", front::member_schema()),
-        ],
-        ..Chapter::default()
-    }
 }

@@ -1,13 +1,12 @@
 //! Payouts of pesos as the operator makes them: asked for here, debited at once, paid at a bank in
 //! Colombia, and settled here again.
 
-use super::call::{Call, CallResult, Handler, run};
+use super::call::{Call, CallResult, Handler, approved, run};
 use crate::store::history;
 use api::cop_payments::document_number;
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Got, Invalid, Kind, body, kind, only};
-use api::openapi::document::Chapter;
-use api::openapi::operation::{Operation, summary};
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, Kind, body, kind, only, read};
+use api::openapi::operation::Operation;
 use api::openapi::{kinds, schema, values};
 use api::value::{self, Bad, Value};
 use domain::entities::cop_payout::{AccountType, Beneficiary, ColombianAccount};
@@ -20,10 +19,7 @@ use domain::values::colombia::DocumentType;
 use domain::values::ids::{EntityId, Id, Mode, tenant_key};
 use domain::values::money::Cop;
 
-const CHAPTER: &str = "Payouts in pesos";
-
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
-const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 
 fn settles(operation: Operation) -> Operation {
     operation
@@ -33,23 +29,48 @@ fn settles(operation: Operation) -> Operation {
         .refuses(503, &["clock_stepped"])
 }
 
-pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-summary("Debit pesos that are to be paid out").command("cop-payout create", "Pay pesos out; the balance is debited at once", "--mode live --amount-cop 50000 --bank Bancolombia --account-number 12345678901 --account-type savings --holder-name \"Ana Paz\" --document-type CC --document-number 1020304050")
-                .refuses(503, &["clock_stepped"]).body("NewCopPayout")
-                .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
-                .answers(201, "CopPayout", "The payout, pending")
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "CopPayout", "The payout that is there under this reference")
-                .refuses(403, &["cop_not_enabled"]).refuses(409, &["external_ref_conflict"])
-                .refuses(422, &["insufficient_balance"])
-}).shows(api::cop_payments::payouts::created);
+chapter! { "Payouts in pesos",
+    "Paid by the operator at a bank in Colombia. The account's balance is debited at once.", {
+        "NewCopPayout" = body(read);
+        "CopPayoutCompletion" = body(|fields| read_word(fields, "reference"));
+        "CopPayoutFailure" = body(|fields| read_word(fields, "failureCode"));
+        "CopPayout" = api::cop_payments::description::payout();
+    }
+    CREATE = run!(create), "Debit pesos that are to be paid out" => {
+        command "cop-payout create", "Pay pesos out; the balance is debited at once", "--mode live \
+            --amount-cop 50000 --bank Bancolombia --account-number 12345678901 --account-type savings \
+            --holder-name \"Ana Paz\" --document-type CC --document-number 1020304050";
+        refuses 503, &["clock_stepped"];
+        body "NewCopPayout";
+        example "to a wallet",
+            r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#;
+        answers 201, "CopPayout", "The payout, pending";
+        waits;
+        answers 200, "CopPayout", "The payout that is there under this reference";
+        refuses 403, &["cop_not_enabled"];
+        refuses 409, &["external_ref_conflict"];
+        refuses 422, &["insufficient_balance"];
+    } shows api::cop_payments::payouts::created;
+    COMPLETE = run!(|call| settle(call, "reference", PayoutEnd::Completed).await), "Say that a payout in pesos was paid" => {
+        command "cop-payout complete", "Record that pesos have arrived", "--reference 778899";
+        with settles;
+        body "CopPayoutCompletion";
+        example "the bank's reference", r#"{"reference":"BC-812"}"#;
+    } shows api::cop_payments::payouts::settled;
+    FAIL = run!(|call| settle(call, "failureCode", PayoutEnd::Failed).await), "Say that a payout in pesos failed" => {
+        command "cop-payout fail", "Record that pesos have not arrived; they return to the balance",
+            "--failure-code AC01";
+        with settles;
+        about "The pesos go back.";
+        body "CopPayoutFailure";
+        example "why", r#"{"failureCode":"account_closed"}"#;
+    } shows api::cop_payments::payouts::settled;
+}
 
 async fn create(call: Call) -> CallResult {
     let (mode, new) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let tenant = call.tenant()?;
-    if let Some(waiting) = call.waits_for_approval().await? {
-        return Ok(waiting);
-    }
+    approved!(call.waits_for_approval());
     let tenant_key = tenant_key(tenant.number, mode);
     let new = new(call.services.fresh_id(tenant_key));
     // Held until the record is durable: a request with the same reference meanwhile waits, and
@@ -65,29 +86,21 @@ async fn create(call: Call) -> CallResult {
 }
 
 fn read(mut fields: Fields<'_>) -> Result<(Mode, impl FnOnce(Id) -> NewCopPayout + use<>), Invalid> {
-    let mode = fields.required("mode", kinds::mode());
-    let amount = fields.required("amountCop", pesos());
-    let bank = fields.required("bank", kinds::trimmed(NAME_CHARACTERS));
     let account = kind(|value: Value<'_>| value.text_as(ColombianAccount::parse), schema::text);
-    let account: Got<ColombianAccount> = fields.required("accountNumber", account);
-    let account_types = AccountType::ALL.map(|kind| (kind.name(), kind));
-    let account_type = fields.required("accountType", kinds::one_of(account_types));
-    let holder_name = fields.required("holderName", kinds::trimmed(NAME_CHARACTERS));
-    let document_types = DocumentType::ALL.map(|kind| (kind.name(), kind));
-    let document_type = fields.required("documentType", kinds::one_of(document_types));
-    let document_number = fields.required("documentNumber", document_number());
-    let external_ref = fields.required("externalRef", kinds::plain_ref());
-    let sound = fields.finish()?;
-    let to = Beneficiary {
-        bank: bank.get(&sound).into_owned(),
-        account: account.get(&sound),
-        account_type: account_type.get(&sound),
-        holder_name: holder_name.get(&sound).into_owned(),
-        document_type: document_type.get(&sound),
-        document_number: document_number.get(&sound),
-    };
-    let (external_ref, amount) = (external_ref.get(&sound), amount.get(&sound));
-    Ok((mode.get(&sound), move |id| NewCopPayout { id, external_ref, amount, to }))
+    Ok(read!(fields {
+        required mode = "mode", kinds::mode();
+        required amount = "amountCop", pesos();
+        required bank = "bank", kinds::trimmed(NAME_CHARACTERS) => bank.into_owned();
+        required account = "accountNumber", account;
+        required account_type = "accountType", kinds::named_one(AccountType::ALL, AccountType::name);
+        required holder_name = "holderName", kinds::trimmed(NAME_CHARACTERS) => holder_name.into_owned();
+        required document_type = "documentType", kinds::named_one(DocumentType::ALL, DocumentType::name);
+        required document_number = "documentNumber", document_number();
+        required external_ref = "externalRef", kinds::plain_ref();
+    } => {
+        let to = Beneficiary { bank, account, account_type, holder_name, document_type, document_number };
+        (mode, move |id| NewCopPayout { id, external_ref, amount, to })
+    }))
 }
 
 /// Whole pesos: a number, as payments have it, or text, as balances have it.
@@ -107,67 +120,16 @@ fn read_pesos(value: Value<'_>) -> Result<Cop, Bad> {
     minor.filter(|minor| (1..=AMOUNT_MAX.minor()).contains(minor)).map(Cop::from_minor).ok_or_else(wanted)
 }
 
-pub const COMPLETE: Endpoint<Handler> = endpoint(CHAPTER, run!(complete), || {
-    settles(summary("Say that a payout in pesos was paid").command(
-        "cop-payout complete",
-        "Record that pesos have arrived",
-        "--reference 778899",
-    ))
-    .body("CopPayoutCompletion")
-    .example("the bank's reference", r#"{"reference":"BC-812"}"#)
-})
-.shows(api::cop_payments::payouts::settled);
-
-async fn complete(call: Call) -> CallResult {
-    let reference = read_reference(call.body.fields()?)?;
-    settle(&call, PayoutEnd::Completed(reference)).await
+fn read_word(fields: Fields<'_>, name: &'static str) -> Result<String, Invalid> {
+    Ok(only(fields, name, kinds::trimmed(1..=64))?.into_owned())
 }
 
-fn read_reference(fields: Fields<'_>) -> Result<String, Invalid> {
-    Ok(only(fields, "reference", kinds::trimmed(WORD_CHARACTERS))?.into_owned())
-}
-
-pub const FAIL: Endpoint<Handler> = endpoint(CHAPTER, run!(fail), || {
-    settles(summary("Say that a payout in pesos failed").command(
-        "cop-payout fail",
-        "Record that pesos have not arrived; they return to the balance",
-        "--failure-code AC01",
-    ))
-    .about("The pesos go back.")
-    .body("CopPayoutFailure")
-    .example("why", r#"{"failureCode":"account_closed"}"#)
-})
-.shows(api::cop_payments::payouts::settled);
-
-async fn fail(call: Call) -> CallResult {
-    let code = read_failure(call.body.fields()?)?;
-    settle(&call, PayoutEnd::Failed(code)).await
-}
-
-fn read_failure(fields: Fields<'_>) -> Result<String, Invalid> {
-    Ok(only(fields, "failureCode", kinds::trimmed(WORD_CHARACTERS))?.into_owned())
-}
-
-async fn settle(call: &Call, end: PayoutEnd) -> CallResult {
+async fn settle(call: Call, name: &'static str, end: fn(String) -> PayoutEnd) -> CallResult {
+    let word = read_word(call.body.fields()?, name)?;
     let (id, tenant_key) = call.owner(Space::CopPayout)?;
-    if let Some(waiting) = call.waits_about(call.tenant_of(tenant_key)).await? {
-        return Ok(waiting);
-    }
-    call.decide(tenant_key, EntityId::cop_payout(id), cop_payouts::Command::Settle(end).into(), id).await
-}
-
-pub fn chapter() -> Chapter {
-    Chapter {
-        tag: CHAPTER,
-        about: "Paid by the operator at a bank in Colombia. The account's balance is debited at once.",
-        schemas: vec![
-            ("NewCopPayout", body(read)),
-            ("CopPayoutCompletion", body(read_reference)),
-            ("CopPayoutFailure", body(read_failure)),
-            ("CopPayout", api::cop_payments::description::payout()),
-        ],
-        ..Chapter::default()
-    }
+    approved!(call.waits_about(call.tenant_of(tenant_key)));
+    let command = cop_payouts::Command::Settle(end(word)).into();
+    call.decide(tenant_key, EntityId::cop_payout(id), command, id).await
 }
 
 #[cfg(test)]

@@ -13,12 +13,11 @@ use crate::requests::Found;
 use crate::store::history::{self, Stored};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::cop_payments::payouts::{operator_schema, show_to_operator};
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Got, Invalid, Kind, Sound};
+use api::endpoint::{chapter, endpoints};
+use api::fields::{Got, Invalid, Kind, read};
 use api::lists::{List, Tenants};
-use api::openapi::document::Chapter;
 use api::openapi::kinds;
-use api::openapi::operation::{Fills, Operation, summary};
+use api::openapi::operation::{Fills, Operation};
 use api::operators::masked;
 use api::page::{ListOf, Page, list_json};
 use api::problem::Problem;
@@ -39,39 +38,20 @@ use domain::view::{self, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-const CHAPTER: &str = "Finding things";
-
+const TAG: &str = "Finding things";
 const TENANTS_MAX: usize = 200;
 
 type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, Stopped>;
 type Show = fn(&Entity) -> Option<Vec<u8>>;
 
-pub(super) struct GotWhose {
-    tenant: Got<Option<uuid::Uuid>>,
-    mode: Got<Option<Mode>>,
-}
-
+#[derive(Default)]
 pub(super) struct Whose {
-    tenant: Option<Id>,
-    mode: Option<Mode>,
+    pub tenant: Option<Id>,
+    pub mode: Option<Mode>,
 }
 
 pub(super) fn mode<'a>() -> impl Kind<'a, Mode> {
     kinds::named_one(Mode::ALL, Mode::name)
-}
-
-impl GotWhose {
-    pub(super) fn read(query: &mut Query<'_>) -> GotWhose {
-        GotWhose::read_by(query, mode())
-    }
-
-    pub(super) fn read_by<'a>(query: &mut Query<'a>, mode: impl Kind<'a, Mode>) -> GotWhose {
-        GotWhose { tenant: query.optional("tenantId", kinds::uuid()), mode: query.optional("mode", mode) }
-    }
-
-    pub(super) fn get(self, sound: &Sound) -> Whose {
-        Whose { tenant: self.tenant.get(sound).map(Id::from), mode: self.mode.get(sound) }
-    }
 }
 
 impl Whose {
@@ -90,117 +70,123 @@ impl Whose {
     }
 }
 
-type ListQuery<F> = Result<(F, Whose, Page), Invalid>;
+chapter! { TAG, "One text leads to everything that it names, among all tenants in both modes; and \
+    the lists of tenants, over all of them.", {
+        with search_words::found();
+        "PaymentChargeback" = payments::description::payment_chargeback();
+        "OwnedPayment" = owned_schema(payments::description::payment());
+        "OwnedPaymentPage" = page("OwnedPayment");
+        "OwnedPayout" = owned_schema(payouts::description::payout());
+        "OwnedPayoutPage" = page("OwnedPayout");
+        "OwnedConversion" = owned_schema(conversions::description::conversion());
+        "OwnedConversionPage" = page("OwnedConversion");
+        "OwnedCopPayout" = owned_schema(cop_payments::description::payout());
+        "OwnedCopPayoutPage" = page("OwnedCopPayout");
+        "SeenCopPayout" = owned_schema(operator_schema());
+        "OwnedChargeback" = owned_schema(chargebacks::description::chargeback());
+        "OwnedChargebackPage" = page("OwnedChargeback");
+        "OwnedDelivery" = owned_schema(api::webhooks::description::delivery());
+        "OwnedDeliveryPage" = page("OwnedDelivery");
+    }
+    READ_COP_PAYOUT = run!(read_cop_payout), "Read a payout in pesos" => {
+        command "cop-payout get", "Show a payout in pesos; to treasury also to whom it goes", "";
+        about "Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` \
+            instead: the end of the account.";
+        answers 200, "SeenCopPayout", "The payout";
+        refuses 503, &["storage_unavailable"];
+    };
+    DELIVERIES = run!(deliveries), "List the webhook deliveries of all tenants" => {
+        command "delivery list", "List webhook deliveries, newest first", "--mode live";
+        with |listed| of_all(listed, |_| Got::of(()), "OwnedDeliveryPage");
+    };
+    SEARCH = run!(search), "Search among all tenants" => {
+        command "search", "Search all tenants by an id, reference, document, phone or name", "order-81";
+        operand "TEXT", Fills::Option("q"), "An id, a reference, a document, a phone, a tenant's name";
+        with api::search::searches;
+        about "By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id of a \
+            request, the beginning of a tenant's name, a document or a phone of a payer or seller. A document \
+            or a phone takes the role `support`, and is in the audit, masked.";
+        refuses 503, &["storage_unavailable"];
+    };
+}
 
 fn asked<F>(
     mut query: Query<'_>,
     list: ListOf<'_>,
     filters: impl FnOnce(&mut Query<'_>) -> Got<F>,
-) -> ListQuery<F> {
-    let (filters, whose) = (filters(&mut query), GotWhose::read(&mut query));
-    let page = query.page(list);
-    let sound = query.finish()?;
-    Ok((filters.get(&sound), whose.get(&sound), page.get(&sound)))
+) -> Result<(F, Whose, Page), Invalid> {
+    Ok(read!(query {
+        got filters = filters(&mut query);
+        optional tenant = "tenantId", kinds::uuid() => tenant.map(Id::from);
+        optional mode = "mode", mode();
+        got page = query.page(list);
+    } => (filters, Whose { tenant, mode }, page)))
 }
 
-fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payments::list::Filters> {
-    asked(query, list, payments::list::filters)
-}
-
-fn of_all<T>(
+fn of_all<F>(
     operation: Operation,
-    asked: fn(Query<'_>, ListOf<'_>) -> ListQuery<T>,
+    filters: impl FnOnce(&mut Query<'_>) -> Got<F>,
     page: &'static str,
 ) -> Operation {
     operation
-        .about(
-            "Newest first whichever the tenant; both modes unless `mode` is given. What is personal is masked.",
-        )
-        .list(asked)
+        .about("Newest first whichever the tenant; both modes unless `mode` is given. What is personal is masked.")
+        .list(|query, list| asked(query, list, filters))
         .answers(200, page, "Newest first")
 }
 
-pub const PAYMENTS: Endpoint<Handler> = endpoint(CHAPTER, run!(payments), || {
-    let listed = summary("List the payments of all tenants").command(
-        "payment list",
-        "List payments, newest first",
-        "--status PENDING",
-    );
-    of_all(listed, asked_payments, "OwnedPaymentPage")
-});
+/// The lists of tenants, over all of them: what they list, their command and its example, the name of a page, and
+/// the filters, the list and the items of their tenants' twins.
+macro_rules! lists {
+    ($($name:ident = $function:ident, $what:literal, $command:literal, $example:literal, $page:literal,
+        $filters:path, $list:expr, $show:expr;)*) => {
+        $(
+            endpoints! { TAG;
+                $name = run!($function), concat!("List the ", $what, " of all tenants") => {
+                    command $command, concat!("List ", $what, ", newest first"), $example;
+                    with |listed| of_all(listed, $filters, $page);
+                };
+            }
 
-async fn payments(call: Call) -> CallResult {
-    let (filters, whose, page) = call.listed("all payments", asked_payments)?;
-    let name = filters.external_ref.clone().map(|name| (name, payments::list::named as Named));
-    across(&call, whose, filters.list(), name, page, payments::show_entity).await
+            async fn $function(call: Call) -> CallResult {
+                let kind = concat!("all ", $what);
+                let (filters, whose, page) = call.listed(kind, |query, list| asked(query, list, $filters))?;
+                across(&call, whose, $list(filters), page, $show).await
+            }
+        )*
+    };
 }
 
-fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payouts::list::Filters> {
-    asked(query, list, payouts::list::filters)
+lists! {
+    PAYMENTS = payments, "payments", "payment list", "--status PENDING", "OwnedPaymentPage",
+        payments::list::filters, of_payments, payments::show_entity;
+    PAYOUTS = payouts, "payouts", "payout list", "--status pending", "OwnedPayoutPage",
+        payouts::list::filters, of_payouts, payouts::list::show_entity;
+    CONVERSIONS = conversions, "conversions", "conversion list", "--status PENDING", "OwnedConversionPage",
+        conversions::filters, unnamed, conversions::show_entity;
+    COP_PAYOUTS = cop_payouts, "payouts in pesos", "cop-payout list", "--status pending", "OwnedCopPayoutPage",
+        cop_payments::payouts::by_status, unnamed, show_cop_payout;
+    CHARGEBACKS = chargebacks, "chargebacks", "chargeback list", "--status open", "OwnedChargebackPage",
+        chargebacks::by_status, unnamed, chargebacks::show_entity;
 }
 
-pub const PAYOUTS: Endpoint<Handler> = endpoint(CHAPTER, run!(payouts), || {
-    let listed = summary("List the payouts of all tenants").command(
-        "payout list",
-        "List payouts, newest first",
-        "--status pending",
-    );
-    of_all(listed, asked_payouts, "OwnedPayoutPage")
-});
-
-async fn payouts(call: Call) -> CallResult {
-    let (filters, whose, page) = call.listed("all payouts", asked_payouts)?;
-    let name = filters.external_ref.clone().map(|name| (name, payouts::list::named as Named));
-    across(&call, whose, filters.list(), name, page, payouts::list::show_entity).await
+fn of_payments(filters: payments::list::Filters) -> (List, Option<(String, Named)>) {
+    let name = filters.external_ref.clone();
+    (filters.list(), name.map(|name| (name, payments::list::named as Named)))
 }
 
-fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
-    asked(query, list, conversions::filters)
+fn of_payouts(filters: payouts::list::Filters) -> (List, Option<(String, Named)>) {
+    let name = filters.external_ref.clone();
+    (filters.list(), name.map(|name| (name, payouts::list::named as Named)))
 }
 
-pub const CONVERSIONS: Endpoint<Handler> = endpoint(CHAPTER, run!(conversions), || {
-    let listed = summary("List the conversions of all tenants").command(
-        "conversion list",
-        "List conversions, newest first",
-        "--status PENDING",
-    );
-    of_all(listed, asked_conversions, "OwnedConversionPage")
-});
-
-async fn conversions(call: Call) -> CallResult {
-    let (list, whose, page) = call.listed("all conversions", asked_conversions)?;
-    across(&call, whose, list, None, page, conversions::show_entity).await
-}
-
-fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
-    asked(query, list, cop_payments::payouts::by_status)
-}
-
-pub const COP_PAYOUTS: Endpoint<Handler> = endpoint(CHAPTER, run!(cop_payouts), || {
-    let listed = summary("List the payouts in pesos of all tenants").command(
-        "cop-payout list",
-        "List payouts in pesos, newest first",
-        "--status pending",
-    );
-    of_all(listed, asked_cop_payouts, "OwnedCopPayoutPage")
-});
-
-async fn cop_payouts(call: Call) -> CallResult {
-    let (list, whose, page) = call.listed("all payouts in pesos", asked_cop_payouts)?;
-    across(&call, whose, list, None, page, show_cop_payout).await
+fn unnamed(list: List) -> (List, Option<(String, Named)>) {
+    (list, None)
 }
 
 fn show_cop_payout(entity: &Entity) -> Option<Vec<u8>> {
     let shown = cop_payments::payouts::show_entity(entity)?;
     Some(masked(&String::from_utf8_lossy(&shown)).into_bytes())
 }
-
-pub const READ_COP_PAYOUT: Endpoint<Handler> = endpoint(CHAPTER, run!(read_cop_payout), || {
-    summary("Read a payout in pesos").command("cop-payout get", "Show a payout in pesos; to treasury also to whom it goes", "")
-                .about("Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` instead: the end of the \
-                     account.")
-                .answers(200, "SeenCopPayout", "The payout").refuses(503, &["storage_unavailable"])
-});
 
 /// Whoever pays it sees to whom, and that is in the audit.
 async fn read_cop_payout(call: Call) -> CallResult {
@@ -214,82 +200,38 @@ async fn read_cop_payout(call: Call) -> CallResult {
     Ok(Done::ok(owned(&call.services.callers, tenant_key, show_to_operator(payout, in_clear))))
 }
 
-fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
-    asked(query, list, chargebacks::by_status)
-}
-
-pub const CHARGEBACKS: Endpoint<Handler> = endpoint(CHAPTER, run!(chargebacks), || {
-    let listed = summary("List the chargebacks of all tenants").command(
-        "chargeback list",
-        "List chargebacks, newest first",
-        "--status open",
-    );
-    of_all(listed, asked_chargebacks, "OwnedChargebackPage")
-});
-
-async fn chargebacks(call: Call) -> CallResult {
-    let (list, whose, page) = call.listed("all chargebacks", asked_chargebacks)?;
-    across(&call, whose, list, None, page, chargebacks::show_entity).await
-}
-
 async fn across(
     call: &Call,
     whose: Whose,
-    list: List,
-    name: Option<(String, Named)>,
+    (list, name): (List, Option<(String, Named)>),
     page: Page,
     show: Show,
 ) -> CallResult {
     let keys = whose.keys(&call.services);
-    let read = move |services: &Services, budget: &ReadBudget| match &name {
-        None => walked(services, budget, &keys, &list, &page, show),
-        Some((name, named)) => by_one_name(services, budget, &keys, (&list, name, *named), &page, show),
-    };
-    Ok(Done::ok(call.read_long(read).await?))
-}
-
-fn walked(
-    services: &Services,
-    budget: &ReadBudget,
-    keys: &[u64],
-    list: &List,
-    page: &Page,
-    show: Show,
-) -> Result<Vec<u8>, Stopped> {
-    let reader = services.engine.reader();
-    let tenants = Tenants {
-        keys,
-        entity: &|tenant, id| Ok(history::entity(reader, tenant, id)?),
-        wanted: &|_| Ok(true),
-        show: &|tenant, entity| show(entity).map(|shown| owned(&services.callers, tenant, shown)),
-    };
-    list.page_across(&Stored::of(reader, PLATFORM).within(budget), &tenants, page).map_err(stopped)
-}
-
-fn by_one_name(
-    services: &Services,
-    budget: &ReadBudget,
-    keys: &[u64],
-    (list, name, named): (&List, &str, Named),
-    page: &Page,
-    show: Show,
-) -> Result<Vec<u8>, Stopped> {
-    let reader = services.engine.reader();
-    let mut found = BTreeMap::new();
-    for tenant in keys {
-        budget.spend()?;
-        for id in named(&Stored::of(reader, *tenant), name)? {
-            if let Some(entity) = history::entity(reader, *tenant, id)?.filter(|entity| list.has(entity)) {
-                found.insert(id.id, (*tenant, entity));
+    let read = move |services: &Services, budget: &ReadBudget| {
+        let reader = services.engine.reader();
+        let shown = |tenant: u64, of: &Entity| show(of).map(|item| owned(&services.callers, tenant, item));
+        let Some((name, named)) = &name else {
+            let entity = &|tenant, id| Ok(history::entity(reader, tenant, id)?);
+            let tenants = Tenants { keys: &keys, entity, wanted: &|_| Ok(true), show: &shown };
+            let stored = Stored::of(reader, PLATFORM).within(budget);
+            return list.page_across(&stored, &tenants, &page).map_err(stopped);
+        };
+        let mut found = BTreeMap::new();
+        for tenant in &keys {
+            budget.spend()?;
+            for id in named(&Stored::of(reader, *tenant), name)? {
+                if let Some(entity) = history::entity(reader, *tenant, id)?.filter(|of| list.has(of)) {
+                    found.insert(id.id, (*tenant, entity));
+                }
             }
         }
-    }
-    let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
-    let rest = found.into_iter().rev().filter(|(id, _)| after.is_none_or(|after| *id < after));
-    let shown = |(_, (tenant, entity)): &(Id, (u64, Arc<Entity>))| {
-        show(entity).map(|item| owned(&services.callers, *tenant, item))
+        let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
+        let rest = found.into_iter().rev().filter(|(id, _)| after.is_none_or(|after| *id < after));
+        let item = |(_, (tenant, entity)): &(Id, (u64, Arc<Entity>))| shown(*tenant, entity);
+        Ok(page_of(&page, rest, |(last, _)| last.as_bytes().to_vec(), item))
     };
-    Ok(page_of(page, rest, |(last, _)| last.as_bytes().to_vec(), shown))
+    Ok(Done::ok(call.read_long(read).await?))
 }
 
 fn stopped(unread: Unread) -> Stopped {
@@ -299,21 +241,9 @@ fn stopped(unread: Unread) -> Stopped {
     }
 }
 
-fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> ListQuery<()> {
-    asked(query, list, |_| Got::of(()))
-}
-
-pub const DELIVERIES: Endpoint<Handler> = endpoint(CHAPTER, run!(deliveries), || {
-    let listed = summary("List the webhook deliveries of all tenants").command(
-        "delivery list",
-        "List webhook deliveries, newest first",
-        "--mode live",
-    );
-    of_all(listed, asked_deliveries, "OwnedDeliveryPage")
-});
-
 async fn deliveries(call: Call) -> CallResult {
-    let ((), whose, page) = call.listed("all deliveries", asked_deliveries)?;
+    let ((), whose, page) =
+        call.listed("all deliveries", |query, list| asked(query, list, |_| Got::of(())))?;
     let after = webhooks::last_delivery(&page)?;
     let keys: BTreeSet<u64> = whose.keys(&call.services).into_iter().collect();
     let read = move |services: &Services, budget: &ReadBudget| {
@@ -331,7 +261,7 @@ async fn deliveries(call: Call) -> CallResult {
     Ok(Done::ok(call.read_long(read).await?))
 }
 
-fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
+pub fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
     let prefix = index::webhooks();
     let end = [prefix.as_slice(), &[0xFF; 24]].concat();
     let mut found = Vec::new();
@@ -345,14 +275,6 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
     }
     Ok(found)
 }
-
-pub const SEARCH: Endpoint<Handler> = endpoint(CHAPTER, run!(search), || {
-    api::search::searches(summary("Search among all tenants").command("search", "Search all tenants by an id, reference, document, phone or name", "order-81").operand("TEXT", Fills::Option("q"), "An id, a reference, a document, a phone, a tenant's name"))
-                .about("By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id of a request, the beginning of \
-                     a tenant's name, a document or a phone of a payer or seller. A document or a phone takes the role `support`, and is in the \
-                     audit, masked.")
-                .refuses(503, &["storage_unavailable"])
-});
 
 async fn search(call: Call) -> CallResult {
     let sought = may_find(&call, call.asked(Sought::read)?).await?;
@@ -439,34 +361,4 @@ fn found(
         hits.extend(requests::made_by(services, Some(request))?);
     }
     Ok(hits)
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::values::page;
-    Chapter {
-        tag: CHAPTER,
-        about: "One text leads to everything that it names, among all tenants in both modes; and the lists \
-            of tenants, over all of them.",
-        schemas: [
-            search_words::found(),
-            vec![
-                ("PaymentChargeback", payments::description::payment_chargeback()),
-                ("OwnedPayment", owned_schema(payments::description::payment())),
-                ("OwnedPaymentPage", page("OwnedPayment")),
-                ("OwnedPayout", owned_schema(payouts::description::payout())),
-                ("OwnedPayoutPage", page("OwnedPayout")),
-                ("OwnedConversion", owned_schema(conversions::description::conversion())),
-                ("OwnedConversionPage", page("OwnedConversion")),
-                ("OwnedCopPayout", owned_schema(cop_payments::description::payout())),
-                ("OwnedCopPayoutPage", page("OwnedCopPayout")),
-                ("SeenCopPayout", owned_schema(operator_schema())),
-                ("OwnedChargeback", owned_schema(chargebacks::description::chargeback())),
-                ("OwnedChargebackPage", page("OwnedChargeback")),
-                ("OwnedDelivery", owned_schema(api::webhooks::description::delivery())),
-                ("OwnedDeliveryPage", page("OwnedDelivery")),
-            ],
-        ]
-        .concat(),
-        ..Chapter::default()
-    }
 }

@@ -4,10 +4,8 @@
 use super::call::{Call, CallResult, Done, Handler, run};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::keys::{Secret, stem};
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Invalid, Kind, body, kind};
-use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, Kind, body, kind, read};
 use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema, values};
 use api::page::list_json;
@@ -24,17 +22,57 @@ use domain::values::time::{SECOND_MS, Timestamp};
 use domain::view::{Query, View};
 use std::sync::Arc;
 
-const CHAPTER: &str = "Keys";
+chapter! { "Keys", "API keys. A key is shown once, in the answer that makes it; what is kept is its SHA-256.", {
+        "NewKey" = body(|fields| read_new(fields, Timestamp::EPOCH));
+        "KeyRotation" = body(tenants::read_rotation);
+        "MadeKey" = known(object().member("keyId", uuid()).member("key", text()));
+        "Key" = key();
+        "RevokedKey" = key()
+            .member("successors", list(named("Key")).about("The keys that came in its place, and in theirs; \
+                oldest first."));
+        "KeyList" = items("Key");
+    }
+    CREATE = run!(create), "Make a key" => {
+        command "key create", "Create an API key; it is shown only now", "--mode test --scopes read,collect";
+        body "NewKey";
+        example "one that only reads", r#"{"mode":"test","scopes":["read"]}"#;
+        answers 201, "MadeKey", "The key: the only time it is shown";
+        refuses 409, &["too_many_keys"];
+    } shows tenants::show_made;
+    LIST = run!(list), "List an account's keys" => {
+        command "key list", "List a tenant's keys", "";
+        answers 200, "KeyList", "Without their secrets";
+    };
+    REVOKE = run!(revoke), "Revoke a key at once" => {
+        command "key revoke", "Revoke a key at once", "";
+        about "Keys that came in its place work on, unless they are revoked too.";
+        query asked_revocation;
+        answers 200, "RevokedKey", "The key, revoked, with those that came in its place";
+    };
+    ROTATE = run!(rotate), "Replace a key" => {
+        command "key rotate", "Replace a key; the old one works on for a while", "--overlap-seconds 3600";
+        body_optional "KeyRotation";
+        example "with an hour to change over", r#"{"overlapSeconds":3600}"#;
+        answers 201, "MadeKey", "The new key; the old one works until the overlap is over";
+        refuses 409, &["key_retiring", "too_many_keys"];
+        refuses 429, &["too_many_attempts"];
+    } shows tenants::show_made;
+}
 
-pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-    summary("Make a key")
-        .command("key create", "Create an API key; it is shown only now", "--mode test --scopes read,collect")
-        .body("NewKey")
-        .example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#)
-        .answers(201, "MadeKey", "The key: the only time it is shown")
-        .refuses(409, &["too_many_keys"])
-})
-.shows(tenants::show_made);
+fn known(at: Schema) -> Schema {
+    at.member("mode", schema::one_of(Mode::ALL.map(Mode::name)))
+        .member("prefix", schema::text().about("Its first characters."))
+        .member("scopes", schema::list(schema::one_of(Scope::ALL.map(Scope::name))).about("What it may do."))
+        .member("createdAt", values::instant())
+        .member("expiresAt", values::instant().or_null())
+}
+
+fn key() -> Schema {
+    known(schema::object().member("keyId", values::uuid()))
+        .member("lastUsedAt", values::instant().or_null())
+        .member("revokedAt", values::instant().or_null())
+        .member("replaces", values::uuid().or_null().about("The key whose place it took."))
+}
 
 async fn create(call: Call) -> CallResult {
     let services = &*call.services;
@@ -54,15 +92,11 @@ struct Asked {
 }
 
 fn read_new(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Invalid> {
-    let mode = fields.required("mode", kinds::mode());
-    let scopes = fields.optional("scopes", scopes());
-    let expires_at = fields.optional("expiresAt", expiry(now));
-    let sound = fields.finish()?;
-    Ok(Asked {
-        mode: mode.get(&sound),
-        scopes: scopes.get(&sound).unwrap_or(Scopes::ALL),
-        expires_at: expires_at.get(&sound),
-    })
+    Ok(read!(fields {
+        required mode = "mode", kinds::mode();
+        optional scopes = "scopes", scopes() => scopes.unwrap_or(Scopes::ALL);
+        optional expires_at = "expiresAt", expiry(now);
+    } => Asked { mode, scopes, expires_at }))
 }
 
 /// Has a key made, and shows it. Only a repeat of the call shows it again.
@@ -102,14 +136,6 @@ fn expiry<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
     kind(read, || values::instant().about("In the future; never if missing."))
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List an account's keys").command("key list", "List a tenant's keys", "").answers(
-        200,
-        "KeyList",
-        "Without their secrets",
-    )
-});
-
 async fn list(call: Call) -> CallResult {
     let tenant = call.tenant()?;
     let keys = call.services.callers.directory.keys_of(tenant.number);
@@ -134,18 +160,8 @@ fn tenant_id(call: &Call, key: &ApiKey) -> Option<Id> {
 
 fn asked_revocation(mut query: query::Query<'_>) -> Result<bool, Invalid> {
     let successors = kinds::boolean().about("Whether all keys that came in its place are revoked too.");
-    let successors = query.optional("successors", successors);
-    let sound = query.finish()?;
-    Ok(successors.get(&sound).unwrap_or(false))
+    Ok(read!(query { optional successors = "successors", successors; } => successors.unwrap_or(false)))
 }
-
-pub const REVOKE: Endpoint<Handler> = endpoint(CHAPTER, run!(revoke), || {
-    summary("Revoke a key at once")
-        .command("key revoke", "Revoke a key at once", "")
-        .about("Keys that came in its place work on, unless they are revoked too.")
-        .query(asked_revocation)
-        .answers(200, "RevokedKey", "The key, revoked, with those that came in its place")
-});
 
 async fn revoke(call: Call) -> CallResult {
     let with_successors = call.asked(asked_revocation)?;
@@ -165,17 +181,6 @@ async fn revoke(call: Call) -> CallResult {
     Ok(Done::ok(Object::reopened(revoked).list("successors", followed).end()).traced(changed.trace))
 }
 
-pub const ROTATE: Endpoint<Handler> = endpoint(CHAPTER, run!(rotate), || {
-    summary("Replace a key")
-        .command("key rotate", "Replace a key; the old one works on for a while", "--overlap-seconds 3600")
-        .body_optional("KeyRotation")
-        .example("with an hour to change over", r#"{"overlapSeconds":3600}"#)
-        .answers(201, "MadeKey", "The new key; the old one works until the overlap is over")
-        .refuses(409, &["key_retiring", "too_many_keys"])
-        .refuses(429, &["too_many_attempts"])
-})
-.shows(tenants::show_made);
-
 async fn rotate(call: Call) -> CallResult {
     let services = &*call.services;
     let overlap = tenants::read_rotation(call.body.optional_fields()?)?;
@@ -192,43 +197,4 @@ async fn rotate(call: Call) -> CallResult {
         PlatformAsk::RotateKey { id: old.id, ends_at, successor: secret.key(id, old.mode) },
     )
     .await
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::schema::{list, named, object, one_of, text};
-    use api::openapi::values::{instant, items, uuid};
-    let scopes = || list(one_of(Scope::ALL.map(Scope::name))).about("What it may do.");
-    let mode = || one_of(Mode::ALL.map(Mode::name));
-    let known = |at: Schema| {
-        at.member("mode", mode())
-            .member("prefix", text().about("Its first characters."))
-            .member("scopes", scopes())
-            .member("createdAt", instant())
-            .member("expiresAt", instant().or_null())
-    };
-    let key = || {
-        known(object().member("keyId", uuid()))
-            .member("lastUsedAt", instant().or_null())
-            .member("revokedAt", instant().or_null())
-            .member("replaces", uuid().or_null().about("The key whose place it took."))
-    };
-    Chapter {
-        tag: CHAPTER,
-        about: "API keys. A key is shown once, in the answer that makes it; what is kept is its SHA-256.",
-        schemas: vec![
-            ("NewKey", body(|fields| read_new(fields, Timestamp::EPOCH))),
-            ("KeyRotation", body(tenants::read_rotation)),
-            ("MadeKey", known(object().member("keyId", uuid()).member("key", text()))),
-            ("Key", key()),
-            (
-                "RevokedKey",
-                key().member(
-                    "successors",
-                    list(named("Key")).about("The keys that came in its place, and in theirs; oldest first."),
-                ),
-            ),
-            ("KeyList", items("Key")),
-        ],
-        ..Chapter::default()
-    }
 }

@@ -37,7 +37,9 @@ mod tenants;
 
 pub use approvals::{Begun, begin_take_over};
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
-pub use call::Route;
+pub use call::{Route, owned};
+pub use finding::endpoints as webhook_endpoints;
+pub use people::among_all;
 pub use routes::{document, least_role, settle_approvals};
 pub use serve::AdminApi;
 pub use startup::{bootstrap, load_directory};

@@ -1,17 +1,14 @@
 //! Notices of money that came (`docs/contract.md, 18.6`), and which of them nobody has claimed.
 
-use super::call::{Call, CallResult, Done, Handler, listed_id, run, tenant_of, walk};
+use super::call::{Call, CallResult, Done, Handler, approved, listed_id, run, tenant_of};
 use crate::gateway::ask::{failure, timing};
 use crate::gateway::notices::collected;
 use crate::gateway::services::{Callers, Services};
 use crate::http::respond::Trace;
 use crate::store::history::{self, Unreadable};
-use crate::store::read_budget::{ReadBudget, Stopped};
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Invalid, body};
-use api::openapi::document::Chapter;
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, body, read};
 use api::openapi::kinds;
-use api::openapi::operation::summary;
 use api::page::{ListOf, Page};
 use api::problem::Problem;
 use api::query::{self, Query};
@@ -27,56 +24,60 @@ use domain::resources::notices;
 use domain::values::ids::{EntityId, Id, Kind, Mode, PLATFORM, tenant_key};
 use wal::Reader;
 
-const CHAPTER: &str = "Notices";
-
-const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
-
 const RAILS: [&str; 2] = ["r4", "wompi"];
 
 fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
     query::filtered(query, list, "unmatched", kinds::boolean())
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List what banks said by themselves")
-        .command("notice list", "List transfers that banks reported, newest first", "--unmatched true")
-        .list(asked)
-        .answers(200, "NoticePage", "Newest first; with `unmatched=true` those that nobody claimed")
-});
+chapter! { "Notices", "What banks and processors said by themselves of money that came. A notice of a transfer \
+    verifies one Pago Móvil payment of whatever account; a transaction of Wompi is listed if no payment is \
+    known by it.", {
+        "Notice" = notice_schema();
+        "NoticeGift" = body(read_gift);
+        "NoticePage" = page("Notice");
+    }
+    LIST = run!(list), "List what banks said by themselves" => {
+        command "notice list", "List transfers that banks reported, newest first", "--unmatched true";
+        list asked;
+        answers 200, "NoticePage", "Newest first; with `unmatched=true` those that nobody claimed";
+    };
+    GIVE = run!(give), "Say whose a transfer is whose reference was guessed at" => {
+        command "notice give", "Say whose a transfer is whose reference was guessed at",
+            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"";
+        about "After 20 wrong references for a phone, bank and day nobody's payment is verified by its \
+            transfers until it is known whose they are. The account's next payment with the whole reference is \
+            verified then, and nobody else's.";
+        body "NoticeGift";
+        example "the buyer showed the bank's receipt",
+            r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#;
+        answers 200, "Notice", "The notice";
+        refuses 409, &["notice_claimed"];
+    };
+}
 
 async fn list(call: Call) -> CallResult {
     let (unmatched, page) = call.listed("notices", asked)?;
     let is_unmatched = unmatched == Some(true);
-    Ok(Done::ok(call.read(move |services, budget| items(services, is_unmatched, &page, budget)).await?))
+    let facets: &[u8] = if is_unmatched { &[UNMATCHED] } else { &[UNMATCHED, CLAIMED] };
+    let parts = facets.iter().map(|facet| index::list(PLATFORM, Kind::Notice, *facet)).collect();
+    let show = move |services: &Services, position: &[u8]| {
+        let reader = services.engine.reader();
+        let found = history::entity(reader, PLATFORM, EntityId::notice(listed_id(position)?))?;
+        let Some(Entity::Notice(notice)) = found.as_deref() else { return Ok(None) };
+        let payment = payment_of(reader, notice)?;
+        let is_meant = !(is_unmatched && payment.is_some());
+        Ok(is_meant.then(|| show(notice, payment, &services.callers)))
+    };
+    call.walk(parts, (None, None), (page, usize::MAX), show).await
 }
 
 fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
-    let tenant = fields.required("tenantId", kinds::uuid());
-    let note = fields.required("note", kinds::prose(NOTE_CHARACTERS));
-    let sound = fields.finish()?;
-    Ok((Id::from(tenant.get(&sound)), note.get(&sound).into_owned()))
+    Ok(read!(fields {
+        required tenant = "tenantId", kinds::uuid();
+        required note = "note", kinds::prose(1..=500);
+    } => (Id::from(tenant), note.into_owned())))
 }
-
-pub const GIVE: Endpoint<Handler> = endpoint(CHAPTER, run!(give), || {
-    summary("Say whose a transfer is whose reference was guessed at")
-        .command(
-            "notice give",
-            "Say whose a transfer is whose reference was guessed at",
-            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"",
-        )
-        .about(
-            "After 20 wrong references for a phone, bank and day nobody's payment is verified by \
-                     its transfers until it is known whose they are. The account's next payment with the \
-                     whole reference is verified then, and nobody else's.",
-        )
-        .body("NoticeGift")
-        .example(
-            "the buyer showed the bank's receipt",
-            r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#,
-        )
-        .answers(200, "Notice", "The notice")
-        .refuses(409, &["notice_claimed"])
-});
 
 async fn give(call: Call) -> CallResult {
     let (tenant, note) = read_gift(call.body.fields()?)?;
@@ -87,9 +88,7 @@ async fn give(call: Call) -> CallResult {
         Some(Entity::Notice(_)) => {}
         _ => return Err(Problem::not_found()),
     }
-    if let Some(waiting) = call.waits_about(Some(owner.id)).await? {
-        return Ok(waiting);
-    }
+    approved!(call.waits_about(Some(owner.id)));
     let after = Object::new().plain("tenantId", owner.id).text("note", &note).end();
     let audit = call
         .sign_about(Some(owner.id), Some(id.to_string()))
@@ -109,24 +108,6 @@ async fn give(call: Call) -> CallResult {
         }
         _ => Err(Problem::not_found()),
     }
-}
-
-fn items(
-    services: &Services,
-    is_unmatched: bool,
-    page: &Page,
-    budget: &ReadBudget,
-) -> Result<Vec<u8>, Stopped> {
-    let reader = services.engine.reader();
-    let facets: &[u8] = if is_unmatched { &[UNMATCHED] } else { &[UNMATCHED, CLAIMED] };
-    let parts = facets.iter().map(|facet| index::list(PLATFORM, Kind::Notice, *facet)).collect();
-    walk(reader, parts, (page.after.as_deref(), None), (page, usize::MAX), budget, |position| {
-        let found = history::entity(reader, PLATFORM, EntityId::notice(listed_id(position)?))?;
-        let Some(Entity::Notice(notice)) = found.as_deref() else { return Ok(None) };
-        let payment = payment_of(reader, notice)?;
-        let is_meant = !(is_unmatched && payment.is_some());
-        Ok(is_meant.then(|| show(notice, payment, &services.callers)))
-    })
 }
 
 /// The payment that a notice is matched with, and its tenant in its mode: the one that claimed it, or that
@@ -165,21 +146,5 @@ shown! {
             uuid().about("Whose payment that is.");
         maybe plain "givenTo" = notice.given_to.and_then(tenant),
             uuid().about("Whose the transfer is, as an operator said.");
-    }
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::values::page;
-    Chapter {
-        tag: CHAPTER,
-        about: "What banks and processors said by themselves of money that came. A notice of a \
-             transfer verifies one Pago Móvil payment of whatever account; a transaction of Wompi \
-             is listed if no payment is known by it.",
-        schemas: vec![
-            ("Notice", notice_schema()),
-            ("NoticeGift", body(read_gift)),
-            ("NoticePage", page("Notice")),
-        ],
-        ..Chapter::default()
     }
 }

@@ -5,7 +5,7 @@
 //! ever, in that of their records, and what waits for a bank in that of its entities. A page takes from both whatever
 //! is newer, and its cursor has the place in each.
 
-use super::call::{Call, CallResult, Done, Handler, run, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, approved, run, tenant_of};
 use super::due::{Due, READS_MAX, due, find, unanswered};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::services::Services;
@@ -13,10 +13,8 @@ use crate::store::history::{self, Read, Stored};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Settled;
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Got, Invalid, Kind as _, body, kind};
-use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, Kind as _, body, kind, read};
 use api::openapi::{kinds, schema};
 use api::page::{ListOf, Page, bad_cursor, page_json};
 use api::payments::attempts::paid_beside;
@@ -42,10 +40,7 @@ use domain::values::ids::{EntityId, Id, Mode};
 use domain::values::time::Timestamp;
 use std::collections::VecDeque;
 
-const CHAPTER: &str = "Operations";
-
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
-const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 const CODE_CHARACTERS_MAX: usize = 32;
 const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 const CONTRADICTED: &str = STATUSES[0];
@@ -72,65 +67,77 @@ impl Wanted {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Places {
-    contradicted: Option<Vec<u8>>,
-    waiting: Option<Vec<u8>>,
+/// The places up to which contradictions, and what waits, were read.
+type Places = [Option<Vec<u8>>; 2];
+
+fn to_bytes(places: &Places) -> Vec<u8> {
+    let [one, other] = places.each_ref().map(|place| place.as_deref().unwrap_or(&[]));
+    [&[u8::try_from(one.len()).unwrap_or(u8::MAX)], one, other].concat()
 }
 
-impl Places {
-    fn to_bytes(&self) -> Vec<u8> {
-        let (one, other) =
-            (self.contradicted.as_deref().unwrap_or(&[]), self.waiting.as_deref().unwrap_or(&[]));
-        let length = u8::try_from(one.len()).unwrap_or(u8::MAX);
-        [&[length], one, other].concat()
-    }
-
-    fn of_bytes(bytes: &[u8]) -> Option<Places> {
-        let (length, rest) = bytes.split_first()?;
-        let (one, other) = rest.split_at_checked(usize::from(*length))?;
-        let some = |place: &[u8]| Some(place.to_vec()).filter(|place| !place.is_empty());
-        Some(Places { contradicted: some(one), waiting: some(other) })
-    }
+fn of_bytes(bytes: &[u8]) -> Option<Places> {
+    let (length, rest) = bytes.split_first()?;
+    let (one, other) = rest.split_at_checked(usize::from(*length))?;
+    Some([one, other].map(|place| Some(place.to_vec()).filter(|place| !place.is_empty())))
 }
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>, rails: &[&'static str]) -> Result<(Wanted, Page), Invalid> {
     let rails = rails.iter().map(|name| (*name, *name)).collect::<Vec<_>>();
     let rail = kinds::one_of(rails).described(|_| schema::text());
-    let status = query.optional("status", kinds::named_one(STATUSES, |status| status));
-    let rail = query.optional("rail", rail);
-    let tenant = query.optional("tenantId", kinds::uuid());
-    let page = query.page(list);
-    let sound = query.finish()?;
-    let wanted = Wanted {
-        status: status.get(&sound),
-        rail: rail.get(&sound),
-        tenant: tenant.get(&sound).map(Id::from),
-    };
-    Ok((wanted, page.get(&sound)))
+    Ok(read!(query {
+        optional status = "status", kinds::named_one(STATUSES, |status| status);
+        optional rail = "rail", rail;
+        optional tenant = "tenantId", kinds::uuid() => tenant.map(Id::from);
+        got page = query.page(list);
+    } => (Wanted { status, rail, tenant }, page)))
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List the orders to banks that may need an operator")
-        .command(
-            "operation list",
-            "List orders to banks that are pending, unresolved or contradicted",
-            "--status contradicted",
-        )
-        .about(
-            "All of them, each with its status, unless `status` names one. A rail that there is \
-                     not is refused with the names of those that there are.",
-        )
-        .list(|query, list| asked(query, list, &[]))
-        .answers(200, "OperationPage", "Newest first")
-});
+chapter! { "Operations", "Orders to banks that may need an operator. A pending one has no answer; an \
+    unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A contradicted one was \
+    done and not done, as the bank says: what it said first counts, and its second word moved no money.", {
+        "BankOperation" = operation_schema();
+        "OperationPage" = page("BankOperation");
+        "OperationResolution" = body(read);
+        "Payout" = payouts::description::payout();
+        "Merchant" = merchants::description::merchant();
+        "PayoutAccount" = payouts::description::account();
+        "ResolvedOperation" = any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant",
+            "PayoutAccount"].map(named))
+            .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account \
+                whose payout method was proved or not; as the tenants' API has them.");
+    }
+    LIST = run!(list), "List the orders to banks that may need an operator" => {
+        command "operation list", "List orders to banks that are pending, unresolved or contradicted",
+            "--status contradicted";
+        about "All of them, each with its status, unless `status` names one. A rail that there is not is \
+            refused with the names of those that there are.";
+        list |query, list| asked(query, list, &[]);
+        answers 200, "OperationPage", "Newest first";
+    };
+    RESOLVE = run!(resolve), "Say what became of an order that no bank has answered" => {
+        command "operation resolve", "Record what became of an order whose outcome no bank has confirmed",
+            "--outcome done --reference 81234567 --note \"on the statement\"";
+        about "Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank \
+            is asked on for seven days, and if it says the opposite that is a contradiction, which moves no \
+            money.";
+        body "OperationResolution";
+        example "the bank's reference",
+            r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#;
+        example "refused",
+            r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#;
+        waits;
+        answers 200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it";
+        refuses 409, &["operation_resolved"];
+        refuses 503, &["clock_stepped"];
+    };
+}
 
 async fn list(call: Call) -> CallResult {
     let services = &call.services;
     let rails = services.rails.names();
     let (wanted, page) = call.listed("operations", |query, list| asked(query, list, &rails))?;
     let places = match &page.after {
-        Some(after) => Places::of_bytes(after).ok_or_else(bad_cursor)?,
+        Some(after) => of_bytes(after).ok_or_else(bad_cursor)?,
         None => Places::default(),
     };
     let limit = page.limit;
@@ -138,13 +145,13 @@ async fn list(call: Call) -> CallResult {
     let read = move |services: &Services, budget: &ReadBudget| {
         let mut one = Source::default();
         if wanted.is_in(CONTRADICTED) {
-            one = contradictions(services, &wanted, places.contradicted.as_deref(), limit, budget)?;
+            one = contradictions(services, &wanted, places[0].as_deref(), limit, budget)?;
         }
-        let other = waiting(services, &due, &wanted, places.waiting.as_deref(), limit, budget)?;
-        Ok(merged(one, other, places.clone(), limit))
+        let other = waiting(services, &due, &wanted, places[1].as_deref(), limit, budget)?;
+        Ok(merged([one, other], places.clone(), limit))
     };
     let (items, next) = call.read(read).await?;
-    let next = next.map(|places| page.next(&places.to_bytes()));
+    let next = next.map(|places| page.next(&to_bytes(&places)));
     Ok(Done::ok(page_json(items, next.as_deref())))
 }
 
@@ -164,33 +171,26 @@ struct Source {
 
 /// A page of both sources: the newer group of both each time, and where the next page begins, if there
 /// may be one. Where a source was not read on, the page ends, as its next group may be the newer.
-fn merged(mut one: Source, mut other: Source, from: Places, limit: usize) -> (Vec<Vec<u8>>, Option<Places>) {
-    let mut places = from;
+fn merged(mut sources: [Source; 2], mut places: Places, limit: usize) -> (Vec<Vec<u8>>, Option<Places>) {
     let mut items = Vec::with_capacity(limit);
     while items.len() < limit {
-        let is_one = match (one.groups.front(), other.groups.front()) {
-            (Some(first), Some(second)) => first.at >= second.at,
-            (Some(_), None) if other.read_to.is_none() => true,
-            (None, Some(_)) if one.read_to.is_none() => false,
+        let newer = match sources.each_ref().map(|source| source.groups.front()) {
+            [Some(first), Some(second)] => usize::from(first.at < second.at),
+            [Some(_), None] if sources[1].read_to.is_none() => 0,
+            [None, Some(_)] if sources[0].read_to.is_none() => 1,
             _ => break,
         };
-        let (source, place) = match is_one {
-            true => (&mut one, &mut places.contradicted),
-            false => (&mut other, &mut places.waiting),
-        };
-        let Some(group) = source.groups.pop_front() else { break };
-        *place = Some(group.place);
+        let Some(group) = sources[newer].groups.pop_front() else { break };
+        places[newer] = Some(group.place);
         items.extend(group.items);
     }
     // Places that were read in vain are not read again.
-    for (source, place) in [(&mut one, &mut places.contradicted), (&mut other, &mut places.waiting)] {
-        if source.groups.is_empty()
-            && let Some(read_to) = &source.read_to
-        {
-            *place = Some(read_to.clone());
+    for (source, place) in sources.iter().zip(&mut places) {
+        if source.groups.is_empty() && source.read_to.is_some() {
+            place.clone_from(&source.read_to);
         }
     }
-    let is_more = [&one, &other].iter().any(|source| !source.groups.is_empty() || source.read_to.is_some());
+    let is_more = sources.iter().any(|source| !source.groups.is_empty() || source.read_to.is_some());
     (items, is_more.then_some(places))
 }
 
@@ -322,27 +322,12 @@ shown! {
     }
 }
 
-pub const RESOLVE: Endpoint<Handler> = endpoint(CHAPTER, run!(resolve), || {
-    summary("Say what became of an order that no bank has answered").command("operation resolve", "Record what became of an order whose outcome no bank has confirmed", "--outcome done --reference 81234567 --note \"on the statement\"")
-                .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said \
-                     so; the bank is asked on for seven days, and if it says the opposite that is a \
-                     contradiction, which moves no money.")
-                .body("OperationResolution")
-                .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
-                .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
-                .refuses(409, &["operation_resolved"]).refuses(503, &["clock_stepped"])
-});
-
 async fn resolve(call: Call) -> CallResult {
     let (answer, note) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let services = &call.services;
     let operation = call.id()?;
     let (tenant_key, entity) = find(services, operation).await?.ok_or_else(Problem::not_found)?;
-    if let Some(waiting) = call.waits_about(call.tenant_of(tenant_key)).await? {
-        return Ok(waiting);
-    }
+    approved!(call.waits_about(call.tenant_of(tenant_key)));
     services.may_decide(tenant_key)?;
     let audit = call.sign_about(call.tenant_of(tenant_key), Some(operation.to_string()));
     let settled = say(services, (tenant_key, entity), Word { operation, answer, note: &note }, audit).await?;
@@ -405,11 +390,8 @@ async fn command_entity(
 }
 
 fn read(mut fields: Fields<'_>) -> Result<(RailAnswer, String), Invalid> {
-    let outcomes = [("done", true), ("refused", false)];
-    let is_done = fields.required("outcome", kinds::one_of(outcomes));
     let reference = kinds::trimmed(REFERENCE_CHARACTERS)
         .about("The bank's, of what was done: required then, and only then allowed.");
-    let reference = fields.optional("reference", reference);
     let code = kind(
         |value: Value<'_>| value.text_as(failure_code),
         || {
@@ -417,32 +399,29 @@ fn read(mut fields: Fields<'_>) -> Result<(RailAnswer, String), Invalid> {
             code.about("The bank's, of what was refused: required then, and only then allowed.")
         },
     );
-    let code: Got<Option<String>> = fields.optional("failureCode", code);
-    let note =
-        kinds::prose(NOTE_CHARACTERS).about("Why it is believed. It is in the record, with who said it.");
-    let note = fields.required("note", note);
-    if let Some(is_done) = is_done.peek().copied() {
-        let (has_reference, has_code) = (fields.has("reference"), fields.has("failureCode"));
-        let of = |is_due, has| match (is_due, has) {
-            (true, false) => Some("is required with this outcome"),
-            (false, true) => Some("does not go with this outcome"),
-            _ => None,
-        };
-        for (name, wrong) in
-            [("reference", of(is_done, has_reference)), ("failureCode", of(!is_done, has_code))]
-        {
-            if let Some(wrong) = wrong {
-                fields.bad(name, wrong);
+    let note = kinds::prose(1..=500).about("Why it is believed. It is in the record, with who said it.");
+    Ok(read!(fields {
+        required is_done = "outcome", kinds::one_of([("done", true), ("refused", false)]);
+        optional reference = "reference", reference;
+        optional code = "failureCode", code;
+        required note = "note", note;
+    } check {
+        if let Some(is_done) = is_done.peek().copied() {
+            for (name, is_due) in [("reference", is_done), ("failureCode", !is_done)] {
+                match (is_due, fields.has(name)) {
+                    (true, false) => fields.bad(name, "is required with this outcome"),
+                    (false, true) => fields.bad(name, "does not go with this outcome"),
+                    _ => {}
+                }
             }
         }
-    }
-    let sound = fields.finish()?;
-    let (reference, code) = (reference.get(&sound), code.get(&sound));
-    let answer = match (is_done.get(&sound), reference, code) {
-        (true, Some(reference), _) => RailAnswer::done(reference.into_owned()),
-        (_, _, code) => RailAnswer::Refused { code: code.unwrap_or_default() },
-    };
-    Ok((answer, note.get(&sound).into_owned()))
+    } => {
+        let answer = match (is_done, reference) {
+            (true, Some(reference)) => RailAnswer::done(reference.into_owned()),
+            _ => RailAnswer::Refused { code: code.unwrap_or_default() },
+        };
+        (answer, note.into_owned())
+    }))
 }
 
 fn failure_code(text: &str) -> Result<String, Bad> {
@@ -461,38 +440,6 @@ fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
         Entity::OwnAccount(account) => own_account::show(account),
         _ => return None,
     })
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::schema::any_of;
-    use api::openapi::values::page;
-    Chapter {
-        tag: CHAPTER,
-        about: "Orders to banks that may need an operator. A pending one has no answer; an \
-             unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A \
-             contradicted one was done and not done, as the bank says: what it said first counts, \
-             and its second word moved no money.",
-        schemas: vec![
-            ("BankOperation", operation_schema()),
-            ("OperationPage", page("BankOperation")),
-            ("OperationResolution", body(read)),
-            ("Payout", payouts::description::payout()),
-            ("Merchant", merchants::description::merchant()),
-            ("PayoutAccount", payouts::description::account()),
-            (
-                "ResolvedOperation",
-                any_of(
-                    ["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"]
-                        .map(schema::named),
-                )
-                .about(
-                    "A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own \
-                     account whose payout method was proved or not; as the tenants' API has them.",
-                ),
-            ),
-        ],
-        ..Chapter::default()
-    }
 }
 
 #[cfg(test)]
@@ -534,9 +481,9 @@ mod tests {
     }
 
     fn page(one: Source, other: Source, limit: usize) -> (Vec<u8>, Option<(u8, u8)>) {
-        let (items, next) = merged(one, other, Places::default(), limit);
+        let (items, next) = merged([one, other], Places::default(), limit);
         let number = |place: Option<Vec<u8>>| place.map_or(0, |place| place[0]);
-        let next = next.map(|places| (number(places.contradicted), number(places.waiting)));
+        let next = next.map(|[one, other]| (number(one), number(other)));
         (items.concat(), next)
     }
 
@@ -560,9 +507,9 @@ mod tests {
             (None, Some(vec![2; 25])),
             (Some(vec![3]), Some(vec![4])),
         ] {
-            let places = Places { contradicted: one, waiting: other };
-            assert_eq!(Places::of_bytes(&places.to_bytes()), Some(places));
+            let places = [one, other];
+            assert_eq!(of_bytes(&to_bytes(&places)), Some(places));
         }
-        assert_eq!((Places::of_bytes(&[]), Places::of_bytes(&[9, 1])), (None, None));
+        assert_eq!((of_bytes(&[]), of_bytes(&[9, 1])), (None, None));
     }
 }

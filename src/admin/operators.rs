@@ -2,14 +2,12 @@
 //! the answer that makes it, and to who repeats that very call.
 
 use super::approvals::end_all;
-use super::call::{Call, CallResult, Done, Handler, page_of, run, token_salt};
+use super::call::{Call, CallResult, Done, Handler, approved, page_of, run, token_salt};
 use crate::gateway::ask;
 use crate::gateway::keys::{OPERATOR, Secret};
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Got, Invalid, Kind, body, kind};
-use api::openapi::document::Chapter;
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, Kind, body, kind, read};
 use api::openapi::kinds::email;
-use api::openapi::operation::summary;
 use api::openapi::{kinds, schema};
 use api::operators::{begin_schema, made, of, operator_id, show, show_root};
 use api::page::bad_cursor;
@@ -22,42 +20,70 @@ use domain::values::ids::{Id, PLATFORM};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-const CHAPTER: &str = "Operators";
-
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 
-pub const ME: Endpoint<Handler> = endpoint(CHAPTER, run!(me), || {
-    summary("Read who you are").command("me", "Show who the token is", "").answers(
-        200,
-        "Me",
-        "The operator whose token was sent",
-    )
-});
-
-async fn me(call: Call) -> CallResult {
-    Ok(Done::ok(call.operator.account().map_or_else(show_root, show)))
+chapter! { "Operators", "People with a token and a role of their own. `viewer` reads everything, with personal \
+    data masked; `support` also sees payers one at a time, sends events again and cancels payments; `treasury` \
+    also does everything that moves or prices money; `admin` does everything. The token of the configuration \
+    is the operator `root`.", {
+        "Me" = object()
+            .member("operatorId", operator_id())
+            .member("name", text())
+            .member("email", text().or_null())
+            .member("role", one_of(Role::ALL.map(Role::name)))
+            .member("status", one_of(OperatorStatus::ALL.map(OperatorStatus::name)))
+            .optional("createdAt", instant());
+        "Operator" = begin_schema().member("createdAt", instant());
+        "OperatorPage" = page("Operator");
+        "OperatorWithToken" = begin_schema()
+            .member("token", text().about("Begins with `op_`. Shown here, and again only to a repeat with the \
+                same Idempotency-Key.").example(r#""op_3f1Zk0""#))
+            .member("createdAt", instant());
+        "NewOperator" = body(read_new);
+        "OperatorChange" = body(read_change);
+    }
+    ME = run!(|call| Ok(Done::ok(call.operator.account().map_or_else(show_root, show)))), "Read who you are" => {
+        command "me", "Show who the token is", "";
+        answers 200, "Me", "The operator whose token was sent";
+    };
+    CREATE = run!(create), "Make an operator" => {
+        command "operator create", "Make an operator; the token is shown only now",
+            "--name Ana --email ana@example.com --role support";
+        body "NewOperator";
+        example "for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#;
+        answers 201, "OperatorWithToken", "The operator with the token: the only time it is shown";
+        waits;
+        refuses 409, &["operator_exists"];
+    } shows api::operators::show_made;
+    LIST = run!(list), "List operators" => {
+        command "operator list", "List operators, newest first", "";
+        list query::page;
+        answers 200, "OperatorPage", "Newest first";
+    };
+    READ = run!(read), "Read an operator" => {
+        command "operator get", "Show an operator", "";
+        answers 200, "Operator", "The operator";
+    };
+    CHANGE = run!(change), "Change an operator's role, or whether the token is taken" => {
+        command "operator update", "Change the role, or disable", "--status disabled";
+        about "Who is disabled is refused at once, and what that one asked for and nobody approved yet has \
+            ended.";
+        body "OperatorChange";
+        example "disable", r#"{"status":"disabled"}"#;
+        answers 200, "Operator", "The operator";
+        answers 202, "AskedApproval", "A higher role, or an end of being disabled, waits for a second person";
+    };
+    ROTATE = run!(rotate), "Give an operator a new token" => {
+        command "operator rotate", "Give a new token, shown only now; the old one ends at once", "";
+        about "The old one ends at once.";
+        waits;
+        answers 201, "OperatorWithToken", "The operator with the new token: the only time it is shown";
+    } shows api::operators::show_made;
 }
-
-pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-    summary("Make an operator")
-        .command(
-            "operator create",
-            "Make an operator; the token is shown only now",
-            "--name Ana --email ana@example.com --role support",
-        )
-        .body("NewOperator")
-        .example("for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#)
-        .answers(201, "OperatorWithToken", "The operator with the token: the only time it is shown")
-        .answers(202, "AskedApproval", "It waits for a second person")
-        .refuses(409, &["operator_exists"])
-})
-.shows(api::operators::show_made);
 
 async fn create(call: Call) -> CallResult {
     let (name, email, role) = read_new(call.body.fields()?)?;
-    if let Some(waiting) = call.waits_about(None).await? {
-        return Ok(waiting);
-    }
+    approved!(call.waits_about(None));
     let id = call.services.fresh_id(PLATFORM);
     let token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;
     let account = OperatorAccount {
@@ -75,13 +101,13 @@ async fn create(call: Call) -> CallResult {
 
 fn read_new(mut fields: Fields<'_>) -> Result<(String, String, Role), Invalid> {
     let name = kinds::trimmed(NAME_CHARACTERS).about("Several operators may have the same.");
-    let name = fields.required("name", name);
     let words = "Nobody else's, however its letters are written.";
     let email = email().described(|_| schema::text().about(words).example(r#""ana@example.com""#));
-    let email = fields.required("email", email);
-    let role = fields.required("role", role());
-    let sound = fields.finish()?;
-    Ok((name.get(&sound).into_owned(), email.get(&sound), role.get(&sound)))
+    Ok(read!(fields {
+        required name = "name", name;
+        required email = "email", email;
+        required role = "role", role();
+    } => (name.into_owned(), email, role)))
 }
 
 /// Has an operator made or given another token, and shows it. Only a repeat of the call shows it again.
@@ -110,13 +136,6 @@ fn named(call: &Call) -> Result<Arc<OperatorAccount>, Problem> {
     call.services.callers.operators.named(call.id()?).ok_or_else(Problem::not_found)
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List operators")
-        .command("operator list", "List operators, newest first", "")
-        .list(query::page)
-        .answers(200, "OperatorPage", "Newest first")
-});
-
 async fn list(call: Call) -> CallResult {
     let page = call.listed("operators", query::page)?;
     let after = match &page.after {
@@ -131,34 +150,16 @@ async fn list(call: Call) -> CallResult {
     Ok(Done::ok(shown))
 }
 
-pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("Read an operator").command("operator get", "Show an operator", "").answers(
-        200,
-        "Operator",
-        "The operator",
-    )
-});
-
 async fn read(call: Call) -> CallResult {
     Ok(Done::ok(show(&*named(&call)?)))
 }
-
-pub const CHANGE: Endpoint<Handler> = endpoint(CHAPTER, run!(change), || {
-    summary("Change an operator's role, or whether the token is taken").command("operator update", "Change the role, or disable", "--status disabled")
-                .about("Who is disabled is refused at once, and what that one asked for and nobody approved yet has ended.")
-                .body("OperatorChange").example("disable", r#"{"status":"disabled"}"#)
-                .answers(200, "Operator", "The operator")
-                .answers(202, "AskedApproval", "A higher role, or an end of being disabled, waits for a second person")
-});
 
 async fn change(call: Call) -> CallResult {
     let (role, status) = read_change(call.body.fields()?)?;
     let known = named(&call)?;
     // Who may do less waits for nobody: a stolen token has to end at once.
-    if known.gains(role, status)
-        && let Some(waiting) = call.waits_about(None).await?
-    {
-        return Ok(waiting);
+    if known.gains(role, status) {
+        approved!(call.waits_about(None));
     }
     // What an asker asked for ends with the right to ask for it: before that comes back, too.
     end_all(&call.services, call.rows).await?;
@@ -171,31 +172,19 @@ async fn change(call: Call) -> CallResult {
 
 fn read_change(mut fields: Fields<'_>) -> Result<(Option<Role>, Option<OperatorStatus>), Invalid> {
     fields.changes();
-    let role = fields.optional("role", role());
     let status = kind(
         |value: Value<'_>| value.text_known("active or disabled", OperatorStatus::from_name),
         || schema::one_of(OperatorStatus::ALL.map(OperatorStatus::name)),
     );
-    let status: Got<Option<OperatorStatus>> = fields.optional("status", status);
-    let sound = fields.finish()?;
-    Ok((role.get(&sound), status.get(&sound)))
+    Ok(
+        read!(fields { optional role = "role", role(); optional status = "status", status; } => (role, status)),
+    )
 }
-
-pub const ROTATE: Endpoint<Handler> = endpoint(CHAPTER, run!(rotate), || {
-    summary("Give an operator a new token")
-        .command("operator rotate", "Give a new token, shown only now; the old one ends at once", "")
-        .about("The old one ends at once.")
-        .answers(202, "AskedApproval", "It waits for a second person")
-        .answers(201, "OperatorWithToken", "The operator with the new token: the only time it is shown")
-})
-.shows(api::operators::show_made);
 
 async fn rotate(call: Call) -> CallResult {
     call.body.nothing()?;
     let OperatorAccount { id, token_hash, .. } = *named(&call)?;
-    if let Some(waiting) = call.waits_about(None).await? {
-        return Ok(waiting);
-    }
+    approved!(call.waits_about(None));
     let mut token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;
     if token.hash() == token_hash {
         // The Idempotency-Key of an earlier rotation, used anew: the old token must end.
@@ -203,47 +192,4 @@ async fn rotate(call: Call) -> CallResult {
     }
     let ask = PlatformAsk::RotateOperator { id, token_hash: token.hash(), by: call.people() };
     give(&call, id, &token, ask).await
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::schema::{object, one_of, text};
-    use api::openapi::values::{instant, page};
-    Chapter {
-        tag: CHAPTER,
-        about: "People with a token and a role of their own. `viewer` reads everything, with personal data \
-            masked; `support` also sees payers one at a time, sends events again and cancels payments; \
-            `treasury` also does everything that moves or prices money; `admin` does everything. The token \
-            of the configuration is the operator `root`.",
-        schemas: vec![
-            (
-                "Me",
-                object()
-                    .member("operatorId", operator_id())
-                    .member("name", text())
-                    .member("email", text().or_null())
-                    .member("role", one_of(Role::ALL.map(Role::name)))
-                    .member("status", one_of(OperatorStatus::ALL.map(OperatorStatus::name)))
-                    .optional("createdAt", instant()),
-            ),
-            ("Operator", begin_schema().member("createdAt", instant())),
-            ("OperatorPage", page("Operator")),
-            (
-                "OperatorWithToken",
-                begin_schema()
-                    .member(
-                        "token",
-                        text()
-                            .about(
-                                "Begins with `op_`. Shown here, and again only to a repeat with the same \
-                     Idempotency-Key.",
-                            )
-                            .example(r#""op_3f1Zk0""#),
-                    )
-                    .member("createdAt", instant()),
-            ),
-            ("NewOperator", body(read_new)),
-            ("OperatorChange", body(read_change)),
-        ],
-        ..Chapter::default()
-    }
 }

@@ -3,17 +3,18 @@
 //! cancel a payment, send an event again.
 
 use super::call::{Call, CallResult, Done, Handler, owned, owned_schema, run};
+use super::finding::Whose;
 use crate::gateway::services::Services;
 use crate::gateway::{ask, webhooks};
-use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::store::read_budget::ReadBudget;
 use crate::store::{history, story};
 use crate::webhooks::backlog;
 use api::answer::{Facts, Rendered};
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::chapter;
 use api::fields::Kind as _;
+use api::fields::read;
 use api::merchants;
-use api::openapi::document::Chapter;
-use api::openapi::operation::{Operation, summary};
+use api::openapi::operation::Operation;
 use api::openapi::{kinds, schema};
 use api::operators::{masked, unmasked_payment};
 use api::payments::show_entity;
@@ -29,31 +30,29 @@ use domain::resources::cop_payments::codes::WrongCodes;
 use domain::resources::tenants::PlatformAsk;
 use domain::resources::{cop_payments, payments};
 use domain::values::colombia::Channel;
-use domain::values::ids::{EntityId, Id, Mode, tenant_key};
+use domain::values::ids::{EntityId, Id, PLATFORM};
 use std::sync::Arc;
 
-const CHAPTER: &str = "People";
-
-type Found = (u64, Arc<Entity>);
+pub type Found = (u64, Arc<Entity>);
 
 pub(super) async fn find(call: &Call, ids: Vec<EntityId>) -> Result<Found, Problem> {
-    let read = move |services: &Services, budget: &ReadBudget| search(services, &ids, budget);
-    call.read(read).await?.ok_or_else(Problem::not_found)
+    among_all(&call.services, ids).await?.ok_or_else(Problem::not_found)
 }
 
-fn search(services: &Services, ids: &[EntityId], budget: &ReadBudget) -> Result<Option<Found>, Stopped> {
-    for tenant in services.callers.directory.tenants() {
-        for mode in [Mode::Live, Mode::Test] {
-            let key = tenant_key(tenant.number, mode);
+/// What there is under one of these ids, of whatever tenant.
+pub async fn among_all(services: &Arc<Services>, ids: Vec<EntityId>) -> Result<Option<Found>, Problem> {
+    let read = move |services: &Services, budget: &ReadBudget| {
+        for key in Whose::default().keys(services) {
             budget.spend()?;
-            for id in ids {
+            for id in &ids {
                 if let Some(found) = history::entity(services.engine.reader(), key, *id)? {
                     return Ok(Some((key, found)));
                 }
             }
         }
-    }
-    Ok(None)
+        Ok(None)
+    };
+    services.read_pool.read(services, PLATFORM, read).await
 }
 
 async fn find_payment(call: &Call) -> Result<Found, Problem> {
@@ -68,12 +67,11 @@ fn reads_unmasked(call: &Call) -> Result<bool, Problem> {
 /// Reads whether personal data are asked for unmasked, if whoever calls may see them.
 fn asked(mut query: Query<'_>, must_see: impl FnOnce() -> Result<(), Problem>) -> Result<bool, Problem> {
     let unmask = kinds::boolean().about("People unmasked; takes the role `support`, and is in the audit.");
-    let unmask = query.optional("unmask", unmask);
-    if unmask.peek_some() == Some(&true) {
-        must_see()?;
-    }
-    let sound = query.finish()?;
-    Ok(unmask.get(&sound).unwrap_or(false))
+    Ok(read!(query { optional unmask = "unmask", unmask; } check {
+        if unmask.peek_some() == Some(&true) {
+            must_see()?;
+        }
+    } => unmask.unwrap_or(false)))
 }
 
 pub(super) async fn note_look(call: &Call, action: &str, tenant_key: u64) -> Result<(), Problem> {
@@ -92,14 +90,55 @@ fn looks(operation: Operation) -> Operation {
     asked.refuses(503, &["storage_unavailable"])
 }
 
-pub const READ_PAYMENT: Endpoint<Handler> = endpoint(CHAPTER, run!(read_payment), || {
-    looks(summary("Read a payment of any account").command("payment get", "Show a payment of any tenant", ""))
-        .answers(
-            200,
-            "AnyPayment",
-            "As its account reads it, with `tenantId` and `mode`; of one by SMS code also `wrongCodes`",
-        )
-});
+chapter! { "People", "Payments and sellers one at a time, across accounts, with the people in them masked \
+    unless they are asked for unmasked.", {
+        "AnyPayment" = owned_schema(api::payments::description::payment())
+            .optional("wrongCodes", integer().at_least("0").or_null().about("Of a payment in pesos by SMS \
+                code: the wrong codes that were typed, or null where its first records are too old to be \
+                looked at."))
+            .about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`.");
+        "PayoutMethod" = merchants::description::method();
+        "Payment" = api::payments::description::payment();
+        "CopPayment" = api::cop_payments::description::payment();
+        "SeenPayoutMethod" = merchants::description::method().instead("phone", text());
+        "AnyMerchant" = owned_schema(merchants::description::merchant())
+            .instead("identification", text())
+            .instead("contactEmail", text())
+            .instead("contactPhone", text())
+            .instead("payoutMethods", list(named("SeenPayoutMethod")))
+            .about("A seller, with `tenantId` and `mode`; masked unless it is asked for unmasked.");
+        "CanceledPayment" = any_of([named("Payment"), named("CopPayment")])
+            .about("The payment, as its account reads it.");
+        "AnyDeliveries" = object()
+            .member("eventId", uuid())
+            .member("deliveries", list(api::webhooks::description::delivery()))
+            .about("As the account's own call answers.");
+    }
+    READ_PAYMENT = run!(read_payment), "Read a payment of any account" => {
+        command "payment get", "Show a payment of any tenant", "";
+        with looks;
+        answers 200, "AnyPayment", "As its account reads it, with `tenantId` and `mode`; of one by SMS code \
+            also `wrongCodes`";
+    };
+    READ_MERCHANT = run!(read_merchant), "Read a seller of any account" => {
+        command "merchant get", "Show a seller of any tenant", "";
+        with looks;
+        answers 200, "AnyMerchant", "As its account reads it, with `tenantId` and `mode`";
+    };
+    CANCEL_PAYMENT = run!(cancel_payment), "Cancel a payment that waits for its payer" => {
+        command "payment cancel", "Cancel a payment that waits for its payer", "";
+        about "An intent by C2P, or a payment in pesos.";
+        answers_with 200, schema::named("CanceledPayment"), "The payment";
+        answers_with 202, schema::named("CanceledPayment"), "The processor is asked";
+        refuses 409, &["payment_not_pending", "charge_in_progress", "session_paid"];
+        refuses 503, &["clock_stepped"];
+    } shows show_canceled;
+    RESEND_EVENT = run!(resend_event), "Send an event again" => {
+        command "event resend", "Send an event to its endpoints again", "";
+        about "To every endpoint that is enabled and lists it now.";
+        answers 202, "AnyDeliveries", "The deliveries that wait";
+    };
+}
 
 async fn read_payment(call: Call) -> CallResult {
     let is_unmasked = reads_unmasked(&call)?;
@@ -136,11 +175,6 @@ async fn wrong_codes(call: &Call, tenant_key: u64, id: Id) -> Result<Option<usiz
     Ok(story.is_whole.then_some(wrong))
 }
 
-pub const READ_MERCHANT: Endpoint<Handler> = endpoint(CHAPTER, run!(read_merchant), || {
-    looks(summary("Read a seller of any account").command("merchant get", "Show a seller of any tenant", ""))
-        .answers(200, "AnyMerchant", "As its account reads it, with `tenantId` and `mode`")
-});
-
 async fn read_merchant(call: Call) -> CallResult {
     let is_unmasked = reads_unmasked(&call)?;
     let id = call.id()?;
@@ -155,17 +189,6 @@ async fn read_merchant(call: Call) -> CallResult {
     };
     Ok(Done::ok(owned(&call.services.callers, tenant_key, shown)))
 }
-
-pub const CANCEL_PAYMENT: Endpoint<Handler> = endpoint(CHAPTER, run!(cancel_payment), || {
-    summary("Cancel a payment that waits for its payer")
-        .command("payment cancel", "Cancel a payment that waits for its payer", "")
-        .about("An intent by C2P, or a payment in pesos.")
-        .answers_with(200, schema::named("CanceledPayment"), "The payment")
-        .answers_with(202, schema::named("CanceledPayment"), "The processor is asked")
-        .refuses(409, &["payment_not_pending", "charge_in_progress", "session_paid"])
-        .refuses(503, &["clock_stepped"])
-})
-.shows(show_canceled);
 
 async fn cancel_payment(call: Call) -> CallResult {
     call.body.nothing()?;
@@ -200,13 +223,6 @@ pub fn show_canceled(facts: &Facts<'_>) -> Option<Rendered> {
     }
 }
 
-pub const RESEND_EVENT: Endpoint<Handler> = endpoint(CHAPTER, run!(resend_event), || {
-    summary("Send an event again")
-        .command("event resend", "Send an event to its endpoints again", "")
-        .about("To every endpoint that is enabled and lists it now.")
-        .answers(202, "AnyDeliveries", "The deliveries that wait")
-});
-
 async fn resend_event(call: Call) -> CallResult {
     call.body.nothing()?;
     let id = call.id()?;
@@ -221,67 +237,14 @@ async fn resend_event(call: Call) -> CallResult {
 /// The tenant key whose event this is: an event's id carries its number, not its tenant.
 async fn tenant_of_event(call: &Call, id: Id) -> Result<Option<u64>, Problem> {
     let read = move |services: &Services, budget: &ReadBudget| {
-        for tenant in services.callers.directory.tenants() {
-            for mode in [Mode::Live, Mode::Test] {
-                let key = tenant_key(tenant.number, mode);
-                budget.spend()?;
-                let happened = backlog::numbered(services.engine.reader(), key, id.number())?;
-                if happened.is_some_and(|happened| happened.event().id == id) {
-                    return Ok(Some(key));
-                }
+        for key in Whose::default().keys(services) {
+            budget.spend()?;
+            let happened = backlog::numbered(services.engine.reader(), key, id.number())?;
+            if happened.is_some_and(|happened| happened.event().id == id) {
+                return Ok(Some(key));
             }
         }
         Ok(None)
     };
     call.read(read).await
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::schema::{any_of, integer, list, named, object, text};
-    use api::openapi::values::uuid;
-    Chapter {
-        tag: CHAPTER,
-        about: "Payments and sellers one at a time, across accounts, with the people in them masked unless \
-            they are asked for unmasked.",
-        schemas: vec![
-            (
-                "AnyPayment",
-                owned_schema(api::payments::description::payment())
-                    .optional(
-                        "wrongCodes",
-                        integer().at_least("0").or_null().about(
-                            "Of a payment in pesos by SMS code: the wrong codes that were \
-                     typed, or null where its first records are too old to be looked at.",
-                        ),
-                    )
-                    .about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`."),
-            ),
-            ("PayoutMethod", merchants::description::method()),
-            ("Payment", api::payments::description::payment()),
-            ("CopPayment", api::cop_payments::description::payment()),
-            ("SeenPayoutMethod", merchants::description::method().instead("phone", text())),
-            (
-                "AnyMerchant",
-                owned_schema(merchants::description::merchant())
-                    .instead("identification", text())
-                    .instead("contactEmail", text())
-                    .instead("contactPhone", text())
-                    .instead("payoutMethods", list(named("SeenPayoutMethod")))
-                    .about("A seller, with `tenantId` and `mode`; masked unless it is asked for unmasked."),
-            ),
-            (
-                "CanceledPayment",
-                any_of([named("Payment"), named("CopPayment")])
-                    .about("The payment, as its account reads it."),
-            ),
-            (
-                "AnyDeliveries",
-                object()
-                    .member("eventId", uuid())
-                    .member("deliveries", list(api::webhooks::description::delivery()))
-                    .about("As the account's own call answers."),
-            ),
-        ],
-        ..Chapter::default()
-    }
 }

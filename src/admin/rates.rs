@@ -1,14 +1,12 @@
 //! Rates by an operator's hand: samples, and pins that hold one in force for a while
 //! (`docs/contract.md, 14.2, 20.8`).
 
-use super::call::{Call, CallResult, Done, Handler, run};
+use super::call::{Call, CallResult, Done, Handler, approved, run};
 use crate::gateway::beside;
 use crate::gateway::prices::Prices;
 use crate::rates::{Item, PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Got, Invalid, Kind, body, kind};
-use api::openapi::document::Chapter;
-use api::openapi::operation::summary;
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, Kind, body, kind, read};
 use api::openapi::{kinds, schema, values};
 use api::problem::Problem;
 use api::query::Query;
@@ -26,8 +24,6 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
 
-const CHAPTER: &str = "Rates and banks";
-
 const REASON_CHARACTERS: RangeInclusive<usize> = 1..=500;
 
 struct Asked {
@@ -35,22 +31,47 @@ struct Asked {
     pin: Option<(Timestamp, String)>,
 }
 
-pub const RECORD: Endpoint<Handler> = endpoint(CHAPTER, run!(record), || {
-    summary("Enter a sample of a rate").command("rate add", "Enter a sample of a rate", "--pair USD/VES --source bcv --side OFFICIAL --price 231.0462")
-                .body("NewRate")
-                .example("the BCV's", r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#)
-                .example("one that no feed replaces", r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person").answers(201, "RateSample", "The sample")
-                .refuses(409, &["rate_pinned"])
-});
+chapter! { "Rates and banks", "What the server knows of the outside.", {
+        "NewRate" = body(|fields| read(fields, Timestamp::EPOCH));
+        "RatePin" = pin_schema();
+        "RateSample" = sample_schema()
+            .optional("pinnedUntil", instant().or_null())
+            .optional("reason", schema::text().or_null());
+    }
+    RECORD = run!(record), "Enter a sample of a rate" => {
+        command "rate add", "Enter a sample of a rate",
+            "--pair USD/VES --source bcv --side OFFICIAL --price 231.0462";
+        body "NewRate";
+        example "the BCV's", r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#;
+        example "one that no feed replaces",
+            r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#;
+        waits;
+        answers 201, "RateSample", "The sample";
+        refuses 409, &["rate_pinned"];
+    };
+    LIST = run!(list), "List the newest sample of every rate" => {
+        command "rate list", "List the newest sample of every rate, and what is pinned", "";
+        about "One for each pair, source, side and method; where one is pinned, until when and why. After \
+            them, the suspect ones that are the last word of their series.";
+        answers_with 200, schema::object().member("items", schema::list(schema::named("RateSample"))),
+            "By pair, source and side";
+    };
+    UNPIN = run!(unpin), "End the pin of a rate" => {
+        command "rate unpin", "Unpin a rate; its feed sets it again",
+            "--pair USDT/VES --source p2p --side FLOOR";
+        about "The newest sample counts again. The price that was pinned is one too, until the feed's next.";
+        query asked_place;
+        waits;
+        answers 200, "RatePin", "The pin as it was";
+        refuses 404, &["not_found"];
+    };
+}
 
 async fn record(call: Call) -> CallResult {
     let prices = &call.services.prices;
     let now = call.services.now();
     let Asked { sample, pin } = call.body.read(|body| read(Fields::parse(body)?, now))?;
-    if let Some(waiting) = call.waits_for_approval().await? {
-        return Ok(waiting);
-    }
+    approved!(call.waits_for_approval());
     let place = PinPlace::of(&sample.series);
     let before = before(prices, &place, now);
     let Some((until, reason)) = pin else {
@@ -92,20 +113,6 @@ fn before(prices: &Prices, place: &PinPlace, now: Timestamp) -> Option<Vec<u8>> 
     Some(show(&found.sample))
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List the newest sample of every rate")
-        .command("rate list", "List the newest sample of every rate, and what is pinned", "")
-        .about(
-            "One for each pair, source, side and method; where one is pinned, until when and why. \
-                     After them, the suspect ones that are the last word of their series.",
-        )
-        .answers_with(
-            200,
-            schema::object().member("items", schema::list(schema::named("RateSample"))),
-            "By pair, source and side",
-        )
-});
-
 async fn list(call: Call) -> CallResult {
     let (board, now) = (&call.services.prices.board, call.services.now());
     let mut samples = board.all();
@@ -127,28 +134,15 @@ async fn list(call: Call) -> CallResult {
     Ok(Done::ok(Object::with_capacity(2048).list("items", shown).end()))
 }
 
-pub const UNPIN: Endpoint<Handler> = endpoint(CHAPTER, run!(unpin), || {
-    summary("End the pin of a rate")
-        .command(
-            "rate unpin",
-            "Unpin a rate; its feed sets it again",
-            "--pair USDT/VES --source p2p --side FLOOR",
-        )
-        .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
-        .query(asked_place)
-        .answers(202, "AskedApproval", "It waits for a second person")
-        .answers(200, "RatePin", "The pin as it was")
-        .refuses(404, &["not_found"])
-});
-
 async fn unpin(call: Call) -> CallResult {
     let prices = &call.services.prices;
     let place = call.asked(asked_place)?;
-    let pinned = || prices.board.pin_of(&place, call.services.now()).ok_or_else(is_not_pinned);
+    let pinned = || {
+        let none = || Problem::refused(404, "not_found", "no rate of this pair, source and side is pinned");
+        prices.board.pin_of(&place, call.services.now()).ok_or_else(none)
+    };
     pinned()?;
-    if let Some(waiting) = call.waits_for_approval().await? {
-        return Ok(waiting);
-    }
+    approved!(call.waits_for_approval());
     let _pinning = prices.pinning.lock().await;
     let pin = pinned()?;
     beside::agree(&call.services, Beside::Unpinned(place.clone())).await?;
@@ -171,10 +165,6 @@ fn not_kept(why: RateStoreError) -> Problem {
     }
 }
 
-fn is_not_pinned() -> Problem {
-    Problem::refused(404, "not_found", "no rate of this pair, source and side is pinned")
-}
-
 fn is_pinned(pin: &Pin) -> Problem {
     let until = pin.until;
     Problem::conflict(
@@ -188,43 +178,38 @@ fn read(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Problem> {
         |value: Value<'_>| value.text_as(Pair::parse),
         || schema::text().pattern("^[A-Za-z]{3,5}/[A-Za-z]{3,5}$"),
     );
-    let pair: Got<Pair> = fields.required("pair", pair);
-    let source = fields.required("source", known_name());
-    let side = fields.optional("side", known_name());
-    let method = fields.optional("method", known_name());
-    let payment_method = fields.optional("paymentMethod", known_name());
-    let price = fields.required("price", either_price());
     let day = kinds::instant().about("Now if missing. Of the BCV it is the value date: its day in Caracas.");
-    let as_of = fields.optional("asOf", day);
-    let is_pin = fields.has("pinnedUntil");
-    let until = fields.optional("pinnedUntil", end(now));
     let reason = kinds::prose(REASON_CHARACTERS).described(|_| {
         let text = schema::text().chars(REASON_CHARACTERS);
         text.about("Required with `pinnedUntil`, refused without.")
     });
-    let reason = fields.optional("reason", reason);
-    match reason.peek() {
-        Some(None) if is_pin => fields.bad("reason", "is required with pinnedUntil"),
-        Some(Some(_)) if !is_pin => fields.bad("reason", "is for a price with pinnedUntil alone"),
-        _ => {}
-    }
-    let sound = fields.finish()?;
-    let series = Series {
-        pair: pair.get(&sound),
-        source: source.get(&sound),
-        side: side.get(&sound),
-        method: method.get(&sound),
-        payment_method: payment_method.get(&sound),
-    };
-    let as_of = as_of.get(&sound).unwrap_or(now);
+    let (series, price, as_of, pin) = read!(fields {
+        required pair = "pair", pair;
+        required source = "source", known_name();
+        optional side = "side", known_name();
+        optional method = "method", known_name();
+        optional payment_method = "paymentMethod", known_name();
+        required price = "price", either_price();
+        optional as_of = "asOf", day => as_of.unwrap_or(now);
+        optional until = "pinnedUntil", end(now);
+        optional reason = "reason", reason;
+    } check {
+        match (reason.peek(), fields.has("pinnedUntil")) {
+            (Some(None), true) => fields.bad("reason", "is required with pinnedUntil"),
+            (Some(Some(_)), false) => fields.bad("reason", "is for a price with pinnedUntil alone"),
+            _ => {}
+        }
+    } => {
+        let series = Series { pair, source, side, method, payment_method };
+        (series, price, as_of, until.zip(reason.map(|reason| reason.into_owned())))
+    });
     if !series.has_value_dates() && as_of.since_ms(now) > AHEAD_MS_MAX {
         return Err(Problem::invalid_field(
             "asOf",
             "must not lie ahead; only official rates of the dollar have days to come",
         ));
     }
-    let pin = until.get(&sound).zip(reason.get(&sound).map(|reason| reason.into_owned()));
-    Ok(Asked { sample: Sample::new(series, price.get(&sound), as_of, now), pin })
+    Ok(Asked { sample: Sample::new(series, price, as_of, now), pin })
 }
 
 fn known_name<'a>() -> impl Kind<'a, Arc<str>> {
@@ -240,10 +225,11 @@ fn asked_place(mut query: Query<'_>) -> Result<PinPlace, Invalid> {
         },
         || schema::text().chars(0..=NAME_CHARACTERS_MAX).about("Empty for a rate that has none."),
     );
-    let pair = query.required("pair", pair);
-    let (source, side) = (query.required("source", known_name()), query.required("side", side));
-    let sound = query.finish()?;
-    Ok(PinPlace { pair: pair.get(&sound), source: source.get(&sound), side: side.get(&sound) })
+    Ok(read!(query {
+        required pair = "pair", pair;
+        required source = "source", known_name();
+        required side = "side", side;
+    } => PinPlace { pair, source, side }))
 }
 
 fn end<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
@@ -310,25 +296,6 @@ shown! {
         text "reason" = &pin.reason, text();
         json "operator" = &Object::new().text("operatorId", &pin.operator_id).text("name", &pin.operator_name).end(),
             object().member("operatorId", text()).member("name", text());
-    }
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::values::instant;
-    Chapter {
-        tag: CHAPTER,
-        about: "What the server knows of the outside.",
-        schemas: vec![
-            ("NewRate", body(|fields| read(fields, Timestamp::EPOCH))),
-            ("RatePin", pin_schema()),
-            (
-                "RateSample",
-                sample_schema()
-                    .optional("pinnedUntil", instant().or_null())
-                    .optional("reason", schema::text().or_null()),
-            ),
-        ],
-        ..Chapter::default()
     }
 }
 

@@ -5,7 +5,7 @@
 //! go on in a task. Nothing of that is in the log of money: only an accepted proposal is, by the very
 //! record that an operator's own word on the operation would make.
 
-use super::call::{Call, CallResult, Done, Handler, page_of, run, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, approved, page_of, run, tenant_of};
 use super::due;
 use super::gathering::gathered;
 use super::operations::{self, Word};
@@ -17,12 +17,11 @@ use crate::reconciliation::shelf::{
 };
 use crate::reconciliation::statement::{self, BadLine, Line, Statement};
 use crate::store::history;
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Invalid, Kind as _, body, kind};
-use api::openapi::document::Chapter;
-use api::openapi::kinds;
-use api::openapi::operation::{Fills, summary};
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, Kind as _, body, kind, read};
+use api::openapi::operation::Fills;
 use api::openapi::schema::{self, Schema};
+use api::openapi::{kinds, values};
 use api::operators::masked;
 use api::page::{ListOf, Page, page_json};
 use api::problem::Problem;
@@ -43,8 +42,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
-const CHAPTER: &str = "Reconciliation";
-
 const RAILS: [&str; 2] = ["r4", "wompi"];
 const ACCOUNT_DIGITS: usize = 20;
 const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
@@ -62,26 +59,58 @@ fn failed(error: ShelfError) -> Problem {
     Problem::internal_error(error)
 }
 
-pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-    summary("Upload a bank's statement")
-        .command(
-            "reconciliation create",
-            "Upload a bank's statement",
-            "statement.csv --rail r4 --account 01690001001234567890 --from 2026-11-01 --to 2026-11-30",
-        )
-        .operand("FILE", Fills::File, "The statement as CSV, with the names of its columns")
-        .about(
-            "At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), \
-                     `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name \
-                     `phone` and `bank`, in any order, divided by commas or semicolons. The same \
-                     statement of the same rail, account and days again is the first one, with 200, \
-                     unless that failed.",
-        )
-        .query(asked)
-        .body_in("text/csv", schema::text())
-        .answers(202, "ReconciliationBegun", "It runs")
-        .answers(200, "ReconciliationBegun", "The same statement was uploaded before")
-});
+chapter! { "Reconciliation", "A bank's statement beside what went over its rail in live mode, of all tenants: \
+    what is on both sides, on one alone, and what answers an operation without an outcome.", {
+        "ReconciliationBegun" = object()
+            .member("id", uuid())
+            .member("status", one_of(Status::ALL.map(Status::name)));
+        "Reconciliation" = reconciliation_schema();
+        "ReconciliationPage" = page("Reconciliation");
+        "ReconciliationItem" = item_schema();
+        "ReconciliationItemPage" = page("ReconciliationItem");
+        "ReconciliationAcceptance" = body(read_chosen).members_min(1);
+        "ReconciliationAccepted" = object().member("accepted", count()).member("refused", list(refused()));
+    }
+    CREATE = run!(create), "Upload a bank's statement" => {
+        command "reconciliation create", "Upload a bank's statement", "statement.csv --rail r4 --account \
+            01690001001234567890 --from 2026-11-01 --to 2026-11-30";
+        operand "FILE", Fills::File, "The statement as CSV, with the names of its columns";
+        about "At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), `reference` \
+            (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name `phone` and `bank`, in any \
+            order, divided by commas or semicolons. The same statement of the same rail, account and days \
+            again is the first one, with 200, unless that failed.";
+        query asked;
+        body_in "text/csv", schema::text();
+        answers 202, "ReconciliationBegun", "It runs";
+        answers 200, "ReconciliationBegun", "The same statement was uploaded before";
+    };
+    LIST = run!(list), "List reconciliations" => {
+        command "reconciliation list", "List reconciliations, newest first", "--status failed";
+        list asked_all;
+        answers 200, "ReconciliationPage", "Newest first";
+    };
+    READ = run!(read), "Read how far a reconciliation is" => {
+        answers 200, "Reconciliation", "The reconciliation";
+        command "reconciliation show", "Show the progress and the figures of a reconciliation", "";
+    };
+    ITEMS = run!(items), "List what came of each line" => {
+        command "reconciliation items", "List the result of each line", "--result missingHere";
+        about "In the order of the statement, then what is missing there. None before it is done.";
+        list asked_items;
+        answers 200, "ReconciliationItemPage", "Items";
+    };
+    ACCEPT = run!(accept), "Resolve the operations that lines answer" => {
+        command "reconciliation accept", "Accept proposals: resolve the operations that lines answer",
+            "--all true";
+        about "Each in a record of its own, as an operator's own word would: done, with the line's reference. \
+            The line of one of two micro-deposits books that one alone: their operation is resolved when both \
+            are. What is resolved already is not accepted again.";
+        body "ReconciliationAcceptance";
+        example "all proposals", r#"{"all":true}"#;
+        answers 200, "ReconciliationAccepted", "How many, and which not";
+        waits;
+    };
+}
 
 async fn create(call: Call) -> CallResult {
     // A large file takes a while, in which others are to be answered.
@@ -130,26 +159,22 @@ async fn create(call: Call) -> CallResult {
 
 fn asked(mut query: Query<'_>) -> Result<(Asked, &'static str, Date, Date), Invalid> {
     let account = kind(|value| value.text_as(account), described_account);
-    let rail = query.required("rail", kinds::named_one(RAILS, |rail| rail));
-    let account = query.required("account", account);
-    let from = query.required("from", kinds::day().about("The first day of the statement."));
-    let to = query.required("to", kinds::day().about("The last one."));
-    if let (Some(first), Some(last)) = (from.peek(), to.peek())
-        && first > last
-    {
-        query.bad("from", "must not be after `to`");
-    }
-    let sound = query.finish()?;
-    let (rail, from, to) = (rail.get(&sound), from.get(&sound), to.get(&sound));
     let written = |date: Date| String::from_utf8_lossy(&date.ascii()).into_owned();
-    let asked = Asked {
-        rail: rail.to_owned(),
-        account: account.get(&sound),
-        from: written(from),
-        to: written(to),
-        digest: String::new(),
-    };
-    Ok((asked, rail, from, to))
+    Ok(read!(query {
+        required rail = "rail", kinds::named_one(RAILS, |rail| rail);
+        required account = "account", account;
+        required from = "from", kinds::day().about("The first day of the statement.");
+        required to = "to", kinds::day().about("The last one.");
+    } check {
+        if let (Some(first), Some(last)) = (from.peek(), to.peek())
+            && first > last
+        {
+            query.bad("from", "must not be after `to`");
+        }
+    } => {
+        let (rail_name, digest) = (rail.to_owned(), String::new());
+        (Asked { rail: rail_name, account, from: written(from), to: written(to), digest }, rail, from, to)
+    }))
 }
 
 fn described_account() -> Schema {
@@ -299,13 +324,6 @@ fn asked_all(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page
     query::filtered(query, list, "status", kinds::named_one(Status::ALL, Status::name))
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List reconciliations")
-        .command("reconciliation list", "List reconciliations, newest first", "--status failed")
-        .list(asked_all)
-        .answers(200, "ReconciliationPage", "Newest first")
-});
-
 async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("reconciliations", asked_all)?;
     let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
@@ -314,13 +332,6 @@ async fn list(call: Call) -> CallResult {
     let position = |(id, _): &&(Id, Summary)| id.as_bytes().to_vec();
     Ok(Done::ok(page_of(&page, rest, position, |(id, summary)| Some(show(*id, summary)))))
 }
-
-pub const READ: Endpoint<Handler> =
-    endpoint(CHAPTER, run!(read), || {
-        summary("Read how far a reconciliation is")
-            .answers(200, "Reconciliation", "The reconciliation")
-            .command("reconciliation show", "Show the progress and the figures of a reconciliation", "")
-    });
 
 async fn read(call: Call) -> CallResult {
     let (id, summary) = named(&call)?;
@@ -365,14 +376,6 @@ fn asked_items(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<&'static st
     query::filtered(query, list, "result", kinds::named_one(RESULTS, |result| result))
 }
 
-pub const ITEMS: Endpoint<Handler> = endpoint(CHAPTER, run!(items), || {
-    summary("List what came of each line")
-        .command("reconciliation items", "List the result of each line", "--result missingHere")
-        .about("In the order of the statement, then what is missing there. None before it is done.")
-        .list(asked_items)
-        .answers(200, "ReconciliationItemPage", "Items")
-});
-
 async fn items(call: Call) -> CallResult {
     let id = call.id()?;
     let (result, page) = call.listed(&format!("items of {id}"), asked_items)?;
@@ -400,35 +403,21 @@ async fn read_items(
     tokio::task::spawn_blocking(read).await.map_err(Problem::internal_error)?.map_err(failed)
 }
 
+fn refused() -> Schema {
+    let words = "A code: `operation_resolved`, `not_found`, or `deposit_booked`, where a line has booked this one of \
+        two micro-deposits before.";
+    schema::object().member("id", values::uuid()).member("error", schema::text().about(words))
+}
+
 pub enum Chosen {
     All,
     These(Vec<Id>),
 }
 
-pub const ACCEPT: Endpoint<Handler> = endpoint(CHAPTER, run!(accept), || {
-    summary("Resolve the operations that lines answer")
-        .command(
-            "reconciliation accept",
-            "Accept proposals: resolve the operations that lines answer",
-            "--all true",
-        )
-        .about(
-            "Each in a record of its own, as an operator's own word would: done, with the line's \
-                     reference. The line of one of two micro-deposits books that one alone: their \
-                     operation is resolved when both are. What is resolved already is not accepted again.",
-        )
-        .body("ReconciliationAcceptance")
-        .example("all proposals", r#"{"all":true}"#)
-        .answers(200, "ReconciliationAccepted", "How many, and which not")
-        .answers(202, "AskedApproval", "It waits for a second person")
-});
-
 async fn accept(call: Call) -> CallResult {
     let chosen = read_chosen(call.body.fields()?)?;
     let (id, summary) = named(&call)?;
-    if let Some(waiting) = call.waits_for_approval().await? {
-        return Ok(waiting);
-    }
+    approved!(call.waits_for_approval());
     let mut refused = Refused::new();
     let mut accepted = 0u64;
     if summary.status == Status::Done {
@@ -460,22 +449,22 @@ async fn accept(call: Call) -> CallResult {
 
 pub fn read_chosen(mut fields: Fields<'_>) -> Result<Chosen, Invalid> {
     let items = kinds::list(1..=ACCEPTED_MAX, kinds::uuid).about("Ids of items; or else `all`.");
-    let items = fields.optional("items", items);
-    let all = fields.optional("all", kinds::boolean().about("Only true."));
-    match (fields.has("all"), fields.has("items")) {
-        (true, true) => fields.bad("items", "does not go with `all`"),
-        (false, false) => {
-            fields.bad("items", "is required without `all`");
+    Ok(read!(fields {
+        optional items = "items", items;
+        optional all = "all", kinds::boolean().about("Only true.");
+    } check {
+        match (fields.has("all"), fields.has("items")) {
+            (true, true) => fields.bad("items", "does not go with `all`"),
+            (false, false) => fields.bad("items", "is required without `all`"),
+            _ => {}
         }
-        _ => {}
-    }
-    if all.peek_some() == Some(&false) {
-        fields.bad("all", "must be true");
-    }
-    let sound = fields.finish()?;
-    let _ = all.get(&sound);
-    let these = |items: Vec<Uuid>| Chosen::These(items.into_iter().map(Id::from).collect());
-    Ok(items.get(&sound).map_or(Chosen::All, these))
+        if all.peek_some() == Some(&false) {
+            fields.bad("all", "must be true");
+        }
+    } => {
+        let these = |items: Vec<Uuid>| Chosen::These(items.into_iter().map(Id::from).collect());
+        items.map_or(Chosen::All, these)
+    }))
 }
 
 struct Proposal {
@@ -612,34 +601,4 @@ fn entry(
             ..entry
         })
     })
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::schema::{list, object, one_of, text};
-    use api::openapi::values::{count, page, uuid};
-    let refused = object().member("id", uuid()).member(
-        "error",
-        text().about(
-            "A code: `operation_resolved`, `not_found`, or `deposit_booked`, where a line has \
-         booked this one of two micro-deposits before.",
-        ),
-    );
-    Chapter {
-        tag: CHAPTER,
-        about: "A bank's statement beside what went over its rail in live mode, of all tenants: what \
-             is on both sides, on one alone, and what answers an operation without an outcome.",
-        schemas: vec![
-            (
-                "ReconciliationBegun",
-                object().member("id", uuid()).member("status", one_of(Status::ALL.map(Status::name))),
-            ),
-            ("Reconciliation", reconciliation_schema()),
-            ("ReconciliationPage", page("Reconciliation")),
-            ("ReconciliationItem", item_schema()),
-            ("ReconciliationItemPage", page("ReconciliationItem")),
-            ("ReconciliationAcceptance", body(read_chosen).members_min(1)),
-            ("ReconciliationAccepted", object().member("accepted", count()).member("refused", list(refused))),
-        ],
-        ..Chapter::default()
-    }
 }

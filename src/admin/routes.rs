@@ -19,32 +19,6 @@ use domain::values::ids::Id;
 use hyper::Method;
 use std::sync::LazyLock;
 
-impl Route {
-    fn by(self, role: Role) -> Route {
-        Route { role, ..self }
-    }
-
-    fn approved_as(self, approval: Approvable) -> Route {
-        Route { approval: Some(approval), ..self }
-    }
-
-    fn decides_approval(self) -> Route {
-        Route { decides_approval: true, ..self }
-    }
-
-    fn with_csv(self) -> Route {
-        Route { takes_csv: true, ..self }
-    }
-
-    fn noted(self) -> Route {
-        Route { noted: true, ..self }
-    }
-
-    fn in_reserve(self) -> Route {
-        Route { in_reserve: true, ..self }
-    }
-}
-
 fn row(method: Method, path: &'static str, operation: &'static str, endpoint: Endpoint<Handler>) -> Route {
     Route {
         method,
@@ -63,77 +37,80 @@ fn row(method: Method, path: &'static str, operation: &'static str, endpoint: En
     }
 }
 
-#[rustfmt::skip] // A row is read across.
+macro_rules! rows {
+    ($($method:ident $path:literal $operation:literal = $endpoint:path $({ $($policy:ident = $is:expr),* })?;)*) => {
+        vec![$(Route { $($($policy: $is,)*)? ..row(Method::$method, $path, $operation, $endpoint) }),*]
+    };
+}
+
 pub fn routes() -> Vec<Route> {
-    use Role::{Admin, Support, Treasury};
-    let (get, post, patch) = (|| Method::GET, || Method::POST, || Method::PATCH);
-    vec![
-        row(post(), "/admin/tenants", "createTenant", tenants::CREATE).by(Admin),
-        row(get(), "/admin/tenants", "listTenants", tenants::LIST),
-        row(get(), "/admin/tenants/:id", "getTenant", tenants::READ),
-        row(patch(), "/admin/tenants/:id/settings", "updateSettings", tenants::SET_SETTINGS).by(Admin),
-        row(post(), "/admin/tenants/:id/live-status", "setLiveStatus", tenants::SET_LIVE_STATUS).by(Admin).approved_as(Approvable::LiveStatus).in_reserve(),
-        row(post(), "/admin/tenants/:id/resume", "resumeTenant", tenants::RESUME).by(Admin).noted().in_reserve(),
-        row(post(), "/admin/tenants/:id/keys", "createKey", keys::CREATE).by(Admin),
-        row(get(), "/admin/tenants/:id/keys", "listKeys", keys::LIST),
-        row(Method::DELETE, "/admin/keys/:keyId", "revokeKey", keys::REVOKE).by(Admin).in_reserve(),
-        row(post(), "/admin/keys/:keyId/rotate", "rotateKey", keys::ROTATE).by(Admin),
-        row(post(), "/admin/tenants/:id/adjustments", "createAdjustment", adjustments::CREATE).by(Treasury).approved_as(Approvable::Adjustments),
-        row(get(), "/admin/tenants/:id/statements", "getTenantStatement", statements::OF_TENANT),
-        row(get(), "/admin/statements", "getPlatformStatement", statements::OF_PLATFORM),
-        row(post(), "/admin/rates", "recordRate", rates::RECORD).by(Treasury).approved_as(Approvable::Rates).noted(),
-        row(get(), "/admin/rates", "listRates", rates::LIST),
-        row(Method::DELETE, "/admin/rates/pin", "unpinRate", rates::UNPIN).by(Treasury).approved_as(Approvable::Rates).noted(),
-        row(get(), "/admin/banks", "listAllBanks", banks::LIST),
-        row(get(), "/admin/cluster", "getCluster", cluster::READ),
-        row(post(), "/admin/cluster/hand-over", "handOver", cluster::HAND_OVER).by(Admin).in_reserve(),
-        row(get(), "/admin/status", "getStatus", state::READ),
-        row(post(), "/admin/snapshot", "takeSnapshot", state::SNAPSHOT).by(Admin).noted(),
-        row(post(), "/admin/clock/confirm", "confirmClock", state::CONFIRM_CLOCK).by(Admin).noted().in_reserve(),
-        row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", chargebacks::OPEN).by(Treasury).approved_as(Approvable::Adjustments),
-        row(post(), "/admin/chargebacks/:id/close", "closeChargeback", chargebacks::CLOSE).by(Treasury),
-        row(post(), "/admin/backup", "makeBackup", state::BACKUP).by(Admin),
-        row(get(), "/admin/crypto/payouts", "listAllCryptoPayouts", crypto::LIST),
-        row(post(), "/admin/crypto/payouts/:id/approve", "approveCryptoPayout", crypto::APPROVE).by(Treasury).approved_as(Approvable::CryptoPayouts),
-        row(post(), "/admin/crypto/payouts/:id/reject", "rejectCryptoPayout", crypto::REJECT).by(Treasury).approved_as(Approvable::CryptoPayouts),
-        row(post(), "/admin/tenants/:id/cop-payouts", "createCopPayout", cop_payouts::CREATE).by(Treasury).approved_as(Approvable::CopPayouts),
-        row(post(), "/admin/cop-payouts/:id/complete", "completeCopPayout", cop_payouts::COMPLETE).by(Treasury).approved_as(Approvable::CopPayouts),
-        row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", cop_payouts::FAIL).by(Treasury).approved_as(Approvable::CopPayouts),
-        row(post(), "/admin/banks/refresh", "refreshBanks", banks::REFRESH_NOW).by(Admin),
-        row(get(), "/admin/operations", "listOperations", operations::LIST),
-        row(post(), "/admin/operations/:id/resolve", "resolveOperation", operations::RESOLVE).by(Treasury).approved_as(Approvable::Operations),
-        row(post(), "/admin/reconciliations", "createReconciliation", reconciliations::CREATE).with_csv().by(Treasury).noted(),
-        row(get(), "/admin/reconciliations", "listReconciliations", reconciliations::LIST),
-        row(get(), "/admin/reconciliations/:id", "getReconciliation", reconciliations::READ),
-        row(get(), "/admin/reconciliations/:id/items", "listReconciliationItems", reconciliations::ITEMS),
-        row(post(), "/admin/reconciliations/:id/accept", "acceptReconciliation", reconciliations::ACCEPT).by(Treasury).approved_as(Approvable::Operations).noted(),
-        row(get(), "/admin/me", "getMe", operators::ME),
-        row(post(), "/admin/operators", "createOperator", operators::CREATE).by(Admin).approved_as(Approvable::Operators),
-        row(get(), "/admin/operators", "listOperators", operators::LIST),
-        row(get(), "/admin/operators/:id", "getOperator", operators::READ),
-        row(patch(), "/admin/operators/:id", "updateOperator", operators::CHANGE).by(Admin).approved_as(Approvable::Operators).in_reserve(),
-        row(post(), "/admin/operators/:id/rotate", "rotateOperator", operators::ROTATE).by(Admin).approved_as(Approvable::Operators).in_reserve(),
-        row(get(), "/admin/payments/:id", "getAnyPayment", people::READ_PAYMENT),
-        row(get(), "/admin/merchants/:id", "getAnyMerchant", people::READ_MERCHANT),
-        row(post(), "/admin/payments/:id/cancel", "cancelAnyPayment", people::CANCEL_PAYMENT).by(Support),
-        row(post(), "/admin/events/:id/resend", "resendAnyEvent", people::RESEND_EVENT).by(Support).noted(),
-        row(get(), "/admin/approvals", "listApprovals", approvals::LIST),
-        row(get(), "/admin/approvals/:id", "getApproval", approvals::READ),
-        row(post(), "/admin/approvals/:id/approve", "approveCall", approvals::APPROVE).by(Treasury).decides_approval(),
-        row(post(), "/admin/approvals/:id/reject", "rejectCall", approvals::REJECT).by(Treasury).decides_approval(),
-        row(get(), "/admin/audit", "listAudit", audit::LIST),
-        row(get(), "/admin/search", "searchAll", finding::SEARCH),
-        row(get(), "/admin/payments", "listAllPayments", finding::PAYMENTS),
-        row(get(), "/admin/payouts", "listAllPayouts", finding::PAYOUTS),
-        row(get(), "/admin/conversions", "listAllConversions", finding::CONVERSIONS),
-        row(get(), "/admin/cop-payouts", "listAllCopPayouts", finding::COP_PAYOUTS),
-        row(get(), "/admin/cop-payouts/:id", "getAnyCopPayout", finding::READ_COP_PAYOUT),
-        row(get(), "/admin/chargebacks", "listAllChargebacks", finding::CHARGEBACKS),
-        row(get(), "/admin/webhooks/deliveries", "listAllDeliveries", finding::DELIVERIES),
-        row(get(), "/admin/notices", "listNotices", notices::LIST),
-        row(post(), "/admin/notices/:id/give", "giveNotice", notices::GIVE).by(Treasury).approved_as(Approvable::Operations),
-        row(patch(), "/admin/banks/:code", "updateBank", banks::UPDATE).by(Admin),
-    ]
+    rows! {
+        POST "/admin/tenants" "createTenant" = tenants::CREATE { role = Role::Admin };
+        GET "/admin/tenants" "listTenants" = tenants::LIST;
+        GET "/admin/tenants/:id" "getTenant" = tenants::READ;
+        PATCH "/admin/tenants/:id/settings" "updateSettings" = tenants::SET_SETTINGS { role = Role::Admin };
+        POST "/admin/tenants/:id/live-status" "setLiveStatus" = tenants::SET_LIVE_STATUS { role = Role::Admin, approval = Some(Approvable::LiveStatus), in_reserve = true };
+        POST "/admin/tenants/:id/resume" "resumeTenant" = tenants::RESUME { role = Role::Admin, noted = true, in_reserve = true };
+        POST "/admin/tenants/:id/keys" "createKey" = keys::CREATE { role = Role::Admin };
+        GET "/admin/tenants/:id/keys" "listKeys" = keys::LIST;
+        DELETE "/admin/keys/:keyId" "revokeKey" = keys::REVOKE { role = Role::Admin, in_reserve = true };
+        POST "/admin/keys/:keyId/rotate" "rotateKey" = keys::ROTATE { role = Role::Admin };
+        POST "/admin/tenants/:id/adjustments" "createAdjustment" = adjustments::CREATE { role = Role::Treasury, approval = Some(Approvable::Adjustments) };
+        GET "/admin/tenants/:id/statements" "getTenantStatement" = statements::OF_TENANT;
+        GET "/admin/statements" "getPlatformStatement" = statements::OF_PLATFORM;
+        POST "/admin/rates" "recordRate" = rates::RECORD { role = Role::Treasury, approval = Some(Approvable::Rates), noted = true };
+        GET "/admin/rates" "listRates" = rates::LIST;
+        DELETE "/admin/rates/pin" "unpinRate" = rates::UNPIN { role = Role::Treasury, approval = Some(Approvable::Rates), noted = true };
+        GET "/admin/banks" "listAllBanks" = banks::LIST;
+        GET "/admin/cluster" "getCluster" = cluster::READ;
+        POST "/admin/cluster/hand-over" "handOver" = cluster::HAND_OVER { role = Role::Admin, in_reserve = true };
+        GET "/admin/status" "getStatus" = state::READ;
+        POST "/admin/snapshot" "takeSnapshot" = state::SNAPSHOT { role = Role::Admin, noted = true };
+        POST "/admin/clock/confirm" "confirmClock" = state::CONFIRM_CLOCK { role = Role::Admin, noted = true, in_reserve = true };
+        POST "/admin/tenants/:id/chargebacks" "openChargeback" = chargebacks::OPEN { role = Role::Treasury, approval = Some(Approvable::Adjustments) };
+        POST "/admin/chargebacks/:id/close" "closeChargeback" = chargebacks::CLOSE { role = Role::Treasury };
+        POST "/admin/backup" "makeBackup" = state::BACKUP { role = Role::Admin };
+        GET "/admin/crypto/payouts" "listAllCryptoPayouts" = crypto::LIST;
+        POST "/admin/crypto/payouts/:id/approve" "approveCryptoPayout" = crypto::APPROVE { role = Role::Treasury, approval = Some(Approvable::CryptoPayouts) };
+        POST "/admin/crypto/payouts/:id/reject" "rejectCryptoPayout" = crypto::REJECT { role = Role::Treasury, approval = Some(Approvable::CryptoPayouts) };
+        POST "/admin/tenants/:id/cop-payouts" "createCopPayout" = cop_payouts::CREATE { role = Role::Treasury, approval = Some(Approvable::CopPayouts) };
+        POST "/admin/cop-payouts/:id/complete" "completeCopPayout" = cop_payouts::COMPLETE { role = Role::Treasury, approval = Some(Approvable::CopPayouts) };
+        POST "/admin/cop-payouts/:id/fail" "failCopPayout" = cop_payouts::FAIL { role = Role::Treasury, approval = Some(Approvable::CopPayouts) };
+        POST "/admin/banks/refresh" "refreshBanks" = banks::REFRESH_NOW { role = Role::Admin };
+        GET "/admin/operations" "listOperations" = operations::LIST;
+        POST "/admin/operations/:id/resolve" "resolveOperation" = operations::RESOLVE { role = Role::Treasury, approval = Some(Approvable::Operations) };
+        POST "/admin/reconciliations" "createReconciliation" = reconciliations::CREATE { takes_csv = true, role = Role::Treasury, noted = true };
+        GET "/admin/reconciliations" "listReconciliations" = reconciliations::LIST;
+        GET "/admin/reconciliations/:id" "getReconciliation" = reconciliations::READ;
+        GET "/admin/reconciliations/:id/items" "listReconciliationItems" = reconciliations::ITEMS;
+        POST "/admin/reconciliations/:id/accept" "acceptReconciliation" = reconciliations::ACCEPT { role = Role::Treasury, approval = Some(Approvable::Operations), noted = true };
+        GET "/admin/me" "getMe" = operators::ME;
+        POST "/admin/operators" "createOperator" = operators::CREATE { role = Role::Admin, approval = Some(Approvable::Operators) };
+        GET "/admin/operators" "listOperators" = operators::LIST;
+        GET "/admin/operators/:id" "getOperator" = operators::READ;
+        PATCH "/admin/operators/:id" "updateOperator" = operators::CHANGE { role = Role::Admin, approval = Some(Approvable::Operators), in_reserve = true };
+        POST "/admin/operators/:id/rotate" "rotateOperator" = operators::ROTATE { role = Role::Admin, approval = Some(Approvable::Operators), in_reserve = true };
+        GET "/admin/payments/:id" "getAnyPayment" = people::READ_PAYMENT;
+        GET "/admin/merchants/:id" "getAnyMerchant" = people::READ_MERCHANT;
+        POST "/admin/payments/:id/cancel" "cancelAnyPayment" = people::CANCEL_PAYMENT { role = Role::Support };
+        POST "/admin/events/:id/resend" "resendAnyEvent" = people::RESEND_EVENT { role = Role::Support, noted = true };
+        GET "/admin/approvals" "listApprovals" = approvals::LIST;
+        GET "/admin/approvals/:id" "getApproval" = approvals::READ;
+        POST "/admin/approvals/:id/approve" "approveCall" = approvals::APPROVE { role = Role::Treasury, decides_approval = true };
+        POST "/admin/approvals/:id/reject" "rejectCall" = approvals::REJECT { role = Role::Treasury, decides_approval = true };
+        GET "/admin/audit" "listAudit" = audit::LIST;
+        GET "/admin/search" "searchAll" = finding::SEARCH;
+        GET "/admin/payments" "listAllPayments" = finding::PAYMENTS;
+        GET "/admin/payouts" "listAllPayouts" = finding::PAYOUTS;
+        GET "/admin/conversions" "listAllConversions" = finding::CONVERSIONS;
+        GET "/admin/cop-payouts" "listAllCopPayouts" = finding::COP_PAYOUTS;
+        GET "/admin/cop-payouts/:id" "getAnyCopPayout" = finding::READ_COP_PAYOUT;
+        GET "/admin/chargebacks" "listAllChargebacks" = finding::CHARGEBACKS;
+        GET "/admin/webhooks/deliveries" "listAllDeliveries" = finding::DELIVERIES;
+        GET "/admin/notices" "listNotices" = notices::LIST;
+        POST "/admin/notices/:id/give" "giveNotice" = notices::GIVE { role = Role::Treasury, approval = Some(Approvable::Operations) };
+        PATCH "/admin/banks/:code" "updateBank" = banks::UPDATE { role = Role::Admin };
+    }
 }
 
 static ROWS: LazyLock<Vec<Route>> = LazyLock::new(routes);
@@ -193,7 +170,7 @@ pub fn document() -> Document {
             state::chapter(),
             cluster::chapter(),
             Chapter {
-                tag: state::CHAPTER,
+                tag: "Server",
                 schemas: vec![("NewBackup", body(backups::wanted))],
                 ..Chapter::default()
             },

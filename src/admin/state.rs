@@ -12,31 +12,50 @@ use crate::gateway::services::Services;
 use crate::rails::evm::{Evm, Waits};
 use crate::rails::lane::LaneFigures;
 use crate::rates::FeedHealth;
-use api::endpoint::{Endpoint, endpoint};
-use api::openapi::document::Chapter;
-use api::openapi::operation::{Fills, summary};
+use api::endpoint::chapter;
+use api::openapi::operation::Fills;
 use api::openapi::schema::Schema;
 use api::openapi::values::count;
 use api::openapi::{schema, values};
 use api::problem::Problem;
 use api::shown;
 use api::writer::{self, Object};
-use domain::platform::acts::Deed;
+use domain::platform::acts::{Act, Deed};
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::atomic::Ordering;
 
-pub const CHAPTER: &str = "Server";
-
-pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("How the server is").command("status", "Show the state of the server", "").answers(
-        200,
-        "Status",
-        "Its figures",
-    )
-});
-
-async fn read(call: Call) -> CallResult {
-    Ok(Done::ok(show_status(&call.services, &call.services.engine.status())))
+chapter! { "Server", "How it is, and copies of what it knows.", {
+        "Status" = status_schema();
+        "LiveRail" = live_rail_schema();
+        "HaltedBook" = halted_schema();
+        "Feed" = feed_schema();
+    }
+    READ = run!(|call| Ok(Done::ok(show_status(&call.services, &call.services.engine.status())))), "How the server is" => {
+        command "status", "Show the state of the server", "";
+        answers 200, "Status", "Its figures";
+    };
+    CONFIRM_CLOCK = run!(confirm_clock), "Believe the machine's clock after it was set" => {
+        command "clock confirm", "Confirm that the machine's clock is right after it was set", "";
+        about "A step of more than a minute that the clock since boot does not explain is not believed: live \
+            money waits (503 `clock_stepped`) until the step is undone or confirmed here.";
+        answers_with 200, schema::object().member("stepMs", schema::integer()).member("now",
+            values::instant()), "How far the clock had been set; 0 when it was believed already";
+    };
+    SNAPSHOT = run!(snapshot), "Write a snapshot now" => {
+        command "snapshot", "Write snapshots now, so that the next start replays nothing", "";
+        answers_with 200, schema::object().member("walSeq", count()), "It holds everything up to here";
+    };
+    BACKUP = run!(backup), "Copy everything without stopping" => {
+        command "backup", "Have the server copy everything to a new directory on its disk",
+            "/mnt/backup/pasarela-2026-11-21";
+        operand "PATH", Fills::Directory("path"), "The directory to make";
+        body "NewBackup";
+        example "a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#;
+        answers_with 200, schema::object().member("path", schema::text()).member("walSeq", count()),
+            "The copy holds at least everything up to here";
+        refuses 409, &["directory_exists"];
+        refuses 500, &["backup_failed"];
+    };
 }
 
 shown! {
@@ -202,21 +221,6 @@ shown! {
     }
 }
 
-pub const CONFIRM_CLOCK: Endpoint<Handler> = endpoint(CHAPTER, run!(confirm_clock), || {
-    summary("Believe the machine's clock after it was set")
-        .command("clock confirm", "Confirm that the machine's clock is right after it was set", "")
-        .about(
-            "A step of more than a minute that the clock since boot does not explain is not \
-                     believed: live money waits (503 `clock_stepped`) until the step is undone or \
-                     confirmed here.",
-        )
-        .answers_with(
-            200,
-            schema::object().member("stepMs", schema::integer()).member("now", values::instant()),
-            "How far the clock had been set; 0 when it was believed already",
-        )
-});
-
 async fn confirm_clock(call: Call) -> CallResult {
     call.body.nothing()?;
     let step_ms = call.services.engine.clock.confirm();
@@ -224,36 +228,11 @@ async fn confirm_clock(call: Call) -> CallResult {
     Ok(Done::ok(Object::new().number("stepMs", step_ms).plain("now", call.services.now()).end()))
 }
 
-pub const SNAPSHOT: Endpoint<Handler> = endpoint(CHAPTER, run!(snapshot), || {
-    summary("Write a snapshot now")
-        .command("snapshot", "Write snapshots now, so that the next start replays nothing", "")
-        .answers_with(200, schema::object().member("walSeq", count()), "It holds everything up to here")
-});
-
 async fn snapshot(call: Call) -> CallResult {
     call.body.nothing()?;
     let seq = call.services.engine.snapshot().await.map_err(failure)?;
     Ok(Done::ok(Object::new().number("walSeq", seq).end()))
 }
-
-pub const BACKUP: Endpoint<Handler> = endpoint(CHAPTER, run!(backup), || {
-    summary("Copy everything without stopping")
-        .command(
-            "backup",
-            "Have the server copy everything to a new directory on its disk",
-            "/mnt/backup/pasarela-2026-11-21",
-        )
-        .operand("PATH", Fills::Directory("path"), "The directory to make")
-        .body("NewBackup")
-        .example("a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#)
-        .answers_with(
-            200,
-            schema::object().member("path", schema::text()).member("walSeq", count()),
-            "The copy holds at least everything up to here",
-        )
-        .refuses(409, &["directory_exists"])
-        .refuses(500, &["backup_failed"])
-});
 
 async fn backup(call: Call) -> CallResult {
     let path = backups::wanted(call.body.fields()?)?;
@@ -264,24 +243,12 @@ async fn backup(call: Call) -> CallResult {
     }
     let made = backups::make(data, path, move |log| engine.reader().checkpoint(log)).await?;
     let shown = made.show();
-    let act = call.act(Deed::BackedUp { directory: made.directory, seq: made.seq });
+    let (who, peer) = (call.operator.who().name.to_string(), call.peer.ip().to_string());
+    let deed = Deed::BackedUp { directory: made.directory, seq: made.seq };
+    let act = Act::of_operator(who, peer, call.request_id.clone(), deed);
     let (keep, _held) = call.keep();
     let audit = said(call.sign_about(None, None), &shown);
     let done = ask::Done { act: Some(act), audit };
     let trace = ask::done_and_answered(&call.services, done, keep, (200, &shown)).await?;
     Ok(Done::ok(shown).traced(trace))
-}
-
-pub fn chapter() -> Chapter {
-    Chapter {
-        tag: CHAPTER,
-        about: "How it is, and copies of what it knows.",
-        schemas: vec![
-            ("Status", status_schema()),
-            ("LiveRail", live_rail_schema()),
-            ("HaltedBook", halted_schema()),
-            ("Feed", feed_schema()),
-        ],
-        ..Chapter::default()
-    }
 }

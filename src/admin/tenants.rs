@@ -1,17 +1,16 @@
 //! Tenants, their settings and live status, and their halted books: which they are, and their way back.
 
-use super::call::{Call, CallResult, Done, Handler, page_of, run, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, approved, page_of, run, tenant_of};
 use crate::gateway::ask::{self, Changed, failure};
 use crate::gateway::keys::{Secret, stem};
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::rails::registry::Registry;
 use crate::recovery::rederive::{Rederived, rederive};
-use api::endpoint::{Endpoint, endpoint};
-use api::fields::{Fields, Got, Invalid, Kind as _, body, kind};
-use api::openapi::document::Chapter;
+use api::endpoint::chapter;
+use api::fields::{Fields, Invalid, Kind as _, body, kind, read};
 use api::openapi::kinds;
-use api::openapi::operation::{Fills, summary};
+use api::openapi::operation::Fills;
 use api::page::{ListOf, Page, bad_cursor};
 use api::problem::Problem;
 use api::query::{self, Query};
@@ -28,29 +27,75 @@ use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::resources::tenants::PlatformAsk;
 use domain::values::ids::{Id, Mode, PLATFORM, tenant_key};
 use domain::values::time::Timestamp;
+use std::borrow::Cow;
 use std::sync::Arc;
 
-const CHAPTER: &str = "Tenants";
-
-const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
-const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
-
-pub const CREATE: Endpoint<Handler> = endpoint(CHAPTER, run!(create), || {
-    summary("Open an account")
-        .command(
-            "tenant create",
-            "Create a tenant; its first two keys are shown only now",
-            "--name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'",
-        )
-        .body("NewTenant")
-        .example("a shop", r#"{"name":"mi tienda"}"#)
-        .example(
-            "with a fee of its own",
-            r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#,
-        )
-        .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown")
-})
-.shows(tenants::show_opened);
+chapter! { "Tenants", "The accounts of this server.", {
+        "NewTenant" = body(|fields| read_new(fields, &Settings::default()));
+        "OpenedTenant" = tenants::opened_schema();
+        "Tenant" = tenants::tenant_schema();
+        "TenantWithWarnings" = tenants::tenant_schema()
+            .optional("warnings",
+                list(text()).about("Only of a change to `active`; empty when nothing is missing."));
+        "TenantPage" = page("Tenant");
+        "ResumedTenant" = object().member("tenantId", uuid()).member("resumed", list(resumed_schema()));
+        "LiveStatusChange" = body(read_live_status);
+        "Settings" = settings::settings_schema();
+        "SettingsPart" = body(|fields| settings::read(&Settings::default(), fields));
+        "SettingsChange" = body(|fields| settings::change(&Settings::default(), fields));
+        "Error" = reference::description::error();
+    }
+    CREATE = run!(create), "Open an account" => {
+        command "tenant create", "Create a tenant; its first two keys are shown only now",
+            "--name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'";
+        body "NewTenant";
+        example "a shop", r#"{"name":"mi tienda"}"#;
+        example "with a fee of its own",
+            r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#;
+        answers 201, "OpenedTenant", "The account with both its keys: the only time they are shown";
+    } shows tenants::show_opened;
+    LIST = run!(list), "List accounts" => {
+        command "tenant list", "List tenants, newest first", "--limit 100";
+        list asked;
+        answers 200, "TenantPage", "Newest first";
+    };
+    READ = run!(read), "Read an account" => {
+        command "tenant get", "Show a tenant", "";
+        answers 200, "Tenant", "The account";
+    };
+    SET_SETTINGS = run!(set_settings), "Change settings" => {
+        command "tenant settings", "Change settings; what is not named stays",
+            "'{\"fees\": {\"c2p\": {\"percent\": \"1.2500\"}}}'";
+        operand "JSON", Fills::Body, "The settings to change";
+        about "What is not named stays as it is; objects are merged, lists replaced.";
+        body "SettingsChange";
+        example "a reserve", r#"{"reserveVes":"1000.00"}"#;
+        answers 200, "Settings", "All settings as they are now";
+        refuses 409, &["settings_changed"];
+    };
+    SET_LIVE_STATUS = run!(set_live_status), "Allow or forbid live mode" => {
+        command "tenant live-status", "Set whether a tenant may use live mode",
+            "active --reason \"contract signed\"";
+        operand "STATUS", Fills::Member("status"), "active, suspended or inactive";
+        about "A change sends `tenant.live_status_changed` in both modes. With `active` the answer has \
+            `warnings`: a text for each method that no rail serves, so that live calls of it are refused with \
+            `rail_not_configured`, and for each price that live mode needs and nothing gives \
+            (`rate_unavailable`); none of them keeps the status from being set.";
+        body "LiveStatusChange";
+        example "approve", r#"{"status":"active","reason":"documents checked"}"#;
+        waits;
+        answers 200, "TenantWithWarnings", "The account";
+        refuses 409, &["settings_changed"];
+    } shows tenants::show_changed;
+    RESUME = run!(resume), "Resume halted books" => {
+        command "tenant resume", "Resume a tenant's halted books, if their records verify", "";
+        about "A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is \
+            derived from all of its records, which are proved on the way; snapshots that say something else \
+            are removed. What does not prove right stays halted.";
+        answers 200, "ResumedTenant", "The account goes on in these modes";
+        refuses 409, &["tenant_not_halted", "book_not_proved"];
+    };
+}
 
 async fn create(call: Call) -> CallResult {
     let services = &*call.services;
@@ -76,11 +121,11 @@ async fn create(call: Call) -> CallResult {
 }
 
 fn read_new(mut fields: Fields<'_>, defaults: &Settings) -> Result<(String, Settings), Invalid> {
-    let name = fields.required("name", kinds::trimmed(NAME_CHARACTERS));
     let part = kinds::named("SettingsPart", |fields| settings::read(defaults, fields));
-    let given: Got<Option<Settings>> = fields.optional("settings", part);
-    let sound = fields.finish()?;
-    Ok((name.get(&sound).into_owned(), given.get(&sound).unwrap_or_else(|| defaults.clone())))
+    Ok(read!(fields {
+        required name = "name", kinds::trimmed(1..=120);
+        optional given = "settings", part;
+    } => (name.into_owned(), given.unwrap_or_else(|| defaults.clone()))))
 }
 
 /// Opens a tenant. Its settings are not pushed to its books yet.
@@ -105,13 +150,6 @@ fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Inv
     query::filtered(query, list, "liveAsked", asked)
 }
 
-pub const LIST: Endpoint<Handler> = endpoint(CHAPTER, run!(list), || {
-    summary("List accounts")
-        .command("tenant list", "List tenants, newest first", "--limit 100")
-        .list(asked)
-        .answers(200, "TenantPage", "Newest first")
-});
-
 async fn list(call: Call) -> CallResult {
     let (only_asked, page) = call.listed("tenants", asked)?;
     let after = match &page.after {
@@ -130,34 +168,11 @@ async fn list(call: Call) -> CallResult {
     Ok(Done::ok(page_of(&page, tenants, |last| last.number.to_be_bytes().to_vec(), show)))
 }
 
-pub const READ: Endpoint<Handler> = endpoint(CHAPTER, run!(read), || {
-    summary("Read an account").command("tenant get", "Show a tenant", "").answers(
-        200,
-        "Tenant",
-        "The account",
-    )
-});
-
 async fn read(call: Call) -> CallResult {
     let tenant = call.tenant()?;
     let live_asked_at = call.services.callers.directory.live_asked_at(tenant.number);
     Ok(Done::ok(tenants::show_asking(&tenant, live_asked_at)))
 }
-
-pub const SET_SETTINGS: Endpoint<Handler> = endpoint(CHAPTER, run!(set_settings), || {
-    summary("Change settings")
-        .command(
-            "tenant settings",
-            "Change settings; what is not named stays",
-            "'{\"fees\": {\"c2p\": {\"percent\": \"1.2500\"}}}'",
-        )
-        .operand("JSON", Fills::Body, "The settings to change")
-        .about("What is not named stays as it is; objects are merged, lists replaced.")
-        .body("SettingsChange")
-        .example("a reserve", r#"{"reserveVes":"1000.00"}"#)
-        .answers(200, "Settings", "All settings as they are now")
-        .refuses(409, &["settings_changed"])
-});
 
 async fn set_settings(call: Call) -> CallResult {
     let services = &*call.services;
@@ -183,22 +198,10 @@ async fn set_settings(call: Call) -> CallResult {
     Ok(Done::ok(settings::show(&tenant.tenant_settings.settings)).traced(trace))
 }
 
-pub const SET_LIVE_STATUS: Endpoint<Handler> = endpoint(CHAPTER, run!(set_live_status), || {
-summary("Allow or forbid live mode").command("tenant live-status", "Set whether a tenant may use live mode", "active --reason \"contract signed\"").operand("STATUS", Fills::Member("status"), "active, suspended or inactive")
-                .about("A change sends `tenant.live_status_changed` in both modes. With `active` the answer has `warnings`: a text for each method \
-                     that no rail serves, so that live calls of it are refused with `rail_not_configured`, and for each price that live mode needs \
-                     and nothing gives (`rate_unavailable`); none of them keeps the status from being set.")
-                .body("LiveStatusChange").example("approve", r#"{"status":"active","reason":"documents checked"}"#)
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "TenantWithWarnings", "The account").refuses(409, &["settings_changed"])
-}).shows(tenants::show_changed);
-
 async fn set_live_status(call: Call) -> CallResult {
     let (status, reason) = read_live_status(call.body.fields()?)?;
     let known = call.tenant()?;
-    if let Some(waiting) = call.waits_for_approval().await? {
-        return Ok(waiting);
-    }
+    approved!(call.waits_for_approval());
     let _turn = call.turns.of(known.number).await;
     let tenant = call.tenant()?;
     let is_activated = status == LiveStatus::Active;
@@ -229,11 +232,10 @@ fn read_live_status(mut fields: Fields<'_>) -> Result<(LiveStatus, Option<String
         |value: Value<'_>| value.text_known("active, suspended or inactive", LiveStatus::from_name),
         tenants::live_status,
     );
-    let status: Got<LiveStatus> = fields.required("status", status);
-    let reason = fields.optional("reason", kinds::prose(REASON_CHARACTERS));
-    let sound = fields.finish()?;
-    let reason = reason.get(&sound).map(|reason| reason.into_owned()).filter(|reason| !reason.is_empty());
-    Ok((status.get(&sound), reason))
+    Ok(read!(fields {
+        required status = "status", status;
+        optional reason = "reason", kinds::prose(0..=500);
+    } => (status, reason.map(Cow::into_owned).filter(|reason| !reason.is_empty()))))
 }
 
 fn unserved(rails: &Registry) -> Vec<String> {
@@ -274,14 +276,6 @@ shown! {
             count().about("That were not what the records lead to.");
     }
 }
-
-pub const RESUME: Endpoint<Handler> = endpoint(CHAPTER, run!(resume), || {
-    summary("Resume halted books").command("tenant resume", "Resume a tenant's halted books, if their records verify", "")
-                .about("A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is derived from all of its \
-                     records, which are proved on the way; snapshots that say something else are removed. What does not prove right stays halted.")
-                .answers(200, "ResumedTenant", "The account goes on in these modes")
-                .refuses(409, &["tenant_not_halted", "book_not_proved"])
-});
 
 async fn resume(call: Call) -> CallResult {
     call.body.nothing()?;
@@ -342,34 +336,4 @@ async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
         .await
         .map_err(failure)?;
     Ok(derived)
-}
-
-pub fn chapter() -> Chapter {
-    use api::openapi::schema::{list, object, text};
-    use api::openapi::values::{page, uuid};
-    let defaults = Settings::default();
-    Chapter {
-        tag: CHAPTER,
-        about: "The accounts of this server.",
-        schemas: vec![
-            ("NewTenant", body(|fields| read_new(fields, &defaults))),
-            ("OpenedTenant", tenants::opened_schema()),
-            ("Tenant", tenants::tenant_schema()),
-            (
-                "TenantWithWarnings",
-                tenants::tenant_schema().optional(
-                    "warnings",
-                    list(text()).about("Only of a change to `active`; empty when nothing is missing."),
-                ),
-            ),
-            ("TenantPage", page("Tenant")),
-            ("ResumedTenant", object().member("tenantId", uuid()).member("resumed", list(resumed_schema()))),
-            ("LiveStatusChange", body(read_live_status)),
-            ("Settings", settings::settings_schema()),
-            ("SettingsPart", body(|fields| settings::read(&defaults, fields))),
-            ("SettingsChange", body(|fields| settings::change(&defaults, fields))),
-            ("Error", reference::description::error()),
-        ],
-        ..Chapter::default()
-    }
 }

@@ -99,6 +99,37 @@ pub const fn endpoint<H: Copy>(
     Endpoint { chapter, handler, description, show: None }
 }
 
+/// `NAME = FUNCTION, "What it does" => { STEPS } shows FUNCTION;` declares endpoints of a chapter, for the audience whose
+/// `Handler` is in sight: each step is a method of [`Operation`], with what it is given.
+#[macro_export]
+macro_rules! endpoints {
+    ($chapter:expr; $(
+        $name:ident = $function:expr, $does:expr => { $($step:ident $($with:expr),*;)* } $(shows $show:expr)?;
+    )*) => {
+        $(pub const $name: $crate::endpoint::Endpoint<Handler> =
+            $crate::endpoint::endpoint($chapter, $function, || {
+                $crate::openapi::operation::summary($does)$(.$step($($with),*))*
+            })$(.shows($show))?;)*
+    };
+}
+
+/// A chapter: its heading, what is said of it, its schemas by name (whose parts may be named without their path),
+/// and its endpoints.
+#[macro_export]
+macro_rules! chapter {
+    ($tag:expr, $about:expr, { $(with $more:expr;)? $($name:literal = $is:expr;)* } $($endpoints:tt)*) => {
+        pub fn chapter() -> $crate::openapi::document::Chapter {
+            #[allow(unused_imports)]
+            use $crate::openapi::{schema::*, values::*};
+            let schemas: Vec<(&'static str, $crate::openapi::schema::Schema)> = vec![$(($name, $is)),*];
+            $(let schemas = [$more, schemas].concat();)?
+            $crate::openapi::document::Chapter { tag: $tag, about: $about, schemas, webhooks: Vec::new() }
+        }
+
+        $crate::endpoints! { $tag; $($endpoints)* }
+    };
+}
+
 /// The proof of a valid key; only authentication makes one.
 #[derive(Clone)]
 pub struct Caller {
@@ -464,4 +495,4 @@ macro_rules! described {
     };
 }
 
-pub use shown;
+pub use {chapter, endpoints, shown};

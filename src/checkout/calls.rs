@@ -23,10 +23,10 @@ use api::checkout::{
     Besides, address as show_address, priced, read_network, read_pesos, read_quantity, state as show_state,
 };
 use api::cop_payments::{self, read_code};
-use api::endpoint::{Endpoint, endpoint};
+use api::endpoint::endpoints;
 use api::fields::{Fields, Invalid, Kind as _};
 use api::openapi::kinds;
-use api::openapi::operation::{Operation, summary};
+use api::openapi::operation::Operation;
 use api::payments;
 use api::problem::Problem;
 use api::query::{self, Query};
@@ -117,13 +117,106 @@ fn asked_attempt(mut query: Query<'_>) -> Result<Option<Id>, Invalid> {
     Ok(attempt.get(&sound).map(Id::from))
 }
 
-pub const STATE: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(state), || {
-    summary("Where the session stands").query(asked_attempt).answers(
-        200,
-        "CheckoutState",
-        "Its state, and by what it can be paid now",
-    )
-});
+endpoints! { chapters::CHECKOUT_PAGE;
+    STATE = run!(state), "Where the session stands" => {
+        query asked_attempt;
+        answers 200, "CheckoutState", "Its state, and by what it can be paid now";
+    };
+    REQUEST = run!(request), "Begin to pay by C2P" => {
+        with pays;
+        body "CheckoutDebtor";
+        example "a payer at Banesco",
+            r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134}"#;
+        about MESSAGES;
+        answers 201, "C2pIntent", "The intent";
+    };
+    PAY = run!(pay), "Pay by C2P" => {
+        with pays;
+        body "CheckoutC2p";
+        example "the payer's key",
+            concat!(r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","debtorId":"V12345678","#,
+            r#""debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678"}"#,);
+        answers 200, "CheckoutState", "The state after the charge, with `failureCode` if it failed";
+        refuses 409, &["intent_mismatch", "intent_canceled", "intent_failed"];
+    };
+    CARD = run!(card), "Pay by card, or make a token of it" => {
+        with pays;
+        body "CheckoutCard";
+        example "an approved card of test mode",
+            concat!(r#"{"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"cvv":"123","#,
+            r#""holderName":"Ana Perez","holderId":"V12345678"}}"#,);
+        about "With `tokenize` nothing is charged: the answer is a token, with which `chargeCard` charges the \
+            card once, within 15 minutes, for the account whose session this is. The card waits in memory \
+            alone and is zeroed after. In live mode no rail takes cards.";
+        refuses 409, &["amount_changed"];
+        answers 200, "CheckoutState", "The state after the charge, with `failureCode` if it failed";
+        answers 201, "MadeCardToken", "The token, if one was asked for";
+    };
+    TRANSFER = run!(transfer), "Pay by a Pago Móvil that the buyer made" => {
+        with pays;
+        body "CheckoutPagoMovil";
+        example "a transfer of today",
+            concat!(r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
+            r#""reference":"00123456","date":"2026-11-21"}"#,);
+        about "The state's `pagoMovil` says where to and how much; its `quote` keeps that amount for this \
+            session, whatever the rate is when the transfer is looked for. A transfer pays for one thing. At \
+            most ten tries in a row, and then one a minute, of a session and of a client at one shop, together \
+            with those by card.";
+        answers 200, "CheckoutState", "The state after it, with `failureCode` if the transfer was not found; \
+            `processing` while the bank's notice is waited for";
+        refuses 409, &["reference_already_used"];
+    };
+    COLLECT = run!(collect), "Pay in pesos" => {
+        with pays;
+        body "CheckoutCop";
+        example "by QR", r#"{"channel":"qr"}"#;
+        about "The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It \
+            is fixed by this call; a new start fixes a new one. At most ten begin in a row in a session, and \
+            then one a minute; by a client at one shop sixty, and then ten a minute; by push and SMS as many \
+            as of `requestCheckoutC2p` besides, together with those.";
+        answers 201, "CopPayment", "The payment in pesos, with what the buyer does next";
+        answers 202, "CopPayment", "In live mode: nobody knows yet what the buyer does next, or whether the \
+            processor has the payment; it is asked";
+        refuses 400, &["amount_below_minimum"];
+        refuses 403, &["cop_not_enabled"];
+    };
+    SUBMIT_CODE = run!(submit_code), "Submit the SMS code of a payment in pesos" => {
+        with pays;
+        body "CopOtp";
+        example "the right one of test mode", r#"{"otp":"123456"}"#;
+        answers 200, "CheckoutState", "The state after it";
+        refuses 400, &["invalid_otp"];
+        about "Five codes may be tried of an attempt; when the fifth is wrong too, it fails with \
+            `otp_attempts_exhausted`, and another may begin. In live mode two may be tried.";
+        refuses 409, &["payment_not_pending", "channel_mismatch", "otp_attempts_exhausted"];
+    };
+    DEPOSIT_ADDRESS = run!(deposit_address), "Pay in USDT" => {
+        with pays;
+        body "CheckoutUsdt";
+        example "on Tron", r#"{"network":"TRC20","asset":"USDT"}"#;
+        about "A USDT is a dollar. The session is paid when what came to its addresses reaches the amount, \
+            whatever the networks.";
+        answers 201, "CheckoutAddress", "Where to, and how much";
+        answers 200, "CheckoutAddress", "The same, asked for again";
+        refuses 403, &["usdt_not_enabled"];
+    };
+    OPEN = run!(open), "Open a session of a payment link" => {
+        about "What `/pay/{slug}` does for a buyer. Needs no key. A client opens at most 50 sessions of a link \
+            in a row, and then one a second; all together 500, and then 20 a second. Links that are not there \
+            are counted too: `[limits] misses_burst`.";
+        body_optional "LinkQuantity";
+        example "two", r#"{"quantity":2}"#;
+        answers 201, "CheckoutSession", "The session with its clientSecret";
+        refuses 400, &["invalid_json", "invalid_data"];
+        refuses 404, &["not_found"];
+        refuses 408, &["request_timeout"];
+        refuses 413, &["payload_too_large"];
+        refuses 415, &["unsupported_media_type"];
+        refuses 429, &["rate_limited"];
+        refuses 500, &["internal_error"];
+        refuses 503, &["overloaded", "shutting_down", "storage_unavailable"];
+    };
+}
 
 async fn state(call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
@@ -170,17 +263,6 @@ fn decided(
     Ok(reply.header(header::CACHE_CONTROL, NO_STORE))
 }
 
-pub const REQUEST: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(request), || {
-    pays(summary("Begin to pay by C2P"))
-        .body("CheckoutDebtor")
-        .example(
-            "a payer at Banesco",
-            r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134}"#,
-        )
-        .about(MESSAGES)
-        .answers(201, "C2pIntent", "The intent")
-});
-
 async fn request(mut call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_request(fields, &services.banks.now())?);
@@ -190,20 +272,6 @@ async fn request(mut call: Call<'_>) -> Result<Reply, Problem> {
     decided(&call, visit.shop.tenant_key, payments::c2p::intent, Ok(settled))
 }
 
-pub const PAY: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(pay), || {
-    pays(summary("Pay by C2P"))
-        .body("CheckoutC2p")
-        .example(
-            "the payer's key",
-            concat!(
-                r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","debtorId":"V12345678","#,
-                r#""debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678"}"#,
-            ),
-        )
-        .answers(200, "CheckoutState", "The state after the charge, with `failureCode` if it failed")
-        .refuses(409, &["intent_mismatch", "intent_canceled", "intent_failed"])
-});
-
 async fn pay(mut call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_execution(fields, &services.banks.now())?);
@@ -211,26 +279,6 @@ async fn pay(mut call: Call<'_>) -> Result<Reply, Problem> {
     let settled = visit.pay(intent, Some(debtor), token).await?;
     state_reply_after(&visit, intent, &settled).await
 }
-
-pub const CARD: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(card), || {
-    pays(summary("Pay by card, or make a token of it"))
-        .body("CheckoutCard")
-        .example(
-            "an approved card of test mode",
-            concat!(
-                r#"{"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"cvv":"123","#,
-                r#""holderName":"Ana Perez","holderId":"V12345678"}}"#,
-            ),
-        )
-        .about(
-            "With `tokenize` nothing is charged: the answer is a token, with which `chargeCard` \
-                 charges the card once, within 15 minutes, for the account whose session this is. The card \
-                 waits in memory alone and is zeroed after. In live mode no rail takes cards.",
-        )
-        .refuses(409, &["amount_changed"])
-        .answers(200, "CheckoutState", "The state after the charge, with `failureCode` if it failed")
-        .answers(201, "MadeCardToken", "The token, if one was asked for")
-});
 
 async fn card(mut call: Call<'_>) -> Result<Reply, Problem> {
     let read = |fields: Fields<'_>| Ok(read_card_call(fields)?);
@@ -251,31 +299,6 @@ pub fn tokenized(visit: &Visit<'_>, card: Arc<Card>) -> Result<Vec<u8>, Problem>
     let terms = (is_live(tenant_key), services.now(), card_vault::LASTS);
     Ok(show_token(&token, &mark, tenant_key, expiry, terms))
 }
-
-pub const TRANSFER: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(transfer), || {
-    pays(summary("Pay by a Pago Móvil that the buyer made"))
-        .body("CheckoutPagoMovil")
-        .example(
-            "a transfer of today",
-            concat!(
-                r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
-                r#""reference":"00123456","date":"2026-11-21"}"#,
-            ),
-        )
-        .about(
-            "The state's `pagoMovil` says where to and how much; its `quote` keeps that amount for \
-                 this session, whatever the rate is when the transfer is looked for. A transfer pays for one \
-                 thing. At most ten tries in a row, and then one a minute, of a session and of a client at \
-                 one shop, together with those by card.",
-        )
-        .answers(
-            200,
-            "CheckoutState",
-            "The state after it, with `failureCode` if the transfer was not \
-                 found; `processing` while the bank's notice is waited for",
-        )
-        .refuses(409, &["reference_already_used"])
-});
 
 async fn transfer(mut call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
@@ -303,27 +326,6 @@ pub fn may_collect(
     payer.map_or(Ok(()), |phone| limits.message(client, &visit.session, phone))
 }
 
-pub const COLLECT: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(collect), || {
-    pays(summary("Pay in pesos"))
-        .body("CheckoutCop")
-        .example("by QR", r#"{"channel":"qr"}"#)
-        .about(
-            "The total is the dollars times the market's rate and 2.5 percent, rounded up to whole \
-                 pesos. It is fixed by this call; a new start fixes a new one. At most ten begin in a row in \
-                 a session, and then one a minute; by a client at one shop sixty, and then ten a minute; by \
-                 push and SMS as many as of `requestCheckoutC2p` besides, together with those.",
-        )
-        .answers(201, "CopPayment", "The payment in pesos, with what the buyer does next")
-        .answers(
-            202,
-            "CopPayment",
-            "In live mode: nobody knows yet what the buyer does next, or whether \
-                 the processor has the payment; it is asked",
-        )
-        .refuses(400, &["amount_below_minimum"])
-        .refuses(403, &["cop_not_enabled"])
-});
-
 async fn collect(mut call: Call<'_>) -> Result<Reply, Problem> {
     let (services, named) = (call.services, call.named);
     let read = |fields: Fields<'_>| {
@@ -337,39 +339,12 @@ async fn collect(mut call: Call<'_>) -> Result<Reply, Problem> {
     decided(&call, visit.shop.tenant_key, cop_payments::created, Ok(settled))
 }
 
-pub const SUBMIT_CODE: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(submit_code), || {
-    pays(summary("Submit the SMS code of a payment in pesos"))
-        .body("CopOtp")
-        .example("the right one of test mode", r#"{"otp":"123456"}"#)
-        .answers(200, "CheckoutState", "The state after it")
-        .refuses(400, &["invalid_otp"])
-        .about(
-            "Five codes may be tried of an attempt; when the fifth is wrong too, it fails with \
-                 `otp_attempts_exhausted`, and another may begin. In live mode two may be tried.",
-        )
-        .refuses(409, &["payment_not_pending", "channel_mismatch", "otp_attempts_exhausted"])
-});
-
 async fn submit_code(mut call: Call<'_>) -> Result<Reply, Problem> {
     let (visit, code) = called(&mut call, |fields| Ok(read_code(fields)?)).await?;
     let settled = visit.submit_code(code).await?;
     let attempt = visit.attempts.cop.as_ref().map_or(visit.session.id, |payment| payment.id);
     state_reply_after(&visit, attempt, &settled).await
 }
-
-pub const DEPOSIT_ADDRESS: Endpoint<Handler> =
-    endpoint(chapters::CHECKOUT_PAGE, run!(deposit_address), || {
-        pays(summary("Pay in USDT"))
-            .body("CheckoutUsdt")
-            .example("on Tron", r#"{"network":"TRC20","asset":"USDT"}"#)
-            .about(
-                "A USDT is a dollar. The session is paid when what came to its addresses reaches the \
-                 amount, whatever the networks.",
-            )
-            .answers(201, "CheckoutAddress", "Where to, and how much")
-            .answers(200, "CheckoutAddress", "The same, asked for again")
-            .refuses(403, &["usdt_not_enabled"])
-    });
 
 async fn deposit_address(mut call: Call<'_>) -> Result<Reply, Problem> {
     let read = |fields: Fields<'_>| Ok(read_network(fields)?);
@@ -435,26 +410,6 @@ pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<N
         }),
     })
 }
-
-pub const OPEN: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(open), || {
-    summary("Open a session of a payment link")
-        .about(
-            "What `/pay/{slug}` does for a buyer. Needs no key. A client opens at most 50 sessions of \
-                 a link in a row, and then one a second; all together 500, and then 20 a second. Links that \
-                 are not there are counted too: `[limits] misses_burst`.",
-        )
-        .body_optional("LinkQuantity")
-        .example("two", r#"{"quantity":2}"#)
-        .answers(201, "CheckoutSession", "The session with its clientSecret")
-        .refuses(400, &["invalid_json", "invalid_data"])
-        .refuses(404, &["not_found"])
-        .refuses(408, &["request_timeout"])
-        .refuses(413, &["payload_too_large"])
-        .refuses(415, &["unsupported_media_type"])
-        .refuses(429, &["rate_limited"])
-        .refuses(500, &["internal_error"])
-        .refuses(503, &["overloaded", "shutting_down", "storage_unavailable"])
-});
 
 async fn open(call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;

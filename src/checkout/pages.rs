@@ -22,7 +22,7 @@ use crate::checkout::words::{Language, Words};
 use crate::http::respond::{HTML, Reply};
 use crate::pages::form::Form;
 use crate::pages::inside::with_query;
-use crate::pages::shell::private;
+use crate::pages::shell::{private, told};
 use api::problem::Problem;
 use askama::Template;
 use domain::platform::settings;
@@ -155,6 +155,7 @@ pub fn place(form: &Form) -> Option<(Network, Asset)> {
     Some((network, asset))
 }
 
+/// The frame of a page: whose it is, and the session that it is of, if it is of one.
 struct Shell {
     w: &'static Words,
     lang: &'static str,
@@ -168,6 +169,32 @@ struct Shell {
     other_language: String,
     refreshes: bool,
     embedded: bool,
+    bill: Bill,
+    handle: Handle,
+}
+
+#[derive(Default)]
+struct Bill {
+    amount: String,
+    description: Option<String>,
+    reference: Option<String>,
+    /// The USDT that came before it was paid.
+    came: Option<String>,
+}
+
+#[derive(Default)]
+struct Handle {
+    session: String,
+    secret: String,
+    status: &'static str,
+    base: String,
+    parent: String,
+    cause: &'static str,
+    attempt: Option<Id>,
+    /// The attempt that began last, as far as the page knows.
+    newest: Option<Id>,
+    /// The amount in USDT that had come when the page was made.
+    received: String,
 }
 
 impl Shell {
@@ -202,6 +229,8 @@ impl Shell {
             other_language,
             refreshes: false,
             embedded: false,
+            bill: Bill::default(),
+            handle: Handle::default(),
         }
     }
 }
@@ -253,13 +282,7 @@ pub fn problem_page(problem: &Problem, language: Language) -> Result<Reply, Prob
 }
 
 fn answer(problem: &Problem, shown: TroublePage, origins: Option<&[String]>) -> Result<Reply, Problem> {
-    let reply = page(problem.status, shown.render(), origins)?;
-    let allow = problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok());
-    Ok(match (problem.retry_after, allow) {
-        (Some(seconds), _) => reply.header(header::RETRY_AFTER, HeaderValue::from(seconds.get())),
-        (None, Some(allow)) => reply.header(header::ALLOW, allow),
-        (None, None) => reply,
-    })
+    Ok(told(page(problem.status, shown.render(), origins)?, problem))
 }
 
 /// The words of a problem's page. It may come after a charge, of which it says nothing: it leads to

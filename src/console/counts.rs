@@ -2,6 +2,7 @@
 //! is in it is not read, and a count ends at a bound); webhook endpoints that take nothing: enabled, and none of the
 //! newest deliveries arrived; and the events that were given up after their last try.
 
+use crate::admin;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -97,19 +98,9 @@ pub struct Untaken {
 
 pub fn find(services: &Services, budget: &ReadBudget) -> Result<Untaken, Stopped> {
     let reader = services.engine.reader();
-    let prefix = index::webhooks();
-    let end = [prefix.as_slice(), &[0xFF; 25]].concat();
     let mut untaken = Untaken::default();
-    for entry in reader.index_scan(&prefix, &end, false).take(ENDPOINTS_MAX) {
+    for (tenant, id) in admin::webhook_endpoints(services)?.into_iter().take(ENDPOINTS_MAX) {
         budget.spend()?;
-        let (key, _) = entry.map_err(Unreadable::from)?;
-        let rest = &key[prefix.len()..];
-        let (Some(tenant), Some(id)) = (
-            rest.get(..8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes),
-            rest.get(8..).and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes),
-        ) else {
-            continue;
-        };
         let found = history::entity(reader, tenant, EntityId::webhook(id))?;
         let Some(Entity::Webhook(webhook)) = found.as_deref() else { continue };
         let url = || webhook.url.clone();

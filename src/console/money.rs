@@ -2,14 +2,13 @@
 
 use super::at_bank::{self, AnswerFrom, AtBank};
 use super::{Here, Made, advice, after, may, path};
+use crate::admin;
 use crate::gateway::services::Services;
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
 use crate::pages::view::{self, Block, Cell, Fact, Input, Page, Table, Tone};
-use crate::store::history;
-use crate::store::read_budget::{ReadBudget, Stopped};
 use api::operators::masked;
 use api::problem::Problem;
 use domain::entities::Entity;
@@ -17,7 +16,7 @@ use domain::entities::means::Method;
 use domain::entities::payment::Status;
 use domain::events::EventKind;
 use domain::platform::operators::Role;
-use domain::values::ids::{EntityId, Id, Mode, PLATFORM, tenant_key};
+use domain::values::ids::Id;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -86,34 +85,7 @@ async fn by_id(services: &Arc<Services>, text: &str) -> Result<Vec<Value>, Probl
 }
 
 async fn find(services: &Arc<Services>, id: Id) -> Result<Option<(u64, Arc<Entity>)>, Problem> {
-    let read = move |services: &Services, budget: &ReadBudget| among_all(services, id, budget);
-    services.read_pool.read(services, PLATFORM, read).await
-}
-
-fn among_all(
-    services: &Services,
-    id: Id,
-    budget: &ReadBudget,
-) -> Result<Option<(u64, Arc<Entity>)>, Stopped> {
-    let ids = [
-        EntityId::payment(id),
-        EntityId::cop_payment(id),
-        EntityId::payout(id),
-        EntityId::cop_payout(id),
-        EntityId::crypto_payout(id),
-    ];
-    for tenant in services.callers.directory.tenants() {
-        for mode in [Mode::Live, Mode::Test] {
-            let key = tenant_key(tenant.number, mode);
-            budget.spend()?;
-            for id in ids {
-                if let Some(found) = history::entity(services.engine.reader(), key, id)? {
-                    return Ok(Some((key, found)));
-                }
-            }
-        }
-    }
-    Ok(None)
+    admin::among_all(services, timeline::ids(id).into()).await
 }
 
 fn shown(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Value {
@@ -125,15 +97,7 @@ fn shown(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Value {
         Entity::CryptoPayout(payout) => api::crypto::show(payout),
         other => api::payments::show_entity(other).unwrap_or_default(),
     };
-    let mut shown: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let number = u32::try_from(tenant / 2).unwrap_or_default();
-    let id = services.callers.directory.tenant_numbered(number).map(|tenant| tenant.id.to_string());
-    let mode = if domain::values::ids::is_live(tenant) { Mode::Live } else { Mode::Test };
-    if let Some(members) = shown.as_object_mut() {
-        members.insert("tenantId".to_owned(), id.into());
-        members.insert("mode".to_owned(), mode.name().into());
-    }
-    shown
+    serde_json::from_slice(&admin::owned(&services.callers, tenant, body)).unwrap_or_default()
 }
 
 fn facts(visit: &Here<'_>, of: &Value, names: &[&str]) -> Vec<Fact> {

@@ -16,6 +16,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
+#[derive(Default)]
 pub struct Shell {
     pub brand: String,
     pub who: String,
@@ -33,15 +34,11 @@ impl Shell {
     pub fn guest(brand: String, base: &str, language: Language, arrival: &Arrival) -> Shell {
         Shell {
             brand,
-            who: String::new(),
             class: "guest",
             home: base.to_owned(),
             logout: format!("{base}/logout"),
-            search: None,
-            sought: String::new(),
-            banner: None,
-            nav: Vec::new(),
             other_language: other_language(language, arrival),
+            ..Shell::default()
         }
     }
 }
@@ -91,6 +88,16 @@ pub fn write(page: &Page, shell: &Shell, on: &Writing<'_>) -> Result<Reply, Prob
 /// The referrer stays at home; without one browsers say of a form that it comes from nowhere.
 pub fn safe(reply: Reply) -> Reply {
     private(reply, "same-origin").header(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
+}
+
+/// With when to try again, or what the address takes, where a problem says it.
+pub fn told(reply: Reply, problem: &Problem) -> Reply {
+    let allow = problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok());
+    match (problem.retry_after, allow) {
+        (Some(seconds), _) => reply.header(header::RETRY_AFTER, seconds.get().into()),
+        (None, Some(allow)) => reply.header(header::ALLOW, allow),
+        (None, None) => reply,
+    }
 }
 
 pub fn private(reply: Reply, referrer: &'static str) -> Reply {

@@ -15,7 +15,6 @@ use api::problem::Problem;
 use bytes::Bytes;
 use domain::values::ids::Id;
 use hyper::Method;
-use hyper::header::{self, HeaderValue};
 use serde_json::Value;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -138,14 +137,7 @@ impl<W> Site<W> {
         let page = shell::trouble(problem, arrival.request_id.as_str(), self.base, language);
         let reply = shell::write(&page, &self.guest(language, arrival), &Writing { language, csrf: "" });
         let reply = reply.unwrap_or_else(|unrendered| Reply::problem(&unrendered, &arrival.request_id));
-        let reply = match problem.retry_after {
-            Some(seconds) => reply.header(header::RETRY_AFTER, seconds.get().into()),
-            None => reply,
-        };
-        match problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
-            Some(allow) => reply.header(header::ALLOW, allow),
-            None => reply,
-        }
+        shell::told(reply, problem)
     }
 }
 

@@ -26,6 +26,17 @@ pub struct Timeline {
     pub events: Vec<(Id, EventKind)>,
 }
 
+/// What may have a timeline under this id.
+pub fn ids(id: Id) -> [EntityId; 5] {
+    [
+        EntityId::payment(id),
+        EntityId::cop_payment(id),
+        EntityId::payout(id),
+        EntityId::cop_payout(id),
+        EntityId::crypto_payout(id),
+    ]
+}
+
 pub async fn of(
     services: &Arc<Services>,
     tenant: u64,
@@ -33,16 +44,9 @@ pub async fn of(
     language: Language,
 ) -> Result<Timeline, Problem> {
     let id = Id::parse(id).ok_or_else(Problem::not_found)?;
-    let kinds = [
-        EntityId::payment(id),
-        EntityId::cop_payment(id),
-        EntityId::payout(id),
-        EntityId::cop_payout(id),
-        EntityId::crypto_payout(id),
-    ];
     let reader = services.engine.reader();
     let mut entity = None;
-    for kind in kinds {
+    for kind in ids(id) {
         if entity.is_none() && history::entity(reader, tenant, kind)?.is_some() {
             entity = Some(kind);
         }

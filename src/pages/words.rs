@@ -4,7 +4,7 @@
 use crate::language::Language;
 
 pub fn words(language: Language, name: &str) -> &str {
-    let found = WORDS.iter().find(|(known, ..)| *known == name);
+    let found = WORDS.iter().find(|(names, ..)| names.split(' ').any(|known| known == name));
     found.map_or(name, |(_, spanish, english)| language.say(spanish, english))
 }
 
@@ -17,27 +17,24 @@ pub fn overlaps(language: Language) -> [(&'static str, &'static str); 3] {
     ]
 }
 
+/// Names with the same words share a row.
 #[rustfmt::skip]
 static WORDS: &[(&str, &str, &str)] = &[
     // States.
-    ("PENDING", "Pendiente", "Pending"),
+    ("PENDING pending", "Pendiente", "Pending"),
     ("COMPLETED", "Cobrado", "Completed"),
-    ("FAILED", "Fallido", "Failed"),
-    ("CANCELED", "Cancelado", "Canceled"),
-    ("REVERSED", "Reversado", "Reversed"),
-    ("pending", "Pendiente", "Pending"),
+    ("FAILED failed", "Fallido", "Failed"),
+    ("CANCELED canceled", "Cancelado", "Canceled"),
+    ("REVERSED reversed", "Reversado", "Reversed"),
     ("processing", "En el banco", "At the bank"),
     ("completed", "Completado", "Completed"),
-    ("failed", "Fallido", "Failed"),
-    ("canceled", "Cancelado", "Canceled"),
-    ("reversed", "Reversado", "Reversed"),
     ("refunded", "Reintegrado", "Refunded"),
     ("verified", "Verificado", "Verified"),
     ("unverified", "Sin verificar", "Unverified"),
     ("enabled", "Activo", "Enabled"),
     ("disabled", "Desactivado", "Disabled"),
     ("delivered", "Entregado", "Delivered"),
-    ("active", "Activo", "Active"),
+    ("active isActive", "Activo", "Active"),
     ("inactive", "Inactivo", "Inactive"),
     ("suspended", "Suspendido", "Suspended"),
     ("open", "Abierto", "Open"),
@@ -71,7 +68,7 @@ static WORDS: &[(&str, &str, &str)] = &[
     // Kinds.
     ("payment", "Cobro", "Payment"),
     ("payout", "Pago", "Payout"),
-    ("merchant", "Vendedor", "Seller"),
+    ("merchant merchantId merchantName", "Vendedor", "Seller"),
     ("instant", "A cuenta propia", "To own account"),
     ("account", "A cuenta", "To an account"),
     ("change", "Vuelto", "Change"),
@@ -93,12 +90,12 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("cop_payout", "Pago en pesos", "Peso payout"),
     ("crypto_payout", "Pago en USDT", "USDT payout"),
     ("crypto_deposit", "Depósito en USDT", "USDT deposit"),
-    ("batch", "Lote", "Batch"),
-    ("checkout_session", "Sesión de cobro", "Checkout session"),
+    ("batch batchId", "Lote", "Batch"),
+    ("checkout_session checkoutSessionId checkoutSession", "Sesión de cobro", "Checkout session"),
     ("product", "Producto", "Product"),
     ("payment_link", "Enlace de pago", "Payment link"),
     ("event", "Evento", "Event"),
-    ("tenant", "Comercio", "Tenant"),
+    ("tenant tenantId", "Comercio", "Tenant"),
     // Kinds of operations at banks.
     ("c2p", "Cobro por C2P", "C2P charge"),
     ("c2p_reversal", "Reverso de un C2P", "Reversal of a C2P charge"),
@@ -110,13 +107,7 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("id", "Id", "Id"),
     ("paymentId", "Id del cobro", "Payment's id"),
     ("payoutId", "Id del pago", "Payout's id"),
-    ("merchantId", "Vendedor", "Seller"),
-    ("merchantName", "Vendedor", "Seller"),
-    ("tenantId", "Comercio", "Tenant"),
-    ("batchId", "Lote", "Batch"),
     ("operationId", "Operación bancaria", "Bank operation"),
-    ("checkoutSessionId", "Sesión de cobro", "Checkout session"),
-    ("checkoutSession", "Sesión de cobro", "Checkout session"),
     ("payoutMethodId", "Método de pago", "Payout method"),
     ("externalRef", "Tu referencia", "Your reference"),
     ("attempt", "Intento", "Attempt"),
@@ -129,15 +120,12 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("mode", "Modo", "Mode"),
     ("amount", "Monto", "Amount"),
     ("currency", "Moneda", "Currency"),
-    ("usdAmount", "Monto (US$)", "Amount (US$)"),
-    ("vesAmount", "Monto (Bs)", "Amount (Bs)"),
-    ("amountVes", "Monto (Bs)", "Amount (Bs)"),
+    ("usdAmount amountUsd", "Monto (US$)", "Amount (US$)"),
+    ("vesAmount amountVes monto", "Monto (Bs)", "Amount (Bs)"),
     ("amountCop", "Monto (COP)", "Amount (COP)"),
-    ("amountUsd", "Monto (US$)", "Amount (US$)"),
     ("priceUsd", "Precio (US$)", "Price (US$)"),
     ("slug", "Final de la dirección", "End of the address"),
     ("amountUsdt", "Monto (USDT)", "Amount (USDT)"),
-    ("monto", "Monto (Bs)", "Amount (Bs)"),
     ("concepto", "Concepto", "Description"),
     ("bcvRate", "Tasa BCV", "BCV rate"),
     ("feeVes", "Comisión (Bs)", "Fee (Bs)"),
@@ -158,8 +146,7 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("reversalRef", "Referencia de la devolución", "Return's reference"),
     ("reversalType", "Tipo de devolución", "Kind of return"),
     ("description", "Descripción", "Description"),
-    ("bankCode", "Banco", "Bank"),
-    ("bank", "Banco", "Bank"),
+    ("bankCode bank", "Banco", "Bank"),
     ("destination", "Destino", "Destination"),
     ("accountNumber", "Cuenta", "Account"),
     ("accountType", "Tipo de cuenta", "Account type"),
@@ -168,14 +155,11 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("wallet", "Billetera", "Wallet"),
     ("holderName", "Titular", "Holder"),
     ("documentType", "Tipo de documento", "Document type"),
-    ("documentNumber", "Documento", "Document"),
-    ("phone", "Teléfono", "Phone"),
-    ("identification", "Documento", "Document"),
-    ("contactEmail", "Correo", "E-mail"),
-    ("contactPhone", "Teléfono", "Phone"),
+    ("documentNumber identification document", "Documento", "Document"),
+    ("phone contactPhone", "Teléfono", "Phone"),
+    ("contactEmail email", "Correo", "E-mail"),
     ("name", "Nombre", "Name"),
-    ("email", "Correo", "E-mail"),
-    ("url", "Dirección", "Address"),
+    ("url address", "Dirección", "Address"),
     ("events", "Eventos", "Events"),
     ("retry", "Reintentos", "Retries"),
     ("none", "No", "None"),
@@ -184,7 +168,6 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("hex", "El cuerpo solo", "The body alone"),
     ("timestamped", "Con el segundo del envío", "With the second of sending"),
     ("livemode", "Modo real", "Live mode"),
-    ("isActive", "Activo", "Active"),
     ("fromMerchantBalance", "Del saldo del vendedor", "From the seller's balance"),
     ("createdAt", "Creado", "Created"),
     ("completedAt", "Cobrado el", "Completed"),
@@ -198,19 +181,17 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("balanceHoldHours", "Horas de retención", "Hold, in hours"),
     ("ledgerNetVes", "Saldo contable (Bs)", "Ledger balance (Bs)"),
     ("reserveVes", "Reserva (Bs)", "Reserve (Bs)"),
-    ("heldVes", "Retenido (Bs)", "Held (Bs)"),
+    ("heldVes pendingVes", "Retenido (Bs)", "Held (Bs)"),
     ("availableVes", "Disponible (Bs)", "Available (Bs)"),
     ("convertedVes", "Convertido (Bs)", "Converted (Bs)"),
     ("platformAvailableVes", "Disponible de la plataforma (Bs)", "Platform, available (Bs)"),
     ("sellerPendingVes", "De vendedores, retenido (Bs)", "Sellers, held (Bs)"),
     ("sellerAvailableVes", "De vendedores, disponible (Bs)", "Sellers, available (Bs)"),
-    ("pendingVes", "Retenido (Bs)", "Held (Bs)"),
     ("ledgerNetCop", "Saldo contable (COP)", "Ledger balance (COP)"),
     ("heldCop", "Retenido (COP)", "Held (COP)"),
     ("availableCop", "Disponible (COP)", "Available (COP)"),
     ("availableUsdt", "Disponible (USDT)", "Available (USDT)"),
-    ("heldUsdt", "Retenido (USDT)", "Held (USDT)"),
-    ("held", "Retenido (USDT)", "Held (USDT)"),
+    ("heldUsdt held", "Retenido (USDT)", "Held (USDT)"),
     ("pendingPayoutsUsdt", "En pagos (USDT)", "In payouts (USDT)"),
     // Statements.
     ("date", "Día", "Day"),
@@ -236,7 +217,6 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("note", "Nota", "Note"),
     ("reason", "Motivo", "Reason"),
     ("network", "Red", "Network"),
-    ("address", "Dirección", "Address"),
     ("rail", "Banco o red", "Rail"),
     ("sentAt", "Enviada", "Sent"),
     ("asks", "Veces que se consultó", "Times asked"),
@@ -295,7 +275,6 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("methods", "Formas de pago", "Ways to pay"),
     // Reasons of a search.
     ("txHash", "Transacción", "Transaction"),
-    ("document", "Documento", "Document"),
     ("requestId", "Solicitud", "Request"),
 ];
 
@@ -306,8 +285,8 @@ mod tests {
 
     #[test]
     fn every_name_is_there_once_and_has_both_languages() {
-        let names: BTreeSet<&str> = WORDS.iter().map(|(name, ..)| *name).collect();
-        assert_eq!(names.len(), WORDS.len());
+        let names = || WORDS.iter().flat_map(|(names, ..)| names.split(' '));
+        assert_eq!(names().collect::<BTreeSet<&str>>().len(), names().count());
         assert!(WORDS.iter().all(|(_, spanish, english)| !spanish.is_empty() && !english.is_empty()));
         assert_eq!(words(Language::Spanish, "COMPLETED"), "Cobrado");
         assert_eq!(words(Language::English, "no such name"), "no such name");

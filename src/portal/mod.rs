@@ -17,17 +17,30 @@ mod sessions;
 mod statements;
 mod webhooks;
 
-use crate::pages::inside::Refused;
+use crate::pages::inside::{Refused, segment};
 use crate::pages::show;
 use crate::pages::site::{Site, SiteRow, Visit, site_rows};
 use crate::pages::view::{Page, Tone};
 use api::endpoint::Caller;
 use api::problem::Problem;
 use domain::platform::Scope;
+use serde_json::Value;
 
 type Here<'a> = Visit<'a, Caller>;
 
 type Made = Result<Page, Refused>;
+
+/// What the first of these paths that has something has under this id.
+async fn first(visit: &Here<'_>, paths: &[&str], id: &str) -> Result<Value, Refused> {
+    let mut found = Err(Problem::not_found().into());
+    for path in paths {
+        found = visit.inside.get(&format!("{path}/{}", segment(id))).await;
+        if !matches!(&found, Err(refused) if refused.status == 404) {
+            break;
+        }
+    }
+    found
+}
 
 fn may(visit: &Here<'_>, scope: Scope) -> bool {
     visit.who.key.scopes.allow(scope)

@@ -1,6 +1,6 @@
 //! Payments: the list, one with its timeline, and giving it back.
 
-use super::{Here, Made, may};
+use super::{Here, Made, first, may};
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
@@ -48,11 +48,7 @@ pub async fn list(visit: &Here<'_>) -> Made {
 }
 
 async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
-    let id = segment(id);
-    match visit.inside.get(&format!("/v1/payments/{id}")).await {
-        Err(refused) if refused.status == 404 => visit.inside.get(&format!("/v1/cop/payments/{id}")).await,
-        found => found,
-    }
+    first(visit, &["/v1/payments", "/v1/cop/payments"], id).await
 }
 
 pub async fn one(visit: &Here<'_>) -> Made {

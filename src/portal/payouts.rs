@@ -1,6 +1,6 @@
 //! Payouts: the list with the form of one and of a file, one with its timeline, and a batch.
 
-use super::{Here, Made, may};
+use super::{Here, Made, first, may};
 use crate::language::Language;
 use crate::pages::inside::{Refused, segment};
 use crate::pages::show::{self, items, str_of};
@@ -90,20 +90,9 @@ pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
     visit.acted(outcome, to, list(visit)).await
 }
 
-async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
-    let id = segment(id);
-    for path in ["/v1/payouts", "/v1/cop/payouts"] {
-        match visit.inside.get(&format!("{path}/{id}")).await {
-            Err(refused) if refused.status == 404 => {}
-            found => return found,
-        }
-    }
-    visit.inside.get(&format!("/v1/crypto/payouts/{id}")).await
-}
-
 pub async fn one(visit: &Here<'_>) -> Made {
     let (language, id) = (visit.language, visit.id());
-    let payout = find(visit, id).await?;
+    let payout = first(visit, &["/v1/payouts", "/v1/cop/payouts", "/v1/crypto/payouts"], id).await?;
     let timeline = timeline::of(visit.services, visit.who.tenant_key, id, language).await?;
     let live = [
         Block::Facts(show::facts(language, &payout, &FACTS)),

@@ -24,6 +24,7 @@ pub(super) struct Parameter {
     pub repeatable: bool,
 }
 
+#[derive(Default)]
 pub struct Operation {
     pub(super) summary: &'static str,
     pub(super) about: &'static str,
@@ -74,19 +75,7 @@ pub enum Fills {
 }
 
 pub fn summary(summary: &'static str) -> Operation {
-    Operation {
-        summary,
-        about: "",
-        parameters: Vec::new(),
-        pages: false,
-        body: None,
-        takes: "application/json",
-        examples: Vec::new(),
-        answers: Vec::new(),
-        refusals: Vec::new(),
-        absent: &[],
-        commands: Vec::new(),
-    }
+    Operation { summary, takes: "application/json", ..Operation::default() }
 }
 
 impl Operation {
@@ -172,6 +161,16 @@ impl Operation {
     /// A success with JSON of the schema with this name.
     pub fn answers(self, status: u16, name: &'static str, about: &'static str) -> Operation {
         self.answers_with(status, named(name), about)
+    }
+
+    /// It may wait for a second person.
+    pub fn waits(self) -> Operation {
+        self.answers(202, "AskedApproval", "It waits for a second person")
+    }
+
+    /// What several operations have in common.
+    pub fn with(self, change: impl FnOnce(Operation) -> Operation) -> Operation {
+        change(self)
     }
 
     pub fn answers_with(mut self, status: u16, schema: Schema, about: &'static str) -> Operation {

@@ -464,7 +464,7 @@ impl Description {
 /// ```
 macro_rules! gather {
     ($fields:ident { $($how:ident $name:ident = $first:expr $(, $kind:expr)? $(=> $as:expr)?;)* } $(check $check:block)? => $value:expr) => {{
-        $(let $name = crate::fields::member!($fields, $how $first $(, $kind)?);)*
+        $(let $name = $crate::member!($fields, $how $first $(, $kind)?);)*
         $($check)?
         crate::fields::Got('got: {
             $(
@@ -476,6 +476,8 @@ macro_rules! gather {
     }};
 }
 
+#[doc(hidden)]
+#[macro_export]
 macro_rules! member {
     ($fields:ident, got $got:expr) => {
         $got
@@ -485,16 +487,20 @@ macro_rules! member {
     };
 }
 
-/// The value that [`gather`] makes of all there is, once nothing is bad.
+/// The value that is made of all members like in [`gather`], once nothing is bad.
+#[macro_export]
 macro_rules! read {
-    ($fields:ident $($rows:tt)+) => {{
-        let got = crate::fields::gather!($fields $($rows)+);
+    ($fields:ident { $($how:ident $name:ident = $first:expr $(, $kind:expr)? $(=> $as:expr)?;)* } $(check $check:block)? => $value:expr) => {{
+        $(let $name = $crate::member!($fields, $how $first $(, $kind)?);)*
+        $($check)?
         let sound = $fields.finish()?;
-        got.get(&sound)
+        $(let $name = $name.get(&sound); $(let $name = $as;)?)*
+        $value
     }};
 }
 
-pub(crate) use {gather, member, read};
+pub(crate) use gather;
+pub use {member, read};
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ mod tests;
 mod waiting;
 
 use super::figures::{Drawing, bolivares, dollars, drawing, in_bogota, in_caracas, pesos, rate, usdt};
-use super::{ANEW, Manner, PageOptions, Shell, Typed, page};
+use super::{ANEW, Bill, Handle, Manner, PageOptions, Shell, Typed, page};
 use crate::checkout::key_help::key_help;
 use crate::checkout::visit::{Tried, Visit, secret_of};
 use crate::checkout::words::{Language, Words};
@@ -37,29 +37,6 @@ use panels::{C2pPanel, CardPanel, Making, PesosPanel, TransferPanel, value_day};
 use receipt::{Failed, paid_page};
 use waiting::{key_page, pesos_page, usdt_page, waits_for_key};
 
-struct Bill {
-    amount: String,
-    description: Option<String>,
-    reference: Option<String>,
-    /// The USDT that came before it was paid.
-    came: Option<String>,
-}
-
-struct Handle {
-    session: Id,
-    secret: String,
-    status: &'static str,
-    base: String,
-    embedded: bool,
-    parent: String,
-    cause: &'static str,
-    attempt: Option<Id>,
-    /// The attempt that began last, as far as the page knows.
-    newest: Option<Id>,
-    /// The amount in USDT that had come when the page was made.
-    received: String,
-}
-
 pub(super) struct Choice {
     pub(super) code: &'static str,
     pub(super) name: &'static str,
@@ -81,8 +58,6 @@ impl Choice {
 #[template(path = "details.html", config = "src/checkout/askama.toml")]
 struct DetailsPage {
     shell: Shell,
-    bill: Bill,
-    handle: Handle,
     choices: Vec<Choice>,
     quote: String,
     c2p: Option<C2pPanel>,
@@ -102,7 +77,6 @@ struct DetailsPage {
 #[template(path = "fields.html", config = "src/checkout/askama.toml")]
 struct FieldsPage {
     shell: Shell,
-    handle: Handle,
     typed: Typed,
     unscripted: bool,
 }
@@ -111,17 +85,12 @@ struct FieldsPage {
 #[template(path = "processing.html", config = "src/checkout/askama.toml")]
 struct ProcessingPage {
     shell: Shell,
-    bill: Bill,
-    handle: Handle,
 }
 
 #[derive(Template)]
 #[template(path = "expired.html", config = "src/checkout/askama.toml")]
 struct ExpiredPage {
     shell: Shell,
-    bill: Bill,
-    handle: Handle,
-    received: Option<String>,
     cancel_url: Option<String>,
 }
 
@@ -141,8 +110,8 @@ pub fn fields(visit: &Visit<'_>, options: &PageOptions, unscripted: bool) -> Res
     if !visit.takes_token() {
         return Err(Problem::not_found());
     }
-    let (shell, _, handle) = frame(visit, options, None);
-    let html = FieldsPage { shell, handle, typed: Typed::default(), unscripted }.render();
+    let shell = frame(visit, options, None);
+    let html = FieldsPage { shell, typed: Typed::default(), unscripted }.render();
     let status = if unscripted { 400 } else { 200 };
     page(status, html, Some(&visit.shop.tenant.tenant_settings.settings.checkout_allowed_origins))
 }
@@ -151,26 +120,23 @@ pub fn show(visit: &Visit<'_>, options: PageOptions, status: u16) -> Result<Repl
     let w = options.language.words();
     let attempt = options.attempt.and_then(|attempt| visit.attempt(attempt).ok().flatten());
     let failure = attempt.as_ref().and_then(|attempt| Failed::of(attempt, w));
-    let (shell, bill, handle) = frame(visit, &options, failure);
+    let shell = frame(visit, &options, failure);
     let (session, embedded) = (&visit.session, shell.embedded);
     let settings = &visit.shop.tenant.tenant_settings.settings;
     let html = match visit.status {
         Status::Paid(payment) => {
             let paid = visit.attempt(payment).ok().flatten();
-            paid_page(visit, paid.as_ref(), &options, (shell, bill, handle))
+            paid_page(visit, paid.as_ref(), &options, shell)
         }
-        Status::Processing => ProcessingPage { shell, bill, handle }.render(),
-        Status::Expired => {
-            let received = bill.came.clone();
-            ExpiredPage { shell, bill, handle, received, cancel_url: session.cancel_url.clone() }.render()
-        }
-        Status::Open => open(visit, options, shell, bill, handle, failure),
+        Status::Processing => ProcessingPage { shell }.render(),
+        Status::Expired => ExpiredPage { shell, cancel_url: session.cancel_url.clone() }.render(),
+        Status::Open => open(visit, options, shell, failure),
     };
     let ancestors = embedded.then_some(settings.checkout_allowed_origins.as_slice());
     page(status, html, ancestors)
 }
 
-fn frame(visit: &Visit<'_>, options: &PageOptions, failure: Option<Failed>) -> (Shell, Bill, Handle) {
+fn frame(visit: &Visit<'_>, options: &PageOptions, failure: Option<Failed>) -> Shell {
     let language = options.language;
     let w = language.words();
     let session = &visit.session;
@@ -179,12 +145,6 @@ fn frame(visit: &Visit<'_>, options: &PageOptions, failure: Option<Failed>) -> (
         options.manner == Manner::Embedded && settings.checkout_allowed_origins.contains(parent)
     });
     let embedded = options.manner == Manner::Embedded;
-    let shell = Shell {
-        refreshes: visit.status == Status::Processing,
-        embedded,
-        other_language: options.other_language(),
-        ..Shell::of(&visit.shop, language, format!("{} {}", w.title, visit.shop.name()))
-    };
     let bill = Bill {
         amount: dollars(session.amount, language),
         description: session.description.clone(),
@@ -192,7 +152,7 @@ fn frame(visit: &Visit<'_>, options: &PageOptions, failure: Option<Failed>) -> (
         came: Some(visit.received()).filter(|came| *came > Usdt::ZERO).map(|came| usdt(came, language)),
     };
     let handle = Handle {
-        session: session.id,
+        session: session.id.to_string(),
         secret: client_secret(session.id, secret_of(&visit.services.keys, session.id)),
         status: if failure.is_some() && visit.status == Status::Open {
             "failed"
@@ -200,14 +160,20 @@ fn frame(visit: &Visit<'_>, options: &PageOptions, failure: Option<Failed>) -> (
             page_status(visit.status)
         },
         base: format!("/checkout/{}", session.id),
-        embedded,
         parent: parent.unwrap_or_default(),
         cause: failure.map(|failed| failed.cause).unwrap_or_default(),
         attempt: None,
         newest: visit.attempts.newest(),
         received: visit.received().to_string(),
     };
-    (shell, bill, handle)
+    Shell {
+        refreshes: visit.status == Status::Processing,
+        embedded,
+        other_language: options.other_language(),
+        bill,
+        handle,
+        ..Shell::of(&visit.shop, language, format!("{} {}", w.title, visit.shop.name()))
+    }
 }
 
 /// The page of a session that can be paid: what waits for the buyer by the way that was chosen, or
@@ -216,8 +182,6 @@ fn open(
     visit: &Visit<'_>,
     options: PageOptions,
     shell: Shell,
-    bill: Bill,
-    handle: Handle,
     failure: Option<Failed>,
 ) -> askama::Result<String> {
     let services = visit.services;
@@ -238,18 +202,18 @@ fn open(
         .filter(|payment| options.intent == Some(payment.id) && waits_for_key(payment, visit));
     if let Some((payment, debtor)) = waiting.and_then(|payment| Some((payment, payment.debtor()?))) {
         let of = value_day(&market, payment.bcv_rate);
-        return key_page(visit, &options, (payment, debtor, of), &banks, (shell, bill, handle));
+        return key_page(visit, &options, (payment, debtor, of), &banks, shell);
     }
     if let Some(payment) = visit
         .attempts
         .pending_cop()
         .filter(|_| chosen == Some(Way::Cop) && !options.anew && options.channel.is_none())
     {
-        return pesos_page(visit, &options, payment, home, (shell, bill, handle));
+        return pesos_page(visit, &options, payment, home, shell);
     }
     if let Some(till) = visit.attempts.usdt.as_ref().filter(|_| chosen == Some(Way::Usdt)) {
         let panel = |place| usdt_panel(Some(place), &networks, livemode, language);
-        return usdt_page(session, till, options.place, panel, language, home, (shell, bill, handle));
+        return usdt_page(session, till, options.place, panel, language, home, shell);
     }
     let making = Making { visit, options: &options, banks: &banks, market: &market, is_sent };
     DetailsPage {
@@ -267,8 +231,6 @@ fn open(
         valid_until: in_caracas(session.expires_at),
         cancel_url: session.cancel_url.clone(),
         shell,
-        bill,
-        handle,
     }
     .render()
 }

@@ -2,8 +2,9 @@
 
 use super::Tone;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
+    #[default]
     Text,
     Secret,
     Date,
@@ -27,6 +28,7 @@ impl Kind {
     }
 }
 
+#[derive(Default)]
 pub struct Input {
     pub name: &'static str,
     pub label: String,
@@ -44,17 +46,7 @@ pub struct Input {
 
 impl Input {
     pub fn new(name: &'static str, label: impl Into<String>) -> Input {
-        Input {
-            name,
-            label: label.into(),
-            kind: Kind::Text,
-            value: String::new(),
-            options: Vec::new(),
-            hint: String::new(),
-            error: String::new(),
-            required: true,
-            needed: None,
-        }
+        Input { name, label: label.into(), required: true, ..Input::default() }
     }
 
     pub fn choice<'o>(
@@ -125,6 +117,7 @@ impl Button {
     }
 }
 
+#[derive(Default)]
 pub struct Form {
     /// Makes the ids of its inputs distinct on the page.
     pub id: String,
@@ -148,16 +141,9 @@ impl Form {
         Form {
             id: action.to_owned(),
             to: to.into(),
-            is_query: false,
-            is_upload: false,
-            is_inline: false,
-            title: String::new(),
-            about: String::new(),
-            error: None,
-            says_why: false,
             hidden: vec![("once", uuid::Uuid::new_v4().to_string())],
-            inputs: Vec::new(),
             buttons: vec![Button { action, label: label.into(), tone: Tone::Plain, to: None }],
+            ..Form::default()
         }
     }
 

@@ -61,8 +61,6 @@ fn failure(attempt: &Tried, w: &'static Words) -> Option<(&'static str, &'static
 #[template(path = "paid.html", config = "src/checkout/askama.toml")]
 pub(super) struct PaidPage {
     pub(super) shell: Shell,
-    pub(super) bill: Bill,
-    pub(super) handle: Handle,
     pub(super) lines: Vec<(&'static str, String)>,
     pub(super) receipt: String,
     pub(super) receipt_pdf: String,
@@ -77,16 +75,16 @@ pub(super) fn paid_page(
     visit: &Visit<'_>,
     paid: Option<&Tried>,
     options: &PageOptions,
-    (shell, bill, handle): (Shell, Bill, Handle),
+    shell: Shell,
 ) -> askama::Result<String> {
     let (session, language) = (&visit.session, options.language);
     let lines = paid.map(|paid| receipt(paid, language)).unwrap_or_default();
     let is_returned = paid.is_some_and(Tried::is_returned);
     let also = paid.and_then(|paid| visit.beside(paid.in_usdt())).map(|also| usdt(also, language));
     let w = language.words();
-    let address = format!("{}/receipt?lang={}", handle.base, language.code());
+    let address = format!("{}/receipt?lang={}", shell.handle.base, language.code());
     let rows = lines.iter().map(|(name, value)| format!("{name}: {value}"));
-    let head = [format!("{} · {}", w.receipt, shell.shop), format!("{}: {}", w.total, bill.amount)];
+    let head = [format!("{} · {}", w.receipt, shell.shop), format!("{}: {}", w.total, shell.bill.amount)];
     let text: Vec<String> = head.into_iter().chain(rows).chain([session.url.clone()]).collect();
     let text = text.join("\n");
     let part = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
@@ -104,8 +102,6 @@ pub(super) fn paid_page(
         is_returned,
         also,
         shell,
-        bill,
-        handle,
         lines,
     }
     .render()

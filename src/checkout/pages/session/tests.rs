@@ -16,11 +16,10 @@ fn bill(text: &[String]) -> Bill {
 fn handle(text: &[String]) -> Handle {
     let id = Id::derived(1, 1, 0);
     Handle {
-        session: id,
+        session: id.to_string(),
         secret: text[0].clone(),
         status: "open",
         base: text[1].clone(),
-        embedded: true,
         parent: text[2].clone(),
         cause: "",
         attempt: Some(id),
@@ -36,7 +35,7 @@ fn choosable(text: &[String]) -> Vec<Choosable> {
 /// The pages of a session in which all texts are these.
 fn pages(text: &[String]) -> Vec<String> {
     let one = || text[3].clone();
-    let (bill, handle, shell) = (|| bill(text), || handle(text), || shell(&text[4]));
+    let shell = || Shell { bill: bill(text), handle: handle(text), ..shell(&text[4]) };
     let usdt = || UsdtPanel { networks: choosable(text), assets: choosable(text) };
     let price = || InBolivares { total: one(), rate: one(), of: Some(one()) };
     let again = || Again { to: "cop", of: Id::derived(1, 1, 0), cop: Some(("sms", 1)), wait: 60 };
@@ -66,8 +65,6 @@ fn pages(text: &[String]) -> Vec<String> {
     };
     let details = |channel| DetailsPage {
         shell: shell(),
-        bill: bill(),
-        handle: handle(),
         choices: vec![Choice {
             code: "c2p",
             name: "",
@@ -105,8 +102,6 @@ fn pages(text: &[String]) -> Vec<String> {
     };
     let waiting = |channel, waits, picture| PesosPage {
         shell: shell(),
-        bill: bill(),
-        handle: handle(),
         channel,
         waits,
         picture,
@@ -123,8 +118,6 @@ fn pages(text: &[String]) -> Vec<String> {
     };
     let key = KeyPage {
         shell: shell(),
-        bill: bill(),
-        handle: handle(),
         intent: Id::derived(1, 1, 0),
         ves: one(),
         rate: one(),
@@ -139,8 +132,6 @@ fn pages(text: &[String]) -> Vec<String> {
     };
     let address = UsdtPage {
         shell: shell(),
-        bill: bill(),
-        handle: handle(),
         amount: one(),
         address: one(),
         qr: drawing("address"),
@@ -157,8 +148,6 @@ fn pages(text: &[String]) -> Vec<String> {
     let lines = vec![("", one()), ("", text[5].clone())];
     let paid = PaidPage {
         shell: shell(),
-        bill: bill(),
-        handle: handle(),
         lines,
         receipt: one(),
         receipt_pdf: one(),
@@ -168,10 +157,9 @@ fn pages(text: &[String]) -> Vec<String> {
         is_returned: false,
         also: Some(one()),
     };
-    let fields = FieldsPage { shell: shell(), handle: handle(), typed: typed(), unscripted: true };
-    let (received, cancel_url) = (Some(one()), Some(one()));
-    let expired = ExpiredPage { shell: shell(), bill: bill(), handle: handle(), received, cancel_url };
-    let processing = ProcessingPage { shell: shell(), bill: bill(), handle: handle() };
+    let fields = FieldsPage { shell: shell(), typed: typed(), unscripted: true };
+    let expired = ExpiredPage { shell: shell(), cancel_url: Some(one()) };
+    let processing = ProcessingPage { shell: shell() };
     [
         details(None).render(),
         details(Some(Channel::Sms)).render(),

@@ -25,8 +25,6 @@ impl Again {
 #[template(path = "key.html", config = "src/checkout/askama.toml")]
 pub(super) struct KeyPage {
     pub(super) shell: Shell,
-    pub(super) bill: Bill,
-    pub(super) handle: Handle,
     pub(super) intent: Id,
     pub(super) ves: String,
     pub(super) rate: String,
@@ -44,8 +42,6 @@ pub(super) struct KeyPage {
 #[template(path = "pesos.html", config = "src/checkout/askama.toml")]
 pub(super) struct PesosPage {
     pub(super) shell: Shell,
-    pub(super) bill: Bill,
-    pub(super) handle: Handle,
     pub(super) channel: Channel,
     pub(super) waits: bool,
     pub(super) picture: Option<String>,
@@ -65,8 +61,6 @@ pub(super) struct PesosPage {
 #[template(path = "usdt.html", config = "src/checkout/askama.toml")]
 pub(super) struct UsdtPage {
     pub(super) shell: Shell,
-    pub(super) bill: Bill,
-    pub(super) handle: Handle,
     pub(super) amount: String,
     pub(super) address: String,
     pub(super) qr: Drawing,
@@ -93,7 +87,7 @@ pub(super) fn key_page(
     options: &PageOptions,
     (payment, debtor, of): (&Payment, &Debtor, Option<String>),
     banks: &Catalogue,
-    (shell, bill, handle): (Shell, Bill, Handle),
+    shell: Shell,
 ) -> askama::Result<String> {
     let language = options.language;
     KeyPage {
@@ -109,8 +103,6 @@ pub(super) fn key_page(
         wrong: options.typed.is_wrong("token"),
         back: options.towards(visit.session.id, Some(Way::C2p), ""),
         shell,
-        bill,
-        handle,
     }
     .render()
 }
@@ -120,7 +112,7 @@ pub(super) fn pesos_page(
     options: &PageOptions,
     payment: &CopPayment,
     home: String,
-    (shell, bill, handle): (Shell, Bill, Handle),
+    mut shell: Shell,
 ) -> askama::Result<String> {
     let (session, language) = (&visit.session, options.language);
     let key = payment.transfer_key();
@@ -136,8 +128,11 @@ pub(super) fn pesos_page(
         _ => None,
     };
     // The script, and the browser without it, look again soon.
-    let status = if waits { page_status(Status::Processing) } else { handle.status };
-    let shell = Shell { refreshes: shell.refreshes || waits, ..shell };
+    shell.refreshes |= waits;
+    shell.handle.attempt = Some(payment.id);
+    if waits {
+        shell.handle.status = page_status(Status::Processing);
+    }
     PesosPage {
         channel: payment.channel,
         waits,
@@ -156,8 +151,6 @@ pub(super) fn pesos_page(
         other: options.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
         home,
         shell,
-        bill,
-        handle: Handle { attempt: Some(payment.id), status, ..handle },
     }
     .render()
 }
@@ -169,7 +162,7 @@ pub(super) fn usdt_page(
     panel: impl FnOnce((Network, Asset)) -> UsdtPanel,
     language: Language,
     home: String,
-    (shell, bill, handle): (Shell, Bill, Handle),
+    shell: Shell,
 ) -> askama::Result<String> {
     let shown = to.places().find(|place| wanted == Some((place.0, place.1))).or_else(|| to.places().next());
     let (network, asset, address) = shown.unwrap_or((to.network, to.asset, &to.address));
@@ -189,8 +182,6 @@ pub(super) fn usdt_page(
         until: in_caracas(session.expires_at),
         home,
         shell,
-        bill,
-        handle,
     }
     .render()
 }
