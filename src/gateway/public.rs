@@ -67,17 +67,17 @@ impl Public {
 
     fn policy_of(&self, headers: &HeaderMap) -> Result<Option<&Policy>, Problem> {
         let Some(named) = headers.get("x-tenant-id") else { return Ok(None) };
-        let tenant =
-            named.to_str().ok().and_then(Id::parse).and_then(|id| self.services.callers.directory.tenant(id));
-        let tenant =
-            tenant.ok_or_else(|| Problem::refused(404, "not_found", "x-tenant-id names no tenant"))?;
-        let policy = self.withdrawals.policy(&tenant.tenant_settings.settings.withdraw_fee_policy);
-        policy.map(Some).ok_or_else(|| {
-            let id = tenant.id;
-            Problem::internal_error(format!(
-                "the settings of tenant {id} name a policy of fees that is not there"
-            ))
-        })
+        let id = named.to_str().ok().and_then(Id::parse);
+        let Some(tenant) = id.and_then(|id| self.services.callers.directory.tenant(id)) else {
+            return Err(Problem::refused(404, "not_found", "x-tenant-id names no tenant"));
+        };
+        match self.withdrawals.policy(&tenant.tenant_settings.settings.withdraw_fee_policy) {
+            Some(policy) => Ok(Some(policy)),
+            None => Err(Problem::internal_error(format!(
+                "the settings of tenant {} name a policy of fees that is not there",
+                tenant.id
+            ))),
+        }
     }
 
     pub fn answer(&self, route: &PublicRoute, asked: Request<'_>) -> Result<Reply, Problem> {

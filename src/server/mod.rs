@@ -763,7 +763,9 @@ mod tests {
             measuring.meter = &row;
             measuring
         };
-        [Some(200), Some(200), Some(418), None].map(|status| drop(ended(status)));
+        for status in [Some(200), Some(200), Some(418), None] {
+            drop(ended(status));
+        }
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let _measuring = ended(None);
             panic!("on purpose");
