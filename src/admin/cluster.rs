@@ -14,7 +14,6 @@ use api::writer::Object;
 use domain::resources::tenants::PlatformAsk;
 use wal::cluster::is_node_name;
 
-
 fn node(call: &Call) -> Result<Cluster, Problem> {
     call.services.cluster.clone().ok_or_else(Problem::not_found)
 }
