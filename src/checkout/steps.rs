@@ -47,7 +47,7 @@ use domain::values::token::Token;
 use std::sync::Arc;
 
 pub async fn open(services: &Services, tenant_key: u64, new: NewSession) -> CommandReply<Domain> {
-    let (id, command) = (EntityId::session(new.id), checkout::Command::Open(Box::new(new)));
+    let (id, command) = (EntityId::session(new.id), Box::new(new));
     services.engine.ask_entity(tenant_key, id, true, command.into(), None, None).await
 }
 

@@ -77,7 +77,7 @@ macro_rules! commands {
                         cop_payments::refuse_chargeback(&command)
                     }
                     $((Command::$Resource(command), _) => {
-                        $decide(book, state!($Kind, entity), command, turn)
+                        $decide(book, state!($Kind, entity), command, turn).unwrap_or_else(Ruling::refuse)
                     })+
                     (command, _) => decide_besides(book, entity, command, turn),
                 }
@@ -99,7 +99,7 @@ commands! {
     Merchants(merchants::Command) of Merchant by merchants::decide;
     OwnAccount(own_account::Command) of OwnAccount by own_account::decide;
     Products(products::Command) of Product by products::decide;
-    Checkout(checkout::Command) of Session by checkout::decide;
+    Checkout(Box<checkout::NewSession>) of Session by checkout::decide;
     Conversions(conversions::Command) of Conversion by conversions::decide;
     CryptoPayouts(crypto::payouts::Command) of CryptoPayout by crypto::payouts::decide;
     DepositAddresses(crypto::deposits::Command) of DepositAddress by crypto::deposits::decide;

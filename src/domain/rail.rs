@@ -339,6 +339,22 @@ named! {
     }
 }
 
+impl OperationKind {
+    /// Whether money comes by it, and is not paid.
+    pub const fn brings_money(self) -> bool {
+        match self {
+            OperationKind::C2p | OperationKind::Debit | OperationKind::Card | OperationKind::CopPayment => {
+                true
+            }
+            OperationKind::C2pReversal
+            | OperationKind::Payout
+            | OperationKind::MicroDeposit
+            | OperationKind::CopRefund
+            | OperationKind::CryptoPayout => false,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     Payment(Id),

@@ -1,7 +1,6 @@
 //! The words of receipts, in Spanish and English.
 
 use crate::language::Language;
-use domain::entities::means::Method;
 
 /// A line of a receipt: its field, as programs know it, and its words in Spanish and English.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,16 +48,5 @@ pub const fn words(language: Language) -> Words {
         completed: language.say("Pago recibido", "Payment received"),
         reversed: language.say("Pago devuelto", "Payment returned"),
         test_mode: language.say("Modo de prueba: no se movió dinero real", "Test mode: no real money moved"),
-    }
-}
-
-pub const fn method_name(method: Method, language: Language) -> &'static str {
-    match method {
-        Method::C2p => language.say("Pago móvil C2P", "C2P mobile payment"),
-        Method::Vpos => language.say("Tarjeta", "Card"),
-        Method::Debit => language.say("Débito inmediato", "Immediate debit"),
-        Method::PagoMovil => language.say("Pago Móvil", "Pago Móvil transfer"),
-        Method::Cop => language.say("Pesos colombianos", "Colombian pesos"),
-        Method::Usdt => "USDT",
     }
 }

@@ -7,7 +7,7 @@ use domain::entities::payout::{Destination, Payout};
 use domain::entities::verification::{Booked, Deposits, MethodStatus};
 use domain::entities::{Entity, payout};
 use domain::rail::Service;
-use domain::resources::operations::{self, Operation, Subject};
+use domain::resources::operations::{Operation, Subject};
 use domain::resources::verification::booked::open_deposits;
 use domain::trace::shown;
 use domain::values::ids::Id;
@@ -105,17 +105,7 @@ fn of_operation(
     minor: i64,
     (phone, bank): OtherSide,
 ) -> Option<Entry> {
-    let side = match operation.kind {
-        operations::Kind::C2p
-        | operations::Kind::Debit
-        | operations::Kind::Card
-        | operations::Kind::CopPayment => Side::Credit,
-        operations::Kind::C2pReversal
-        | operations::Kind::Payout
-        | operations::Kind::MicroDeposit
-        | operations::Kind::CopRefund
-        | operations::Kind::CryptoPayout => Side::Debit,
-    };
+    let side = if operation.kind.brings_money() { Side::Credit } else { Side::Debit };
     Some(Entry {
         kind: "operation",
         id: operation.id,

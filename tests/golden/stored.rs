@@ -71,12 +71,12 @@ fn goldens() -> Vec<Golden> {
             entities::session { Way Offered Bought Session }
             entities::sale { Sale };
         conversions:
-            entities::conversion { Source End Accepted Stage Conversion Waiting Price Taken }
+            entities::conversion { Source End Accepted Stage Conversion Waiting Price }
             ledger::totals { Day Totals };
         cop_payments:
             values::colombia { Channel }
             entities::cop_payment { Failure Telling Waiting Phase Marketplace ForSession Live CopPayment }
-            entities::cop_payment { Part Taken Aside EarlierRefund }
+            entities::cop_payment { EarlierRefund }
             values::token { StepToken };
         cop_payouts:
             entities::cop_payout { AccountType ColombianAccount Beneficiary CopPayout };
@@ -107,7 +107,7 @@ fn goldens() -> Vec<Golden> {
         payments:
             entities::payment { Status CancelReason Phase Marketplace EarlierReversal Payment }
             entities::means { Debtor Means }
-            entities::payment { Aside };
+            entities::sale { Part Taken Aside };
         payouts:
             entities::payout { Status PayoutKind Destination Payout }
             resources::payouts { PhoneHolder Receiver }

@@ -63,7 +63,7 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     // Whoever has the id has the page, and the page has the secret.
     let id = cx.env.random_id();
     let new = NewSession { id, url: address(cx.env.base_url(), id), ..asked };
-    cx.make(EntityId::session(id), checkout::Command::Open(Box::new(new))).await
+    cx.make(EntityId::session(id), Box::new(new)).await
 }
 
 /// Reads the body of a new session, which has no id and no address so far.

@@ -3,13 +3,13 @@
 use crate::codec::stored;
 use crate::entities::payment::Status;
 use crate::entities::resource::{Change, Resource};
-use crate::entities::sale::Sale;
+use crate::entities::sale::{Aside, Sale};
 use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::platform::audit::AuditEntry;
 use crate::trace::{OrderState, Said, shown};
 use crate::values::colombia::{Buyer, Channel, DocumentNumber};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::{Cop, Rate, Usd};
 use crate::values::time::Timestamp;
 use crate::values::token::StepToken;
@@ -240,10 +240,6 @@ impl CopPayment {
 }
 
 impl Resource for CopPayment {
-    fn entity_id(&self) -> EntityId {
-        EntityId::cop_payment(self.id)
-    }
-
     fn facet(&self) -> u8 {
         self.status as u8
     }
@@ -253,13 +249,13 @@ impl Resource for CopPayment {
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if let Some(checkout) = self.checkout.as_ref().filter(|_| change.is_new()) {
+        if let Some(checkout) = self.checkout.as_ref().filter(|_| change.is_new) {
             entries.name(Space::CheckoutCop, &checkout.sale.session.to_string());
         }
-        if change.is_new() && self.livemode {
+        if change.is_new && self.livemode {
             entries.id_among_all(Space::CopPayment);
         }
-        if change.is_new() {
+        if change.is_new {
             let of_session = self.checkout.as_ref().and_then(|checkout| checkout.sale.reference.as_deref());
             entries.maybe_found_by(Trait::Reference, self.reference.as_deref().or(of_session));
             let buyer = self.buyer.as_deref();
@@ -268,7 +264,7 @@ impl Resource for CopPayment {
             let document = buyer.and_then(|buyer| buyer.document_number.as_ref());
             entries.maybe_found_by(Trait::Document, document.map(DocumentNumber::clear));
         }
-        if change.is_to(self.facet()) {
+        if change.is_moved {
             entries.maybe_found_by(Trait::BankReference, shown(&self.processor_reference));
             entries.maybe_found_by(Trait::BankReference, shown(&self.refund_reference));
         }
@@ -333,37 +329,6 @@ stored! {
         /// The number of times that the processor was asked how it stands, by the agenda, for an event
         /// or for a cancel.
         3 pub asks: u32,
-    }
-
-    /// A part of a hold, in pesos.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Part {
-        0 pub release_at: Timestamp,
-        1 pub hold: Id,
-        2 pub minor: i64,
-    }
-
-    /// The sources of money that was taken, so that it can go back to the same places.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct Taken {
-        /// The parts from holds, the sale's own one first.
-        0 pub from_holds: Vec<Part>,
-        1 pub from_available: i64,
-    }
-}
-
-impl Taken {
-    pub(crate) fn total(&self) -> i64 {
-        self.from_available + self.from_holds.iter().map(|part| part.minor).sum::<i64>()
-    }
-}
-
-stored! {
-    /// The money that is set aside for a refund.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct Aside {
-        0 pub own: Taken,
-        1 pub sellers: Taken,
     }
 
     /// A refund that the processor refused, and after which another was begun; and then the processor said

@@ -4,7 +4,7 @@ use crate::codec::stored;
 use crate::entities::resource::{Change, Listing, Resource};
 use crate::entities::sale::Sale;
 use crate::index::{Entries, Space, Trait, time_bytes};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::{Rate, Usd};
 use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
@@ -106,10 +106,6 @@ impl Session {
 }
 
 impl Resource for Session {
-    fn entity_id(&self) -> EntityId {
-        EntityId::session(self.id)
-    }
-
     fn facet(&self) -> u8 {
         FACET
     }
@@ -120,7 +116,7 @@ impl Resource for Session {
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        if change.is_new {
             entries.id_among_all(Space::Session);
             entries.maybe_found_by(Trait::Reference, self.reference.as_deref());
         }

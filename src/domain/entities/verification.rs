@@ -3,12 +3,12 @@
 use crate::codec::stored;
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
-use crate::rail::{Operation, OperationKind, Service, Subject};
+use crate::rail::{Effect, How, Operation, OperationKind, Order, Service, Subject};
 use crate::trace::{BankWord, Said, shown};
-use crate::values::ids::Id;
+use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
-use crate::values::venezuela::{BankCode, MobilePhone};
+use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 use std::sync::Arc;
 
 stored! {
@@ -87,6 +87,18 @@ pub struct Deposits {
 }
 
 impl Deposits {
+    /// The order about them, to a phone and whose that is said to be.
+    pub(crate) fn call(
+        self,
+        entity: EntityId,
+        (bank, phone, identity): (BankCode, MobilePhone, Option<IdentityDocument>),
+        how: How,
+        at: Timestamp,
+    ) -> Effect {
+        let order = Order::MicroDeposit { bank, phone, identity, amounts: self.amounts };
+        Effect { entity, operation: self.operation, rail_id: None, at, how, order }
+    }
+
     fn operation(self, subject: Subject, sent_at: Timestamp) -> Operation {
         let what = (OperationKind::MicroDeposit, Service::MicroDeposits, subject);
         let sum = (self.amounts.0.minor() + self.amounts.1.minor(), Currency::Ves);

@@ -4,7 +4,7 @@ use crate::codec::stored;
 use crate::entities::resource::{Change, Resource};
 use crate::events::EventKind;
 use crate::index::Entries;
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 
 /// Deliveries that wait to be tried again, from which on an endpoint that takes nothing gets new ones rarely, and
@@ -250,10 +250,6 @@ pub fn is_first_delivery(webhook: Id, delivery: Id) -> bool {
 }
 
 impl Resource for Webhook {
-    fn entity_id(&self) -> EntityId {
-        EntityId::webhook(self.id)
-    }
-
     fn facet(&self) -> u8 {
         u8::from(self.is_enabled())
     }
@@ -265,7 +261,7 @@ impl Resource for Webhook {
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        if change.is_new {
             entries.endpoint();
         }
         for outcome in &self.outcomes {

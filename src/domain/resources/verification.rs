@@ -5,16 +5,19 @@
 pub mod booked;
 pub mod limits;
 
-use crate::decision::Turn;
-use crate::entities::verification::{Attempts, KnownPhone};
-use crate::entities::verification::{Deposits, MethodStatus};
+use crate::cause::Cause;
+use crate::decision::{Draft, Ruled, Ruling, Turn};
+use crate::entities::Entity;
+use crate::entities::resource::Resource;
+use crate::entities::verification::{Attempts, Deposits, KnownPhone, MethodStatus};
 use crate::ledger::book::Book;
-use crate::rail::{How, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
+use crate::rail::{Effect, How, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::refusal::{Refusal, VerificationRefusal};
 use crate::trace::NEVER;
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
+use crate::values::venezuela::{BankCode, MobilePhone};
 
 pub const TRIES: u8 = 3;
 
@@ -25,10 +28,82 @@ pub const DEPOSITS: u16 = 2;
 
 pub const NOT_THE_CLIENT: &str = "BE01";
 
-/// The refusal for the caller that began, when nothing of the deposits left this machine.
-pub fn not_sent(reply: &RailReply) -> Option<Refusal> {
-    let is_unsent = reply.answer == RailAnswer::NotSent && reply.how != How::Ask;
-    is_unsent.then_some(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS })
+/// A phone at a bank that deposits prove, and whose it is: the tenant's own account, or a method of a merchant.
+pub struct Proof<'a, E> {
+    pub entity: &'a E,
+    /// The cause of records that change it.
+    pub cause: Cause,
+    pub bank: BankCode,
+    pub phone: MobilePhone,
+    pub status: &'a MethodStatus,
+    pub attempts: &'a Attempts,
+    pub order: &'a dyn Fn(Deposits, How) -> Effect,
+    /// The entity with another status; whether the tenant sees that it changed.
+    pub with: &'a dyn Fn(MethodStatus, Attempts, bool) -> Entity,
+}
+
+impl<E: Resource> Proof<'_, E> {
+    /// Sends the two micro-deposits that prove it.
+    pub fn start(&self, book: &Book, start: &Start, turn: &Turn) -> Ruled {
+        let (status, deposits) = self.status.started(self.attempts, start, book, turn)?;
+        let effect = (self.order)(deposits, How::Send);
+        turn.terms(Service::MicroDeposits, effect.order.bank_call()).may_send()?;
+        let started = (self.with)(status, self.attempts.started(turn.now), true);
+        let mut draft = Draft::changed(Cause::VerificationStarted, self.entity, started);
+        limits::post_sent(&mut draft, deposits);
+        Ok(Ruling::write_then(draft, vec![effect]))
+    }
+
+    /// Compares the amounts that its owner saw with those that were sent; the refusal is written with its try.
+    pub fn verify(&self, seen: (Ves, Ves), now: Timestamp) -> Result<(Draft, Option<Refusal>), Refusal> {
+        let (status, refusal) = self.status.tried(seen, now)?;
+        let tried = (self.with)(status, self.attempts.tried(refusal.as_ref(), now), true);
+        Ok((Draft::changed(self.cause, self.entity, tried), refusal))
+    }
+
+    /// The ruling on the bank's reply about the deposits that it waits for; `gone` is what becomes of a phone that the
+    /// bank says is not the client's.
+    pub fn on_rail_reply(&self, reply: &RailReply, turn: &Turn, gone: impl FnOnce(&str) -> Draft) -> Ruling {
+        let refused =
+            if let RailAnswer::Refused { code } = &reply.answer { Some(code.as_str()) } else { None };
+        let (after, again) = match refused {
+            Some(code) => (self.status.refused(code), None),
+            None => match self.status.after_answer(&reply.answer, reply.how, turn) {
+                Some(after) => after,
+                None => return Ruling::unchanged(),
+            },
+        };
+        let effects = again.map(|deposits| (self.order)(deposits, How::Send)).into_iter().collect();
+        let back = limits::came_back(self.status, &after);
+        // Nothing of them left this machine: the caller that began is told, and the start does not count.
+        let is_unsent = reply.answer == RailAnswer::NotSent && reply.how != How::Ask;
+        let mut draft = match refused {
+            Some(NOT_THE_CLIENT) => gone(NOT_THE_CLIENT),
+            _ => {
+                let attempts = if is_unsent { self.attempts.unsent() } else { self.attempts.clone() };
+                let after = (self.with)(after.noting(&reply.said), attempts, refused.is_some());
+                Draft::changed(self.cause, self.entity, after)
+            }
+        };
+        if is_unsent {
+            draft.record.cause = Cause::VerificationUnsent;
+            draft.record.freed = vec![KnownPhone::name(self.bank, self.phone, reply.operation)];
+        }
+        if let Some(deposits) = back {
+            limits::post_back(&mut draft, deposits, refused.is_some() && reply.said.half_done);
+        }
+        draft.replaces_kept = self.status.kept();
+        let refusal =
+            is_unsent.then_some(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS });
+        Ruling { refusal, ..Ruling::write_then(draft, effects) }
+    }
+
+    /// The record of a reply that contradicts the bank's first one about settled deposits, if it does.
+    pub fn contradicted(&self, reply: &RailReply, turn: &Turn) -> Option<Draft> {
+        let status = self.status.contradicted(reply.operation, &reply.answer, turn.now)?;
+        let after = (self.with)(status.noting(&reply.said), self.attempts.clone(), false);
+        Some(Draft::changed(Cause::OperationContradicted, self.entity, after))
+    }
 }
 
 pub struct Start {

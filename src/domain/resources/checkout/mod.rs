@@ -12,8 +12,7 @@
 //! are those of its resource. Pages and their words are in `src/checkout/`.
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
+use crate::decision::{Draft, Ruled, Ruling, Turn};
 use crate::entities::cop_payment::CopPayment;
 use crate::entities::deposit_address::{DepositAddress, Till};
 use crate::entities::payment::{Payment, Phase, Status as PaymentStatus};
@@ -46,19 +45,11 @@ pub struct NewSession {
     pub bought: Option<Bought>,
 }
 
-pub enum Command {
-    Open(Box<NewSession>),
-}
-
-pub fn decide(_: &Book, session: Option<&Session>, command: Command, turn: &Turn<'_>) -> Ruling {
-    match (command, session) {
-        (Command::Open(new), None) => open(*new, turn),
-        // A session never changes.
-        (Command::Open(_), Some(_)) => Ruling::refuse(Refusal::NotFound),
+pub fn decide(_: &Book, known: Option<&Session>, new: Box<NewSession>, turn: &Turn<'_>) -> Ruled {
+    // A session never changes.
+    if known.is_some() {
+        return Err(Refusal::NotFound);
     }
-}
-
-pub fn open(new: NewSession, turn: &Turn) -> Ruling {
     let NewSession {
         id,
         amount,
@@ -70,9 +61,8 @@ pub fn open(new: NewSession, turn: &Turn) -> Ruling {
         metadata,
         url,
         bought,
-    } = new;
-    let mut draft = Draft::new(Cause::SessionOpened);
-    draft.create(Entity::Session(Session {
+    } = *new;
+    let session = Session {
         id,
         amount,
         description,
@@ -86,8 +76,8 @@ pub fn open(new: NewSession, turn: &Turn) -> Ruling {
         livemode: turn.livemode,
         created_at: turn.now,
         expires_at: turn.now.plus_ms(SESSION_MS),
-    }));
-    Ruling::write(draft)
+    };
+    Ok(Ruling::write(Draft::created(Cause::SessionOpened, session)))
 }
 
 /// The status of a session, derived from its attempts.

@@ -15,11 +15,11 @@ pub mod refund;
 pub mod sale;
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Rules, Ruling, Turn};
-use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, TELL};
+use crate::decision::{Draft, Ruled, Rules, Ruling, Turn};
+use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, TELL, Telling};
 use crate::ledger::book::Book;
 use crate::platform::audit::AuditEntry;
-use crate::rail::{How, Operation, OperationKind, RailReply, Service, Subject};
+use crate::rail::{How, Instruction, Operation, OperationKind, RailReply, Service, Subject};
 use crate::refusal::{ChargebackRefusal, PaymentRefusal, Refusal};
 use crate::resources::{chargebacks, payments};
 use crate::trace::Trace;
@@ -54,16 +54,21 @@ pub enum Command {
     },
 }
 
-pub fn decide(book: &Book, payment: Option<&CopPayment>, command: Command, turn: &Turn<'_>) -> Ruling {
+pub fn decide(book: &Book, payment: Option<&CopPayment>, command: Command, turn: &Turn<'_>) -> Ruled {
     match (command, payment) {
         (Command::Collect(new), None) => collect::create(book, *new, turn),
         (Command::SubmitCode(code), Some(payment)) => instructions::submit_code(payment, code, turn),
         (Command::Cancel(by), Some(payment)) => instructions::cancel(payment, by, turn),
         (Command::Refund, Some(payment)) => refund::refund(book, payment, turn),
-        (Command::PlayBuyer { pays }, Some(payment)) => instructions::play_buyer(payment, pays, turn),
+        (Command::PlayBuyer { pays: true }, Some(payment)) => {
+            instructions::tell(payment, Telling::Pays, Instruction::Paid, turn)
+        }
+        (Command::PlayBuyer { pays: false }, Some(payment)) => {
+            instructions::tell(payment, Telling::Declines, Instruction::Declined, turn)
+        }
         (Command::Collect(_), Some(_))
         | (Command::SubmitCode(_) | Command::Cancel(_) | Command::Refund | Command::PlayBuyer { .. }, None) => {
-            Ruling::refuse(Refusal::NotFound)
+            Err(Refusal::NotFound)
         }
     }
 }

@@ -49,23 +49,22 @@ pub fn book(entity: &Entity, booking: &Booking) -> Result<BookingOutcome, Refusa
     if let Some(references) = known.with(lines).both() {
         return Ok(BookingOutcome::Both(references));
     }
-    let mut draft = Draft::new(Cause::DepositBooked);
-    match entity {
+    let draft = match entity {
         Entity::Merchant(merchant) => {
             // The state that the tenant sees does not change.
             let mut changed = merchant.clone();
             for method in changed.methods.iter_mut().filter(|method| method.status.waits_for(*operation)) {
                 method.status = method.status.booking(lines);
             }
-            draft.change(merchant, Entity::Merchant(changed));
+            Draft::changed(Cause::DepositBooked, merchant, changed)
         }
         Entity::OwnAccount(account) => {
             let status = account.status.booking(lines);
-            draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
+            Draft::changed(Cause::DepositBooked, account, OwnAccount { status, ..account.clone() })
         }
         // Nothing else is proved by deposits.
         _ => return Err(OperationRefusal::Resolved.into()),
-    }
+    };
     Ok(BookingOutcome::One(Box::new(draft)))
 }
 

@@ -4,8 +4,8 @@
 use crate::decision::{Draft, Turn};
 use crate::entities::verification::{Attempts, KnownPhone, STARTS_MAX};
 use crate::entities::verification::{Deposits, MethodStatus};
+use crate::ledger::Ledger;
 use crate::ledger::book::Book;
-use crate::ledger::{Ledger, Posting};
 use crate::refusal::{Refusal, VerificationRefusal};
 use crate::values::money::{Currency, Ves};
 use crate::values::time::{DAY_MS, Timestamp};
@@ -65,10 +65,7 @@ pub fn post_back(draft: &mut Draft, deposits: Deposits, first_was_made: bool) {
 
 fn post(draft: &mut Draft, amounts: [Ves; 2], sign: i64) {
     for amount in amounts {
-        let minor = sign * amount.minor();
-        for (ledger, minor) in [(Ledger::Fees, minor), (Ledger::Rail, -minor)] {
-            draft.post(Posting { ledger, currency: Currency::Ves, minor, row: None });
-        }
+        draft.post((Currency::Ves, sign * amount.minor()), (Ledger::Fees, None), (Ledger::Rail, None));
     }
 }
 
