@@ -109,7 +109,8 @@ impl Draft {
 
     pub fn changed(cause: Cause, before: &impl Resource, after: impl Into<Entity>) -> Draft {
         let mut draft = Draft::new(cause);
-        draft.change(before, after);
+        let indexed = Some(IndexedState { facet: before.facet(), deadline: before.deadline() });
+        draft.record.entities.push(Written { state: Arc::new(after.into()), indexed });
         draft
     }
 

@@ -467,11 +467,10 @@ impl Terms {
     /// The refusal of something that the rail would have to be called for at once.
     pub fn may_send(&self) -> Result<(), Refusal> {
         match self.availability {
-            Availability::Served => Ok(()),
             Availability::Unavailable { retry_after_seconds } => {
                 Err(Refusal::RailUnavailable { retry_after_seconds })
             }
-            Availability::NotConfigured => Err(Refusal::RailNotConfigured),
+            Availability::Served | Availability::NotConfigured => self.may_queue(),
         }
     }
 

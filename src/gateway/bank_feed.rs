@@ -1,7 +1,7 @@
 //! The feed of the catalogue of banks: asked over HTTP, read strictly where it matters.
 
 use crate::fetch::{FetchError, Fetcher};
-use domain::resources::banks::{Listed, NAME_CHARACTERS, Service, logo_url};
+use domain::resources::banks::{Bank, NAME_CHARACTERS, Service, logo_url};
 use domain::values::venezuela::BankCode;
 use hyper::{HeaderMap, Method};
 use serde::Deserialize;
@@ -33,7 +33,7 @@ impl BankFeed {
         Ok(BankFeed { url: url.to_owned(), fetcher: Fetcher::new(TIMEOUT)? })
     }
 
-    pub async fn ask(&self) -> Result<Vec<Listed>, BankFeedError> {
+    pub async fn ask(&self) -> Result<Vec<Bank>, BankFeedError> {
         let text = self.fetcher.ask(Method::GET, &self.url, HeaderMap::new(), String::new()).await?;
         read(&text)
     }
@@ -52,7 +52,7 @@ struct Entry {
 
 /// Reads the banks in a feed's answer, all or nothing: a feed with one bad entry is not believed
 /// about the others.
-pub fn read(text: &str) -> Result<Vec<Listed>, BankFeedError> {
+pub fn read(text: &str) -> Result<Vec<Bank>, BankFeedError> {
     let entries: Vec<Entry> = serde_json::from_str(text)?;
     if entries.is_empty() || entries.len() > BANKS_MAX {
         return Err(BankFeedError::Number(entries.len()));
@@ -75,11 +75,12 @@ pub fn read(text: &str) -> Result<Vec<Listed>, BankFeedError> {
             .map(|url| logo_url(&url))
             .transpose()
             .map_err(|why| bad(format!("logoUrl {why}")))?;
-        listed.push(Listed {
+        listed.push(Bank {
             code,
             name,
             services: entry.services.iter().filter_map(|code| Service::from_name(code)).collect(),
             logo_url,
+            hidden: false,
         });
     }
     Ok(listed)

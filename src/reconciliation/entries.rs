@@ -180,7 +180,7 @@ fn of_payment(tenant_key: u64, payment: &Payment) -> Vec<Entry> {
         kind: "payment",
         id: payment.id,
         tenant_key,
-        service: payment.means.service(),
+        service: payment.means.method().service(),
         cents: payment.ves.minor(),
         currency: Currency::Ves,
         side: Side::Credit,
@@ -267,7 +267,7 @@ fn of_payout(tenant_key: u64, payout: &Payout) -> Vec<Entry> {
 
 /// Both deposits if the bank made them, and else those that a statement has shown.
 fn of_deposits(tenant_key: u64, status: &MethodStatus, (phone, bank): OtherSide) -> Vec<Entry> {
-    let Some(word) = status.word() else { return Vec::new() };
+    let Some(word) = &status.word else { return Vec::new() };
     let entry = |amount: Ves, reference: Option<&str>| Entry {
         kind: "micro_deposit",
         id: word.operation,

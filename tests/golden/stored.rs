@@ -68,7 +68,7 @@ fn goldens() -> Vec<Golden> {
         chargebacks:
             entities::chargeback { Status Reason Chargeback };
         checkout:
-            entities::session { Way Offered Bought Session }
+            entities::session { Way Bought Session }
             entities::sale { Sale };
         conversions:
             entities::conversion { Source End Accepted Stage Conversion Waiting Price }
@@ -147,9 +147,9 @@ fn goldens() -> Vec<Golden> {
             values::venezuela { MobilePhone }
             values::time { Timestamp };
         verification:
-            entities::verification { MethodStatus Word Attempts Booked };
+            entities::verification { Standing MethodStatus Word Attempts Booked };
         webhooks:
-            entities::webhook { EventName Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted Webhook };
+            entities::webhook { Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted Webhook };
     }
 }
 

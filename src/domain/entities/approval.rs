@@ -95,11 +95,7 @@ impl Approval {
 
 impl Resource for Approval {
     fn facet(&self) -> u8 {
-        match &self.decision {
-            None => Status::Pending.facet(),
-            Some(decision) if decision.approved => Status::Approved.facet(),
-            Some(_) => Status::Rejected.facet(),
-        }
+        self.status(self.created_at).facet()
     }
 
     fn entries(&self, _: Change, _: &mut Entries<'_>) {}

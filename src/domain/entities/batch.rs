@@ -48,10 +48,6 @@ stored! {
 }
 
 impl Resource for Batch {
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if change.is_new {
             entries.name(Space::Batch, &self.external_ref);

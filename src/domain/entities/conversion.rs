@@ -128,11 +128,6 @@ impl Conversion {
         if let Stage::Accepted(accepted) = &self.stage { Some(accepted) } else { None }
     }
 
-    /// Whether this is a quote, which can be accepted unless it has expired.
-    pub const fn is_quote(&self) -> bool {
-        matches!(self.stage, Stage::Quoted { .. })
-    }
-
     pub(crate) fn ended(&self, accepted: &Accepted, end: End) -> Conversion {
         Conversion { stage: Stage::Accepted(Accepted { end, ..accepted.clone() }), ..self.clone() }
     }

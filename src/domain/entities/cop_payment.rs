@@ -14,7 +14,6 @@ use crate::values::money::{Cop, Rate, Usd};
 use crate::values::time::Timestamp;
 use crate::values::token::StepToken;
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 stored! {
@@ -204,14 +203,11 @@ impl CopPayment {
     }
 
     /// With what the processor said besides its answer, about its `n`-th operation.
-    pub(crate) fn noting(&self, n: u16, said: &Said) -> Cow<'_, CopPayment> {
-        if said.is_empty() {
-            return Cow::Borrowed(self);
-        }
+    pub(crate) fn noting(&self, n: u16, said: &Said) -> CopPayment {
         let qr_image = said.qr_image.clone().or_else(|| self.qr_image.clone());
         let code_token = said.token.clone().or_else(|| self.code_token.clone());
         let order = self.order.noting(n, said);
-        Cow::Owned(CopPayment { order, qr_image, code_token, ..self.clone() })
+        CopPayment { order, qr_image, code_token, ..self.clone() }
     }
 
     /// Whether the payment's `n`-th operation is the newest refund that was tried.
@@ -249,13 +245,13 @@ impl Resource for CopPayment {
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if let Some(checkout) = self.checkout.as_ref().filter(|_| change.is_new) {
-            entries.name(Space::CheckoutCop, &checkout.sale.session.to_string());
-        }
-        if change.is_new && self.livemode {
-            entries.id_among_all(Space::CopPayment);
-        }
         if change.is_new {
+            if let Some(checkout) = &self.checkout {
+                entries.name(Space::CheckoutCop, &checkout.sale.session.to_string());
+            }
+            if self.livemode {
+                entries.id_among_all(Space::CopPayment);
+            }
             let of_session = self.checkout.as_ref().and_then(|checkout| checkout.sale.reference.as_deref());
             entries.maybe_found_by(Trait::Reference, self.reference.as_deref().or(of_session));
             let buyer = self.buyer.as_deref();
@@ -300,11 +296,6 @@ impl Failure {
     pub fn own_code(code: &str) -> Option<Box<str>> {
         let is_own = Failure::of_code(code) == Failure::Rejected && code != Failure::Rejected.name();
         is_own.then(|| Box::from(code))
-    }
-
-    /// Whether it is of the refund, and not of the collection.
-    pub const fn is_of_refund(self) -> bool {
-        matches!(self, Failure::RefundRefused)
     }
 }
 

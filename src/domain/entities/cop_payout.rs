@@ -92,10 +92,6 @@ impl Resource for CopPayout {
         self.status as u8
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if change.is_new {
             entries.name(Space::CopPayout, &self.external_ref);

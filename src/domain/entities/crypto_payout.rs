@@ -107,10 +107,6 @@ impl Resource for CryptoPayout {
         self.order.next_look
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
     fn listing(&self, _facet: u8) -> Listing {
         // An account's test data begins anew without a look at what there is, so nobody else lists it.
         if self.livemode { Listing::ForOperatorsToo } else { Listing::ById }

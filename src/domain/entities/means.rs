@@ -5,6 +5,7 @@
 use crate::bank_names::without_zeros;
 use crate::codec::{named, stored};
 use crate::entities::notice::Traits;
+use crate::platform::settings::{Fee, Fees};
 use crate::rail::{self, OperationKind};
 use crate::resources::banks::Service;
 use crate::values::address::Network;
@@ -65,6 +66,17 @@ impl Method {
             Method::C2p | Method::Vpos | Method::Debit | Method::PagoMovil => Currency::Ves,
             Method::Cop => Currency::Cop,
             Method::Usdt => Currency::Usdt,
+        }
+    }
+
+    /// The fee of a payment by it; those in pesos and USDT have prices of their own.
+    pub const fn fee(self, fees: &Fees) -> Option<&Fee> {
+        match self {
+            Method::C2p => Some(&fees.c2p),
+            Method::Vpos => Some(&fees.vpos),
+            Method::Debit => Some(&fees.debit),
+            Method::PagoMovil => Some(&fees.pago_movil),
+            Method::Cop | Method::Usdt => None,
         }
     }
 

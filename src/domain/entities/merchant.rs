@@ -99,10 +99,6 @@ impl Resource for Merchant {
         self.methods.iter().filter_map(|method| method.status.deadline()).min()
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if change.is_new {
             entries.name(Space::Merchant, &self.external_ref);

@@ -90,10 +90,6 @@ impl Entity {
         self.resource().deadline()
     }
 
-    pub fn external_ref(&self) -> Option<&str> {
-        self.resource().external_ref()
-    }
-
     pub fn named_orders(&self) -> Vec<Named<'_>> {
         match self {
             Entity::Payment(payment) => payment.named_orders(),

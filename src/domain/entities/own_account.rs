@@ -34,10 +34,6 @@ impl Resource for OwnAccount {
         self.status.deadline()
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        Some("")
-    }
-
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if change.is_new {
             entries.name(Space::OwnAccount, "");

@@ -15,7 +15,6 @@ use crate::values::ids::Id;
 use crate::values::money::{Rate, Usd, Ves};
 use crate::values::text::ExternalRef;
 use crate::values::time::{DAY_MS, Timestamp};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 stored! {
@@ -158,11 +157,8 @@ impl Payment {
     }
 
     /// With what the rail said besides its answer, about its `n`-th operation.
-    pub(crate) fn noting(&self, n: u16, said: &Said) -> Cow<'_, Payment> {
-        if said.is_empty() {
-            return Cow::Borrowed(self);
-        }
-        Cow::Owned(Payment { order: self.order.noting(n, said), ..self.clone() })
+    pub(crate) fn noting(&self, n: u16, said: &Said) -> Payment {
+        Payment { order: self.order.noting(n, said), ..self.clone() }
     }
 
     /// Whether its `n`-th operation is a reversal before the newest.
@@ -251,10 +247,6 @@ impl Resource for Payment {
     fn deadline(&self) -> Option<Timestamp> {
         let unpaid = self.expires_at.filter(|_| self.is_idle_intent());
         self.order.next_look.or(unpaid).into_iter().chain(self.disputed_at()).min()
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {

@@ -152,10 +152,6 @@ impl Resource for Payout {
         self.order.next_look
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if change.is_new {
             entries.name(Space::Payout, &self.external_ref);

@@ -53,10 +53,6 @@ pub trait Resource {
     }
 
     /// The tenant's reference, for kinds that have one.
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
     fn listing(&self, _facet: u8) -> Listing {
         Listing::ById
     }

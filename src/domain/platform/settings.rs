@@ -3,7 +3,6 @@
 
 use crate::codec::stored;
 use crate::entities::conversion::Source;
-use crate::entities::means::Method;
 use crate::values::money::{Rate, Usdt, Ves};
 use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 use rust_decimal::Decimal;
@@ -112,19 +111,6 @@ stored! {
         /// The phone that the bank knows the account by.
         1 pub phone: MobilePhone,
         2 pub id: IdentityDocument,
-    }
-}
-
-impl Fees {
-    /// The fee of a method; payments in pesos and USDT have prices of their own.
-    pub const fn of(&self, method: Method) -> Option<&Fee> {
-        match method {
-            Method::C2p => Some(&self.c2p),
-            Method::Vpos => Some(&self.vpos),
-            Method::Debit => Some(&self.debit),
-            Method::PagoMovil => Some(&self.pago_movil),
-            Method::Cop | Method::Usdt => None,
-        }
     }
 }
 

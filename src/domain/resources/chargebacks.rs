@@ -59,11 +59,8 @@ pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &T
 /// The sum that open and lost chargebacks took of the payment, in cents: never more than its
 /// amount.
 fn taken(chargebacks: &[Chargeback]) -> i64 {
-    chargebacks
-        .iter()
-        .filter(|chargeback| chargeback.status != Status::Won)
-        .map(|chargeback| chargeback.amount.minor())
-        .sum()
+    let taken = chargebacks.iter().filter(|chargeback| chargeback.status != Status::Won);
+    taken.map(|chargeback| chargeback.amount.minor()).sum()
 }
 
 /// Opens a chargeback. The amount comes out of the tenant's available balance, which may go below

@@ -41,7 +41,7 @@ pub fn decide(book: &Book, account: Option<&OwnAccount>, command: Command, turn:
 fn set(existing: Option<&OwnAccount>, held: OwnPhone, turn: &Turn) -> Ruling {
     let mut account = OwnAccount {
         held,
-        status: MethodStatus::Unverified,
+        status: MethodStatus::default(),
         livemode: turn.livemode,
         created_at: turn.now,
         updated_at: turn.now,

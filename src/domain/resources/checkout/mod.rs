@@ -16,7 +16,7 @@ use crate::decision::{Draft, Ruled, Ruling, Turn};
 use crate::entities::cop_payment::CopPayment;
 use crate::entities::deposit_address::{DepositAddress, Till};
 use crate::entities::payment::{Payment, Phase, Status as PaymentStatus};
-use crate::entities::session::{Bought, Offered, Session};
+use crate::entities::session::Session;
 use crate::ledger::book::Book;
 use crate::refusal::{CheckoutRefusal, PaymentRefusal, Refusal};
 use crate::resources::conversions::price::with_four_decimals;
@@ -29,54 +29,14 @@ use rust_decimal::Decimal;
 /// The time for which a session can be paid, in milliseconds.
 pub const SESSION_MS: i64 = DAY_MS;
 
-pub struct NewSession {
-    pub id: Id,
-    pub amount: Usd,
-    pub description: Option<String>,
-    pub reference: Option<String>,
-    /// The address to which the buyer goes when it is paid.
-    pub success_url: Option<String>,
-    /// The address to which the buyer goes instead of paying.
-    pub cancel_url: Option<String>,
-    pub offered: Offered,
-    pub metadata: Option<String>,
-    pub url: String,
-    /// The item that it sells, if it came from a payment link.
-    pub bought: Option<Bought>,
-}
-
-pub fn decide(_: &Book, known: Option<&Session>, new: Box<NewSession>, turn: &Turn<'_>) -> Ruled {
+/// Opens a session; its mode and its instants are filled in.
+pub fn decide(_: &Book, known: Option<&Session>, new: Box<Session>, turn: &Turn<'_>) -> Ruled {
     // A session never changes.
     if known.is_some() {
         return Err(Refusal::NotFound);
     }
-    let NewSession {
-        id,
-        amount,
-        description,
-        reference,
-        success_url,
-        cancel_url,
-        offered,
-        metadata,
-        url,
-        bought,
-    } = *new;
-    let session = Session {
-        id,
-        amount,
-        description,
-        reference,
-        success_url,
-        cancel_url,
-        offered,
-        metadata,
-        url,
-        bought,
-        livemode: turn.livemode,
-        created_at: turn.now,
-        expires_at: turn.now.plus_ms(SESSION_MS),
-    };
+    let (created_at, expires_at) = (turn.now, turn.now.plus_ms(SESSION_MS));
+    let session = Session { livemode: turn.livemode, created_at, expires_at, ..*new };
     Ok(Ruling::write(Draft::created(Cause::SessionOpened, session)))
 }
 
@@ -103,10 +63,7 @@ impl Status {
 
     /// The payment by which the session was paid.
     pub const fn payment(self) -> Option<Id> {
-        match self {
-            Status::Paid(payment) => Some(payment),
-            Status::Open | Status::Processing | Status::Expired => None,
-        }
+        if let Status::Paid(payment) = self { Some(payment) } else { None }
     }
 
     /// Checks whether an attempt may begin now.

@@ -97,7 +97,7 @@ impl Rules for Conversion {
 
     /// A quote is accepted soon or never; what was accepted then waits for hours.
     fn is_open(&self) -> bool {
-        self.is_quote()
+        matches!(self.stage, Stage::Quoted { .. })
     }
 
     /// A payment's record asks for the price of its conversion.

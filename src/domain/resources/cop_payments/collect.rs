@@ -21,7 +21,6 @@ use crate::values::colombia::{Buyer, Channel};
 use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Rate};
 use crate::values::time::Timestamp;
-use std::borrow::Cow;
 
 /// The processor's code for a collection that was canceled.
 pub const CANCELED: &str = "canceled";
@@ -127,9 +126,8 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         let refusal = is_instruction.then_some(CopPaymentRefusal::NotPending.into());
         return Ruling { refusal, ..outcome };
     };
-    let noted = live::noting_reply(payment, &reply);
-    let is_news = matches!(noted, Cow::Owned(_)) && *noted != *payment;
-    let (before, payment) = (payment, &*noted);
+    let (before, payment) = (payment, &live::noting_reply(payment, &reply));
+    let is_news = payment != before;
     match reply.answer.clone() {
         RailAnswer::Done { reference } => {
             let reference = reference.unwrap_or_default();
@@ -202,8 +200,7 @@ fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, is_told: 
 
 /// The ruling on a reply about a collection that is settled. No pesos move by it.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
-    let noted = live::noting_reply(payment, reply);
-    let payment = &*noted;
+    let payment = &live::noting_reply(payment, reply);
     let order = payment.order.contradicted(COLLECT);
     let said = match (payment.status, &reply.answer) {
         (Status::Failed | Status::Canceled, RailAnswer::Done { reference })

@@ -20,8 +20,7 @@ use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, TELL, Telling};
 use crate::ledger::book::Book;
 use crate::platform::audit::AuditEntry;
 use crate::rail::{How, Instruction, Operation, OperationKind, RailReply, Service, Subject};
-use crate::refusal::{ChargebackRefusal, PaymentRefusal, Refusal};
-use crate::resources::{chargebacks, payments};
+use crate::refusal::Refusal;
 use crate::trace::Trace;
 use crate::values::money::{Cop, Currency};
 use crate::values::time::Timestamp;
@@ -73,27 +72,6 @@ pub fn decide(book: &Book, payment: Option<&CopPayment>, command: Command, turn:
     }
 }
 
-/// The refusal of a command to a payment in bolívares, which this is not: only commands that may
-/// name a payment in any currency have a reason of their own.
-pub fn refuse_payments_command(command: &payments::Command) -> Ruling {
-    Ruling::refuse(match command {
-        payments::Command::Reverse => PaymentRefusal::NotReversible.into(),
-        payments::Command::RequestC2p(_)
-        | payments::Command::ExecuteC2p(_)
-        | payments::Command::CancelIntent
-        | payments::Command::MakeWay(_)
-        | payments::Command::Charge(_) => Refusal::NotFound,
-    })
-}
-
-/// The refusal of a chargeback, which only card payments have.
-pub fn refuse_chargeback(command: &chargebacks::Command) -> Ruling {
-    Ruling::refuse(match command {
-        chargebacks::Command::Open(_) => ChargebackRefusal::NotAllowed.into(),
-        chargebacks::Command::Close(..) => Refusal::NotFound,
-    })
-}
-
 impl Rules for CopPayment {
     fn on_rail_reply(&self, book: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
         match reply.operation.entity_and_operation().1 {
@@ -143,7 +121,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Operation {
     let is_refund = n != COLLECT;
     let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
     // A contradiction of a refund is about the newest.
-    let is_of_it = |failure: &Failure| match failure.is_of_refund() {
+    let is_of_it = |failure: &Failure| match *failure == Failure::RefundRefused {
         true => payment.is_refund(n),
         false => !is_refund,
     };

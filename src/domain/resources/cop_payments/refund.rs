@@ -191,8 +191,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             refunded(book, &noted, aside, reference.clone().unwrap_or_default(), turn)
         }
         (RailAnswer::Refused { code: _ }, _) => {
-            let mut restored =
-                CopPayment { phase: Phase::Idle, refund_reference: None, kept: None, ..noted.into_owned() };
+            let mut restored = CopPayment { phase: Phase::Idle, refund_reference: None, kept: None, ..noted };
             restored.order.stop();
             let mut draft = Draft::changed(Cause::CopRefundRefused, payment, restored);
             aside_of(payment, aside).put_back(&mut draft, book, turn.now);
@@ -221,8 +220,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 /// that was made is said to be refused.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
-    let noted = payment.noting(operation, &reply.said);
-    let payment = &*noted;
+    let payment = &payment.noting(operation, &reply.said);
     let order = payment.order.contradicted(operation);
     let is_newest = payment.is_refund(operation);
     let said = match (payment.status, &reply.answer) {

@@ -51,12 +51,9 @@ fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> Rule
         let same = Merchant { updated_at: merchant.updated_at, ..changed.clone() } == *merchant;
         return Ok(if same { Ruling::unchanged() } else { change(merchant, changed) });
     }
-    let known = |bank: BankCode, phone: MobilePhone| {
-        merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone))
-    };
-    let bank_known =
-        ask.method.is_none_or(|(bank, _)| merchant.methods.iter().any(|method| method.bank == bank));
-    let method_known = ask.method.is_none_or(|(bank, phone)| known(bank, phone));
+    let mut methods = merchant.methods.iter();
+    let bank_known = ask.method.is_none_or(|(bank, _)| methods.clone().any(|method| method.bank == bank));
+    let method_known = ask.method.is_none_or(|to| methods.any(|method| (method.bank, method.phone) == to));
     let fields = [
         ("name", ask.name.is_some_and(|name| name != merchant.name)),
         ("identification", ask.identification.is_some() && ask.identification != merchant.identification),
@@ -95,7 +92,7 @@ fn attach(merchant: &mut Merchant, method: Option<(BankCode, MobilePhone)>, turn
         id,
         bank,
         phone,
-        status: MethodStatus::Unverified,
+        status: MethodStatus::default(),
         created_at: turn.now,
         attempts: Attempts::default(),
     });

@@ -79,19 +79,13 @@ impl Price {
         let invalid = |message| Refusal::Invalid { field: self.field(), message };
         match self {
             Price::Usd(usd) => {
-                let ves = usd
-                    .decimal()
-                    .checked_mul(rate.0)
-                    .and_then(Ves::rounded)
-                    .ok_or(invalid("is too large at the rate in force"))?;
+                let ves = usd.decimal().checked_mul(rate.0).and_then(Ves::rounded);
+                let ves = ves.ok_or(invalid("is too large at the rate in force"))?;
                 Ok(Figured { usd, ves, rate })
             }
             Price::Ves { amount: ves, .. } => {
-                let usd = ves
-                    .decimal()
-                    .checked_div(rate.0)
-                    .and_then(Usd::rounded)
-                    .filter(|usd| *usd > Usd::ZERO && *usd <= USD_MAX);
+                let usd = ves.decimal().checked_div(rate.0).and_then(Usd::rounded);
+                let usd = usd.filter(|usd| *usd > Usd::ZERO && *usd <= USD_MAX);
                 let usd = usd.ok_or(invalid("must be worth from 0.01 to 100000 USD at the rate in force"))?;
                 Ok(Figured { usd, ves, rate })
             }
@@ -424,8 +418,13 @@ fn never_received(payment: &Payment, reply: &RailReply, turn: &Turn) -> Ruling {
 }
 
 /// The bank knows nothing yet; it is asked again later, if it can be.
-fn look_on(payment: &Payment, reply: &RailReply, again: Option<Effect>, turn: &Turn) -> Ruling {
-    let Some(order) = payment.order.after(reply, turn) else { return Ruling::unchanged() };
+pub(super) fn look_on(payment: &Payment, reply: &RailReply, again: Option<Effect>, turn: &Turn) -> Ruling {
+    asked(payment, payment.order.after(reply, turn), again)
+}
+
+/// The record of a question that has decided nothing, if it has changed anything.
+fn asked(payment: &Payment, order: Option<OrderState>, again: Option<Effect>) -> Ruling {
+    let Some(order) = order else { return Ruling::unchanged() };
     let later = Payment { order, ..payment.clone() };
     Ruling::write_then(Draft::changed(Cause::BankAsked, payment, later), again.into_iter().collect())
 }
@@ -471,6 +470,5 @@ fn failed(payment: &Payment, code: String, turn: &Turn) -> Ruling {
 /// The ruling on a bank's reply about an operation that an operator has settled, if it is not a
 /// contradiction.
 pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
-    let Some(order) = payment.order.agreed(operation, reply, turn) else { return Ruling::unchanged() };
-    Ruling::write(Draft::changed(Cause::BankAsked, payment, Payment { order, ..payment.clone() }))
+    asked(payment, payment.order.agreed(operation, reply, turn), None)
 }

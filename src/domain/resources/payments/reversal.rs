@@ -1,7 +1,7 @@
 //! Reversals of C2P payments: the money is set aside, the bank is asked, and only then the money
 //! goes back (`docs/contract.md, 5.10`).
 
-use super::charge::agreed;
+use super::charge::{agreed, look_on};
 use super::sale;
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruled, Ruling, Turn};
@@ -157,11 +157,7 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             | RailAnswer::NotAsked
             | RailAnswer::NotSent,
             _,
-        ) => {
-            let Some(order) = payment.order.after(&reply, turn) else { return Ruling::unchanged() };
-            let later = Payment { order, ..payment.clone() };
-            Ruling::write(Draft::changed(Cause::BankAsked, payment, later))
-        }
+        ) => look_on(payment, &reply, None, turn),
     }
 }
 
@@ -179,8 +175,7 @@ fn put_back(book: &Book, payment: &Payment, aside: &Aside, turn: &Turn) -> Draft
 /// or that it refused one which it made. No money moves by it.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (operation, newest) = (reply.operation.entity_and_operation().1, payment.reversal());
-    let noted = payment.noting(operation, &reply.said);
-    let payment = &*noted;
+    let payment = &payment.noting(operation, &reply.said);
     let order = payment.order.contradicted(operation);
     let said = match (payment.status, &reply.answer, &payment.phase) {
         (Status::Completed, RailAnswer::Done { reference }, Phase::Idle)

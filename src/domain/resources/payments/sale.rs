@@ -13,7 +13,7 @@ use crate::values::money::{Currency, Ves};
 /// The figures of `payment`, were it completed now; `None` when a figure overflows.
 pub fn figures(book: &Book, payment: &Payment) -> Option<Figures> {
     let fees = &book.tenant_settings.settings.fees;
-    let fee = fees.of(payment.method())?.of(payment.ves)?;
+    let fee = payment.method().fee(fees)?.of(payment.ves)?;
     let is_by_link = payment.checkout.as_ref().is_some_and(|checkout| checkout.link.is_some());
     let commission_percent = payment.marketplace.as_ref().map(|sale| sale.commission_percent);
     let link_percent = is_by_link.then_some(fees.link_percent);

@@ -35,9 +35,7 @@ impl Asked {
     fn of(item: &NewPayout) -> Asked {
         let (merchant, method) = match item.receiver {
             Receiver::Merchant { merchant, method, .. } => (Some(merchant), method),
-            Receiver::Credit(_) | Receiver::Change { .. } | Receiver::Account { .. } | Receiver::Own => {
-                (None, None)
-            }
+            _ => (None, None),
         };
         Asked { merchant, method, amount: item.amount, concept: item.concept.clone() }
     }
@@ -104,45 +102,34 @@ fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruled {
     let mut left = book.spendable(Currency::Ves);
     let mut places = Vec::with_capacity(items.len());
     for item in items {
-        places.push(match item {
+        let item = match item {
+            NewItem::Sound(item) => item,
             NewItem::Bad { external_ref, error, canonical: _ } => {
-                ItemEnd::Refused { external_ref, code: "invalid_data".to_owned(), error, asked: None }
+                let code = "invalid_data".to_owned();
+                places.push(ItemEnd::Refused { external_ref, code, error, asked: None });
+                continue;
             }
-            NewItem::Sound(item) => {
-                let (reference, asked) = (item.external_ref.clone(), Asked::of(&item));
-                let decided = match payouts.get(&reference).map(|known| &**known) {
-                    Some(Entity::Payout(payout)) => same(book, payout, &item).map(|()| (payout.id, None)),
-                    _ => prepare(book, item, turn).and_then(|payout| {
-                        left = afford(&payout, left)?;
-                        Ok((payout.id, Some(Payout { batch: Some(id), ..payout })))
-                    }),
-                };
-                match decided {
-                    Ok((payout, new)) => {
-                        if let Some(new) = new {
-                            effects.push(debit(&mut draft, new, turn));
-                            payouts.extend(
-                                draft
-                                    .record
-                                    .entities
-                                    .last()
-                                    .map(|written| (reference, Arc::clone(&written.state))),
-                            );
-                        }
-                        ItemEnd::Payout(payout)
-                    }
-                    Err(refusal) => {
-                        let (code, error) = explain(&refusal);
-                        ItemEnd::Refused {
-                            external_ref: Some(reference.as_str().to_owned()),
-                            code: code.to_owned(),
-                            error,
-                            asked: Some(asked),
-                        }
-                    }
-                }
-            }
-        });
+        };
+        let (reference, asked) = (item.external_ref.clone(), Asked::of(&item));
+        let decided = match payouts.get(&reference).map(|known| &**known) {
+            Some(Entity::Payout(payout)) => same(book, payout, &item).map(|()| payout.id),
+            _ => prepare(book, item, turn).and_then(|payout| {
+                left = afford(&payout, left)?;
+                let id_of = payout.id;
+                effects.push(debit(&mut draft, Payout { batch: Some(id), ..payout }, turn));
+                let written = draft.record.entities.last();
+                payouts.extend(written.map(|written| (reference.clone(), Arc::clone(&written.state))));
+                Ok(id_of)
+            }),
+        };
+        places.push(decided.map_or_else(
+            |refusal| {
+                let (code, error) = explain(&refusal);
+                let (external_ref, code) = (Some(reference.as_str().to_owned()), code.to_owned());
+                ItemEnd::Refused { external_ref, code, error, asked: Some(asked) }
+            },
+            ItemEnd::Payout,
+        ));
     }
     let batch =
         Batch { id, external_ref, mark, items: places, livemode: turn.livemode, created_at: turn.now };

@@ -256,14 +256,14 @@ fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
 /// `docs/contract.md, 1.12`.
 fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
     let kind = new.receiver.kind();
-    let mut to_merchant = None;
-    let mut change_of = None;
+    let (mut merchant, mut merchant_name, mut method, mut payment) = (None, None, None, None);
+    let (mut method_named, mut from_merchant_balance) = (false, false);
     let destination = match new.receiver {
-        Receiver::Merchant { merchant, method: wanted, from_balance } => {
-            let seller = book.sellers.get(&merchant).ok_or(Refusal::NotFound)?;
+        Receiver::Merchant { merchant: id, method: wanted, from_balance } => {
+            let seller = book.sellers.get(&id).ok_or(Refusal::NotFound)?;
             let named = if wanted.is_some() { wanted } else { seller.default_method };
             let found = seller.methods.iter().find(|method| Some(method.id) == named);
-            let method = match found {
+            let to = match found {
                 Some(method) if method.verified => method,
                 None if wanted.is_some() => return Err(Refusal::NotFound),
                 Some(_) | None => return Err(PayoutRefusal::MethodNotVerified.into()),
@@ -271,12 +271,13 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
             if !seller.active {
                 return Err(MerchantRefusal::Inactive.into());
             }
-            to_merchant = Some((merchant, seller.name.clone(), method.id, wanted.is_some(), from_balance));
-            Destination::Phone { bank: method.bank, phone: method.phone, identity: seller.identification }
+            (merchant, merchant_name, method) = (Some(id), Some(seller.name.clone()), Some(to.id));
+            (method_named, from_merchant_balance) = (wanted.is_some(), from_balance);
+            Destination::Phone { bank: to.bank, phone: to.phone, identity: seller.identification }
         }
         Receiver::Credit(to) => to.destination(),
-        Receiver::Change { to, payment } => {
-            change_of = payment;
+        Receiver::Change { to, payment: of } => {
+            payment = of;
             to.destination()
         }
         Receiver::Own => match book.own {
@@ -290,7 +291,7 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
     let terms = turn.terms(Service::Payouts, None);
     terms.may_queue()?;
     terms.carries(new.amount, "monto")?;
-    let mut payout = Payout {
+    Ok(Payout {
         id: new.id,
         external_ref: new.external_ref,
         kind,
@@ -298,14 +299,14 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
         amount: new.amount,
         fee: book.tenant_settings.settings.fees.payout,
         concept: new.concept,
-        merchant: None,
-        merchant_name: None,
-        method: None,
-        method_named: false,
-        payment: change_of,
+        merchant,
+        merchant_name,
+        method,
+        method_named,
+        payment,
         batch: None,
         destination,
-        from_merchant_balance: false,
+        from_merchant_balance,
         reference: None,
         failure_code: None,
         order: OrderState::first(CREDIT, turn.livemode, turn),
@@ -313,10 +314,5 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
         livemode: turn.livemode,
         created_at: turn.now,
         settled_at: None,
-    };
-    if let Some((merchant, name, method, is_named, from_balance)) = to_merchant {
-        (payout.merchant, payout.merchant_name, payout.method) = (Some(merchant), Some(name), Some(method));
-        (payout.method_named, payout.from_merchant_balance) = (is_named, from_balance);
-    }
-    Ok(payout)
+    })
 }

@@ -25,15 +25,6 @@ pub const QUANTITY_MAX: u16 = 999;
 /// The largest number of links of a product: they are shown and stored with it.
 pub const LINKS_MAX: usize = 100;
 
-pub struct NewProduct {
-    pub id: Id,
-    pub name: String,
-    pub price: Usd,
-    pub description: Option<String>,
-    pub image_url: Option<String>,
-    pub active: bool,
-}
-
 /// A change of a product: `None` leaves a field, and an inner `None` clears it.
 #[derive(Default)]
 pub struct ProductChange {
@@ -62,24 +53,6 @@ pub struct LinkChange {
     pub allow_quantity: Option<bool>,
     pub max_quantity: Option<u16>,
     pub redirect_url: Option<Option<String>>,
-}
-
-fn create(new: NewProduct, turn: &Turn) -> Ruling {
-    let NewProduct { id, name, price, description, image_url, active } = new;
-    let product = Product {
-        id,
-        name,
-        price,
-        description,
-        image_url,
-        active,
-        links: Vec::new(),
-        last_link: 0,
-        livemode: turn.livemode,
-        created_at: turn.now,
-        updated_at: turn.now,
-    };
-    Ruling::write(Draft::created(Cause::ProductCreated, product))
 }
 
 /// Changes the fields that are given.
@@ -174,7 +147,8 @@ fn written(cause: Cause, before: &Product, changed: Product, turn: &Turn) -> Rul
 }
 
 pub enum Command {
-    Create(Box<NewProduct>),
+    /// A new product; its mode and its instants are filled in.
+    Create(Box<Product>),
     Change(Box<ProductChange>),
     /// A request to delete a product, with its links.
     Delete,
@@ -185,7 +159,11 @@ pub enum Command {
 
 pub fn decide(book: &Book, product: Option<&Product>, command: Command, turn: &Turn<'_>) -> Ruled {
     match (command, product) {
-        (Command::Create(new), None) => Ok(create(*new, turn)),
+        (Command::Create(new), None) => {
+            let (livemode, now) = (turn.livemode, turn.now);
+            let product = Product { livemode, created_at: now, updated_at: now, ..*new };
+            Ok(Ruling::write(Draft::created(Cause::ProductCreated, product)))
+        }
         (Command::Change(ask), Some(product)) => Ok(change(product, *ask, turn)),
         (Command::Delete, Some(product)) => delete(book, product),
         (Command::AddLink(new), Some(product)) => add_link(book, product, *new, turn),

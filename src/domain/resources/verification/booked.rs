@@ -23,19 +23,15 @@ pub enum BookingOutcome {
 }
 
 pub fn open_deposits(entity: &Entity, operation: Id) -> Option<(Deposits, Booked)> {
-    let status = status_of(entity, operation)?;
-    let (deposits, ..) = status.open()?;
-    Some((deposits, status.booked(operation).cloned().unwrap_or_default()))
-}
-
-fn status_of(entity: &Entity, operation: Id) -> Option<&MethodStatus> {
-    match entity {
+    let status = match entity {
         Entity::Merchant(merchant) => {
             merchant.methods.iter().map(|method| &method.status).find(|status| status.waits_for(operation))
         }
         Entity::OwnAccount(account) => Some(&account.status).filter(|status| status.waits_for(operation)),
         _ => None,
-    }
+    }?;
+    let (deposits, ..) = status.open()?;
+    Some((deposits, status.booked(operation).cloned().unwrap_or_default()))
 }
 
 pub fn book(entity: &Entity, booking: &Booking) -> Result<BookingOutcome, Refusal> {
@@ -71,15 +67,12 @@ pub fn book(entity: &Entity, booking: &Booking) -> Result<BookingOutcome, Refusa
 impl MethodStatus {
     /// The booked ones among the deposits of an operation.
     pub fn booked(&self, operation: Id) -> Option<&Booked> {
-        self.word().filter(|word| word.operation == operation).map(|word| &word.booked)
+        self.word.as_ref().filter(|word| word.operation == operation).map(|word| &word.booked)
     }
 
     fn booking(&self, lines: &Booked) -> MethodStatus {
-        let mut booked = match self {
-            MethodStatus::Verifying { .. } => self.with_word(self.clone(), None, None),
-            _ => self.clone(),
-        };
-        if let MethodStatus::Contradicted { word, .. } = &mut booked {
+        let mut booked = self.clone().with_trace();
+        if let Some(word) = &mut booked.word {
             word.booked = word.booked.with(lines);
         }
         booked

@@ -16,9 +16,10 @@ use crate::cause::Cause;
 use crate::decision::{Draft, Ruled, Rules, Ruling, Turn};
 use crate::entities::resource::Resource;
 use crate::entities::webhook::{
-    Delivered, EventName, EventRef, Exhausted, NextTry, OlderSecret, Resend, Retry, Signature, TRIES,
-    TRIES_WAITING, Term, Webhook,
+    Delivered, EventRef, Exhausted, NextTry, OlderSecret, Resend, Retry, Signature, TRIES, TRIES_WAITING,
+    Term, Webhook,
 };
+use crate::events::EventKind;
 use crate::ledger::book::Book;
 use crate::refusal::{Refusal, WebhookRefusal};
 use crate::values::ids::{EntityId, Id};
@@ -49,7 +50,7 @@ const EXHAUSTED_MAX: usize = 20;
 pub struct NewWebhook {
     pub id: Id,
     pub url: String,
-    pub events: Vec<EventName>,
+    pub events: Vec<EventKind>,
     pub retry: Retry,
     pub signature: Signature,
 }
@@ -58,7 +59,7 @@ pub struct NewWebhook {
 #[derive(Default)]
 pub struct WebhookChange {
     pub url: Option<String>,
-    pub events: Option<Vec<EventName>>,
+    pub events: Option<Vec<EventKind>>,
     pub enabled: Option<bool>,
     pub retry: Option<Retry>,
     pub signature: Option<Signature>,
