@@ -33,12 +33,12 @@ use api::query::{self, Query};
 use api::refusals::problem;
 use domain::entities::Entity;
 use domain::entities::product::{Link, Product};
-use domain::entities::session::{Bought, Offered};
+use domain::entities::session::{Bought, Session};
 use domain::machine::Domain;
-use domain::resources::checkout::NewSession;
 use domain::values::card::Card;
 use domain::values::colombia::{Buyer, Channel};
 use domain::values::ids::{Id, is_live};
+use domain::values::time::Timestamp;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
@@ -387,19 +387,19 @@ pub fn sought(call: &Call<'_>) -> Result<OnSale, Problem> {
     call.limits.looked(call.client(), on_sale(call.services, call.named))
 }
 
-pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<NewSession, &'static str> {
+pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<Session, &'static str> {
     let amount = priced(&sale.product, &sale.link, quantity)?;
     // Whoever has the id has the page, and the page has the secret.
     let id = random_id();
     let name = &sale.product.name;
-    Ok(NewSession {
+    Ok(Session {
         id,
         amount,
         description: Some(if quantity == 1 { name.clone() } else { format!("{name} × {quantity}") }),
         reference: None,
         success_url: sale.link.redirect_url.clone(),
         cancel_url: None,
-        offered: Offered::default(),
+        offered: Vec::new(),
         metadata: None,
         url: address(&services.site.base_url, id),
         bought: Some(Bought {
@@ -408,6 +408,9 @@ pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<N
             chosen: sale.link.allow_quantity,
             marketplace: sale.link.marketplace,
         }),
+        livemode: sale.product.livemode,
+        created_at: Timestamp::EPOCH,
+        expires_at: Timestamp::EPOCH,
     })
 }
 

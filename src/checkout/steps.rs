@@ -26,13 +26,13 @@ use domain::entities::cop_payment::{Failure, ForSession};
 use domain::entities::deposit_address::{Asset, Till};
 use domain::entities::means::{Debtor, Means};
 use domain::entities::payment::Payment;
-use domain::entities::session::Way;
+use domain::entities::session::{Session, Way};
 use domain::index::Space;
 use domain::machine::Domain;
 use domain::rail::Service;
 use domain::refusal::{CheckoutRefusal, CopPaymentRefusal, PaymentRefusal, Refusal};
 use domain::resources::banks::sends_otp;
-use domain::resources::checkout::{self, Attempts, InPesos, NewSession, Status};
+use domain::resources::checkout::{Attempts, InPesos, Status};
 use domain::resources::cop_payments::collect::NewCopPayment;
 use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::resources::payments::c2p;
@@ -46,8 +46,8 @@ use domain::values::money::{Cop, Rate, Usdt};
 use domain::values::token::Token;
 use std::sync::Arc;
 
-pub async fn open(services: &Services, tenant_key: u64, new: NewSession) -> CommandReply<Domain> {
-    let (id, command) = (EntityId::session(new.id), checkout::Command::Open(Box::new(new)));
+pub async fn open(services: &Services, tenant_key: u64, new: Session) -> CommandReply<Domain> {
+    let (id, command) = (EntityId::session(new.id), Box::new(new));
     services.engine.ask_entity(tenant_key, id, true, command.into(), None, None).await
 }
 
@@ -292,7 +292,7 @@ impl Visit<'_> {
     }
 
     fn admits(&self, way: Way) -> Result<(), Problem> {
-        if !self.session.offered.includes(way) {
+        if !self.session.offers(way) {
             return Err(not_offered());
         }
         self.status.may_begin().map_err(|refusal| problem(&refusal))

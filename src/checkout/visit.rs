@@ -190,7 +190,7 @@ impl<'a> Visit<'a> {
         let mut offers = offers(
             session.amount,
             chooses,
-            |way| session.offered.includes(way),
+            |way| session.offers(way),
             &self.market(),
             &self.services.banks.now(),
         );
@@ -212,7 +212,7 @@ impl<'a> Visit<'a> {
 
     pub fn receiver(&self) -> Option<Vec<u8>> {
         let market = self.market();
-        let offered = self.session.offered.includes(Way::PagoMovil) && market.has_transfers;
+        let offered = self.session.offers(Way::PagoMovil) && market.has_transfers;
         let (receiver, rate) = (market.receiver.filter(|_| offered)?, market.bcv_rate()?);
         let banks = self.services.banks.now();
         let bank = banks.get(receiver.bank).map_or("", |bank| &bank.name);

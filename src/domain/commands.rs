@@ -4,13 +4,14 @@
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entities::Entity;
+use crate::entities::session::Session;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::platform::PlatformBook;
 use crate::platform::audit::AuditEntry;
 use crate::platform::settings::TenantSettings;
 use crate::rail::{How, RailAnswer, RailReply};
-use crate::refusal::{OperationRefusal, Refusal};
+use crate::refusal::{ChargebackRefusal, OperationRefusal, PaymentRefusal, Refusal};
 use crate::resources::adjustments::{self, Adjustment};
 use crate::resources::begin_anew::{self, BeginAnew};
 use crate::resources::operations::{self, Resolution};
@@ -70,14 +71,14 @@ macro_rules! commands {
                         }
                     }
                     // Payments in pesos have ids of the same form, and some commands say so.
-                    (Command::Payments(command), Some(Entity::CopPayment(_))) => {
-                        cop_payments::refuse_payments_command(&command)
+                    (Command::Payments(payments::Command::Reverse), Some(Entity::CopPayment(_))) => {
+                        Ruling::refuse(PaymentRefusal::NotReversible)
                     }
-                    (Command::Chargebacks(command), Some(Entity::CopPayment(_))) => {
-                        cop_payments::refuse_chargeback(&command)
+                    (Command::Chargebacks(chargebacks::Command::Open(_)), Some(Entity::CopPayment(_))) => {
+                        Ruling::refuse(ChargebackRefusal::NotAllowed)
                     }
                     $((Command::$Resource(command), _) => {
-                        $decide(book, state!($Kind, entity), command, turn)
+                        $decide(book, state!($Kind, entity), command, turn).unwrap_or_else(Ruling::refuse)
                     })+
                     (command, _) => decide_besides(book, entity, command, turn),
                 }
@@ -99,7 +100,7 @@ commands! {
     Merchants(merchants::Command) of Merchant by merchants::decide;
     OwnAccount(own_account::Command) of OwnAccount by own_account::decide;
     Products(products::Command) of Product by products::decide;
-    Checkout(checkout::Command) of Session by checkout::decide;
+    Checkout(Box<Session>) of Session by checkout::decide;
     Conversions(conversions::Command) of Conversion by conversions::decide;
     CryptoPayouts(crypto::payouts::Command) of CryptoPayout by crypto::payouts::decide;
     DepositAddresses(crypto::deposits::Command) of DepositAddress by crypto::deposits::decide;

@@ -7,13 +7,14 @@ use crate::entities::resource::{IndexedState, Resource};
 use crate::events::{Event, EventKind, Extra};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
-use crate::ledger::{HoldChange, Posting};
+use crate::ledger::{HoldChange, Ledger, Posting, Release, Row};
 use crate::platform::{PlatformBook, PlatformChange};
 use crate::rail::{BankCall, Effect, Operation, Order, RailReply, Rails, Service, Terms, TestModeAlone};
 use crate::record::{Record, Written};
 use crate::refusal::Refusal;
 use crate::trace::Trace;
 use crate::values::ids::{EntityId, Id, each_kind};
+use crate::values::money::Currency;
 use crate::values::time::{Date, Timestamp};
 use std::sync::Arc;
 
@@ -70,18 +71,33 @@ impl Draft {
         Draft { record, answer: None, related: Vec::new(), replaces_kept: None, refuses_kept: None }
     }
 
-    /// Adds one side of the double entry; a posting of zero is left out (`docs/contract.md, 6.2`:
-    /// no movement of 0.00).
-    pub fn post(&mut self, posting: Posting) {
-        if posting.minor != 0 {
-            self.record.postings.push(posting);
+    /// Adds both sides of the double entry: `minor` to one ledger, and as much from the other, each with the row
+    /// that its owner sees. Zero is left out (`docs/contract.md, 6.2`: no movement of 0.00).
+    pub fn post(
+        &mut self,
+        (currency, minor): (Currency, i64),
+        (to, seen): (Ledger, Option<Row>),
+        (from, theirs): (Ledger, Option<Row>),
+    ) {
+        if minor != 0 {
+            let row = seen.map(Box::new);
+            self.record.postings.push(Posting { ledger: to, currency, minor, row });
+            let row = theirs.map(Box::new);
+            self.record.postings.push(Posting { ledger: from, currency, minor: -minor, row });
         }
     }
 
-    /// Changes a hold; a change of zero is left out.
-    pub fn hold(&mut self, change: HoldChange) {
-        if change.minor != 0 {
-            self.record.holds.push(change);
+    /// Changes what is held on an account, under the id of what it is held for; a change of zero is left out.
+    pub fn hold(
+        &mut self,
+        (ledger, currency): (Ledger, Currency),
+        release_at: impl Into<Release>,
+        hold: Id,
+        minor: i64,
+    ) {
+        if minor != 0 {
+            let release_at = release_at.into();
+            self.record.holds.push(HoldChange { ledger, currency, release_at, hold, minor });
         }
     }
 
@@ -91,9 +107,9 @@ impl Draft {
         draft
     }
 
-    pub fn changed(cause: Cause, before: impl Into<IndexedState>, after: impl Into<Entity>) -> Draft {
+    pub fn changed(cause: Cause, before: &impl Resource, after: impl Into<Entity>) -> Draft {
         let mut draft = Draft::new(cause);
-        let indexed = Some(before.into());
+        let indexed = Some(IndexedState { facet: before.facet(), deadline: before.deadline() });
         draft.record.entities.push(Written { state: Arc::new(after.into()), indexed });
         draft
     }
@@ -102,12 +118,13 @@ impl Draft {
         self.record.entities.push(Written { state: Arc::new(entity.into()), indexed: None });
     }
 
-    pub fn change(&mut self, indexed: impl Into<IndexedState>, entity: impl Into<Entity>) {
-        self.record.entities.push(Written { state: Arc::new(entity.into()), indexed: Some(indexed.into()) });
+    pub fn change(&mut self, before: &impl Resource, entity: impl Into<Entity>) {
+        let indexed = Some(IndexedState { facet: before.facet(), deadline: before.deadline() });
+        self.record.entities.push(Written { state: Arc::new(entity.into()), indexed });
     }
 
-    pub fn remove(&mut self, id: EntityId, indexed: impl Into<IndexedState>) {
-        self.record.removed.push((id, indexed.into()));
+    pub fn remove(&mut self, id: EntityId, before: &impl Resource) {
+        self.record.removed.push((id, IndexedState { facet: before.facet(), deadline: before.deadline() }));
     }
 
     pub fn event(&mut self, kind: EventKind, subject: EntityId) {
@@ -122,6 +139,9 @@ impl Draft {
 /// What a rule says. The machine completes its draft, and it goes on to whoever asked.
 pub type Ruling = actors::Decision<Draft, Refusal, Effect>;
 
+/// What the rule for a command says; a refusal with which nothing is written is the error.
+pub type Ruled = Result<Ruling, Refusal>;
+
 pub fn write_platform(change: PlatformChange) -> Ruling {
     let mut draft = Draft::new(Cause::PlatformChanged);
     draft.record.platform = Some(Box::new(change));
@@ -134,11 +154,13 @@ pub fn differing(fields: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<
 
 /// The ruling on a repeat of a reference: unchanged if no field differs, so that the same is
 /// answered again; a conflict otherwise.
-pub fn repeated(existing: Id, differs: Vec<&'static str>) -> Ruling {
+pub fn repeated(existing: Id, fields: impl IntoIterator<Item = (&'static str, bool)>) -> Ruled {
+    let differs = differing(fields);
     if differs.is_empty() {
-        return Ruling::unchanged();
+        Ok(Ruling::unchanged())
+    } else {
+        Err(Refusal::ExternalRefConflict { existing, differs })
     }
-    Ruling::refuse(Refusal::ExternalRefConflict { existing, differs })
 }
 
 /// The rules of a kind of entity besides those for its commands. A kind has those that concern it.

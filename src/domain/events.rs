@@ -14,24 +14,24 @@ stored! {
         1 PaymentFailed "payment.failed",
         2 PaymentCanceled "payment.canceled",
         3 PaymentReversed "payment.reversed",
-        4 PayoutCompleted "payout.completed",
-        5 PayoutFailed "payout.failed",
-        6 MerchantVerified "merchant.verified",
-        7 MerchantRejected "merchant.rejected",
+        4 PaymentChargeback "payment.chargeback",
+        5 PaymentChargebackClosed "payment.chargeback_closed",
+        6 PayoutCompleted "payout.completed",
+        7 PayoutFailed "payout.failed",
+        8 MerchantVerified "merchant.verified",
+        9 MerchantRejected "merchant.rejected",
         /// A PATCH set a merchant's `isActive` to false.
-        8 MerchantDeactivated "merchant.deactivated",
+        10 MerchantDeactivated "merchant.deactivated",
         /// A PATCH set a merchant's `isActive` to true.
-        9 MerchantReactivated "merchant.reactivated",
+        11 MerchantReactivated "merchant.reactivated",
         /// A seller's sale was credited, was released or was reversed.
-        10 MerchantBalanceUpdated "merchant.balance.updated",
-        11 TenantLiveStatusChanged "tenant.live_status_changed",
-        12 PaymentChargeback "payment.chargeback",
-        13 PaymentChargebackClosed "payment.chargeback_closed",
+        12 MerchantBalanceUpdated "merchant.balance.updated",
         /// A quote was accepted, or a conversion began by itself.
-        14 ConversionCreated "conversion.created",
-        15 ConversionCompleted "conversion.completed",
+        13 ConversionCreated "conversion.created",
+        14 ConversionCompleted "conversion.completed",
         /// A conversion was canceled, or could not be fulfilled.
-        16 ConversionCanceled "conversion.canceled",
+        15 ConversionCanceled "conversion.canceled",
+        16 TenantLiveStatusChanged "tenant.live_status_changed",
         17 CryptoPayoutCompleted "crypto_payout.completed",
         /// A USDT payout was refused by the network or by an operator.
         18 CryptoPayoutFailed "crypto_payout.failed",

@@ -30,12 +30,12 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
         ops.put(&begun_at(tenant), &record.first_event.to_be_bytes());
     }
     for written in &record.entities {
-        let state = written.state.resource();
-        let id = state.entity_id();
+        let (state, id) = (written.state.resource(), written.state.id());
         ops.put_seq(&entity(tenant, id));
         let indexed = written.indexed.filter(|_| !begins);
         let (before, now) = (indexed.map(|indexed| indexed.facet), state.facet());
-        if before != Some(now) {
+        let is_moved = before != Some(now);
+        if is_moved {
             for key in before.into_iter().flat_map(|facet| listed(tenant, id, state.listing(facet), facet)) {
                 ops.delete(&key);
             }
@@ -43,7 +43,7 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
                 ops.put(&key, &[]);
             }
         }
-        let change = Change { cause: record.cause, indexed };
+        let change = Change { cause: record.cause, is_new: indexed.is_none(), is_moved };
         state.entries(change, &mut Entries { tenant, id, marks, ops });
     }
     forget_removed(tenant, record, ops);

@@ -339,6 +339,22 @@ named! {
     }
 }
 
+impl OperationKind {
+    /// Whether money comes by it, and is not paid.
+    pub const fn brings_money(self) -> bool {
+        match self {
+            OperationKind::C2p | OperationKind::Debit | OperationKind::Card | OperationKind::CopPayment => {
+                true
+            }
+            OperationKind::C2pReversal
+            | OperationKind::Payout
+            | OperationKind::MicroDeposit
+            | OperationKind::CopRefund
+            | OperationKind::CryptoPayout => false,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     Payment(Id),
@@ -451,11 +467,10 @@ impl Terms {
     /// The refusal of something that the rail would have to be called for at once.
     pub fn may_send(&self) -> Result<(), Refusal> {
         match self.availability {
-            Availability::Served => Ok(()),
             Availability::Unavailable { retry_after_seconds } => {
                 Err(Refusal::RailUnavailable { retry_after_seconds })
             }
-            Availability::NotConfigured => Err(Refusal::RailNotConfigured),
+            Availability::Served | Availability::NotConfigured => self.may_queue(),
         }
     }
 

@@ -246,12 +246,6 @@ pub struct Said {
     pub half_done: bool,
 }
 
-impl Said {
-    pub fn is_empty(&self) -> bool {
-        *self == Said::default()
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polling {
     /// Pauses that double, from a minute to an hour.

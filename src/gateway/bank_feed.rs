@@ -1,7 +1,7 @@
 //! The feed of the catalogue of banks: asked over HTTP, read strictly where it matters.
 
 use crate::fetch::{FetchError, Fetcher};
-use domain::resources::banks::{Listed, NAME_CHARACTERS, Service, logo_url};
+use domain::resources::banks::{Bank, NAME_CHARACTERS, Service, logo_url};
 use domain::values::venezuela::BankCode;
 use hyper::{HeaderMap, Method};
 use serde::Deserialize;
@@ -21,7 +21,7 @@ impl BankFeed {
         Ok(BankFeed { url: url.to_owned(), fetcher: Fetcher::new(TIMEOUT)? })
     }
 
-    pub async fn ask(&self) -> Result<Vec<Listed>, String> {
+    pub async fn ask(&self) -> Result<Vec<Bank>, String> {
         let text = self.fetcher.ask(Method::GET, &self.url, HeaderMap::new(), String::new()).await;
         read(&text.map_err(|error| error.to_string())?)
     }
@@ -40,7 +40,7 @@ struct Entry {
 
 /// Reads the banks in a feed's answer, all or nothing: a feed with one bad entry is not believed
 /// about the others.
-pub fn read(text: &str) -> Result<Vec<Listed>, String> {
+pub fn read(text: &str) -> Result<Vec<Bank>, String> {
     let entries: Vec<Entry> =
         serde_json::from_str(text).map_err(|error| format!("is no list of banks: {error}"))?;
     if entries.is_empty() || entries.len() > BANKS_MAX {
@@ -64,11 +64,12 @@ pub fn read(text: &str) -> Result<Vec<Listed>, String> {
             .map(|url| logo_url(&url))
             .transpose()
             .map_err(|why| bad(format!("logoUrl {why}")))?;
-        listed.push(Listed {
+        listed.push(Bank {
             code,
             name,
             services: entry.services.iter().filter_map(|code| Service::from_name(code)).collect(),
             logo_url,
+            hidden: false,
         });
     }
     Ok(listed)

@@ -61,14 +61,6 @@ pub struct PayoutCounts {
     pub failures: BTreeMap<String, u64>,
 }
 
-pub const fn currency_of(method: Method) -> Currency {
-    match method {
-        Method::C2p | Method::Vpos | Method::Debit | Method::PagoMovil => Currency::Ves,
-        Method::Cop => Currency::Cop,
-        Method::Usdt => Currency::Usdt,
-    }
-}
-
 impl Business {
     pub fn of(&self, is_live: bool) -> MutexGuard<'_, Counts> {
         let counts = if is_live { &self.live } else { &self.test };
@@ -113,9 +105,7 @@ impl Counts {
             Entity::Payment(payment) => {
                 let minor = match &payment.means {
                     Means::Usdt { amount, .. } => amount.minor(),
-                    Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => {
-                        payment.ves.minor()
-                    }
+                    _ => payment.ves.minor(),
                 };
                 let bank = payment.debtor().map(|debtor| format!("{:04}", debtor.bank.number()));
                 (payment.means.method(), bank, minor, payment.failure_code.as_deref())

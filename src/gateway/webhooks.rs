@@ -18,7 +18,7 @@ use api::refusals;
 use api::webhooks::{endpoints, show_delivered, show_deliveries, show_pending, status};
 use api::writer::Object;
 use domain::entities::Entity;
-use domain::entities::webhook::{Resend, Webhook};
+use domain::entities::webhook::{Resend, Webhook, first_delivery, is_first_delivery};
 use domain::index;
 use domain::kept::KeepRef;
 use domain::refusal::{Refusal, WebhookRefusal};
@@ -91,7 +91,7 @@ fn pending(
     let mut take = |happened: backlog::Happened| {
         budget.spend()?;
         let (number, time) = (happened.number(), happened.read.time);
-        let id = webhook.delivery_id(number, time);
+        let id = first_delivery(webhook.id, number, time);
         if is_before(id) && (number <= webhook.reached || webhook.is_due(number, happened.kind())) {
             let first = Resend { delivery: id, event: happened.event(), created_at: time, attempt: 1 };
             found.insert(id, show_pending(webhook.id, &first));
@@ -101,7 +101,7 @@ fn pending(
     };
     // Only the records are read in which an event could be due, which the terms say.
     let first = webhook.reached.max(quiet) + 1;
-    let mut last = after.and_then(|after| webhook.number_of(after)).unwrap_or(u64::MAX);
+    let mut last = after.filter(|after| is_first_delivery(webhook.id, *after)).map_or(u64::MAX, Id::number);
     for term in webhook.terms.iter().rev() {
         if term.enabled && last >= term.from.max(first) {
             backlog::back_from(reader, tenant, last, term.from.max(first), &mut take)?;

@@ -2,7 +2,7 @@
 
 use super::text::{Page, Value, families};
 use crate::gateway::business::{
-    AGES, Business, CONVERTED, CURRENCIES, DISPUTED, KINDS, OUTCOMES, PAID_OUT, Seen, currency_of,
+    AGES, Business, CONVERTED, CURRENCIES, DISPUTED, KINDS, OUTCOMES, PAID_OUT, Seen,
 };
 use domain::entities::means::Method;
 
@@ -19,8 +19,8 @@ pub fn write(page: &mut Page, business: &Business, waiting: &Seen) {
         counter "pasarela_payment_volume_total"
             "What completed payments brought since the start, before fees, in units of its currency."
             for (mode, counts) in modes, for method in Method::ALL,
-            by("mode" mode, "method" method.name(), "currency" currency_of(method).code())
-            => Value::Minor(counts.payments[method as usize].volume_minor, currency_of(method).decimals());
+            by("mode" mode, "method" method.name(), "currency" method.currency().code())
+            => Value::Minor(counts.payments[method as usize].volume_minor, method.currency().decimals());
         counter "pasarela_payment_failures_total"
             "Failed payments since the start, by mode, method and failureCode (other: beyond the first 48 codes, or no code)."
             for (mode, counts) in modes, for method in Method::ALL, for (code, count) in &counts.payments[method as usize].failures,

@@ -18,7 +18,7 @@ use domain::resources::banks::Catalogue;
 use domain::trace::shown;
 use domain::values::money::{Currency, Rate, Usd, Usdt};
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
-use words::{Label, method_name};
+use words::Label;
 
 pub struct Shop {
     pub name: String,
@@ -192,7 +192,8 @@ impl Receipt {
     }
 
     fn method(&mut self, method: Method) {
-        self.push(Label::METHOD, method_name(method, self.language).into(), method.name().into());
+        let (spanish, english) = method.words();
+        self.push(Label::METHOD, self.language.say(spanish, english).into(), method.name().into());
     }
 
     fn moment(&mut self, label: Label, at: Option<Timestamp>, zone: Zone) {

@@ -1,7 +1,6 @@
 //! The words of receipts, in Spanish and English.
 
 use crate::language::Language;
-use domain::entities::means::Method;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Label(&'static str, &'static str, &'static str);
@@ -37,16 +36,5 @@ impl Label {
 
     pub const fn words(self, language: Language) -> &'static str {
         language.say(self.1, self.2)
-    }
-}
-
-pub const fn method_name(method: Method, language: Language) -> &'static str {
-    match method {
-        Method::C2p => language.say("Pago móvil C2P", "C2P mobile payment"),
-        Method::Vpos => language.say("Tarjeta", "Card"),
-        Method::Debit => language.say("Débito inmediato", "Immediate debit"),
-        Method::PagoMovil => language.say("Pago Móvil", "Pago Móvil transfer"),
-        Method::Cop => language.say("Pesos colombianos", "Colombian pesos"),
-        Method::Usdt => "USDT",
     }
 }

@@ -7,7 +7,7 @@ use domain::entities::payout::{Destination, Payout};
 use domain::entities::verification::{Booked, Deposits, MethodStatus};
 use domain::entities::{Entity, payout};
 use domain::rail::Service;
-use domain::resources::operations::{self, Operation, Subject};
+use domain::resources::operations::{Operation, Subject};
 use domain::resources::verification::booked::open_deposits;
 use domain::trace::shown;
 use domain::values::ids::Id;
@@ -100,17 +100,7 @@ pub fn open(tenant_key: u64, entity: &Entity, operation: &Operation) -> Vec<Entr
 }
 
 fn of_operation(tenant_key: u64, operation: &Operation, minor: i64, other_side: OtherSide) -> Option<Entry> {
-    let side = match operation.kind {
-        operations::Kind::C2p
-        | operations::Kind::Debit
-        | operations::Kind::Card
-        | operations::Kind::CopPayment => Side::Credit,
-        operations::Kind::C2pReversal
-        | operations::Kind::Payout
-        | operations::Kind::MicroDeposit
-        | operations::Kind::CopRefund
-        | operations::Kind::CryptoPayout => Side::Debit,
-    };
+    let side = if operation.kind.brings_money() { Side::Credit } else { Side::Debit };
     let of = (tenant_key, "operation", operation.id);
     let amount = (cents(minor, operation.currency)?, operation.currency);
     Some(entry(of, operation.service, amount, side, operation.sent_at, other_side))
@@ -196,7 +186,8 @@ fn of_payment(tenant_key: u64, payment: &Payment) -> Vec<Entry> {
     let charged_at = payment.order.trace.sent_at.filter(|_| payment.reversals == 0);
     let charged_at = charged_at.or(payment.completed_at).unwrap_or(payment.created_at);
     let (of, amount) = ((tenant_key, "payment", payment.id), (payment.ves.minor(), Currency::Ves));
-    let mut charge = entry(of, payment.means.service(), amount, Side::Credit, charged_at, payer(payment));
+    let service = payment.means.method().service();
+    let mut charge = entry(of, service, amount, Side::Credit, charged_at, payer(payment));
     charge.reference = shown(&payment.bank_reference).map(str::to_owned);
     charge.created_at = payment.created_at;
     if let Means::Transfer { date, .. } = &payment.means {
@@ -259,7 +250,7 @@ fn of_payout(tenant_key: u64, payout: &Payout) -> Vec<Entry> {
 
 /// Both deposits if the bank made them, and else those that a statement has shown.
 fn of_deposits(tenant_key: u64, status: &MethodStatus, other_side: OtherSide) -> Vec<Entry> {
-    let Some(word) = status.word() else { return Vec::new() };
+    let Some(word) = &status.word else { return Vec::new() };
     let (of, service) = ((tenant_key, "micro_deposit", word.operation), Service::MicroDeposits);
     let made = word.code.is_none() && word.reference.is_some();
     let Booked { first, second } = &word.booked;

@@ -14,7 +14,7 @@ use crate::store::history::{self, Unreadable};
 use actors::Failure;
 use api::events::{TenantMode, envelope};
 use domain::entities::Entity;
-use domain::entities::webhook::{Delivered, Resend, Webhook};
+use domain::entities::webhook::{Delivered, Resend, Webhook, first_delivery};
 use domain::refusal::Refusal;
 use domain::resources::webhooks;
 use domain::resources::webhooks::Progress;
@@ -351,7 +351,7 @@ impl DeliveryWorker {
                 self.open.insert(number);
                 self.position = self.position.max(number);
                 let time = happened.read.time;
-                let id = self.webhook.delivery_id(number, time);
+                let id = first_delivery(self.webhook.id, number, time);
                 (id, time, happened.event(), 1, Ok(Some(happened)), Some(number))
             }
         };

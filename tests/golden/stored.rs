@@ -68,15 +68,15 @@ fn goldens() -> Vec<Golden> {
         chargebacks:
             entities::chargeback { Status Reason Chargeback };
         checkout:
-            entities::session { Way Offered Bought Session }
+            entities::session { Way Bought Session }
             entities::sale { Sale };
         conversions:
-            entities::conversion { Source End Accepted Stage Conversion Waiting Price Taken }
+            entities::conversion { Source End Accepted Stage Conversion Waiting Price }
             ledger::totals { Day Totals };
         cop_payments:
             values::colombia { Channel }
             entities::cop_payment { Failure Telling Waiting Phase Marketplace ForSession Live CopPayment }
-            entities::cop_payment { Part Taken Aside EarlierRefund }
+            entities::cop_payment { EarlierRefund }
             values::token { StepToken };
         cop_payouts:
             entities::cop_payout { AccountType ColombianAccount Beneficiary CopPayout };
@@ -107,7 +107,7 @@ fn goldens() -> Vec<Golden> {
         payments:
             entities::payment { Status CancelReason Phase Marketplace EarlierReversal Payment }
             entities::means { Debtor Means }
-            entities::payment { Aside };
+            entities::sale { Part Taken Aside };
         payouts:
             entities::payout { Status PayoutKind Destination Payout }
             resources::payouts { PhoneHolder Receiver }
@@ -147,9 +147,9 @@ fn goldens() -> Vec<Golden> {
             values::venezuela { MobilePhone }
             values::time { Timestamp };
         verification:
-            entities::verification { MethodStatus Word Attempts Booked };
+            entities::verification { Standing MethodStatus Word Attempts Booked };
         webhooks:
-            entities::webhook { EventName Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted Webhook };
+            entities::webhook { Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted Webhook };
     }
 }
 

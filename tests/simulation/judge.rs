@@ -6,7 +6,7 @@ use crate::witness::{Asked, By, Paid, Sought, Turn, Wanted};
 use domain::entities::Entity;
 use domain::entities::batch::ItemEnd;
 use domain::entities::payment::{CHARGE, REVERSE};
-use domain::entities::verification::MethodStatus;
+use domain::entities::verification::{MethodStatus, Standing};
 use domain::rail::RailAnswer;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::{Date, Timestamp, Zone};
@@ -371,7 +371,7 @@ fn operation(turn: &Turn, entity: EntityId, method: Id) -> Id {
         _ => None,
     };
     match status {
-        Some(MethodStatus::Verifying { operation, .. }) => *operation,
+        Some(MethodStatus { standing: Standing::Verifying { operation, .. }, .. }) => *operation,
         other => panic!("deposits were to be sent: {other:?}"),
     }
 }

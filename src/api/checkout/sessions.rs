@@ -18,10 +18,11 @@ use crate::value::{Bad, Value};
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
 use domain::entities::Entity;
-use domain::entities::session::{FACET, Offered, Session, Way};
+use domain::entities::session::{FACET, Session, Way};
 use domain::index::Space;
-use domain::resources::checkout::{self, Attempts, NewSession, Status};
+use domain::resources::checkout::{Attempts, Status};
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::time::Timestamp;
 use std::borrow::Cow;
 
 const REFERENCE_MAX: usize = 128;
@@ -62,12 +63,12 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let asked = read_new(Fields::parse(&cx.body)?, cx.caller.livemode())?;
     // Whoever has the id has the page, and the page has the secret.
     let id = cx.env.random_id();
-    let new = NewSession { id, url: address(cx.env.base_url(), id), ..asked };
-    cx.make(EntityId::session(id), checkout::Command::Open(Box::new(new))).await
+    let new = Session { id, url: address(cx.env.base_url(), id), ..asked };
+    cx.make(EntityId::session(id), Box::new(new)).await
 }
 
 /// Reads the body of a new session, which has no id and no address so far.
-pub(super) fn read_new(mut fields: Fields<'_>, livemode: bool) -> Result<NewSession, Invalid> {
+pub(super) fn read_new(mut fields: Fields<'_>, livemode: bool) -> Result<Session, Invalid> {
     let methods =
         kind(ways, || schema::list(schema::one_of(WAYS)).about("Every enabled one if empty or missing."));
     let own = kinds::metadata(METADATA_BYTES_MAX);
@@ -77,9 +78,9 @@ pub(super) fn read_new(mut fields: Fields<'_>, livemode: bool) -> Result<NewSess
         optional reference = "reference", kinds::trimmed(1..=REFERENCE_MAX) => reference.map(Cow::into_owned);
         optional success_url = "successUrl", clearable(livemode).about("https; http to loopback in test mode.") => success_url.flatten();
         optional cancel_url = "cancelUrl", clearable(livemode) => cancel_url.flatten();
-        optional ways = "methods", methods => ways.into_iter().flatten().collect::<Offered>();
+        optional ways = "methods", methods => ways.unwrap_or_default();
         optional metadata = "metadata", own.about("Yours, at most 4096 bytes, without control characters.");
-    } => NewSession {
+    } => Session {
         id: Id::from_bytes([0; 16]),
         amount,
         description,
@@ -90,6 +91,9 @@ pub(super) fn read_new(mut fields: Fields<'_>, livemode: bool) -> Result<NewSess
         metadata,
         url: String::new(),
         bought: None,
+        livemode,
+        created_at: Timestamp::EPOCH,
+        expires_at: Timestamp::EPOCH,
     }))
 }
 
@@ -223,7 +227,7 @@ shown! {
         maybe text "reference" = session.reference.as_deref(), schema::text();
         maybe text "successUrl" = session.success_url.as_deref(), schema::text();
         maybe text "cancelUrl" = session.cancel_url.as_deref(), schema::text();
-        list "methods" = session.offered.named().map(|way| text(way.name())), schema::list(schema::one_of(WAYS));
+        list "methods" = session.offered.iter().map(|way| text(way.name())), schema::list(schema::one_of(WAYS));
         json "metadata" = session.metadata.as_deref().unwrap_or("{}").as_bytes(), schema::object();
         maybe plain "paymentLinkId" = session.bought.as_ref().map(|bought| bought.link), values::uuid();
         maybe number "quantity" = session.bought.as_ref().map(|bought| bought.quantity), schema::integer();

@@ -99,7 +99,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 Status::Failed | Status::Canceled => "failed",
             };
             Some(Operation {
-                kind: kind_of_charge(&payment.means),
+                kind: payment.means.operation_name(),
                 status,
                 code: payment.failure_code.as_deref(),
                 reference: shown(&payment.bank_reference),
@@ -150,15 +150,6 @@ fn updated(order: Option<&Trace>, ended_at: Option<Timestamp>, since: Timestamp)
 /// An intent has no charge before its code has come; the others begin with one.
 fn was_charged(payment: &Payment) -> bool {
     !matches!(payment.means, Means::C2p { token_mark: None, .. } | Means::Usdt { .. })
-}
-
-const fn kind_of_charge(means: &Means) -> &'static str {
-    match means {
-        Means::C2p { .. } | Means::Card { .. } => "charge",
-        Means::Debit { .. } => "debit",
-        Means::Transfer { .. } => "verification",
-        Means::Usdt { .. } => "deposit",
-    }
 }
 
 fn of_otp(otp: &Otp, n: u16) -> Option<Operation<'_>> {

@@ -165,10 +165,8 @@ fn in_bolivares(payment: &Payment) -> bool {
 
 /// The amount of a payment in USDT, the seller's part of it, and the transfer that completed it.
 fn usdt(payment: &Payment) -> Option<(&Usdt, Option<Usdt>, &String)> {
-    match &payment.means {
-        Means::Usdt { amount, seller_net, tx_hash } => Some((amount, *seller_net, tx_hash)),
-        Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => None,
-    }
+    let Means::Usdt { amount, seller_net, tx_hash } = &payment.means else { return None };
+    Some((amount, *seller_net, tx_hash))
 }
 
 shown! {

@@ -94,7 +94,7 @@ pub(crate) fn begun(body: Object, status: Option<&MethodStatus>, deleted: &str) 
         return body.plain("status", "rejected").plain("failureCode", "BE01").plain("action", deleted).end();
     };
     let body = body.plain("status", status.name()).number("attemptsLeft", TRIES);
-    let refused = status.word().and_then(|word| word.code.as_deref());
+    let refused = status.word.as_ref().and_then(|word| word.code.as_deref());
     match refused.filter(|_| status.name() == "unverified") {
         Some(code) => body.text("failureCode", code).end(),
         None => body.end(),

@@ -19,9 +19,10 @@ use crate::respond::Reply;
 use crate::value::{Bad, Value};
 use domain::entities::product::{Product, facet};
 use domain::resources::payments::charge::USD_MAX;
-use domain::resources::products::{self, NewProduct, ProductChange};
+use domain::resources::products::{self, ProductChange};
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usd;
+use domain::values::time::Timestamp;
 use rust_decimal::Decimal;
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -74,14 +75,26 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.make(EntityId::product(id), products::Command::Create(Box::new(new))).await
 }
 
-fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct, Invalid> {
+fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<Product, Invalid> {
     Ok(read!(fields {
         required name = "name", kinds::trimmed(1..=NAME_MAX) => name.into_owned();
         required price = "priceUsd", price();
         optional description = "description", text_for_buyers() => description.flatten();
         optional image_url = "imageUrl", links::address(livemode) => image_url.flatten();
         optional active = "active", kinds::boolean().default("true") => active.unwrap_or(true);
-    } => NewProduct { id, name, price, description, image_url, active }))
+    } => Product {
+        id,
+        name,
+        price,
+        description,
+        image_url,
+        active,
+        links: Vec::new(),
+        last_link: 0,
+        livemode,
+        created_at: Timestamp::EPOCH,
+        updated_at: Timestamp::EPOCH,
+    }))
 }
 
 pub const LIST: Endpoint = endpoint(chapters::PRODUCTS, run!(list), || {

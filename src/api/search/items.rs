@@ -132,9 +132,7 @@ fn of_entity(entity: &Entity) -> (&'static str, Option<&'static str>, Option<(St
         Entity::Payment(payment) => {
             let amount = match &payment.means {
                 Means::Usdt { amount, .. } => of(amount, "USDT"),
-                Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => {
-                    of(payment.ves, "VES")
-                }
+                _ => of(payment.ves, "VES"),
             };
             ("payment", Some(payment.status.name()), amount)
         }

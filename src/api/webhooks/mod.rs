@@ -22,7 +22,8 @@ use crate::respond::Reply;
 use crate::value::{Bad, Value};
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
-use domain::entities::webhook::{Delivered, EVENT_NAMES, EventName, Resend, Retry, Signature, Webhook};
+use domain::entities::webhook::{Delivered, EVENT_NAMES, Resend, Retry, Signature, Webhook};
+use domain::events::EventKind;
 use domain::index;
 use domain::resources::webhooks;
 use domain::resources::webhooks::{NewWebhook, OVERLAP_SECONDS, OVERLAP_SECONDS_MAX, WebhookChange};
@@ -44,15 +45,16 @@ fn url<'a>(allowed: Allowed) -> impl fields::Kind<'a, Target> {
     kind(read, || schema::text().chars(1..=targets::URL_MAX).format("uri"))
 }
 
-fn events<'a>() -> impl fields::Kind<'a, Vec<EventName>> {
+fn events<'a>() -> impl fields::Kind<'a, Vec<EventKind>> {
     let names = || schema::list(schema::one_of(EVENT_NAMES)).count(1..=EVENT_NAMES.len()).distinct();
     kind(read_events, names)
 }
 
-fn read_events(value: Value<'_>) -> Result<Vec<EventName>, Bad> {
-    let mut seen: Vec<EventName> = Vec::new();
+fn read_events(value: Value<'_>) -> Result<Vec<EventKind>, Bad> {
+    let mut seen: Vec<EventKind> = Vec::new();
     value.list(1..=EVENT_NAMES.len(), |event| {
-        let event = event.text_known("the name of an event, such as payment.completed", EventName::parse)?;
+        let event =
+            event.text_known("the name of an event, such as payment.completed", EventKind::from_name)?;
         if seen.contains(&event) {
             return Err(Bad::from("must be listed once"));
         }
@@ -227,7 +229,7 @@ async fn test(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.test_notification().await
 }
 
-fn listed(webhook: &Webhook) -> &[EventName] {
+fn listed(webhook: &Webhook) -> &[EventKind] {
     webhook.term().map(|term| term.events.as_slice()).unwrap_or_default()
 }
 

@@ -4,7 +4,7 @@ use crate::codec::{named, stored};
 use crate::entities::resource::{Change, Resource};
 use crate::index::Entries;
 use crate::platform::audit::Who;
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 
 stored! {
@@ -94,16 +94,8 @@ impl Approval {
 }
 
 impl Resource for Approval {
-    fn entity_id(&self) -> EntityId {
-        EntityId::approval(self.id)
-    }
-
     fn facet(&self) -> u8 {
-        match &self.decision {
-            None => Status::Pending.facet(),
-            Some(decision) if decision.approved => Status::Approved.facet(),
-            Some(_) => Status::Rejected.facet(),
-        }
+        self.status(self.created_at).facet()
     }
 
     fn entries(&self, _: Change, _: &mut Entries<'_>) {}

@@ -3,7 +3,7 @@
 use crate::codec::stored;
 use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
@@ -48,16 +48,8 @@ stored! {
 }
 
 impl Resource for Batch {
-    fn entity_id(&self) -> EntityId {
-        EntityId::batch(self.id)
-    }
-
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        if change.is_new {
             entries.name(Space::Batch, &self.external_ref);
         }
     }

@@ -3,7 +3,7 @@
 use crate::codec::stored;
 use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
@@ -59,16 +59,12 @@ impl Chargeback {
 }
 
 impl Resource for Chargeback {
-    fn entity_id(&self) -> EntityId {
-        EntityId::chargeback(self.id)
-    }
-
     fn facet(&self) -> u8 {
         self.status as u8
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        if change.is_new {
             entries.id_among_all(Space::Chargeback);
         }
     }

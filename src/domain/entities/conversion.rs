@@ -3,9 +3,9 @@
 use crate::cause::Cause;
 use crate::codec::{named, stored};
 use crate::entities::resource::{Change, Listing, Resource};
+use crate::entities::sale::Part;
 use crate::index::{Entries, Trait, time_bytes};
-use crate::ledger::{HoldChange, Ledger, Release};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Rate, Usdt};
 use crate::values::time::{Timestamp, Zone};
 
@@ -72,7 +72,7 @@ stored! {
         /// The amounts, which do not change any more.
         1 pub price: Price,
         /// The held money that was taken, in the order in which it was taken.
-        2 pub taken: Vec<Taken>,
+        2 pub taken: Vec<Part>,
         3 pub end: End,
     }
 }
@@ -128,21 +128,12 @@ impl Conversion {
         if let Stage::Accepted(accepted) = &self.stage { Some(accepted) } else { None }
     }
 
-    /// Whether this is a quote, which can be accepted unless it has expired.
-    pub const fn is_quote(&self) -> bool {
-        matches!(self.stage, Stage::Quoted { .. })
-    }
-
     pub(crate) fn ended(&self, accepted: &Accepted, end: End) -> Conversion {
         Conversion { stage: Stage::Accepted(Accepted { end, ..accepted.clone() }), ..self.clone() }
     }
 }
 
 impl Resource for Conversion {
-    fn entity_id(&self) -> EntityId {
-        EntityId::conversion(self.id)
-    }
-
     fn facet(&self) -> u8 {
         self.accepted().map_or(UNLISTED, |accepted| facet(self.source, accepted.status()))
     }
@@ -186,30 +177,6 @@ stored! {
         4 pub rate: Rate,
     }
 
-    /// Money that was taken out of a hold.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Taken {
-        /// The instant at which the hold would have ended.
-        0 pub release_at: Timestamp,
-        1 pub hold: Id,
-        2 pub minor: i64,
-    }
-}
-
-impl Taken {
-    /// The change of the hold, multiplied by `sign`: −1 takes the money, 1 gives it back.
-    pub const fn change(&self, currency: Currency, sign: i64) -> HoldChange {
-        HoldChange {
-            ledger: Ledger::Tenant,
-            currency,
-            release_at: Release::At(self.release_at),
-            hold: self.hold,
-            minor: sign * self.minor,
-        }
-    }
-}
-
-stored! {
     /// The state of a conversion that waits for a rate.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Waiting {

@@ -3,18 +3,17 @@
 use crate::codec::stored;
 use crate::entities::payment::Status;
 use crate::entities::resource::{Change, Resource};
-use crate::entities::sale::Sale;
+use crate::entities::sale::{Aside, Sale};
 use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::platform::audit::AuditEntry;
 use crate::trace::{OrderState, Said, shown};
 use crate::values::colombia::{Buyer, Channel, DocumentNumber};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::{Cop, Rate, Usd};
 use crate::values::time::Timestamp;
 use crate::values::token::StepToken;
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 stored! {
@@ -204,14 +203,11 @@ impl CopPayment {
     }
 
     /// With what the processor said besides its answer, about its `n`-th operation.
-    pub(crate) fn noting(&self, n: u16, said: &Said) -> Cow<'_, CopPayment> {
-        if said.is_empty() {
-            return Cow::Borrowed(self);
-        }
+    pub(crate) fn noting(&self, n: u16, said: &Said) -> CopPayment {
         let qr_image = said.qr_image.clone().or_else(|| self.qr_image.clone());
         let code_token = said.token.clone().or_else(|| self.code_token.clone());
         let order = self.order.noting(n, said);
-        Cow::Owned(CopPayment { order, qr_image, code_token, ..self.clone() })
+        CopPayment { order, qr_image, code_token, ..self.clone() }
     }
 
     /// Whether the payment's `n`-th operation is the newest refund that was tried.
@@ -240,10 +236,6 @@ impl CopPayment {
 }
 
 impl Resource for CopPayment {
-    fn entity_id(&self) -> EntityId {
-        EntityId::cop_payment(self.id)
-    }
-
     fn facet(&self) -> u8 {
         self.status as u8
     }
@@ -253,13 +245,13 @@ impl Resource for CopPayment {
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if let Some(checkout) = self.checkout.as_ref().filter(|_| change.is_new()) {
-            entries.name(Space::CheckoutCop, &checkout.sale.session.to_string());
-        }
-        if change.is_new() && self.livemode {
-            entries.id_among_all(Space::CopPayment);
-        }
-        if change.is_new() {
+        if change.is_new {
+            if let Some(checkout) = &self.checkout {
+                entries.name(Space::CheckoutCop, &checkout.sale.session.to_string());
+            }
+            if self.livemode {
+                entries.id_among_all(Space::CopPayment);
+            }
             let of_session = self.checkout.as_ref().and_then(|checkout| checkout.sale.reference.as_deref());
             entries.maybe_found_by(Trait::Reference, self.reference.as_deref().or(of_session));
             let buyer = self.buyer.as_deref();
@@ -268,7 +260,7 @@ impl Resource for CopPayment {
             let document = buyer.and_then(|buyer| buyer.document_number.as_ref());
             entries.maybe_found_by(Trait::Document, document.map(DocumentNumber::clear));
         }
-        if change.is_to(self.facet()) {
+        if change.is_moved {
             entries.maybe_found_by(Trait::BankReference, shown(&self.processor_reference));
             entries.maybe_found_by(Trait::BankReference, shown(&self.refund_reference));
         }
@@ -305,11 +297,6 @@ impl Failure {
         let is_own = Failure::of_code(code) == Failure::Rejected && code != Failure::Rejected.name();
         is_own.then(|| Box::from(code))
     }
-
-    /// Whether it is of the refund, and not of the collection.
-    pub const fn is_of_refund(self) -> bool {
-        matches!(self, Failure::RefundRefused)
-    }
 }
 
 /// The processor's code for a collection that was not paid in time.
@@ -333,37 +320,6 @@ stored! {
         /// The number of times that the processor was asked how it stands, by the agenda, for an event
         /// or for a cancel.
         3 pub asks: u32,
-    }
-
-    /// A part of a hold, in pesos.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Part {
-        0 pub release_at: Timestamp,
-        1 pub hold: Id,
-        2 pub minor: i64,
-    }
-
-    /// The sources of money that was taken, so that it can go back to the same places.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct Taken {
-        /// The parts from holds, the sale's own one first.
-        0 pub from_holds: Vec<Part>,
-        1 pub from_available: i64,
-    }
-}
-
-impl Taken {
-    pub(crate) fn total(&self) -> i64 {
-        self.from_available + self.from_holds.iter().map(|part| part.minor).sum::<i64>()
-    }
-}
-
-stored! {
-    /// The money that is set aside for a refund.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct Aside {
-        0 pub own: Taken,
-        1 pub sellers: Taken,
     }
 
     /// A refund that the processor refused, and after which another was begun; and then the processor said

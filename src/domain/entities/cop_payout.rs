@@ -5,7 +5,7 @@ use crate::entities::payout::Status;
 use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space, Trait};
 use crate::values::colombia::{DocumentNumber, DocumentType};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::Cop;
 use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
@@ -88,24 +88,16 @@ impl CopPayout {
 }
 
 impl Resource for CopPayout {
-    fn entity_id(&self) -> EntityId {
-        EntityId::cop_payout(self.id)
-    }
-
     fn facet(&self) -> u8 {
         self.status as u8
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        if change.is_new {
             entries.name(Space::CopPayout, &self.external_ref);
             entries.id_among_all(Space::CopPayout);
         }
-        if self.status == Status::Completed && change.is_to(self.facet()) {
+        if self.status == Status::Completed && change.is_moved {
             entries.maybe_found_by(Trait::BankReference, self.reference.as_deref());
         }
     }

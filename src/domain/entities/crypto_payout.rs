@@ -8,7 +8,7 @@ use crate::kept::KeepRef;
 use crate::rail::{Operation, OperationKind, Service, Subject};
 use crate::trace::OrderState;
 use crate::values::address::Network;
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::{Currency, Usdt};
 use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
@@ -99,10 +99,6 @@ impl CryptoPayout {
 }
 
 impl Resource for CryptoPayout {
-    fn entity_id(&self) -> EntityId {
-        EntityId::crypto_payout(self.id)
-    }
-
     fn facet(&self) -> u8 {
         self.status as u8
     }
@@ -111,17 +107,13 @@ impl Resource for CryptoPayout {
         self.order.next_look
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
     fn listing(&self, _facet: u8) -> Listing {
         // An account's test data begins anew without a look at what there is, so nobody else lists it.
         if self.livemode { Listing::ForOperatorsToo } else { Listing::ById }
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        if change.is_new {
             entries.name(Space::CryptoPayout, &self.external_ref);
             entries.id_among_all(Space::CryptoPayout);
         }
@@ -129,7 +121,7 @@ impl Resource for CryptoPayout {
             let nonce = Transfer::nonce_name(transfer.chain_id, &transfer.wallet, transfer.nonce);
             entries.name_among_all(Space::WalletNonce, &nonce);
         }
-        if self.status == Status::Completed && change.is_to(self.facet()) {
+        if self.status == Status::Completed && change.is_moved {
             let tx_hash = self.tx_hash.as_deref().map(searched_hash);
             entries.maybe_found_by(Trait::TxHash, tx_hash.as_deref());
         }

@@ -6,7 +6,7 @@ use crate::entities::resource::{Change, Listing, Resource};
 use crate::entities::sale::Sale;
 use crate::index::{Entries, Space};
 use crate::values::address::{Network, canonical};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::{Rate, Usd, Usdt};
 use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
@@ -55,20 +55,16 @@ impl DepositAddress {
 }
 
 impl Resource for DepositAddress {
-    fn entity_id(&self) -> EntityId {
-        EntityId::deposit_address(self.id)
-    }
-
     fn listing(&self, _facet: u8) -> Listing {
         Listing::Nowhere
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         match &self.till {
-            Some(till) if change.is_new() => {
+            Some(till) if change.is_new => {
                 entries.name(Space::CheckoutUsdt, &till.sale.session.to_string());
             }
-            None if change.is_new() => {
+            None if change.is_new => {
                 let customer = DepositAddress::name(self.network, self.asset, &self.customer_ref);
                 entries.name(Space::DepositAddress, &customer);
             }

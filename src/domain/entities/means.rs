@@ -5,12 +5,12 @@
 use crate::bank_names::without_zeros;
 use crate::codec::{named, stored};
 use crate::entities::notice::Traits;
-use crate::rail;
+use crate::platform::settings::{Fee, Fees};
+use crate::rail::{self, OperationKind};
 use crate::resources::banks::Service;
 use crate::values::address::Network;
 use crate::values::card::Brand;
-use crate::values::money::Usdt;
-use crate::values::money::Ves;
+use crate::values::money::{Currency, Usdt, Ves};
 use crate::values::time::Date;
 use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 
@@ -48,9 +48,7 @@ impl Method {
             Method::Cop | Method::Usdt => Offer::Never,
         }
     }
-}
 
-impl Method {
     pub const fn service(self) -> rail::Service {
         match self {
             Method::C2p => rail::Service::C2p,
@@ -60,6 +58,37 @@ impl Method {
             Method::Cop => rail::Service::Cop,
             // Any network will do, so one stands for all.
             Method::Usdt => rail::Service::Usdt(Network::Polygon),
+        }
+    }
+
+    pub const fn currency(self) -> Currency {
+        match self {
+            Method::C2p | Method::Vpos | Method::Debit | Method::PagoMovil => Currency::Ves,
+            Method::Cop => Currency::Cop,
+            Method::Usdt => Currency::Usdt,
+        }
+    }
+
+    /// The fee of a payment by it; those in pesos and USDT have prices of their own.
+    pub const fn fee(self, fees: &Fees) -> Option<&Fee> {
+        match self {
+            Method::C2p => Some(&fees.c2p),
+            Method::Vpos => Some(&fees.vpos),
+            Method::Debit => Some(&fees.debit),
+            Method::PagoMovil => Some(&fees.pago_movil),
+            Method::Cop | Method::Usdt => None,
+        }
+    }
+
+    /// What payers call it, in Spanish and English.
+    pub const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Method::C2p => ("Pago móvil C2P", "C2P mobile payment"),
+            Method::Vpos => ("Tarjeta", "Card"),
+            Method::Debit => ("Débito inmediato", "Immediate debit"),
+            Method::PagoMovil => ("Pago Móvil", "Pago Móvil transfer"),
+            Method::Cop => ("Pesos colombianos", "Colombian pesos"),
+            Method::Usdt => ("USDT", "USDT"),
         }
     }
 }
@@ -114,16 +143,6 @@ stored! {
 }
 
 impl Means {
-    /// The USDT that it is made of; none of other methods.
-    pub const fn in_usdt(&self) -> Usdt {
-        match self {
-            Means::Usdt { amount, .. } => *amount,
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => {
-                Usdt::ZERO
-            }
-        }
-    }
-
     pub const fn method(&self) -> Method {
         match self {
             Means::C2p { .. } => Method::C2p,
@@ -134,72 +153,116 @@ impl Means {
         }
     }
 
-    pub const fn service(&self) -> rail::Service {
-        self.method().service()
+    /// The kind of the operation by which its bank is ordered to collect, and of the one that gives it back. A
+    /// transfer is only searched for, and USDT come without an order.
+    pub const fn operation_kinds(&self) -> (Option<OperationKind>, Option<OperationKind>) {
+        match self {
+            Means::C2p { .. } => (Some(OperationKind::C2p), Some(OperationKind::C2pReversal)),
+            Means::Debit { .. } => (Some(OperationKind::Debit), None),
+            Means::Card { .. } => (Some(OperationKind::Card), None),
+            Means::Transfer { .. } | Means::Usdt { .. } => (None, None),
+        }
+    }
+
+    /// The kinds of the orders that a live bank gives names of its own: to collect, and to give back. No live bank
+    /// charges cards; transfers and deposits are found, not ordered.
+    pub const fn named_orders(&self) -> (Option<&'static str>, Option<&'static str>) {
+        match self {
+            Means::C2p { .. } => (Some("charge_c2p"), Some("reverse_c2p")),
+            Means::Debit { .. } => (Some("debit"), None),
+            Means::Card { .. } | Means::Transfer { .. } | Means::Usdt { .. } => (None, None),
+        }
+    }
+
+    /// What the API calls the operation that collects by it.
+    pub const fn operation_name(&self) -> &'static str {
+        match self {
+            Means::C2p { .. } | Means::Card { .. } => "charge",
+            Means::Debit { .. } => "debit",
+            Means::Transfer { .. } => "verification",
+            Means::Usdt { .. } => "deposit",
+        }
+    }
+
+    pub const fn debtor(&self) -> Option<&Debtor> {
+        match self {
+            Means::C2p { debtor, .. } | Means::Debit { debtor, .. } | Means::Transfer { debtor, .. } => {
+                Some(debtor)
+            }
+            Means::Card { .. } | Means::Usdt { .. } => None,
+        }
+    }
+
+    /// The members in which a request that asks for it once more differs (`docs/contract.md, 1.7`). C2P and USDT are
+    /// not asked for in this way: one has an intent, and the others come without a request.
+    pub(crate) fn differs(&self, again: &Means) -> Vec<(&'static str, bool)> {
+        let debtors = |one: &Debtor, other: &Debtor, [bank, phone, id]: [&'static str; 3]| {
+            [(bank, one.bank != other.bank), (phone, one.phone != other.phone), (id, one.id != other.id)]
+        };
+        match (self, again) {
+            (Means::Card { mark, .. }, Means::Card { mark: other, .. }) => vec![("card", mark != other)],
+            (Means::Debit { debtor, name, .. }, Means::Debit { debtor: other, name: other_name, .. }) => {
+                let mut fields = debtors(debtor, other, ["banco", "telefono", "cedula"]).to_vec();
+                fields.push(("nombre", name != other_name));
+                fields
+            }
+            (
+                Means::Transfer { debtor, date, reference },
+                Means::Transfer { debtor: other, date: other_date, reference: given },
+            ) => {
+                let mut fields = vec![("reference", without_zeros(reference) != without_zeros(given))];
+                fields.extend(debtors(debtor, other, ["bankCode", "phone", "debtorId"]));
+                fields.push(("date", date != other_date));
+                fields
+            }
+            // Payments by different means differ in the method.
+            (
+                Means::Card { .. }
+                | Means::Debit { .. }
+                | Means::Transfer { .. }
+                | Means::C2p { .. }
+                | Means::Usdt { .. },
+                _,
+            ) => Vec::new(),
+        }
+    }
+
+    /// Whether a request with the same data, sent again without a key, has the secret that failed: a transfer has none,
+    /// and is looked for at each call.
+    pub(crate) fn has_same_secret(&self, again: &Means) -> bool {
+        match (self, again) {
+            (Means::Card { .. }, _) => true,
+            (Means::Debit { code_mark, .. }, Means::Debit { code_mark: other, .. }) => code_mark == other,
+            (Means::Debit { .. } | Means::C2p { .. } | Means::Transfer { .. } | Means::Usdt { .. }, _) => {
+                false
+            }
+        }
+    }
+
+    /// The USDT that it is made of; none of other methods.
+    pub const fn in_usdt(&self) -> Usdt {
+        if let Means::Usdt { amount, .. } = self { *amount } else { Usdt::ZERO }
     }
 
     pub(crate) const fn description_field(&self) -> &'static str {
-        match self {
-            Means::Debit { .. } => "concepto",
-            Means::C2p { .. } | Means::Card { .. } | Means::Transfer { .. } | Means::Usdt { .. } => {
-                "description"
-            }
-        }
-    }
-
-    /// Whether a bank is ordered to collect: a transfer is only searched for, and USDT come without
-    /// an order.
-    pub(crate) const fn is_ordered(&self) -> bool {
-        match self {
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } => true,
-            Means::Transfer { .. } | Means::Usdt { .. } => false,
-        }
-    }
-
-    pub const fn can_be_charged_back(&self) -> bool {
-        match self {
-            Means::Card { .. } => true,
-            Means::C2p { .. } | Means::Debit { .. } | Means::Transfer { .. } | Means::Usdt { .. } => false,
-        }
+        if let Means::Debit { .. } = self { "concepto" } else { "description" }
     }
 
     pub const fn otp_requested(&self) -> bool {
-        match self {
-            Means::C2p { otp_requested, .. } => *otp_requested,
-            Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } | Means::Usdt { .. } => false,
-        }
+        matches!(self, Means::C2p { otp_requested: true, .. })
     }
 
-    /// Whether the reference of such a payment is a name of the tenant's. Not for USDT: they are a
-    /// payment once they have come, and no request named it.
-    pub(crate) const fn is_named(&self) -> bool {
-        match self {
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => true,
-            Means::Usdt { .. } => false,
-        }
-    }
-}
-
-impl Means {
     /// The name under which a transfer is searched for: its bank, its day and the digits that the
     /// payer gave; `None` for means that are no transfer.
     pub fn transfer(&self) -> Option<String> {
-        match self {
-            Means::Transfer { debtor, date, reference } => {
-                Some(transfer_name(debtor.bank, *date, without_zeros(reference)))
-            }
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
-        }
+        let Means::Transfer { debtor, date, reference } = self else { return None };
+        Some(transfer_name(debtor.bank, *date, without_zeros(reference)))
     }
 
     /// The data that the notice of a transfer of this amount must share with it.
     pub(crate) fn notice_traits(&self, amount: Ves) -> Option<Traits> {
-        match self {
-            Means::Transfer { debtor, date, .. } => {
-                Some(Traits { bank: debtor.bank, day: *date, phone: debtor.phone, amount })
-            }
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
-        }
+        let Means::Transfer { debtor, date, .. } = self else { return None };
+        Some(Traits { bank: debtor.bank, day: *date, phone: debtor.phone, amount })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::codec::{named, stored};
 use crate::entities::resource::{Change, Resource};
 use crate::entities::verification::{Attempts, MethodStatus};
 use crate::index::{Entries, Space, Trait};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
@@ -91,10 +91,6 @@ impl Merchant {
 }
 
 impl Resource for Merchant {
-    fn entity_id(&self) -> EntityId {
-        EntityId::merchant(self.id)
-    }
-
     fn facet(&self) -> u8 {
         facet(self.status(), self.active)
     }
@@ -103,12 +99,8 @@ impl Resource for Merchant {
         self.methods.iter().filter_map(|method| method.status.deadline()).min()
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        if change.is_new {
             entries.name(Space::Merchant, &self.external_ref);
         }
         if matches!(change.cause, Cause::MerchantCreated | Cause::MerchantChanged) {

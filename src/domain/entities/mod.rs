@@ -28,8 +28,19 @@ pub mod webhook;
 use crate::bank_names::Named;
 use crate::codec::stored;
 use crate::entities::resource::Resource;
-use crate::values::ids::{EntityId, each_kind};
+use crate::values::ids::{EntityId, Kind, each_kind};
 use crate::values::time::Timestamp;
+
+/// The id of an entity with this state. Of a tenant's own account there is one.
+macro_rules! id_of {
+    (OwnAccount $state:ident) => {{
+        let _ = $state;
+        EntityId::OWN_ACCOUNT
+    }};
+    ($Kind:ident $state:ident) => {
+        EntityId { kind: Kind::$Kind, id: $state.id }
+    };
+}
 
 macro_rules! entity {
     ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?,)+) => {
@@ -53,6 +64,12 @@ macro_rules! entity {
                 }
             }
 
+            pub fn id(&self) -> EntityId {
+                match self {
+                    $(Entity::$Kind(state) => id_of!($Kind state)),+
+                }
+            }
+
             pub fn created_at(&self) -> Timestamp {
                 match self {
                     $(Entity::$Kind(state) => state.created_at),+
@@ -65,20 +82,12 @@ macro_rules! entity {
 each_kind!(entity);
 
 impl Entity {
-    pub fn id(&self) -> EntityId {
-        self.resource().entity_id()
-    }
-
     pub fn facet(&self) -> u8 {
         self.resource().facet()
     }
 
     pub fn deadline(&self) -> Option<Timestamp> {
         self.resource().deadline()
-    }
-
-    pub fn external_ref(&self) -> Option<&str> {
-        self.resource().external_ref()
     }
 
     pub fn named_orders(&self) -> Vec<Named<'_>> {

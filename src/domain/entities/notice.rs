@@ -4,7 +4,7 @@ use crate::bank_names::without_zeros;
 use crate::codec::stored;
 use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::{Date, Timestamp, Zone};
 use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
@@ -140,16 +140,12 @@ pub fn transaction_name(id: &str) -> String {
 }
 
 impl Resource for Notice {
-    fn entity_id(&self) -> EntityId {
-        EntityId::notice(self.id)
-    }
-
     fn facet(&self) -> u8 {
         if self.claim.is_some() { CLAIMED } else { UNMATCHED }
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        if change.is_new {
             entries.name(Space::Notice, &self.name());
         }
     }

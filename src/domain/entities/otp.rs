@@ -6,7 +6,7 @@ use crate::entities::payment::REQUEST_OTP;
 use crate::entities::resource::{Change, Listing, Resource};
 use crate::index::Entries;
 use crate::kept::KeepRef;
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
@@ -49,10 +49,6 @@ impl Otp {
 }
 
 impl Resource for Otp {
-    fn entity_id(&self) -> EntityId {
-        EntityId::otp(self.id)
-    }
-
     fn facet(&self) -> u8 {
         self.status as u8
     }
@@ -66,7 +62,7 @@ impl Resource for Otp {
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() && self.livemode {
+        if change.is_new && self.livemode {
             entries.payer(self.debtor.id);
         }
     }

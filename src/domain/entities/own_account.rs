@@ -5,7 +5,6 @@ use crate::codec::stored;
 use crate::entities::resource::{Change, Resource};
 use crate::entities::verification::{Attempts, MethodStatus};
 use crate::index::{Entries, Space};
-use crate::values::ids::EntityId;
 use crate::values::time::Timestamp;
 use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 
@@ -31,20 +30,12 @@ stored! {
 }
 
 impl Resource for OwnAccount {
-    fn entity_id(&self) -> EntityId {
-        EntityId::OWN_ACCOUNT
-    }
-
     fn deadline(&self) -> Option<Timestamp> {
         self.status.deadline()
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        Some("")
-    }
-
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        if change.is_new {
             entries.name(Space::OwnAccount, "");
         }
         self.status.index(entries);

@@ -6,16 +6,15 @@ use crate::entities::chargeback::Chargeback;
 use crate::entities::means::{Debtor, Means, Method, transfer_name};
 use crate::entities::notice::{Guess, Traits};
 use crate::entities::resource::{Change, Resource};
-use crate::entities::sale::Sale;
+use crate::entities::sale::{Aside, Sale};
 use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
 use crate::trace::{OrderState, Said, shown};
 use crate::values::card::Brand;
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::{Rate, Usd, Ves};
 use crate::values::text::ExternalRef;
 use crate::values::time::{DAY_MS, Timestamp};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 stored! {
@@ -158,11 +157,8 @@ impl Payment {
     }
 
     /// With what the rail said besides its answer, about its `n`-th operation.
-    pub(crate) fn noting(&self, n: u16, said: &Said) -> Cow<'_, Payment> {
-        if said.is_empty() {
-            return Cow::Borrowed(self);
-        }
-        Cow::Owned(Payment { order: self.order.noting(n, said), ..self.clone() })
+    pub(crate) fn noting(&self, n: u16, said: &Said) -> Payment {
+        Payment { order: self.order.noting(n, said), ..self.clone() }
     }
 
     /// Whether its `n`-th operation is a reversal before the newest.
@@ -190,12 +186,7 @@ impl Payment {
     }
 
     pub fn debtor(&self) -> Option<&Debtor> {
-        match &self.means {
-            Means::C2p { debtor, .. } | Means::Debit { debtor, .. } | Means::Transfer { debtor, .. } => {
-                Some(debtor)
-            }
-            Means::Card { .. } | Means::Usdt { .. } => None,
-        }
+        self.means.debtor()
     }
 
     pub fn chargeback(&self, id: Id) -> Option<&Chargeback> {
@@ -203,10 +194,7 @@ impl Payment {
     }
 
     pub fn card(&self) -> Option<(Brand, u16)> {
-        match &self.means {
-            Means::Card { brand, last_four, .. } => Some((*brand, *last_four)),
-            Means::C2p { .. } | Means::Debit { .. } | Means::Transfer { .. } | Means::Usdt { .. } => None,
-        }
+        if let Means::Card { brand, last_four, .. } = self.means { Some((brand, last_four)) } else { None }
     }
 
     /// The part of the tenant and the seller together; set on completion.
@@ -252,10 +240,6 @@ impl Payment {
 }
 
 impl Resource for Payment {
-    fn entity_id(&self) -> EntityId {
-        EntityId::payment(self.id)
-    }
-
     fn facet(&self) -> u8 {
         facet(self.method(), self.status)
     }
@@ -265,44 +249,32 @@ impl Resource for Payment {
         self.order.next_look.or(unpaid).into_iter().chain(self.disputed_at()).min()
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() && self.means.is_named() {
+        // USDT are a payment once they have come, and no request named it.
+        if change.is_new && !matches!(self.means, Means::Usdt { .. }) {
             entries.name(self.named_in(), &self.external_ref);
         }
         self.transfer_entries(change, entries);
-        if self.livemode && change.is_of_bank(self.facet()) {
+        if self.livemode && change.is_of_bank() {
             entries.bank_names(bank_names::names(self.named_orders()));
         }
-        if let (true, true, Some(debtor)) = (change.is_new(), self.livemode, self.debtor()) {
+        if let (true, true, Some(debtor)) = (change.is_new, self.livemode, self.debtor()) {
             entries.payer(debtor.id);
         }
-        self.searched_by(change, entries);
-    }
-}
-
-impl Payment {
-    /// The texts by which it is searched for, each from the record that brings it.
-    fn searched_by(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        // The texts by which it is searched for, each from the record that brings it.
+        if change.is_new {
             let debtor = self.debtor();
             entries.found_by_person(debtor.map(|debtor| debtor.id), debtor.map(|debtor| debtor.phone));
             let sale = self.checkout.as_deref();
             entries.maybe_found_by(Trait::Reference, sale.and_then(|sale| sale.reference.as_deref()));
         }
-        if !change.is_to(self.facet()) {
-            return;
-        }
-        if matches!(self.status, Status::Pending | Status::Completed) {
+        if change.is_moved && matches!(self.status, Status::Pending | Status::Completed) {
             entries.maybe_found_by(Trait::BankReference, shown(&self.bank_reference));
             if let (Status::Completed, Means::Usdt { tx_hash, .. }) = (self.status, &self.means) {
                 entries.found_by(Trait::TxHash, &searched_hash(tx_hash));
             }
         }
-        if self.status == Status::Reversed {
+        if change.is_moved && self.status == Status::Reversed {
             entries.maybe_found_by(Trait::BankReference, shown(&self.reversal_ref));
         }
     }
@@ -312,33 +284,12 @@ pub const fn facet(method: Method, status: Status) -> u8 {
     (method as u8) << 3 | status as u8
 }
 
-stored! {
-    /// The sources of the money for a reversal, in minor units, so that it can go back to the same
-    /// places.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Aside {
-        0 pub from_hold: i64,
-        1 pub from_available: i64,
-        2 pub seller_from_hold: i64,
-        3 pub seller_from_available: i64,
-    }
-}
-
 impl Payment {
     /// The name under which a found transfer can pay once: with the bank's reference instead of the
     /// digits that the payer gave.
     pub fn found_transfer(&self) -> Option<String> {
-        let full = self.bank_reference.as_deref()?;
-        match &self.means {
-            Means::Transfer { debtor, date, .. } => {
-                Some(transfer_name(debtor.bank, *date, without_zeros(full)))
-            }
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
-        }
-    }
-
-    pub fn transfer(&self) -> Option<String> {
-        self.means.transfer()
+        let Means::Transfer { debtor, date, .. } = &self.means else { return None };
+        Some(transfer_name(debtor.bank, *date, without_zeros(self.bank_reference.as_deref()?)))
     }
 
     /// The data that a notice of the payment's transfer must share with the payment.
@@ -360,47 +311,43 @@ impl Payment {
     /// when that one fails, the name is free although its transfer has paid. The claim of the notice
     /// tells then that it has (`docs/contract.md, 18.6`).
     pub(crate) fn transfer_entries(&self, change: Change, entries: &mut Entries<'_>) {
-        let Some(transfer) = self.transfer() else { return };
+        let Some(transfer) = self.means.transfer() else { return };
+        let is_decided = change.is_moved && !change.is_new;
         if let (true, Means::Transfer { reference, .. }, Some(traits)) =
             (self.livemode, &self.means, self.notice_traits())
         {
-            let is_decided = change.indexed.is_some_and(|indexed| indexed.facet != self.facet());
             let reference = without_zeros(reference);
-            match (change.indexed, self.status) {
-                (None, Status::Pending) => {
+            match self.status {
+                Status::Pending if change.is_new => {
                     entries.await_notice(&traits.prefix());
                     // Before it is looked for, so that many who guess at once know of each other.
                     guessed(entries, &traits, reference, Some(Guess::Waiting));
                 }
-                (Some(_), Status::Completed) if is_decided => {
+                Status::Completed if is_decided => {
                     entries.await_no_notice(&traits.prefix());
                     guessed(entries, &traits, reference, None);
                 }
-                (Some(_), Status::Failed) if is_decided => {
+                Status::Failed if is_decided => {
                     entries.await_no_notice(&traits.prefix());
                     guessed(entries, &traits, reference, Some(Guess::Wrong));
                 }
                 _ => {}
             }
         }
-        match (change.indexed, self.status) {
-            (None, _) => entries.name(Space::Transfer, &transfer),
+        match self.status {
+            _ if change.is_new => entries.name(Space::Transfer, &transfer),
             // Once: a later record of it must not take the name from the attempt that has it now.
-            (Some(indexed), Status::Failed) if indexed.facet != self.facet() => {
-                entries.free(Space::Transfer, &transfer);
-            }
-            (Some(indexed), Status::Completed) if indexed.facet != self.facet() => {
+            Status::Failed if is_decided => entries.free(Space::Transfer, &transfer),
+            Status::Completed if is_decided => {
                 if let Some(found) = self.found_transfer().filter(|found| *found != transfer) {
                     entries.free(Space::Transfer, &transfer);
                     entries.name(Space::Transfer, &found);
                 }
             }
-            (Some(_), _) => {}
+            _ => {}
         }
     }
-}
 
-impl Payment {
     pub fn named_orders(&self) -> Vec<Named<'_>> {
         let order = |n: u16, kind, reference| Named {
             operation: self.id.operation(n),
@@ -409,16 +356,10 @@ impl Payment {
             since: self.created_at,
             reference,
         };
-        match self.means {
-            Means::C2p { .. } => {
-                let charge = order(CHARGE, "charge_c2p", self.bank_reference.as_deref());
-                let reversal = order(self.reversal(), "reverse_c2p", self.reversal_ref.as_deref());
-                vec![charge, reversal]
-            }
-            Means::Debit { .. } => vec![order(CHARGE, "debit", self.bank_reference.as_deref())],
-            // No live bank charges cards; transfers and deposits are found, not ordered.
-            Means::Card { .. } | Means::Transfer { .. } | Means::Usdt { .. } => Vec::new(),
-        }
+        let (charge, reversal) = self.means.named_orders();
+        let charge = charge.map(|kind| order(CHARGE, kind, self.bank_reference.as_deref()));
+        let reversal = reversal.map(|kind| order(self.reversal(), kind, self.reversal_ref.as_deref()));
+        charge.into_iter().chain(reversal).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::rail::{Operation, OperationKind, Order, Service, Subject};
 use crate::trace::{OrderState, shown};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::{Currency, Ves};
 use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
@@ -144,10 +144,6 @@ impl Payout {
 }
 
 impl Resource for Payout {
-    fn entity_id(&self) -> EntityId {
-        EntityId::payout(self.id)
-    }
-
     fn facet(&self) -> u8 {
         self.status as u8
     }
@@ -156,18 +152,14 @@ impl Resource for Payout {
         self.order.next_look
     }
 
-    fn external_ref(&self) -> Option<&str> {
-        Some(&self.external_ref)
-    }
-
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        if change.is_new {
             entries.name(Space::Payout, &self.external_ref);
         }
-        if self.livemode && change.is_of_bank(self.facet()) {
+        if self.livemode && change.is_of_bank() {
             entries.bank_names(bank_names::names(vec![self.named_order()]));
         }
-        if self.status == Status::Completed && change.is_to(self.facet()) {
+        if self.status == Status::Completed && change.is_moved {
             entries.maybe_found_by(Trait::BankReference, shown(&self.reference));
         }
     }

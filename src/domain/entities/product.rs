@@ -64,10 +64,6 @@ impl Product {
 }
 
 impl Resource for Product {
-    fn entity_id(&self) -> EntityId {
-        EntityId::product(self.id)
-    }
-
     fn facet(&self) -> u8 {
         facet(self.active)
     }

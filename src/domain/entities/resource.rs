@@ -3,7 +3,6 @@
 use crate::cause::Cause;
 use crate::codec::stored;
 use crate::index::Entries;
-use crate::values::ids::EntityId;
 use crate::values::time::Timestamp;
 
 stored! {
@@ -32,32 +31,19 @@ pub enum Listing {
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
     pub cause: Cause,
-    pub indexed: Option<IndexedState>,
-}
-
-impl Change {
-    pub const fn is_new(&self) -> bool {
-        self.indexed.is_none()
-    }
-
-    pub fn is_to(&self, facet: u8) -> bool {
-        match self.indexed {
-            Some(indexed) => indexed.facet != facet,
-            None => true,
-        }
-    }
+    pub is_new: bool,
+    /// Whether it is new, or its facet is another one than before.
+    pub is_moved: bool,
 }
 
 impl Change {
     /// Whether a bank may have given a name in it: with an answer that waits, decides, or contradicts.
-    pub fn is_of_bank(&self, facet: u8) -> bool {
-        matches!(self.cause, Cause::BankAsked | Cause::OperationContradicted) || self.is_to(facet)
+    pub const fn is_of_bank(&self) -> bool {
+        self.is_moved || matches!(self.cause, Cause::BankAsked | Cause::OperationContradicted)
     }
 }
 
 pub trait Resource {
-    fn entity_id(&self) -> EntityId;
-
     fn facet(&self) -> u8 {
         0
     }
@@ -67,20 +53,10 @@ pub trait Resource {
     }
 
     /// The tenant's reference, for kinds that have one.
-    fn external_ref(&self) -> Option<&str> {
-        None
-    }
-
     fn listing(&self, _facet: u8) -> Listing {
         Listing::ById
     }
 
     /// Adds the entity's names and whatever else it is found by besides its id and its lists.
     fn entries(&self, change: Change, entries: &mut Entries<'_>);
-}
-
-impl<T: Resource> From<&T> for IndexedState {
-    fn from(state: &T) -> IndexedState {
-        IndexedState { facet: state.facet(), deadline: state.deadline() }
-    }
 }

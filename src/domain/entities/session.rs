@@ -4,7 +4,7 @@ use crate::codec::stored;
 use crate::entities::resource::{Change, Listing, Resource};
 use crate::entities::sale::Sale;
 use crate::index::{Entries, Space, Trait, time_bytes};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::money::{Rate, Usd};
 use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
@@ -23,28 +23,6 @@ stored! {
         2 Card "card",
         3 Cop "cop",
         4 Usdt "usdt",
-    }
-}
-
-stored! {
-    /// The ways to pay that a session names, in its own order; an empty list means every way.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct Offered(pub(crate) Vec<Way>);
-}
-
-impl Offered {
-    pub fn includes(&self, way: Way) -> bool {
-        self.0.is_empty() || self.0.contains(&way)
-    }
-
-    pub fn named(&self) -> impl Iterator<Item = Way> {
-        self.0.iter().copied()
-    }
-}
-
-impl FromIterator<Way> for Offered {
-    fn from_iter<I: IntoIterator<Item = Way>>(ways: I) -> Offered {
-        Offered(ways.into_iter().collect())
     }
 }
 
@@ -70,7 +48,8 @@ stored! {
         4 pub success_url: Option<String>,
         /// The address to which the buyer goes instead of paying.
         5 pub cancel_url: Option<String>,
-        6 pub offered: Offered,
+        /// The ways to pay that it names, in its own order; an empty list means every way.
+        6 pub offered: Vec<Way>,
         /// A JSON object of the tenant's, as it was sent.
         7 pub metadata: Option<String>,
         /// The address of the session's page, as it was given out.
@@ -85,6 +64,10 @@ stored! {
 }
 
 impl Session {
+    pub fn offers(&self, way: Way) -> bool {
+        self.offered.is_empty() || self.offered.contains(&way)
+    }
+
     /// The part of the session that its payments store.
     pub fn sale(&self) -> Sale {
         Sale {
@@ -106,10 +89,6 @@ impl Session {
 }
 
 impl Resource for Session {
-    fn entity_id(&self) -> EntityId {
-        EntityId::session(self.id)
-    }
-
     fn facet(&self) -> u8 {
         FACET
     }
@@ -120,7 +99,7 @@ impl Resource for Session {
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        if change.is_new {
             entries.id_among_all(Space::Session);
             entries.maybe_found_by(Trait::Reference, self.reference.as_deref());
         }

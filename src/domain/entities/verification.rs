@@ -3,18 +3,19 @@
 use crate::codec::stored;
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
-use crate::rail::{Operation, OperationKind, Service, Subject};
+use crate::rail::{Effect, How, Operation, OperationKind, Order, Service, Subject};
 use crate::trace::{BankWord, Said, shown};
-use crate::values::ids::Id;
+use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
-use crate::values::venezuela::{BankCode, MobilePhone};
+use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 use std::sync::Arc;
 
 stored! {
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub enum MethodStatus {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub enum Standing {
         /// The verification was not started, or is void.
+        #[default]
         0 Unverified,
         1 Verifying {
             0 operation: Id,
@@ -29,8 +30,13 @@ stored! {
             6 next_look: Option<Timestamp>,
         },
         2 Verified { 0 at: Timestamp },
-        /// A status with the bank's reply about the newest deposits beside it.
-        3 Contradicted { 0 word: Word, 1 then: Box<MethodStatus> },
+    }
+
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct MethodStatus {
+        0 pub standing: Standing,
+        /// The bank's reply about the newest deposits.
+        1 pub word: Option<Word>,
     }
 
     /// A bank's reply about deposits. With both a reference and a code the bank contradicts itself: the
@@ -87,6 +93,18 @@ pub struct Deposits {
 }
 
 impl Deposits {
+    /// The order about them, to a phone and whose that is said to be.
+    pub(crate) fn call(
+        self,
+        entity: EntityId,
+        (bank, phone, identity): (BankCode, MobilePhone, Option<IdentityDocument>),
+        how: How,
+        at: Timestamp,
+    ) -> Effect {
+        let order = Order::MicroDeposit { bank, phone, identity, amounts: self.amounts };
+        Effect { entity, operation: self.operation, rail_id: None, at, how, order }
+    }
+
     fn operation(self, subject: Subject, sent_at: Timestamp) -> Operation {
         let what = (OperationKind::MicroDeposit, Service::MicroDeposits, subject);
         let sum = (self.amounts.0.minor() + self.amounts.1.minor(), Currency::Ves);
@@ -95,25 +113,15 @@ impl Deposits {
 }
 
 impl MethodStatus {
-    /// The status, without the bank's reply about the deposits.
-    pub(crate) fn standing(&self) -> &MethodStatus {
-        if let MethodStatus::Contradicted { then, .. } = self { then.standing() } else { self }
-    }
-
     /// The status with another standing, and the same reply of the bank.
-    pub(crate) fn now_standing(&self, then: MethodStatus) -> MethodStatus {
-        match self {
-            MethodStatus::Contradicted { word, .. } => {
-                MethodStatus::Contradicted { word: word.clone(), then: Box::new(then) }
-            }
-            _ => then,
-        }
+    pub(crate) fn now_standing(&self, standing: Standing) -> MethodStatus {
+        MethodStatus { standing, word: self.word.clone() }
     }
 
     pub fn name(&self) -> &'static str {
-        match self.standing() {
-            MethodStatus::Verifying { tries_left: 1.., .. } => "verifying",
-            MethodStatus::Verified { .. } => "verified",
+        match self.standing {
+            Standing::Verifying { tries_left: 1.., .. } => "verifying",
+            Standing::Verified { .. } => "verified",
             _ => "unverified",
         }
     }
@@ -123,12 +131,7 @@ impl MethodStatus {
     }
 
     pub fn verified_at(&self) -> Option<Timestamp> {
-        if let MethodStatus::Verified { at } = self.standing() { Some(*at) } else { None }
-    }
-
-    /// The bank's reply about the newest deposits.
-    pub const fn word(&self) -> Option<&Word> {
-        if let MethodStatus::Contradicted { word, .. } = self { Some(word) } else { None }
+        if let Standing::Verified { at } = self.standing { Some(at) } else { None }
     }
 
     /// The entries of the newest deposits: while they are open, and once they are known to be made.
@@ -151,16 +154,16 @@ impl MethodStatus {
     /// shows one.
     pub fn made(&self) -> Option<Id> {
         let is_known = |word: &&Word| word.reference.is_some() || !word.booked.is_empty();
-        self.word().filter(is_known).map(|word| word.operation)
+        self.word.as_ref().filter(is_known).map(|word| word.operation)
     }
 
     /// The deposits that the bank has not answered about: the operation and the amounts, the start,
     /// the number of questions, and the instant of the next.
     pub fn open(&self) -> Option<(Deposits, Timestamp, u32, Timestamp)> {
-        match self.standing() {
-            MethodStatus::Verifying {
-                operation, amounts, started_at, looks, next_look: Some(next), ..
-            } => Some((Deposits { operation: *operation, amounts: *amounts }, *started_at, *looks, *next)),
+        match self.standing {
+            Standing::Verifying { operation, amounts, started_at, looks, next_look: Some(next), .. } => {
+                Some((Deposits { operation, amounts }, started_at, looks, next))
+            }
             _ => None,
         }
     }
@@ -168,16 +171,16 @@ impl MethodStatus {
     /// The status with the bank's first reply about the open deposits.
     pub(crate) fn with_word(
         &self,
-        then: MethodStatus,
+        standing: Standing,
         reference: Option<String>,
         code: Option<String>,
     ) -> MethodStatus {
         let Some((Deposits { operation, amounts }, sent_at, looks, _)) = self.open() else {
-            return then;
+            return MethodStatus { standing, word: None };
         };
-        let (asked_at, asks, bank) = match self.word().filter(|word| word.operation == operation) {
-            Some(word) => (word.asked_at, word.asks, word.bank.clone()),
-            None => (None, looks, None),
+        let (asked_at, asks, bank) = match &self.word {
+            Some(word) if word.operation == operation => (word.asked_at, word.asks, word.bank.clone()),
+            _ => (None, looks, None),
         };
         let booked = self.booked(operation).cloned().unwrap_or_default();
         let reference = reference.map(|said| booked.completed_by(said));
@@ -194,71 +197,73 @@ impl MethodStatus {
             bank,
             booked,
         };
-        MethodStatus::Contradicted { word, then: Box::new(then) }
+        MethodStatus { standing, word: Some(word) }
+    }
+
+    /// The status with a word about the deposits that are under way, though the bank has not answered.
+    pub(crate) fn with_trace(self) -> MethodStatus {
+        match self {
+            MethodStatus { standing: standing @ Standing::Verifying { .. }, word: None } => {
+                let begun = MethodStatus { standing: standing.clone(), word: None };
+                begun.with_word(standing, None, None)
+            }
+            status => status,
+        }
     }
 
     /// The status once the bank was asked about the deposits of this operation, and answered.
     pub fn asked(self, operation: Id, now: Timestamp) -> MethodStatus {
-        let mut asked = match (&self, self.open()) {
-            // The question is counted among the looks already.
-            (MethodStatus::Verifying { .. }, Some((_, _, looks, _))) => {
-                let mut begun = self.with_word(self.clone(), None, None);
-                if let MethodStatus::Contradicted { word, .. } = &mut begun {
-                    word.asks = looks.saturating_sub(1);
-                }
-                begun
+        let is_first = self.word.is_none();
+        let mut asked = self.with_trace();
+        if let Some(word) = &mut asked.word {
+            if is_first {
+                // The question is counted among the looks already.
+                word.asks = word.asks.saturating_sub(1);
             }
-            _ => self,
-        };
-        if let MethodStatus::Contradicted { word, .. } = &mut asked
-            && word.operation == operation
-        {
-            word.asks = word.asks.saturating_add(1);
-            word.asked_at = Some(now);
+            if word.operation == operation {
+                word.asks = word.asks.saturating_add(1);
+                word.asked_at = Some(now);
+            }
         }
         asked
     }
 
     pub fn noting(self, said: &Said) -> MethodStatus {
         let Some(bank) = &said.word else { return self };
-        let mut noted = match &self {
-            MethodStatus::Verifying { .. } => self.with_word(self.clone(), None, None),
-            _ => self,
-        };
-        if let MethodStatus::Contradicted { word, .. } = &mut noted {
+        let mut noted = self.with_trace();
+        if let Some(word) = &mut noted.word {
             word.bank = Some(bank.clone());
         }
         noted
     }
 
     pub fn refused(&self, code: &str) -> MethodStatus {
-        self.with_word(MethodStatus::Unverified, None, Some(code.to_owned()))
+        self.with_word(Standing::Unverified, None, Some(code.to_owned()))
     }
 
     /// The deposits of a method that the bank has not answered about, as an operation.
     pub fn operation(&self, subject: Subject) -> Option<Operation> {
         let (deposits, sent_at, looks, _) = self.open()?;
-        let known = self.word().filter(|word| word.operation == deposits.operation);
-        Some(Operation {
-            asked_at: known.and_then(|word| word.asked_at),
-            asks: known.map_or(looks, |word| word.asks),
-            word: self.word().and_then(|word| word.bank.as_deref().cloned()),
-            ..deposits.operation(subject, sent_at)
-        })
+        let operation = deposits.operation(subject, sent_at);
+        let Some(word) = &self.word else { return Some(Operation { asks: looks, ..operation }) };
+        let (asked_at, asks) = match word.operation == deposits.operation {
+            true => (word.asked_at, word.asks),
+            false => (None, looks),
+        };
+        Some(Operation { asked_at, asks, word: word.bank.as_deref().cloned(), ..operation })
     }
 
     /// The deposits of a method about which the bank contradicted itself at this instant, as an
     /// operation.
     pub fn contradiction(&self, subject: Subject, at: Timestamp) -> Option<Operation> {
-        let word = self.word().filter(|word| word.contradicted_at == Some(at))?;
-        let deposits = Deposits { operation: word.operation, amounts: word.amounts };
+        let word = self.word.as_ref().filter(|word| word.contradicted_at == Some(at))?;
         Some(Operation {
             asked_at: word.asked_at,
             asks: word.asks,
             word: word.bank.as_deref().cloned(),
             code: word.code.clone(),
             reference: word.reference.clone(),
-            ..deposits.operation(subject, word.sent_at)
+            ..Deposits { operation: word.operation, amounts: word.amounts }.operation(subject, word.sent_at)
         })
     }
 
@@ -269,9 +274,8 @@ impl MethodStatus {
 
     /// Whether `operation` sent the newest deposits, decided or not.
     pub fn is_of(&self, sent_by: Id) -> bool {
-        let is_begun =
-            matches!(self.standing(), MethodStatus::Verifying { operation, .. } if *operation == sent_by);
-        is_begun || self.word().is_some_and(|word| word.operation == sent_by)
+        let is_begun = matches!(self.standing, Standing::Verifying { operation, .. } if operation == sent_by);
+        is_begun || self.word.as_ref().is_some_and(|word| word.operation == sent_by)
     }
 
     pub fn deadline(&self) -> Option<Timestamp> {
@@ -284,7 +288,7 @@ impl MethodStatus {
 
     /// The kept answer that the bank's reply replaces.
     pub fn kept(&self) -> Option<Arc<KeepRef>> {
-        if let MethodStatus::Verifying { kept, .. } = self.standing() { kept.clone() } else { None }
+        if let Standing::Verifying { kept, .. } = &self.standing { kept.clone() } else { None }
     }
 }
 

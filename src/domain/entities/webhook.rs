@@ -4,7 +4,7 @@ use crate::codec::stored;
 use crate::entities::resource::{Change, Resource};
 use crate::events::EventKind;
 use crate::index::Entries;
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 
 /// Deliveries that wait to be tried again, from which on an endpoint that takes nothing gets new ones rarely, and
@@ -16,49 +16,16 @@ pub(crate) const TRIES_WAITING_MAX: usize = 2_000;
 /// The tries of a delivery, the first included, at an endpoint that asks for more than one.
 pub const TRIES: u32 = 8;
 
-/// The events that an endpoint can list, as webhooks name them. The log stores positions in this
-/// list: new names are added at the end.
-pub const EVENT_NAMES: [&str; EventKind::ALL.len()] = [
-    EventKind::PaymentCompleted.name(),
-    EventKind::PaymentFailed.name(),
-    EventKind::PaymentCanceled.name(),
-    EventKind::PaymentReversed.name(),
-    EventKind::PaymentChargeback.name(),
-    EventKind::PaymentChargebackClosed.name(),
-    EventKind::PayoutCompleted.name(),
-    EventKind::PayoutFailed.name(),
-    EventKind::MerchantVerified.name(),
-    EventKind::MerchantRejected.name(),
-    EventKind::MerchantDeactivated.name(),
-    EventKind::MerchantReactivated.name(),
-    EventKind::MerchantBalanceUpdated.name(),
-    EventKind::ConversionCreated.name(),
-    EventKind::ConversionCompleted.name(),
-    EventKind::ConversionCanceled.name(),
-    EventKind::TenantLiveStatusChanged.name(),
-    EventKind::CryptoPayoutCompleted.name(),
-    EventKind::CryptoPayoutFailed.name(),
-    EventKind::CryptoDepositCompleted.name(),
-    EventKind::TestReset.name(),
-];
-
-stored! {
-    /// An event name, as its position in [`EVENT_NAMES`].
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct EventName(pub(crate) u8);
-}
-
-impl EventName {
-    /// The event with this name in the API.
-    pub fn parse(text: &str) -> Option<EventName> {
-        EVENT_NAMES.iter().position(|name| *name == text).and_then(|at| u8::try_from(at).ok()).map(EventName)
+/// The names of the events that an endpoint can list.
+pub const EVENT_NAMES: [&str; EventKind::ALL.len()] = {
+    let mut names = [""; EventKind::ALL.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = EventKind::ALL[at].name();
+        at += 1;
     }
-
-    /// The name in the API and in webhooks.
-    pub fn name(self) -> &'static str {
-        EVENT_NAMES.get(usize::from(self.0)).copied().unwrap_or_default()
-    }
-}
+    names
+};
 
 stored! {
     /// The terms of an endpoint from some event on.
@@ -67,7 +34,7 @@ stored! {
         /// The number of the first event under these terms.
         0 pub from: u64,
         /// The events that the endpoint lists, in the order of the request.
-        1 pub events: Vec<EventName>,
+        1 pub events: Vec<EventKind>,
         /// Whether the endpoint is enabled; nothing is due to one that is not.
         2 pub enabled: bool,
     }
@@ -76,7 +43,7 @@ stored! {
 impl Term {
     /// Whether an event of this kind is due under these terms.
     pub fn is_due(&self, kind: EventKind) -> bool {
-        self.enabled && self.events.iter().any(|event| event.name() == kind.name())
+        self.enabled && self.events.contains(&kind)
     }
 }
 
@@ -221,24 +188,14 @@ impl Webhook {
         self.terms.iter().rev().find(|term| term.from <= number).is_some_and(|term| term.is_due(kind))
     }
 
-    /// The id of the first delivery of an event that happened at `time`. Nothing needs to be
-    /// written for it, and ids sort as deliveries became due.
-    pub fn delivery_id(&self, number: u64, time: Timestamp) -> Id {
-        first_delivery(self.id, number, time)
-    }
-
-    /// The number of the event whose first delivery has this id; `None` for any other delivery.
-    pub fn number_of(&self, delivery: Id) -> Option<u64> {
-        is_first_delivery(self.id, delivery).then(|| delivery.number())
-    }
-
     /// The number of the first event whose delivery may be outstanding.
     pub(crate) fn outstanding_from(&self) -> u64 {
         self.open.first().copied().unwrap_or(self.reached + 1).min(self.reached + 1)
     }
 }
 
-/// The id of the first delivery, at an endpoint, of an event that happened at `time`.
+/// The id of the first delivery, at an endpoint, of an event that happened at `time`. Nothing needs to be
+/// written for it, and ids sort as deliveries became due.
 pub fn first_delivery(webhook: Id, number: u64, time: Timestamp) -> Id {
     let [.., a, b, c, d, e, f, g, h] = *webhook.as_bytes();
     Id::numbered(time.unix_ms(), u64::from_be_bytes([a, b, c, d, e, f, g, h]), number)
@@ -250,10 +207,6 @@ pub fn is_first_delivery(webhook: Id, delivery: Id) -> bool {
 }
 
 impl Resource for Webhook {
-    fn entity_id(&self) -> EntityId {
-        EntityId::webhook(self.id)
-    }
-
     fn facet(&self) -> u8 {
         u8::from(self.is_enabled())
     }
@@ -265,7 +218,7 @@ impl Resource for Webhook {
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.is_new() {
+        if change.is_new {
             entries.endpoint();
         }
         for outcome in &self.outcomes {

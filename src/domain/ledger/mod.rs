@@ -102,6 +102,20 @@ stored! {
     }
 }
 
+impl Row {
+    /// A row about an entity, in these words.
+    pub fn new(kind: MovementKind, subject: EntityId, words: &str) -> Row {
+        Row {
+            kind,
+            subject: Some(subject),
+            chargeback: None,
+            external_ref: None,
+            description: words.to_owned(),
+            available_at: None,
+        }
+    }
+}
+
 /// The end of a hold. Those that end at an instant come first, in the order of their ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Release {

@@ -109,9 +109,9 @@ mod tests {
     use crate::machine::{AnyBook, Domain};
     use crate::record::Record;
     use crate::resources::adjustments::Adjustment;
+    use crate::resources::collections::sale::HOLD_MS;
     use crate::resources::merchants;
     use crate::resources::merchants::Registration;
-    use crate::resources::payments::sale::HOLD_MS;
     use crate::values::text::ExternalRef;
     use actors::Machine;
     use std::sync::Arc;

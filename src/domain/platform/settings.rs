@@ -2,6 +2,7 @@
 //! of them in each book of the tenant.
 
 use crate::codec::stored;
+use crate::entities::conversion::Source;
 use crate::values::money::{Rate, Usdt, Ves};
 use crate::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 use rust_decimal::Decimal;
@@ -110,6 +111,15 @@ stored! {
         /// The phone that the bank knows the account by.
         1 pub phone: MobilePhone,
         2 pub id: IdentityDocument,
+    }
+}
+
+impl<T> PerSource<T> {
+    pub const fn of(&self, source: Source) -> &T {
+        match source {
+            Source::Ves => &self.ves,
+            Source::Cop => &self.cop,
+        }
     }
 }
 

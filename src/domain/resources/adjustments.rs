@@ -4,9 +4,9 @@
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::ledger::book::Book;
-use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::ledger::{Ledger, MovementKind, Row};
 use crate::refusal::Refusal;
-use crate::resources::payments::sale::HOLD_MS;
+use crate::resources::collections::sale::HOLD_MS;
 use crate::values::ids::Id;
 use crate::values::money::Currency;
 use crate::values::text::ExternalRef;
@@ -43,17 +43,10 @@ pub fn adjust(book: &Book, ask: Adjustment, turn: &Turn) -> Ruling {
         available_at: ask.held.then_some(release_at),
     };
     let mut draft = Draft::new(ask.cause);
-    draft.post(Posting { ledger, currency: ask.currency, minor: ask.minor, row: Some(Box::new(row)) });
-    draft.post(Posting { ledger: Ledger::Operator, currency: ask.currency, minor: -ask.minor, row: None });
+    draft.post((ask.currency, ask.minor), (ledger, Some(row)), (Ledger::Operator, None));
     if ask.held {
         let hold = Id::derived(turn.now.unix_ms(), turn.seed, 0);
-        draft.hold(HoldChange {
-            ledger,
-            currency: ask.currency,
-            release_at: release_at.into(),
-            hold,
-            minor: ask.minor,
-        });
+        draft.hold((ledger, ask.currency), release_at, hold, ask.minor);
     }
     Ruling::write(draft)
 }

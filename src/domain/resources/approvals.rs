@@ -8,7 +8,6 @@
 
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling};
-use crate::entities::Entity;
 use crate::entities::approval::{Approval, Decision, Status};
 use crate::platform::audit::Who;
 use crate::refusal::{ApprovalRefusal, Refusal};
@@ -45,11 +44,9 @@ pub enum Command {
 pub fn decide(approval: Option<&Approval>, command: Command, now: Timestamp) -> Ruling {
     match (command, approval) {
         (Command::Ask { approval, valid_ms }, None) => {
-            let mut draft = Draft::new(Cause::ApprovalAsked);
             let asked =
                 Approval { created_at: now, expires_at: now.plus_ms(valid_ms), decision: None, ..*approval };
-            draft.create(Entity::Approval(asked));
-            Ruling::write(draft)
+            Ruling::write(Draft::created(Cause::ApprovalAsked, asked))
         }
         (Command::Decide { approved, by, note, answer }, Some(approval)) => {
             // A deed that was done in time stays done, however late its approval hears of it.
@@ -61,15 +58,14 @@ pub fn decide(approval: Option<&Approval>, command: Command, now: Timestamp) -> 
                 return Ruling::refuse(refusal);
             }
             let decision = Some(Decision { approved, by, note, at: now });
-            let mut draft = Draft::new(Cause::ApprovalDecided);
-            draft.change(approval, Entity::Approval(Approval { decision, ..approval.clone() }));
+            let decided = Approval { decision, ..approval.clone() };
+            let mut draft = Draft::changed(Cause::ApprovalDecided, approval, decided);
             draft.answer = Some(answer);
             Ruling::write(draft)
         }
         (Command::End, Some(approval)) if approval.status(now) == Status::Pending => {
-            let mut draft = Draft::new(Cause::ApprovalDecided);
-            draft.change(approval, Entity::Approval(Approval { expires_at: now, ..approval.clone() }));
-            Ruling::write(draft)
+            let ended = Approval { expires_at: now, ..approval.clone() };
+            Ruling::write(Draft::changed(Cause::ApprovalDecided, approval, ended))
         }
         (Command::Ask { .. } | Command::End, Some(_)) => Ruling::unchanged(),
         (Command::Decide { .. } | Command::End, None) => Ruling::refuse(Refusal::NotFound),
@@ -79,6 +75,7 @@ pub fn decide(approval: Option<&Approval>, command: Command, now: Timestamp) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entities::Entity;
     use crate::entities::approval::Approvable;
     use crate::entities::approval::AskedCall;
     use crate::entities::resource::Resource;

@@ -33,10 +33,10 @@ pub fn begin_anew(book: &Book, ask: BeginAnew, turn: &Turn<'_>) -> Ruling {
     for entity in ask.entities {
         match &*entity {
             Entity::Webhook(webhook) => {
-                draft.change(webhook, Entity::Webhook(webhooks::begun_anew(book, webhook)));
+                draft.change(webhook, webhooks::begun_anew(book, webhook));
             }
             Entity::OwnAccount(account) if account.status.is_verified() => {
-                draft.change(account, Entity::OwnAccount(account.clone()));
+                draft.change(account, account.clone());
             }
             Entity::OwnAccount(account) => draft.remove(EntityId::OWN_ACCOUNT, account),
             _ => {}

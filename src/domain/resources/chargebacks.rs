@@ -6,13 +6,13 @@
 //! the same record, so that it can be read and listed by itself.
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
+use crate::decision::{Draft, Ruled, Ruling, Turn};
 use crate::entities::chargeback::{Chargeback, Reason, Status};
+use crate::entities::means::Means;
 use crate::entities::payment::{Payment, Status as PaymentStatus};
 use crate::events::{EventKind, Extra};
 use crate::ledger::book::Book;
-use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::ledger::{Ledger, MovementKind, Row};
 use crate::refusal::{ChargebackRefusal, Refusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
@@ -34,13 +34,6 @@ pub struct NewChargeback {
     pub bank_debited_at: Option<Timestamp>,
 }
 
-/// The direction of the money of a chargeback.
-#[derive(Clone, Copy)]
-enum Way {
-    Away,
-    Back,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Won,
@@ -55,42 +48,39 @@ pub enum Command {
     Close(Id, Verdict),
 }
 
-pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Ruling {
+pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Ruled {
     match (command, payment) {
         (Command::Open(new), Some(payment)) => open(book, payment, *new, turn),
         (Command::Close(id, verdict), Some(payment)) => close(payment, id, verdict, turn),
-        (Command::Open(_) | Command::Close(..), None) => Ruling::refuse(Refusal::NotFound),
+        (Command::Open(_) | Command::Close(..), None) => Err(Refusal::NotFound),
     }
 }
 
 /// The sum that open and lost chargebacks took of the payment, in cents: never more than its
 /// amount.
 fn taken(chargebacks: &[Chargeback]) -> i64 {
-    chargebacks
-        .iter()
-        .filter(|chargeback| chargeback.status != Status::Won)
-        .map(|chargeback| chargeback.amount.minor())
-        .sum()
+    let taken = chargebacks.iter().filter(|chargeback| chargeback.status != Status::Won);
+    taken.map(|chargeback| chargeback.amount.minor()).sum()
 }
 
 /// Opens a chargeback. The amount comes out of the tenant's available balance, which may go below
 /// zero; the seller of a marketplace sale pays nothing.
-pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> Ruling {
-    let by_card = payment.means.can_be_charged_back();
+fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> Ruled {
+    let by_card = matches!(payment.means, Means::Card { .. });
     if !by_card || !matches!(payment.status, PaymentStatus::Completed | PaymentStatus::Reversed) {
-        return Ruling::refuse(ChargebackRefusal::NotAllowed);
+        return Err(ChargebackRefusal::NotAllowed.into());
     }
     if payment.chargebacks.len() >= CHARGEBACKS_MAX {
-        return Ruling::refuse(ChargebackRefusal::TooMany);
+        return Err(ChargebackRefusal::TooMany.into());
     }
     let left = payment.ves.minor() - taken(&payment.chargebacks);
     let amount = new.amount.unwrap_or(Ves::from_minor(left));
     if amount.minor() <= 0 || amount.minor() > left {
-        return Ruling::refuse(ChargebackRefusal::ExceedsPayment);
+        return Err(ChargebackRefusal::ExceedsPayment.into());
     }
     let fee = new.fee.unwrap_or(book.tenant_settings.settings.fees.chargeback);
     if amount.plus(fee).is_none() {
-        return Ruling::refuse(Refusal::AmountOverflow);
+        return Err(Refusal::AmountOverflow);
     }
     let chargeback = Chargeback {
         id: new.id,
@@ -112,16 +102,16 @@ pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> 
         after.status = PaymentStatus::Reversed;
         after.reversed_at = Some(turn.now);
     }
-    let mut draft = Draft::new(Cause::ChargebackOpened);
-    post(&mut draft, &chargeback, Way::Away);
-    draft.change(payment, Entity::Payment(after));
+    let mut draft = Draft::changed(Cause::ChargebackOpened, payment, after);
+    let kinds = [MovementKind::Chargeback, MovementKind::ChargebackFee];
+    post(&mut draft, &chargeback, -1, kinds, ["card payment charged back", "chargeback fee"]);
     let extra = || Extra::Chargeback(chargeback.id);
     draft.event_with(EventKind::PaymentChargeback, Some(EntityId::payment(payment.id)), extra());
     if whole {
         draft.event_with(EventKind::PaymentReversed, Some(EntityId::payment(payment.id)), extra());
     }
-    draft.create(Entity::Chargeback(chargeback));
-    Ruling::write(draft)
+    draft.create(chargeback);
+    Ok(Ruling::write(draft))
 }
 
 /// Opens the chargeback of a card of test mode whose holder disputes what it paid.
@@ -134,17 +124,16 @@ pub fn dispute(book: &Book, payment: &Payment, turn: &Turn) -> Ruling {
         reason: Reason::Fraud,
         bank_debited_at: None,
     };
-    open(book, payment, new, turn)
+    open(book, payment, new, turn).unwrap_or_else(Ruling::refuse)
 }
 
 /// Closes one of the payment's chargebacks with the end of its dispute.
-pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Ruling {
-    let Some(at) = payment.chargebacks.iter().position(|chargeback| chargeback.id == id) else {
-        return Ruling::refuse(Refusal::NotFound);
-    };
+fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Ruled {
+    let at = payment.chargebacks.iter().position(|chargeback| chargeback.id == id);
+    let at = at.ok_or(Refusal::NotFound)?;
     let chargeback = &payment.chargebacks[at];
     if chargeback.status != Status::Open {
-        return Ruling::refuse(ChargebackRefusal::Closed);
+        return Err(ChargebackRefusal::Closed.into());
     }
     let status = match verdict {
         Verdict::Won => Status::Won,
@@ -157,53 +146,25 @@ pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Ruling
     if verdict == Verdict::Won {
         after.status = PaymentStatus::Completed;
         after.reversed_at = None;
-        post(&mut draft, &closed, Way::Back);
+        let kinds = [MovementKind::ChargebackReversal; 2];
+        post(&mut draft, &closed, 1, kinds, ["chargeback returned", "chargeback fee returned"]);
     }
-    draft.change(payment, Entity::Payment(after));
-    draft.event_with(
-        EventKind::PaymentChargebackClosed,
-        Some(EntityId::payment(payment.id)),
-        Extra::Chargeback(id),
-    );
-    draft.change(chargeback, Entity::Chargeback(closed));
-    Ruling::write(draft)
+    draft.change(payment, after);
+    let subject = Some(EntityId::payment(payment.id));
+    draft.event_with(EventKind::PaymentChargebackClosed, subject, Extra::Chargeback(id));
+    draft.change(chargeback, closed);
+    Ok(Ruling::write(draft))
 }
 
-/// Posts both sides of the amount and of the fee: away from the tenant, or back when the dispute is
-/// won.
-fn post(draft: &mut Draft, chargeback: &Chargeback, way: Way) {
-    let rows = match way {
-        Way::Away => [
-            (MovementKind::Chargeback, "card payment charged back", -1),
-            (MovementKind::ChargebackFee, "chargeback fee", -1),
-        ],
-        Way::Back => [
-            (MovementKind::ChargebackReversal, "chargeback returned", 1),
-            (MovementKind::ChargebackReversal, "chargeback fee returned", 1),
-        ],
-    };
-    for ((kind, description, sign), (amount, against)) in
-        rows.into_iter().zip([(chargeback.amount, Ledger::Rail), (chargeback.fee, Ledger::Fees)])
-    {
+/// Posts both sides of the amount and of the fee: away from the tenant where `sign` is −1, and back where it is 1.
+fn post(draft: &mut Draft, chargeback: &Chargeback, sign: i64, kinds: [MovementKind; 2], words: [&str; 2]) {
+    let amounts = [(chargeback.amount, Ledger::Rail), (chargeback.fee, Ledger::Fees)];
+    for ((amount, against), (kind, words)) in amounts.into_iter().zip(kinds.into_iter().zip(words)) {
         let row = Row {
-            kind,
-            subject: Some(EntityId::payment(chargeback.payment)),
             chargeback: Some(chargeback.id),
             external_ref: Some(chargeback.external_ref.clone()),
-            description: description.to_owned(),
-            available_at: None,
+            ..Row::new(kind, EntityId::payment(chargeback.payment), words)
         };
-        draft.post(Posting {
-            ledger: Ledger::Tenant,
-            currency: Currency::Ves,
-            minor: sign * amount.minor(),
-            row: Some(Box::new(row)),
-        });
-        draft.post(Posting {
-            ledger: against,
-            currency: Currency::Ves,
-            minor: -sign * amount.minor(),
-            row: None,
-        });
+        draft.post((Currency::Ves, sign * amount.minor()), (Ledger::Tenant, Some(row)), (against, None));
     }
 }

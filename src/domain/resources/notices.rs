@@ -8,7 +8,6 @@
 
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling};
-use crate::entities::Entity;
 use crate::entities::notice::{About, Claim, Notice};
 use crate::refusal::Refusal;
 use crate::values::ids::Id;
@@ -40,9 +39,8 @@ pub enum Command {
 pub fn decide(notice: Option<&Notice>, command: Command, now: Timestamp) -> Ruling {
     match (command, notice) {
         (Command::Receive(new), None) => {
-            let mut draft = Draft::new(Cause::NoticeReceived);
-            draft.create(Entity::Notice(Notice { created_at: now, claim: None, given_to: None, ..*new }));
-            Ruling::write(draft)
+            let received = Notice { created_at: now, claim: None, given_to: None, ..*new };
+            Ruling::write(Draft::created(Cause::NoticeReceived, received))
         }
         (Command::Claim { tenant, payment }, Some(notice))
             if notice.claim.is_none()
@@ -50,9 +48,7 @@ pub fn decide(notice: Option<&Notice>, command: Command, now: Timestamp) -> Ruli
                 && matches!(notice.about, About::Transfer(_)) =>
         {
             let claim = Some(Claim { tenant, payment, at: now });
-            let mut draft = Draft::new(Cause::NoticeClaimed);
-            draft.change(notice, Entity::Notice(Notice { claim, ..notice.clone() }));
-            Ruling::write(draft)
+            Ruling::write(Draft::changed(Cause::NoticeClaimed, notice, Notice { claim, ..notice.clone() }))
         }
         (Command::Give { .. }, Some(notice))
             if notice.claim.is_some() || !matches!(notice.about, About::Transfer(_)) =>
@@ -60,9 +56,8 @@ pub fn decide(notice: Option<&Notice>, command: Command, now: Timestamp) -> Ruli
             Ruling::refuse(Refusal::NoticeClaimed)
         }
         (Command::Give { tenant }, Some(notice)) if notice.given_to != Some(tenant) => {
-            let mut draft = Draft::new(Cause::NoticeGiven);
-            draft.change(notice, Entity::Notice(Notice { given_to: Some(tenant), ..notice.clone() }));
-            Ruling::write(draft)
+            let given = Notice { given_to: Some(tenant), ..notice.clone() };
+            Ruling::write(Draft::changed(Cause::NoticeGiven, notice, given))
         }
         (Command::Receive(_) | Command::Claim { .. } | Command::Give { .. }, Some(_)) => Ruling::unchanged(),
         (Command::Claim { .. } | Command::Give { .. }, None) => Ruling::refuse(Refusal::NotFound),
@@ -72,6 +67,7 @@ pub fn decide(notice: Option<&Notice>, command: Command, now: Timestamp) -> Ruli
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entities::Entity;
     use crate::entities::notice::CLAIMED;
     use crate::entities::notice::NoticedDocument;
     use crate::entities::notice::Transfer;

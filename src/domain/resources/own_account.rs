@@ -2,15 +2,14 @@
 //! verified (`docs/contract.md, 7.11`).
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Rules, Ruling, Turn};
+use crate::decision::{Draft, Ruled, Rules, Ruling, Turn};
 use crate::entities::Entity;
 use crate::entities::own_account::{OwnAccount, OwnPhone};
-use crate::entities::verification::{Attempts, Deposits, KnownPhone, MethodStatus};
+use crate::entities::verification::{Attempts, Deposits, MethodStatus};
 use crate::ledger::book::Book;
-use crate::rail::{Effect, How, Operation, Order, RailAnswer, RailReply, Service, Subject};
+use crate::rail::{Effect, How, Operation, RailReply, Subject};
 use crate::refusal::{Refusal, VerificationRefusal};
-use crate::resources::verification::limits;
-use crate::resources::verification::{NOT_THE_CLIENT, Start, not_sent};
+use crate::resources::verification::{Proof, Start};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
@@ -21,98 +20,82 @@ pub enum Command {
     Verify((Ves, Ves)),
 }
 
-pub fn decide(book: &Book, account: Option<&OwnAccount>, command: Command, turn: &Turn<'_>) -> Ruling {
+pub fn decide(book: &Book, account: Option<&OwnAccount>, command: Command, turn: &Turn<'_>) -> Ruled {
     match (command, account) {
-        (Command::Set(held), account) => set(account, held, turn),
-        (Command::StartVerification(start), Some(account)) => start_verification(book, account, &start, turn),
-        (Command::Verify(seen), Some(account)) => verify(account, seen, turn),
-        (Command::StartVerification(_) | Command::Verify(_), None) => Ruling::refuse(Refusal::NotFound),
+        (Command::Set(held), account) => Ok(set(account, held, turn)),
+        (Command::StartVerification(start), Some(account)) => {
+            if (start.phone.bank, start.phone.phone) != (account.held.bank, account.held.phone) {
+                return Err(VerificationRefusal::PhoneChanged.into());
+            }
+            account.prove(turn, |proof| proof.start(book, &start, turn))
+        }
+        (Command::Verify(seen), Some(account)) => {
+            let (draft, refusal) = account.prove(turn, |proof| proof.verify(seen, turn.now))?;
+            Ok(Ruling { refusal, ..Ruling::write(draft) })
+        }
+        (Command::StartVerification(_) | Command::Verify(_), None) => Err(Refusal::NotFound),
     }
-}
-
-fn change(account: &OwnAccount, status: MethodStatus, attempts: Attempts, turn: &Turn) -> Draft {
-    let mut draft = Draft::new(Cause::OwnAccountChanged);
-    let changed = OwnAccount { status, attempts, updated_at: turn.now, ..account.clone() };
-    draft.change(account, Entity::OwnAccount(changed));
-    draft
 }
 
 /// Sets the account. A new one has to be verified again.
-pub fn set(existing: Option<&OwnAccount>, held: OwnPhone, turn: &Turn) -> Ruling {
-    let created_at = existing.map_or(turn.now, |account| account.created_at);
-    let account = OwnAccount {
+fn set(existing: Option<&OwnAccount>, held: OwnPhone, turn: &Turn) -> Ruling {
+    let mut account = OwnAccount {
         held,
-        status: MethodStatus::Unverified,
+        status: MethodStatus::default(),
         livemode: turn.livemode,
-        created_at,
+        created_at: turn.now,
         updated_at: turn.now,
-        attempts: existing
-            .filter(|account| is_same_phone(&account.held, &held))
-            .map_or_else(Attempts::default, |account| account.attempts.clone()),
+        attempts: Attempts::default(),
     };
-    let mut draft = Draft::new(Cause::OwnAccountChanged);
-    match existing {
-        Some(existing) if existing.held == held => return Ruling::unchanged(),
-        Some(existing) => draft.change(existing, Entity::OwnAccount(account)),
-        None => draft.create(Entity::OwnAccount(account)),
-    }
-    Ruling::write(draft)
-}
-
-fn is_same_phone(one: &OwnPhone, other: &OwnPhone) -> bool {
-    (one.bank, one.phone) == (other.bank, other.phone)
-}
-
-/// Sends the two micro-deposits that verify the account.
-pub fn start_verification(book: &Book, account: &OwnAccount, start: &Start, turn: &Turn) -> Ruling {
-    if (start.phone.bank, start.phone.phone) != (account.held.bank, account.held.phone) {
-        return Ruling::refuse(VerificationRefusal::PhoneChanged);
-    }
-    let (status, deposits) = match account.status.started(&account.attempts, start, book, turn) {
-        Ok(started) => started,
-        Err(refusal) => return Ruling::refuse(refusal),
+    let Some(existing) = existing else {
+        return Ruling::write(Draft::created(Cause::OwnAccountChanged, account));
     };
-    let effect = order(account, deposits, How::Send, turn);
-    if let Err(refusal) = turn.terms(Service::MicroDeposits, effect.order.bank_call()).may_send() {
-        return Ruling::refuse(refusal);
+    if existing.held == held {
+        return Ruling::unchanged();
     }
-    let mut draft = change(account, status, account.attempts.started(turn.now), turn);
-    draft.record.cause = Cause::VerificationStarted;
-    limits::post_sent(&mut draft, deposits);
-    Ruling::write_then(draft, vec![effect])
+    account.created_at = existing.created_at;
+    if (existing.held.bank, existing.held.phone) == (held.bank, held.phone) {
+        account.attempts = existing.attempts.clone();
+    }
+    Ruling::write(Draft::changed(Cause::OwnAccountChanged, existing, account))
 }
 
 fn order(account: &OwnAccount, deposits: Deposits, how: How, turn: &Turn) -> Effect {
     let OwnPhone { bank, phone, identification } = account.held;
-    let order =
-        Order::MicroDeposit { bank, phone, identity: Some(identification), amounts: deposits.amounts };
-    Effect {
-        entity: EntityId::OWN_ACCOUNT,
-        operation: deposits.operation,
-        rail_id: None,
-        at: turn.now,
-        how,
-        order,
-    }
+    deposits.call(EntityId::OWN_ACCOUNT, (bank, phone, Some(identification)), how, turn.now)
 }
 
-/// Compares the amounts that the tenant saw with those that were sent.
-pub fn verify(account: &OwnAccount, seen: (Ves, Ves), turn: &Turn) -> Ruling {
-    let (status, refusal) = match account.status.tried(seen, turn.now) {
-        Ok(tried) => tried,
-        Err(refusal) => return Ruling::refuse(refusal),
-    };
-    let attempts = account.attempts.tried(refusal.as_ref(), turn.now);
-    let draft = change(account, status, attempts, turn);
-    match refusal {
-        None => Ruling::write(draft),
-        Some(refusal) => Ruling::write_and_refuse(draft, refusal),
+impl OwnAccount {
+    fn prove<T>(&self, turn: &Turn, then: impl FnOnce(Proof<'_, OwnAccount>) -> T) -> T {
+        let with = |status, attempts, is_seen| {
+            let updated_at = if is_seen { turn.now } else { self.updated_at };
+            Entity::OwnAccount(OwnAccount { status, attempts, updated_at, ..self.clone() })
+        };
+        then(Proof {
+            entity: self,
+            cause: Cause::OwnAccountChanged,
+            bank: self.held.bank,
+            phone: self.held.phone,
+            status: &self.status,
+            attempts: &self.attempts,
+            order: &|deposits, how| order(self, deposits, how, turn),
+            with: &with,
+        })
     }
 }
 
 impl Rules for OwnAccount {
+    /// An account that is not the tenant's is removed.
     fn on_rail_reply(&self, _: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
-        on_rail_reply(self, &reply, turn)
+        let gone = |_: &str| {
+            let mut draft = Draft::new(Cause::OwnAccountChanged);
+            draft.remove(EntityId::OWN_ACCOUNT, self);
+            draft
+        };
+        self.prove(turn, |proof| match proof.status.waits_for(reply.operation) {
+            true => proof.on_rail_reply(&reply, turn, gone),
+            false => proof.contradicted(&reply, turn).map_or_else(Ruling::unchanged, Ruling::write),
+        })
     }
 
     /// Asks the bank about deposits that it has not answered for.
@@ -134,63 +117,4 @@ impl Rules for OwnAccount {
             self.status = self.status.clone().asked(operation, now);
         }
     }
-}
-
-/// The ruling on the bank's reply about the deposits. An account that is not the tenant's is
-/// removed.
-fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ruling {
-    if !account.status.waits_for(reply.operation) {
-        let Some(status) = account.status.contradicted(reply.operation, &reply.answer, turn.now) else {
-            return Ruling::unchanged();
-        };
-        let mut draft = Draft::new(Cause::OperationContradicted);
-        draft.change(
-            account,
-            Entity::OwnAccount(OwnAccount { status: status.noting(&reply.said), ..account.clone() }),
-        );
-        return Ruling::write(draft);
-    }
-    let RailAnswer::Refused { code } = &reply.answer else {
-        let Some((status, unsent)) = account.status.after_answer(&reply.answer, reply.how, turn) else {
-            return Ruling::unchanged();
-        };
-        let send = unsent.map(|deposits| order(account, deposits, How::Send, turn));
-        let back = limits::came_back(&account.status, &status);
-        let unsent = not_sent(reply);
-        let attempts = if unsent.is_some() { account.attempts.unsent() } else { account.attempts.clone() };
-        let mut draft = Draft::new(Cause::OwnAccountChanged);
-        // The state that the tenant sees does not change.
-        draft.change(
-            account,
-            Entity::OwnAccount(OwnAccount {
-                status: status.noting(&reply.said),
-                attempts,
-                ..account.clone()
-            }),
-        );
-        if unsent.is_some() {
-            draft.record.cause = Cause::VerificationUnsent;
-            draft.record.freed =
-                vec![KnownPhone::name(account.held.bank, account.held.phone, reply.operation)];
-        }
-        if let Some(deposits) = back {
-            limits::post_back(&mut draft, deposits, false);
-        }
-        draft.replaces_kept = account.status.kept();
-        let outcome = Ruling::write_then(draft, send.into_iter().collect());
-        return Ruling { refusal: unsent, ..outcome };
-    };
-    let after = account.status.refused(code);
-    let back = limits::came_back(&account.status, &after);
-    let mut draft = Draft::new(Cause::OwnAccountChanged);
-    if code == NOT_THE_CLIENT {
-        draft.remove(EntityId::OWN_ACCOUNT, account);
-    } else {
-        draft = change(account, after.noting(&reply.said), account.attempts.clone(), turn);
-    }
-    if let Some(deposits) = back {
-        limits::post_back(&mut draft, deposits, reply.said.half_done);
-    }
-    draft.replaces_kept = account.status.kept();
-    Ruling::write(draft)
 }

@@ -12,15 +12,11 @@ use crate::values::time::Timestamp;
 use std::sync::Arc;
 
 impl OrderState {
-    pub fn sent(operation: u16, turn: &Turn<'_>) -> OrderState {
-        let (next_look, trace) = (Some(turn.first_look()), Trace::sent(turn.now));
-        OrderState { operation, sends: 1, next_look, trace, ..OrderState::default() }
-    }
-
-    /// An order that may be sent: in live mode it waits for its turn, and in test mode it is sent.
-    pub fn begun(operation: u16, turn: &Turn<'_>) -> OrderState {
-        let sent = OrderState::sent(operation, turn);
-        if turn.livemode { OrderState { trace: Trace::queued(), ..sent } } else { sent }
+    /// An order that is sent, or waits for its turn.
+    pub fn first(operation: u16, is_queued: bool, turn: &Turn<'_>) -> OrderState {
+        let (reach, sent_at) = if is_queued { (Reach::Queued, None) } else { (Reach::Sent, Some(turn.now)) };
+        let trace = Trace { reach, sent_at, ..Trace::default() };
+        OrderState { operation, sends: 1, next_look: Some(turn.first_look()), trace, ..OrderState::default() }
     }
 
     pub fn resent(&self, turn: &Turn<'_>) -> OrderState {
@@ -28,7 +24,7 @@ impl OrderState {
     }
 
     pub fn call(&self, entity: EntityId, operation: u16, how: How, now: Timestamp, order: Order) -> Effect {
-        let rail_id = self.of(operation).and_then(|trace| trace.id.clone());
+        let rail_id = if let Some(trace) = self.of(operation) { trace.id.clone() } else { None };
         Effect { entity, operation: entity.id.operation(operation), rail_id, at: now, how, order }
     }
 
@@ -112,15 +108,18 @@ pub fn marked(mut ruling: Ruling, operation: Id, is_asked: bool, before: &Entity
     );
     let (of, n) = operation.entity_and_operation();
     for written in &mut draft.record.entities {
-        let Some(entity) = Arc::get_mut(&mut written.state).filter(|entity| entity.id() == before.id())
-        else {
+        let Some(entity) = Arc::get_mut(&mut written.state) else { continue };
+        if entity.id() != before.id() {
             continue;
-        };
+        }
         let rules = entity.rules_mut();
         if is_asked {
             rules.count_question(operation, turn.now);
         }
-        let Some(trace) = rules.trace_mut(n).filter(|_| before.id().id == of) else { continue };
+        if before.id().id != of {
+            continue;
+        }
+        let Some(trace) = rules.trace_mut(n) else { continue };
         if is_asked {
             trace.asks = trace.asks.saturating_add(1);
             trace.asked_at = Some(turn.now);

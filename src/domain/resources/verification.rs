@@ -5,16 +5,19 @@
 pub mod booked;
 pub mod limits;
 
-use crate::decision::Turn;
-use crate::entities::verification::{Attempts, KnownPhone};
-use crate::entities::verification::{Deposits, MethodStatus};
+use crate::cause::Cause;
+use crate::decision::{Draft, Ruled, Ruling, Turn};
+use crate::entities::Entity;
+use crate::entities::resource::Resource;
+use crate::entities::verification::{Attempts, Deposits, KnownPhone, MethodStatus, Standing};
 use crate::ledger::book::Book;
-use crate::rail::{How, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
+use crate::rail::{Effect, How, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::refusal::{Refusal, VerificationRefusal};
 use crate::trace::NEVER;
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
+use crate::values::venezuela::{BankCode, MobilePhone};
 
 pub const TRIES: u8 = 3;
 
@@ -25,10 +28,88 @@ pub const DEPOSITS: u16 = 2;
 
 pub const NOT_THE_CLIENT: &str = "BE01";
 
-/// The refusal for the caller that began, when nothing of the deposits left this machine.
-pub fn not_sent(reply: &RailReply) -> Option<Refusal> {
-    let is_unsent = reply.answer == RailAnswer::NotSent && reply.how != How::Ask;
-    is_unsent.then_some(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS })
+/// A phone at a bank that deposits prove, and whose it is: the tenant's own account, or a method of a merchant.
+pub struct Proof<'a, E> {
+    pub entity: &'a E,
+    /// The cause of records that change it.
+    pub cause: Cause,
+    pub bank: BankCode,
+    pub phone: MobilePhone,
+    pub status: &'a MethodStatus,
+    pub attempts: &'a Attempts,
+    pub order: &'a dyn Fn(Deposits, How) -> Effect,
+    /// The entity with another status; whether the tenant sees that it changed.
+    pub with: &'a dyn Fn(MethodStatus, Attempts, bool) -> Entity,
+}
+
+impl<E: Resource> Proof<'_, E> {
+    /// Sends the two micro-deposits that prove it.
+    pub fn start(&self, book: &Book, start: &Start, turn: &Turn) -> Ruled {
+        let (status, deposits) = self.status.started(self.attempts, start, book, turn)?;
+        let effect = (self.order)(deposits, How::Send);
+        turn.terms(Service::MicroDeposits, effect.order.bank_call()).may_send()?;
+        let started = (self.with)(status, self.attempts.started(turn.now), true);
+        let mut draft = Draft::changed(Cause::VerificationStarted, self.entity, started);
+        limits::post(&mut draft, [deposits.amounts.0, deposits.amounts.1], -1);
+        Ok(Ruling::write_then(draft, vec![effect]))
+    }
+
+    /// Compares the amounts that its owner saw with those that were sent; the refusal is written with its try.
+    pub fn verify(&self, seen: (Ves, Ves), now: Timestamp) -> Result<(Draft, Option<Refusal>), Refusal> {
+        let (status, refusal) = self.status.tried(seen, now)?;
+        let mut attempts = self.attempts.clone();
+        if let Some(Refusal::Verification(VerificationRefusal::Locked)) = refusal {
+            attempts.locked_at = Some(now);
+        }
+        Ok((Draft::changed(self.cause, self.entity, (self.with)(status, attempts, true)), refusal))
+    }
+
+    /// The ruling on the bank's reply about the deposits that it waits for; `gone` is what becomes of a phone that the
+    /// bank says is not the client's.
+    pub fn on_rail_reply(&self, reply: &RailReply, turn: &Turn, gone: impl FnOnce(&str) -> Draft) -> Ruling {
+        let refused =
+            if let RailAnswer::Refused { code } = &reply.answer { Some(code.as_str()) } else { None };
+        let (after, again) = match refused {
+            Some(code) => (self.status.refused(code), None),
+            None => match self.status.after_answer(&reply.answer, reply.how, turn) {
+                Some(after) => after,
+                None => return Ruling::unchanged(),
+            },
+        };
+        let effects = again.map(|deposits| (self.order)(deposits, How::Send)).into_iter().collect();
+        let back = limits::came_back(self.status, &after);
+        // Nothing of them left this machine: the caller that began is told, and the start does not count.
+        let is_unsent = reply.answer == RailAnswer::NotSent && reply.how != How::Ask;
+        let mut draft = match refused {
+            Some(NOT_THE_CLIENT) => gone(NOT_THE_CLIENT),
+            _ => {
+                let attempts = if is_unsent { self.attempts.unsent() } else { self.attempts.clone() };
+                let after = (self.with)(after.noting(&reply.said), attempts, refused.is_some());
+                Draft::changed(self.cause, self.entity, after)
+            }
+        };
+        if is_unsent {
+            draft.record.cause = Cause::VerificationUnsent;
+            draft.record.freed = vec![KnownPhone::name(self.bank, self.phone, reply.operation)];
+        }
+        if let Some(deposits) = back {
+            // Of those that the bank refused after it had made the first, that one is gone.
+            let is_half = refused.is_some() && reply.said.half_done;
+            let first = if is_half { Ves::ZERO } else { deposits.amounts.0 };
+            limits::post(&mut draft, [first, deposits.amounts.1], 1);
+        }
+        draft.replaces_kept = self.status.kept();
+        let refusal =
+            is_unsent.then_some(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS });
+        Ruling { refusal, ..Ruling::write_then(draft, effects) }
+    }
+
+    /// The record of a reply that contradicts the bank's first one about settled deposits, if it does.
+    pub fn contradicted(&self, reply: &RailReply, turn: &Turn) -> Option<Draft> {
+        let status = self.status.contradicted(reply.operation, &reply.answer, turn.now)?;
+        let after = (self.with)(status.noting(&reply.said), self.attempts.clone(), false);
+        Some(Draft::changed(Cause::OperationContradicted, self.entity, after))
+    }
 }
 
 pub struct Start {
@@ -41,8 +122,7 @@ impl MethodStatus {
     /// The status after a reply about settled deposits that contradicts the bank's first one;
     /// `None` if it does not. The standing does not change by it.
     pub fn contradicted(&self, operation: Id, answer: &RailAnswer, now: Timestamp) -> Option<MethodStatus> {
-        let MethodStatus::Contradicted { word, then } = self else { return None };
-        let mut word = word.clone();
+        let mut word = self.word.clone()?;
         match answer {
             // Only what follows an answer contradicts one: the owner may have been faster than the bank.
             RailAnswer::Done { reference } if word.reference.is_none() && word.code.is_some() => {
@@ -54,7 +134,8 @@ impl MethodStatus {
             _ => return None,
         }
         word.contradicted_at = Some(now);
-        (word.operation == operation).then(|| MethodStatus::Contradicted { word, then: then.clone() })
+        let standing = self.standing.clone();
+        (word.operation == operation).then_some(MethodStatus { standing, word: Some(word) })
     }
 
     /// The status after the bank's reply about the deposits, unless that is a refusal; and the
@@ -66,8 +147,8 @@ impl MethodStatus {
         turn: &Turn<'_>,
     ) -> Option<(MethodStatus, Option<Deposits>)> {
         let now = turn.now;
-        let mut changed = self.standing().clone();
-        let MethodStatus::Verifying { operation, amounts, looks, next_look, started_at, .. } = &mut changed
+        let mut changed = self.standing.clone();
+        let Standing::Verifying { operation, amounts, looks, next_look, started_at, .. } = &mut changed
         else {
             return None;
         };
@@ -82,7 +163,7 @@ impl MethodStatus {
                 return None;
             }
             // Nothing of them left this machine: they may be sent at once.
-            (RailAnswer::NotSent, How::Send | How::Offer) => return Some((MethodStatus::Unverified, None)),
+            (RailAnswer::NotSent, How::Send | How::Offer) => return Some((MethodStatus::default(), None)),
             (RailAnswer::Unaskable, _) if *next_look == Some(NEVER) => return None,
             (RailAnswer::Unaskable, _) => *next_look = Some(NEVER),
             (RailAnswer::NotAsked, How::Ask) => *next_look = Some(turn.next_look(*looks, *started_at)),
@@ -118,9 +199,9 @@ impl MethodStatus {
         book: &Book,
         turn: &Turn,
     ) -> Result<(MethodStatus, Deposits), Refusal> {
-        match self.standing() {
-            MethodStatus::Verified { .. } => return Err(VerificationRefusal::AlreadyVerified.into()),
-            MethodStatus::Verifying { tries_left: 1.., started_at, .. }
+        match &self.standing {
+            Standing::Verified { .. } => return Err(VerificationRefusal::AlreadyVerified.into()),
+            Standing::Verifying { tries_left: 1.., started_at, .. }
                 if turn.now < started_at.plus_ms(START_MS) =>
             {
                 return Err(VerificationRefusal::InProgress.into());
@@ -132,18 +213,16 @@ impl MethodStatus {
         let amounts = start.amounts;
         let operation = Id::derived(turn.now.unix_ms(), turn.seed, DEPOSITS);
         let next_look = Some(turn.first_look());
-        Ok((
-            MethodStatus::Verifying {
-                operation,
-                amounts,
-                tries_left: TRIES,
-                started_at: turn.now,
-                kept: turn.keep.clone(),
-                looks: 0,
-                next_look,
-            },
-            Deposits { operation, amounts },
-        ))
+        let standing = Standing::Verifying {
+            operation,
+            amounts,
+            tries_left: TRIES,
+            started_at: turn.now,
+            kept: turn.keep.clone(),
+            looks: 0,
+            next_look,
+        };
+        Ok((MethodStatus { standing, word: None }, Deposits { operation, amounts }))
     }
 
     /// The status after the owner named these amounts, in either order, with a refusal if they are
@@ -153,20 +232,17 @@ impl MethodStatus {
         seen: (Ves, Ves),
         now: Timestamp,
     ) -> Result<(MethodStatus, Option<Refusal>), Refusal> {
-        let standing = self.standing();
-        let (amounts, tries_left) = match standing {
-            MethodStatus::Verified { .. } => return Err(VerificationRefusal::AlreadyVerified.into()),
-            MethodStatus::Verifying { tries_left: 0, .. } => return Err(VerificationRefusal::Locked.into()),
-            MethodStatus::Verifying { amounts, tries_left, .. } => (*amounts, tries_left - 1),
-            MethodStatus::Unverified | MethodStatus::Contradicted { .. } => {
-                return Err(VerificationRefusal::NotStarted.into());
-            }
+        let (amounts, tries_left) = match self.standing {
+            Standing::Verified { .. } => return Err(VerificationRefusal::AlreadyVerified.into()),
+            Standing::Verifying { tries_left: 0, .. } => return Err(VerificationRefusal::Locked.into()),
+            Standing::Verifying { amounts, tries_left, .. } => (amounts, tries_left - 1),
+            Standing::Unverified => return Err(VerificationRefusal::NotStarted.into()),
         };
         if seen == amounts || (seen.1, seen.0) == amounts {
-            return Ok((self.now_standing(MethodStatus::Verified { at: now }), None));
+            return Ok((self.now_standing(Standing::Verified { at: now }), None));
         }
-        let mut failed = standing.clone();
-        if let MethodStatus::Verifying { tries_left: left, next_look, .. } = &mut failed {
+        let mut failed = self.standing.clone();
+        if let Standing::Verifying { tries_left: left, next_look, .. } = &mut failed {
             *left = tries_left;
             *next_look = next_look.filter(|_| tries_left > 0);
         }

@@ -7,14 +7,6 @@ use crate::values::time::Timestamp;
 use crate::values::venezuela::BankCode;
 use std::collections::BTreeMap;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
-    pub code: BankCode,
-    pub name: String,
-    pub services: Services,
-    pub logo_url: Option<String>,
-}
-
 stored! {
     /// The operator's changes of a bank; fields that are `None` stay as the feed has them.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,21 +45,14 @@ impl Edit {
 impl Catalogue {
     /// The catalogue after a feed's list. Listed banks are as the feed says; a bank that is not
     /// listed stays without services, because earlier records name it.
-    pub fn refreshed(&self, feed: &[Listed]) -> Catalogue {
+    pub fn refreshed(&self, feed: &[Bank]) -> Catalogue {
         let mut refreshed = self.clone();
         for bank in &mut refreshed.banks {
             bank.services = Services::NONE;
         }
         for listed in feed {
             let hidden = self.get(listed.code).is_some_and(|bank| bank.hidden);
-            let listed = listed.clone();
-            refreshed.put(Bank {
-                code: listed.code,
-                name: listed.name,
-                services: listed.services,
-                logo_url: listed.logo_url,
-                hidden,
-            });
+            refreshed.put(Bank { hidden, ..listed.clone() });
         }
         refreshed
     }
@@ -108,12 +93,13 @@ mod tests {
         BankCode::from_number(number).expect("a code")
     }
 
-    fn listed(number: i64, name: &str, services: &[Service]) -> Listed {
-        Listed {
+    fn listed(number: i64, name: &str, services: &[Service]) -> Bank {
+        Bank {
             code: code(number),
             name: name.to_owned(),
             services: services.iter().copied().collect(),
             logo_url: None,
+            hidden: false,
         }
     }
 

@@ -9,7 +9,7 @@
 
 mod edits;
 
-pub use edits::{BankBook, Edit, Listed};
+pub use edits::{BankBook, Edit};
 
 use crate::codec::{named, stored};
 use crate::values::text::misleads_in_address;
@@ -102,15 +102,8 @@ stored! {
     }
 }
 
-impl Bank {
-    /// Whether the bank sends its customer the key by SMS on our request; with any other bank the
-    /// customer makes the key.
-    pub fn sends_otp(&self) -> bool {
-        sends_otp(self.code)
-    }
-}
-
-/// Whether the bank sends its customer the key by SMS on our request: only Banco de Venezuela does.
+/// Whether the bank sends its customer the key by SMS on our request: only Banco de Venezuela does. With any other
+/// bank the customer makes the key.
 pub const fn sends_otp(bank: BankCode) -> bool {
     bank.0 == 102
 }
@@ -281,7 +274,7 @@ mod tests {
         let senders: Vec<u16> = Catalogue::embedded()
             .all()
             .iter()
-            .filter(|bank| bank.sends_otp())
+            .filter(|bank| sends_otp(bank.code))
             .map(|bank| bank.code.number())
             .collect();
         assert_eq!(senders, [102]);

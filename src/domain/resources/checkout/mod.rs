@@ -12,12 +12,11 @@
 //! are those of its resource. Pages and their words are in `src/checkout/`.
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
+use crate::decision::{Draft, Ruled, Ruling, Turn};
 use crate::entities::cop_payment::CopPayment;
 use crate::entities::deposit_address::{DepositAddress, Till};
 use crate::entities::payment::{Payment, Phase, Status as PaymentStatus};
-use crate::entities::session::{Bought, Offered, Session};
+use crate::entities::session::Session;
 use crate::ledger::book::Book;
 use crate::refusal::{CheckoutRefusal, PaymentRefusal, Refusal};
 use crate::resources::conversions::price::with_four_decimals;
@@ -30,64 +29,15 @@ use rust_decimal::Decimal;
 /// The time for which a session can be paid, in milliseconds.
 pub const SESSION_MS: i64 = DAY_MS;
 
-pub struct NewSession {
-    pub id: Id,
-    pub amount: Usd,
-    pub description: Option<String>,
-    pub reference: Option<String>,
-    /// The address to which the buyer goes when it is paid.
-    pub success_url: Option<String>,
-    /// The address to which the buyer goes instead of paying.
-    pub cancel_url: Option<String>,
-    pub offered: Offered,
-    pub metadata: Option<String>,
-    pub url: String,
-    /// The item that it sells, if it came from a payment link.
-    pub bought: Option<Bought>,
-}
-
-pub enum Command {
-    Open(Box<NewSession>),
-}
-
-pub fn decide(_: &Book, session: Option<&Session>, command: Command, turn: &Turn<'_>) -> Ruling {
-    match (command, session) {
-        (Command::Open(new), None) => open(*new, turn),
-        // A session never changes.
-        (Command::Open(_), Some(_)) => Ruling::refuse(Refusal::NotFound),
+/// Opens a session; its mode and its instants are filled in.
+pub fn decide(_: &Book, known: Option<&Session>, new: Box<Session>, turn: &Turn<'_>) -> Ruled {
+    // A session never changes.
+    if known.is_some() {
+        return Err(Refusal::NotFound);
     }
-}
-
-pub fn open(new: NewSession, turn: &Turn) -> Ruling {
-    let NewSession {
-        id,
-        amount,
-        description,
-        reference,
-        success_url,
-        cancel_url,
-        offered,
-        metadata,
-        url,
-        bought,
-    } = new;
-    let mut draft = Draft::new(Cause::SessionOpened);
-    draft.create(Entity::Session(Session {
-        id,
-        amount,
-        description,
-        reference,
-        success_url,
-        cancel_url,
-        offered,
-        metadata,
-        url,
-        bought,
-        livemode: turn.livemode,
-        created_at: turn.now,
-        expires_at: turn.now.plus_ms(SESSION_MS),
-    }));
-    Ruling::write(draft)
+    let (created_at, expires_at) = (turn.now, turn.now.plus_ms(SESSION_MS));
+    let session = Session { livemode: turn.livemode, created_at, expires_at, ..*new };
+    Ok(Ruling::write(Draft::created(Cause::SessionOpened, session)))
 }
 
 /// The status of a session, derived from its attempts.
@@ -113,10 +63,7 @@ impl Status {
 
     /// The payment by which the session was paid.
     pub const fn payment(self) -> Option<Id> {
-        match self {
-            Status::Paid(payment) => Some(payment),
-            Status::Open | Status::Processing | Status::Expired => None,
-        }
+        if let Status::Paid(payment) = self { Some(payment) } else { None }
     }
 
     /// Checks whether an attempt may begin now.

@@ -50,7 +50,7 @@ fn session() -> Session {
         reference: None,
         success_url: None,
         cancel_url: None,
-        offered: Offered::default(),
+        offered: Vec::new(),
         metadata: None,
         url: String::new(),
         bought: None,

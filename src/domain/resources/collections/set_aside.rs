@@ -2,60 +2,48 @@
 //! decided, so that it can go back to the same holds.
 
 use crate::decision::Draft;
+use crate::entities::sale::{Aside, Taken};
 use crate::ledger::book::Book;
-use crate::ledger::{HoldChange, Ledger, Release};
+use crate::ledger::{Ledger, Release};
 use crate::values::ids::Id;
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 
-/// A part of a hold: the end and the id of the hold, and the amount in minor units.
-pub type Part = (Timestamp, Id, i64);
-
-/// An account that money is set aside from.
-pub struct Giver {
-    pub ledger: Ledger,
-    pub from_holds: Vec<Part>,
-    /// The whole amount, in minor units.
-    pub total: i64,
-}
-
-/// The money that is set aside for a payment.
-pub struct SetAside {
+/// The money that is set aside for a payment, of the tenant and of its seller.
+pub struct SetAside<'a> {
     pub currency: Currency,
     pub payment: Id,
-    pub givers: Vec<Giver>,
+    pub seller: Option<Id>,
+    pub money: &'a Aside,
 }
 
-impl SetAside {
-    fn change(&self, ledger: Ledger, release_at: Release, hold: Id, minor: i64) -> HoldChange {
-        HoldChange { ledger, currency: self.currency, release_at, hold, minor }
+impl SetAside<'_> {
+    fn givers(&self) -> impl Iterator<Item = ((Ledger, Currency), &Taken)> {
+        let seller = self.seller.map(|merchant| (Ledger::Seller(merchant), &self.money.sellers));
+        let givers = std::iter::once((Ledger::Tenant, &self.money.own)).chain(seller);
+        givers.map(|(ledger, taken)| ((ledger, self.currency), taken))
     }
 
     /// Moves the money to the hold for the payment.
     pub fn begin(&self, draft: &mut Draft) {
-        for giver in &self.givers {
-            draft.hold(self.change(giver.ledger, Release::WhenDecided, self.payment, giver.total));
-            for (release_at, hold, minor) in &giver.from_holds {
-                draft.hold(self.change(giver.ledger, Release::At(*release_at), *hold, -minor));
+        for (account, taken) in self.givers() {
+            draft.hold(account, Release::WhenDecided, self.payment, taken.total());
+            for part in &taken.from_holds {
+                draft.hold(account, part.release_at, part.hold, -part.minor);
             }
         }
     }
 
     /// Ends the hold for the payment, as the bank has decided.
     pub fn end(&self, draft: &mut Draft, book: &Book) {
-        for giver in &self.givers {
-            let account = match giver.ledger {
-                Ledger::Seller(merchant) => {
-                    book.sellers.get(&merchant).map(|seller| seller.account(self.currency))
-                }
-                Ledger::Tenant | Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
-                    Some(book.account(self.currency))
-                }
-            };
-            for (release_at, minor) in
-                account.into_iter().flat_map(|account| account.set_aside_for(self.payment))
-            {
-                draft.hold(self.change(giver.ledger, release_at, self.payment, -minor));
+        let own = Some(((Ledger::Tenant, self.currency), book.account(self.currency)));
+        let seller = self.seller.and_then(|merchant| {
+            let account = book.sellers.get(&merchant)?.account(self.currency);
+            Some(((Ledger::Seller(merchant), self.currency), account))
+        });
+        for (whose, account) in own.into_iter().chain(seller) {
+            for (release_at, minor) in account.set_aside_for(self.payment) {
+                draft.hold(whose, release_at, self.payment, -minor);
             }
         }
     }
@@ -64,9 +52,9 @@ impl SetAside {
     /// available.
     pub fn put_back(&self, draft: &mut Draft, book: &Book, now: Timestamp) {
         self.end(draft, book);
-        for giver in &self.givers {
-            for (release_at, hold, minor) in giver.from_holds.iter().filter(|(at, ..)| *at > now) {
-                draft.hold(self.change(giver.ledger, Release::At(*release_at), *hold, *minor));
+        for (account, taken) in self.givers() {
+            for part in taken.from_holds.iter().filter(|part| part.release_at > now) {
+                draft.hold(account, part.release_at, part.hold, part.minor);
             }
         }
     }

@@ -6,9 +6,8 @@ use super::price::Amount;
 use super::{begin, priced, within_limit};
 use crate::cause::Cause;
 use crate::decision::{Draft, Rules, Ruling, Turn};
-use crate::entities::Entity;
-use crate::entities::conversion::Waiting;
-use crate::entities::conversion::{Conversion, Source, Stage, Taken};
+use crate::entities::conversion::{Conversion, Source, Stage, Waiting};
+use crate::entities::sale::Part;
 use crate::ledger::book::Book;
 use crate::rail::{Effect, How, Order};
 use crate::values::ids::{EntityId, Id};
@@ -59,7 +58,7 @@ pub fn arrange(book: &Book, draft: &mut Draft, of: &Completed<'_>, turn: &Turn) 
         created_at: turn.now,
     };
     let effect = ask(&conversion, turn);
-    draft.create(Entity::Conversion(conversion));
+    draft.create(conversion);
     Some(effect)
 }
 
@@ -93,14 +92,12 @@ impl Rules for Conversion {
         let next_try = turn.now.plus_ms(RETRY_MS).min(waiting.until);
         let later = Conversion { stage: Stage::Waiting(Waiting { next_try, ..waiting }), ..self.clone() };
         let effect = ask(&later, turn);
-        let mut draft = Draft::new(Cause::ConversionTried);
-        draft.change(self, Entity::Conversion(later));
-        Ruling::write_then(draft, vec![effect])
+        Ruling::write_then(Draft::changed(Cause::ConversionTried, self, later), vec![effect])
     }
 
     /// A quote is accepted soon or never; what was accepted then waits for hours.
     fn is_open(&self) -> bool {
-        self.is_quote()
+        matches!(self.stage, Stage::Quoted { .. })
     }
 
     /// A payment's record asks for the price of its conversion.
@@ -132,12 +129,11 @@ fn made(book: &Book, conversion: &Conversion, waiting: &Waiting, market: Rate, t
     if account.free() < 0 || account.held_for(waiting.release_at, hold) < price.source_minor {
         return None;
     }
-    let taken = vec![Taken { release_at: waiting.release_at, hold, minor: price.source_minor }];
+    let taken = vec![Part { release_at: waiting.release_at, hold, minor: price.source_minor }];
     Some(begin(book, conversion, price, taken, conversion.reference.clone(), turn))
 }
 
 fn dropped(conversion: &Conversion) -> Draft {
-    let mut draft = Draft::new(Cause::ConversionDropped);
-    draft.change(conversion, Entity::Conversion(Conversion { stage: Stage::Dropped, ..conversion.clone() }));
-    draft
+    let dropped = Conversion { stage: Stage::Dropped, ..conversion.clone() };
+    Draft::changed(Cause::ConversionDropped, conversion, dropped)
 }

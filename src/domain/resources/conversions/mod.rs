@@ -4,17 +4,17 @@
 //! market's prices come in with a command: their sources do not belong here (`src/rates/`).
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
-use crate::entities::conversion::{Accepted, Conversion, End, Price, Source, Stage, Taken};
+use crate::decision::{Draft, Ruled, Ruling, Turn};
+use crate::entities::conversion::{Accepted, Conversion, End, Price, Source, Stage};
+use crate::entities::sale::Part;
 use crate::events::EventKind;
 use crate::ledger::book::Book;
-use crate::ledger::{HOLDS_MAX, HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::ledger::{HOLDS_MAX, Ledger, MovementKind, Row};
 use crate::platform::settings::Settings;
 use crate::refusal::{ConversionRefusal, Refusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate};
-use crate::values::time::{SECOND_MS, Timestamp};
+use crate::values::time::SECOND_MS;
 use price::Amount;
 
 pub mod auto;
@@ -26,33 +26,12 @@ pub const QUOTE_MS: i64 = 60 * SECOND_MS;
 const WAITS: &str = "test_pending";
 
 impl Source {
-    /// The spread of conversions from it, in percent.
-    fn spread(self, settings: &Settings) -> Rate {
-        let spread = &settings.conversions.spread_percent;
-        match self {
-            Source::Ves => spread.ves,
-            Source::Cop => spread.cop,
-        }
-    }
-
-    /// The largest sum of a local day, in minor units; `None` is no limit.
-    fn daily_limit(self, settings: &Settings) -> Option<i64> {
-        let limit = &settings.conversions.daily_limit;
-        match self {
-            Source::Ves => limit.ves,
-            Source::Cop => limit.cop,
-        }
-    }
-
     /// Whether it may be converted: conversions from it, USDT and, for pesos, pesos are switched
     /// on.
     fn is_enabled(self, settings: &Settings) -> bool {
-        let enabled = &settings.conversions.enabled;
         settings.usdt_enabled
-            && match self {
-                Source::Ves => enabled.ves,
-                Source::Cop => enabled.cop && settings.cop_enabled,
-            }
+            && *settings.conversions.enabled.of(self)
+            && (self != Source::Cop || settings.cop_enabled)
     }
 }
 
@@ -65,24 +44,18 @@ pub struct NewQuote {
 }
 
 /// Makes a quote. It reserves nothing, and has no event.
-pub fn quote(book: &Book, new: NewQuote, turn: &Turn) -> Ruling {
-    let price = match priced(&book.tenant_settings.settings, new.source, new.amount, new.market) {
-        Ok(price) => price,
-        Err(refusal) => return Ruling::refuse(refusal),
-    };
-    let stage = Stage::Quoted { price, expires_at: turn.now.plus_ms(QUOTE_MS) };
+fn quote(book: &Book, new: NewQuote, turn: &Turn) -> Ruled {
+    let price = priced(&book.tenant_settings.settings, new.source, new.amount, new.market)?;
     let quote = Conversion {
         id: new.id,
         source: new.source,
-        stage,
+        stage: Stage::Quoted { price, expires_at: turn.now.plus_ms(QUOTE_MS) },
         reference: None,
         payment: None,
         livemode: turn.livemode,
         created_at: turn.now,
     };
-    let mut draft = Draft::new(Cause::ConversionQuoted);
-    draft.create(Entity::Conversion(quote));
-    Ruling::write(draft)
+    Ok(Ruling::write(Draft::created(Cause::ConversionQuoted, quote)))
 }
 
 /// The price by the settings in force; a refusal if there is none.
@@ -96,8 +69,8 @@ fn priced(
         return Err(ConversionRefusal::NotEnabled.into());
     }
     let market = market.ok_or(ConversionRefusal::MarketRateUnavailable)?;
-    let price =
-        Price::of(source, amount, market, source.spread(settings)).ok_or(ConversionRefusal::InvalidAmount)?;
+    let spread = *settings.conversions.spread_percent.of(source);
+    let price = Price::of(source, amount, market, spread).ok_or(ConversionRefusal::InvalidAmount)?;
     not_too_little(settings, &price)?;
     Ok(price)
 }
@@ -111,21 +84,8 @@ fn not_too_little(settings: &Settings, price: &Price) -> Result<(), Refusal> {
     }
 }
 
-/// Accepts a quote: its source is debited at once.
-pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, turn: &Turn) -> Ruling {
-    let price = match acceptable(book, conversion, turn) {
-        Ok(price) => price,
-        Err(refusal) => return Ruling::refuse(refusal),
-    };
-    match take(book, conversion.source.currency(), price.source_minor) {
-        Ok(taken) => Ruling::write(begin(book, conversion, price.clone(), taken, reference, turn)),
-        Err(refusal) => Ruling::refuse(refusal),
-    }
-}
-
-/// The price of a quote that may be accepted, if the balance suffices. Refusals are in the order of
-/// `docs/contract.md, 1.12`.
-fn acceptable<'a>(book: &Book, conversion: &'a Conversion, turn: &Turn) -> Result<&'a Price, Refusal> {
+/// Accepts a quote: its source is debited at once. Refusals are in the order of `docs/contract.md, 1.12`.
+fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, turn: &Turn) -> Ruled {
     let settings = &book.tenant_settings.settings;
     let price = match &conversion.stage {
         Stage::Quoted { expires_at, .. } if turn.now >= *expires_at => {
@@ -141,7 +101,8 @@ fn acceptable<'a>(book: &Book, conversion: &'a Conversion, turn: &Turn) -> Resul
     }
     not_too_little(settings, price)?;
     within_limit(book, conversion.source, price, turn)?;
-    Ok(price)
+    let taken = take(book, conversion.source.currency(), price.source_minor)?;
+    Ok(Ruling::write(begin(book, conversion, price.clone(), taken, reference, turn)))
 }
 
 /// Checks that the day's limit has room for the price, and the ledgers for its figures.
@@ -150,7 +111,7 @@ fn within_limit(book: &Book, source: Source, price: &Price, turn: &Turn) -> Resu
     if !book.has_room_for(Currency::Usdt, price.target.minor(), Ledger::Exchange) {
         return Err(Refusal::AmountOverflow);
     }
-    match source.daily_limit(&book.tenant_settings.settings) {
+    match *book.tenant_settings.settings.conversions.daily_limit.of(source) {
         Some(limit) if today > limit => {
             Err(ConversionRefusal::DailyLimitExceeded { currency: source.currency(), limit }.into())
         }
@@ -163,31 +124,25 @@ fn begin(
     book: &Book,
     before: &Conversion,
     price: Price,
-    taken: Vec<Taken>,
+    taken: Vec<Part>,
     reference: Option<String>,
     turn: &Turn,
 ) -> Draft {
     let waits = !turn.livemode && reference.as_deref().is_some_and(|reference| reference.starts_with(WAITS));
     let end = if waits { End::Open } else { End::Completed { at: turn.now } };
     let accepted = Accepted { price, taken, nth: book.converted.count(), end };
+    let currency = before.source.currency();
     let mut draft = Draft::new(Cause::ConversionAccepted);
     source(&mut draft, before, &accepted, -1, MovementKind::Conversion, "conversion to USDT");
-    for taken in &accepted.taken {
-        draft.hold(taken.change(before.source.currency(), -1));
+    for part in &accepted.taken {
+        draft.hold((Ledger::Tenant, currency), part.release_at, part.hold, -part.minor);
     }
     draft.event(EventKind::ConversionCreated, EntityId::conversion(before.id));
     if !waits {
         deliver(&mut draft, before.id, &accepted, turn);
     }
-    draft.change(
-        before,
-        Entity::Conversion(Conversion {
-            stage: Stage::Accepted(accepted),
-            reference,
-            created_at: turn.now,
-            ..before.clone()
-        }),
-    );
+    let stage = Stage::Accepted(accepted);
+    draft.change(before, Conversion { stage, reference, created_at: turn.now, ..before.clone() });
     draft
 }
 
@@ -198,51 +153,24 @@ fn source(
     accepted: &Accepted,
     sign: i64,
     kind: MovementKind,
-    description: &str,
+    words: &str,
 ) {
     let (currency, minor) = (conversion.source.currency(), sign * accepted.price.source_minor);
-    draft.post(Posting {
-        ledger: Ledger::Tenant,
-        currency,
-        minor,
-        row: row(conversion.id, kind, description, None),
-    });
-    draft.post(Posting { ledger: Ledger::Exchange, currency, minor: -minor, row: None });
+    let row = Row::new(kind, EntityId::conversion(conversion.id), words);
+    draft.post((currency, minor), (Ledger::Tenant, Some(row)), (Ledger::Exchange, None));
 }
 
 /// Credits the USDT, held until the last end of the holds that paid for them.
 fn deliver(draft: &mut Draft, id: Id, accepted: &Accepted, turn: &Turn) {
-    let (currency, minor) = (Currency::Usdt, accepted.price.target.minor());
-    let held_until = accepted.held_until().filter(|until| *until > turn.now);
-    draft.post(Posting {
-        ledger: Ledger::Tenant,
-        currency,
-        minor,
-        row: row(id, MovementKind::Conversion, "USDT from a conversion", held_until),
-    });
-    draft.post(Posting { ledger: Ledger::Exchange, currency, minor: -minor, row: None });
-    if let Some(release_at) = held_until {
-        draft.hold(HoldChange {
-            ledger: Ledger::Tenant,
-            currency,
-            release_at: release_at.into(),
-            hold: id,
-            minor,
-        });
+    let minor = accepted.price.target.minor();
+    let available_at = accepted.held_until().filter(|until| *until > turn.now);
+    let row = Row::new(MovementKind::Conversion, EntityId::conversion(id), "USDT from a conversion");
+    let row = Row { available_at, ..row };
+    draft.post((Currency::Usdt, minor), (Ledger::Tenant, Some(row)), (Ledger::Exchange, None));
+    if let Some(release_at) = available_at {
+        draft.hold((Ledger::Tenant, Currency::Usdt), release_at, id, minor);
     }
     draft.event(EventKind::ConversionCompleted, EntityId::conversion(id));
-}
-
-fn row(id: Id, kind: MovementKind, description: &str, available_at: Option<Timestamp>) -> Option<Box<Row>> {
-    let subject = Some(EntityId::conversion(id));
-    Some(Box::new(Row {
-        kind,
-        subject,
-        chargeback: None,
-        external_ref: None,
-        description: description.to_owned(),
-        available_at,
-    }))
 }
 
 pub enum Decision {
@@ -252,39 +180,29 @@ pub enum Decision {
     Reject(String),
 }
 
-pub fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Ruling {
-    let Some(accepted) = conversion.accepted() else { return Ruling::refuse(Refusal::NotFound) };
-    match (decision, &accepted.end) {
-        (Decision::Cancel, End::Open) => cancel(conversion, accepted, CANCELED_BY_TENANT.to_owned(), turn),
-        (Decision::Reject(reason), End::Open) => cancel(conversion, accepted, reason, turn),
+fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Ruled {
+    let accepted = conversion.accepted().ok_or(Refusal::NotFound)?;
+    let reason = match (decision, &accepted.end) {
+        (Decision::Cancel, End::Open) => CANCELED_BY_TENANT.to_owned(),
+        (Decision::Reject(reason), End::Open) => reason,
         (Decision::Fulfil, End::Open) => {
-            let mut draft = Draft::new(Cause::ConversionCompleted);
+            let ended = conversion.ended(accepted, End::Completed { at: turn.now });
+            let mut draft = Draft::changed(Cause::ConversionCompleted, conversion, ended);
             deliver(&mut draft, conversion.id, accepted, turn);
-            draft.change(
-                conversion,
-                Entity::Conversion(conversion.ended(accepted, End::Completed { at: turn.now })),
-            );
-            Ruling::write(draft)
+            return Ok(Ruling::write(draft));
         }
-        (Decision::Cancel, _) => Ruling::refuse(ConversionRefusal::NotCancelable),
-        (Decision::Fulfil | Decision::Reject(_), _) => Ruling::refuse(ConversionRefusal::NotPending),
-    }
-}
-
-/// Credits the source again, and restores the holds that it was taken from, as far as they have not
-/// ended.
-fn cancel(conversion: &Conversion, accepted: &Accepted, reason: String, turn: &Turn) -> Ruling {
-    let mut draft = Draft::new(Cause::ConversionCanceled);
+        (Decision::Cancel, _) => return Err(ConversionRefusal::NotCancelable.into()),
+        (Decision::Fulfil | Decision::Reject(_), _) => return Err(ConversionRefusal::NotPending.into()),
+    };
+    // The holds that the source was taken from are restored, as far as they have not ended.
+    let ended = conversion.ended(accepted, End::Canceled { at: turn.now, reason });
+    let mut draft = Draft::changed(Cause::ConversionCanceled, conversion, ended);
     source(&mut draft, conversion, accepted, 1, MovementKind::ConversionReversal, "conversion canceled");
-    for taken in accepted.taken.iter().filter(|taken| taken.release_at > turn.now) {
-        draft.hold(taken.change(conversion.source.currency(), 1));
+    for part in accepted.taken.iter().filter(|part| part.release_at > turn.now) {
+        draft.hold((Ledger::Tenant, conversion.source.currency()), part.release_at, part.hold, part.minor);
     }
-    draft.change(
-        conversion,
-        Entity::Conversion(conversion.ended(accepted, End::Canceled { at: turn.now, reason })),
-    );
     draft.event(EventKind::ConversionCanceled, EntityId::conversion(conversion.id));
-    Ruling::write(draft)
+    Ok(Ruling::write(draft))
 }
 
 /// The reason that a conversion canceled by the tenant shows.
@@ -298,12 +216,12 @@ pub enum Command {
     End(Decision),
 }
 
-pub fn decide(book: &Book, conversion: Option<&Conversion>, command: Command, turn: &Turn<'_>) -> Ruling {
+pub fn decide(book: &Book, conversion: Option<&Conversion>, command: Command, turn: &Turn<'_>) -> Ruled {
     match (command, conversion) {
         (Command::Quote(new), None) => quote(book, *new, turn),
         (Command::Accept(reference), Some(conversion)) => accept(book, conversion, reference, turn),
         (Command::End(decision), Some(conversion)) => end(conversion, decision, turn),
-        (Command::Quote(_), Some(_)) | (_, None) => Ruling::refuse(Refusal::NotFound),
+        (Command::Quote(_), Some(_)) | (_, None) => Err(Refusal::NotFound),
     }
 }
 
@@ -311,7 +229,7 @@ pub fn decide(book: &Book, conversion: Option<&Conversion>, command: Command, tu
 /// they would end (`docs/contract.md, 9.4`), which are returned. Money that is set aside until a decision cannot be
 /// taken, nor can holds beyond the first [`HOLDS_MAX`], nor anything while the available balance is
 /// below zero.
-fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, Refusal> {
+fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Part>, Refusal> {
     let available = book.spendable(currency);
     let mut left = match minor.checked_sub(available) {
         Some(left) if available >= 0 => left,
@@ -328,17 +246,13 @@ fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, Refus
             break;
         }
         let minor = left.min(*held);
-        taken.push(Taken { release_at, hold: *hold, minor });
+        taken.push(Part { release_at, hold: *hold, minor });
         left -= minor;
     }
     if left > 0 {
         let held: i64 = taken.iter().map(|taken| taken.minor).sum();
-        return Err(ConversionRefusal::InsufficientBalance {
-            currency,
-            available,
-            spendable: available + held,
-        }
-        .into());
+        let spendable = available + held;
+        return Err(ConversionRefusal::InsufficientBalance { currency, available, spendable }.into());
     }
     Ok(taken)
 }

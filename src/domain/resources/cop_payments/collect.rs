@@ -5,7 +5,7 @@ use super::instructions::{call_off, message, order, tell_again};
 use super::sale::{canceled, failed, settle};
 use super::{live, sale};
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
+use crate::decision::{Draft, Ruled, Ruling, Turn};
 use crate::entities::cop_payment::{
     CODES_MAX, COLLECT, CopPayment, Failure, ForSession, Live, Marketplace, Phase, TELL, Telling, Waiting,
 };
@@ -21,7 +21,6 @@ use crate::values::colombia::{Buyer, Channel};
 use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Rate};
 use crate::values::time::Timestamp;
-use std::borrow::Cow;
 
 /// The processor's code for a collection that was canceled.
 pub const CANCELED: &str = "canceled";
@@ -43,31 +42,12 @@ pub struct NewCopPayment {
 
 /// Makes a payment, and has the processor collect it. Refusals are in the order of
 /// `docs/contract.md, 1.12`.
-pub fn create(book: &Book, new: NewCopPayment, turn: &Turn) -> Ruling {
-    match new_payment(book, new, turn) {
-        Ok(payment) => {
-            let effect = order(&payment, How::Send, turn.now);
-            Ruling::write_then(Draft::created(Cause::CopPaymentRequested, payment), vec![effect])
-        }
-        Err(refusal) => Ruling::refuse(refusal),
-    }
-}
-
-fn new_payment(book: &Book, new: NewCopPayment, turn: &Turn) -> Result<CopPayment, Refusal> {
+pub fn create(book: &Book, new: NewCopPayment, turn: &Turn) -> Ruled {
     may_begin(book, &new, turn)?;
-    let marketplace = new.marketplace.map(|(merchant, commission_percent)| {
-        Box::new(Marketplace {
-            merchant,
-            commission_percent,
-            commission: None,
-            seller_net: None,
-            seller_available_at: None,
-        })
-    });
     let expires_at = turn.now.plus_ms(new.channel.lifetime_ms());
     let (checkout, ends_at) =
         new.checkout.map_or((None, expires_at), |(checkout, ends_at)| (Some(checkout), ends_at));
-    Ok(CopPayment {
+    let payment = CopPayment {
         id: new.id,
         status: Status::Pending,
         phase: Phase::Collecting(Waiting::default()),
@@ -77,7 +57,7 @@ fn new_payment(book: &Book, new: NewCopPayment, turn: &Turn) -> Result<CopPaymen
         reference: new.reference,
         metadata: new.metadata,
         buyer: new.buyer.map(Box::new),
-        marketplace,
+        marketplace: new.marketplace.map(Marketplace::begun),
         processor_reference: None,
         failure: None,
         own_code: None,
@@ -92,12 +72,14 @@ fn new_payment(book: &Book, new: NewCopPayment, turn: &Turn) -> Result<CopPaymen
         available_at: None,
         refunded_at: None,
         checkout,
-        order: OrderState::sent(COLLECT, turn),
+        order: OrderState::first(COLLECT, false, turn),
         qr_image: None,
         live: turn.livemode.then(Live::default),
         canceler: None,
         code_token: None,
-    })
+    };
+    let effect = order(&payment, How::Send, turn.now);
+    Ok(Ruling::write_then(Draft::created(Cause::CopPaymentRequested, payment), vec![effect]))
 }
 
 fn may_begin(book: &Book, new: &NewCopPayment, turn: &Turn) -> Result<(), Refusal> {
@@ -110,17 +92,9 @@ fn may_begin(book: &Book, new: &NewCopPayment, turn: &Turn) -> Result<(), Refusa
     if sellers::is_inactive(book, new.marketplace) {
         return Err(MerchantRefusal::Inactive.into());
     }
-    let figures = sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent));
-    match figures.filter(|_| book.has_room_for(Currency::Cop, new.amount.minor(), Ledger::Rail)) {
-        None => return Err(Refusal::AmountOverflow),
-        Some(figures) if figures.seller_net.is_some_and(Cop::is_negative) => {
-            return Err(Refusal::Invalid {
-                field: "applicationFeePercent",
-                message: "the commission and the fee together exceed the amount",
-            });
-        }
-        Some(_) => {}
-    }
+    let figures = sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent), None)
+        .filter(|_| book.has_room_for(Currency::Cop, new.amount.minor(), Ledger::Rail));
+    figures.ok_or(Refusal::AmountOverflow)?.leaves_something()?;
     let document = new.buyer.as_ref().and_then(|buyer| buyer.document_type);
     if document.is_some_and(|document| !new.channel.documents(turn.livemode).contains(&document)) {
         let message = "is not one by which this channel knows a buyer";
@@ -152,9 +126,8 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         let refusal = is_instruction.then_some(CopPaymentRefusal::NotPending.into());
         return Ruling { refusal, ..outcome };
     };
-    let noted = live::noting_reply(payment, &reply);
-    let is_news = matches!(noted, Cow::Owned(_)) && *noted != *payment;
-    let (before, payment) = (payment, &*noted);
+    let (before, payment) = (payment, &live::noting_reply(payment, &reply));
+    let is_news = payment != before;
     match reply.answer.clone() {
         RailAnswer::Done { reference } => {
             let reference = reference.unwrap_or_default();
@@ -227,8 +200,7 @@ fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, is_told: 
 
 /// The ruling on a reply about a collection that is settled. No pesos move by it.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
-    let noted = live::noting_reply(payment, reply);
-    let payment = &*noted;
+    let payment = &live::noting_reply(payment, reply);
     let order = payment.order.contradicted(COLLECT);
     let said = match (payment.status, &reply.answer) {
         (Status::Failed | Status::Canceled, RailAnswer::Done { reference })

@@ -2,7 +2,7 @@
 //! record says what is about to be told; one thing is told at a time, so it is known whose answer comes.
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
+use crate::decision::{Draft, Ruled, Ruling, Turn};
 use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, Live, Phase, TELL, Telling, Waiting};
 use crate::entities::payment::Status;
 use crate::platform::audit::AuditEntry;
@@ -35,24 +35,20 @@ pub(super) fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
 
 /// Sends the buyer's SMS code to the processor. Text that cannot be a code counts as a wrong one;
 /// it is not sent and not counted, as it cannot be right.
-pub fn submit_code(payment: &CopPayment, code: Option<Token>, turn: &Turn) -> Ruling {
+pub fn submit_code(payment: &CopPayment, code: Option<Token>, turn: &Turn) -> Ruled {
     if takes_no_more_codes(payment) || payment.failure == Some(Failure::OtpAttemptsExhausted) {
-        return Ruling::refuse(CopPaymentRefusal::OtpAttemptsExhausted);
+        return Err(CopPaymentRefusal::OtpAttemptsExhausted.into());
     }
     // A buyer who was not sent a code has none.
     let has_code = payment.live.is_none_or(|live| live.code_sent && !live.misfit);
     match (payment.status, payment.channel, code) {
-        (Status::Pending, Channel::Sms, Some(_)) if !has_code => {
-            Ruling::refuse(PaymentRefusal::ChargeInProgress)
-        }
+        (Status::Pending, Channel::Sms, Some(_)) if !has_code => Err(PaymentRefusal::ChargeInProgress.into()),
         (Status::Pending, Channel::Sms, Some(code)) => {
             tell(payment, Telling::Code, Instruction::Code(code), turn)
         }
-        (Status::Pending, Channel::Sms, None) => Ruling::refuse(CopPaymentRefusal::InvalidOtp),
-        (Status::Pending, Channel::Qr | Channel::Push, _) => {
-            Ruling::refuse(CopPaymentRefusal::ChannelMismatch)
-        }
-        _ => Ruling::refuse(CopPaymentRefusal::NotPending),
+        (Status::Pending, Channel::Sms, None) => Err(CopPaymentRefusal::InvalidOtp.into()),
+        (Status::Pending, Channel::Qr | Channel::Push, _) => Err(CopPaymentRefusal::ChannelMismatch.into()),
+        _ => Err(CopPaymentRefusal::NotPending.into()),
     }
 }
 
@@ -67,29 +63,18 @@ fn takes_no_more_codes(payment: &CopPayment) -> bool {
 
 /// Cancels a payment for the tenant, or for an operator. What the operator did is known when the
 /// processor agrees, so the entry of the audit waits for that record with the payment.
-pub fn cancel(payment: &CopPayment, by: Option<Box<AuditEntry>>, turn: &Turn) -> Ruling {
+pub fn cancel(payment: &CopPayment, by: Option<Box<AuditEntry>>, turn: &Turn) -> Ruled {
     let payment = CopPayment { canceler: by, ..payment.clone() };
     tell(&payment, Telling::Cancel, Instruction::Cancel, turn)
-}
-
-/// Lets test mode play the buyer, who pays or declines at the processor.
-pub fn play_buyer(payment: &CopPayment, pays: bool, turn: &Turn) -> Ruling {
-    if pays {
-        tell(payment, Telling::Pays, Instruction::Paid, turn)
-    } else {
-        tell(payment, Telling::Declines, Instruction::Declined, turn)
-    }
 }
 
 /// Writes an instruction before it is sent, so that its answer is kept and a cancellation is
 /// resumed after a crash. One instruction is sent at a time, so that it is known which one a reply
 /// is about.
-fn tell(payment: &CopPayment, telling: Telling, instruction: Instruction, turn: &Turn) -> Ruling {
-    let Some(waiting) = payment.phase.waiting() else {
-        return Ruling::refuse(CopPaymentRefusal::NotPending);
-    };
+pub fn tell(payment: &CopPayment, telling: Telling, instruction: Instruction, turn: &Turn) -> Ruled {
+    let waiting = payment.phase.waiting().ok_or(CopPaymentRefusal::NotPending)?;
     if waiting.telling.is_some() {
-        return Ruling::refuse(PaymentRefusal::ChargeInProgress);
+        return Err(PaymentRefusal::ChargeInProgress.into());
     }
     let under_way = Waiting { telling: Some(telling), ..waiting };
     // A code counts before it is sent: who ends the process in between has used it up.
@@ -101,7 +86,7 @@ fn tell(payment: &CopPayment, telling: Telling, instruction: Instruction, turn: 
         Instruction::Cancel => call_off(payment, turn.now),
         instruction => message(payment, instruction, turn.now),
     };
-    Ruling::write_then(draft, vec![effect])
+    Ok(Ruling::write_then(draft, vec![effect]))
 }
 
 /// The processor is told that the payment is called off. A live one cannot be told: it is asked whether

@@ -17,7 +17,6 @@ use crate::refusal::Refusal;
 use crate::trace::Progress;
 use crate::values::colombia::Channel;
 use crate::values::ids::EntityId;
-use std::borrow::Cow;
 
 /// Codes that the processor lets a buyer try.
 pub const CODES_MAX: u8 = 2;
@@ -76,12 +75,10 @@ impl CopPayment {
 
 /// The payment with what the processor said besides its answer and, of a live processor's answer to a
 /// question, with the question.
-pub(super) fn noting_reply<'a>(payment: &'a CopPayment, reply: &RailReply) -> Cow<'a, CopPayment> {
+pub(super) fn noting_reply(payment: &CopPayment, reply: &RailReply) -> CopPayment {
     let noted = payment.noting(COLLECT, &reply.said);
-    if reply.how == How::Ask && reply.answer != RailAnswer::NotAsked && payment.live.is_some() {
-        return Cow::Owned(asked(noted.into_owned()));
-    }
-    noted
+    let is_asked = reply.how == How::Ask && reply.answer != RailAnswer::NotAsked;
+    if is_asked { asked(noted) } else { noted }
 }
 
 fn asked(payment: CopPayment) -> CopPayment {
@@ -134,24 +131,24 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     let again = is_unknown && is_look && reply.how == How::Ask && turn.now < payment.expires_at;
     let telling = if sends_code { Some(Telling::SendCode) } else { telling };
     let phase = Phase::Collecting(Waiting { telling, ..waiting });
-    let noted = CopPayment { live: Some(live), phase, ..payment.noting(COLLECT, &reply.said).into_owned() };
+    let noted = CopPayment { live: Some(live), phase, ..payment.noting(COLLECT, &reply.said) };
     let was_asked = reply.answer != RailAnswer::NotAsked;
     let is_news = noted != *payment;
     // While an instruction is under way, who gave it waits for what decides about it.
     let is_early = !is_look && reply.how == How::Ask && (is_news || waiting.telling.is_none());
-    let noted = if is_look { looked_at(noted, was_asked, turn) } else { noted };
-    let after = if was_asked && (is_look || is_early) { asked(noted) } else { noted };
+    let mut after = if was_asked && (is_look || is_early) { asked(noted) } else { noted };
+    // Nobody could be asked: that is no look.
+    if is_look {
+        after.order.looks = after.order.looks.saturating_add(u32::from(was_asked));
+        let since = after.order.trace.sent_at.unwrap_or(after.created_at);
+        after.order.next_look = Some(turn.next_look(after.order.looks, since));
+    }
     if after == *payment {
         return Ruling::unchanged();
     }
     let mut effects = Vec::new();
     effects.extend(sends_code.then(|| instructions::message(&after, Instruction::SendCode, turn.now)));
     effects.extend(again.then(|| instructions::order(&after, How::Send, turn.now)));
-    Ruling::write_then(changed(payment, after), effects)
-}
-
-/// The draft by which a collection that is open still becomes another.
-fn changed(payment: &CopPayment, after: CopPayment) -> Draft {
     let is_shown = payment.next_step().is_none() && after.next_step().is_some();
     let mut draft = Draft::changed(Cause::BankAsked, payment, after);
     // The caller that asked for the payment is answered what its buyer does, as soon as that is
@@ -159,15 +156,7 @@ fn changed(payment: &CopPayment, after: CopPayment) -> Draft {
     if is_shown {
         draft.replaces_kept = payment.kept.clone();
     }
-    draft
-}
-
-/// The payment after a look that the agenda asked for. Nobody could be asked: that is no look.
-fn looked_at(payment: CopPayment, was_asked: bool, turn: &Turn<'_>) -> CopPayment {
-    let mut order = payment.order;
-    order.looks = order.looks.saturating_add(u32::from(was_asked));
-    order.next_look = Some(turn.next_look(order.looks, order.trace.sent_at.unwrap_or(payment.created_at)));
-    CopPayment { order, ..payment }
+    Ruling::write_then(draft, effects)
 }
 
 /// No connection was opened, so the processor knows nothing of the order: nothing is left of the

@@ -15,13 +15,12 @@ pub mod refund;
 pub mod sale;
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Rules, Ruling, Turn};
-use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, TELL};
+use crate::decision::{Draft, Ruled, Rules, Ruling, Turn};
+use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, TELL, Telling};
 use crate::ledger::book::Book;
 use crate::platform::audit::AuditEntry;
-use crate::rail::{How, Operation, OperationKind, RailReply, Service, Subject};
-use crate::refusal::{ChargebackRefusal, PaymentRefusal, Refusal};
-use crate::resources::{chargebacks, payments};
+use crate::rail::{How, Instruction, Operation, OperationKind, RailReply, Service, Subject};
+use crate::refusal::Refusal;
 use crate::trace::Trace;
 use crate::values::money::{Cop, Currency};
 use crate::values::time::Timestamp;
@@ -54,39 +53,23 @@ pub enum Command {
     },
 }
 
-pub fn decide(book: &Book, payment: Option<&CopPayment>, command: Command, turn: &Turn<'_>) -> Ruling {
+pub fn decide(book: &Book, payment: Option<&CopPayment>, command: Command, turn: &Turn<'_>) -> Ruled {
     match (command, payment) {
         (Command::Collect(new), None) => collect::create(book, *new, turn),
         (Command::SubmitCode(code), Some(payment)) => instructions::submit_code(payment, code, turn),
         (Command::Cancel(by), Some(payment)) => instructions::cancel(payment, by, turn),
         (Command::Refund, Some(payment)) => refund::refund(book, payment, turn),
-        (Command::PlayBuyer { pays }, Some(payment)) => instructions::play_buyer(payment, pays, turn),
+        (Command::PlayBuyer { pays: true }, Some(payment)) => {
+            instructions::tell(payment, Telling::Pays, Instruction::Paid, turn)
+        }
+        (Command::PlayBuyer { pays: false }, Some(payment)) => {
+            instructions::tell(payment, Telling::Declines, Instruction::Declined, turn)
+        }
         (Command::Collect(_), Some(_))
         | (Command::SubmitCode(_) | Command::Cancel(_) | Command::Refund | Command::PlayBuyer { .. }, None) => {
-            Ruling::refuse(Refusal::NotFound)
+            Err(Refusal::NotFound)
         }
     }
-}
-
-/// The refusal of a command to a payment in bolívares, which this is not: only commands that may
-/// name a payment in any currency have a reason of their own.
-pub fn refuse_payments_command(command: &payments::Command) -> Ruling {
-    Ruling::refuse(match command {
-        payments::Command::Reverse => PaymentRefusal::NotReversible.into(),
-        payments::Command::RequestC2p(_)
-        | payments::Command::ExecuteC2p(_)
-        | payments::Command::CancelIntent
-        | payments::Command::MakeWay(_)
-        | payments::Command::Charge(_) => Refusal::NotFound,
-    })
-}
-
-/// The refusal of a chargeback, which only card payments have.
-pub fn refuse_chargeback(command: &chargebacks::Command) -> Ruling {
-    Ruling::refuse(match command {
-        chargebacks::Command::Open(_) => ChargebackRefusal::NotAllowed.into(),
-        chargebacks::Command::Close(..) => Refusal::NotFound,
-    })
 }
 
 impl Rules for CopPayment {
@@ -138,7 +121,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Operation {
     let is_refund = n != COLLECT;
     let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
     // A contradiction of a refund is about the newest.
-    let is_of_it = |failure: &Failure| match failure.is_of_refund() {
+    let is_of_it = |failure: &Failure| match *failure == Failure::RefundRefused {
         true => payment.is_refund(n),
         false => !is_refund,
     };

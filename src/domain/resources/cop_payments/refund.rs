@@ -3,16 +3,15 @@
 
 use super::sale;
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::cop_payment::{
-    Aside, COLLECT, CopPayment, EarlierRefund, Failure, Part, Phase, REFUND, REFUNDS_MAX, Taken,
-};
+use crate::decision::{Draft, Ruled, Ruling, Turn};
+use crate::entities::cop_payment::{COLLECT, CopPayment, EarlierRefund, Failure, Phase, REFUND, REFUNDS_MAX};
 use crate::entities::payment::Status;
+use crate::entities::sale::{Aside, Part, Taken};
 use crate::ledger::book::Book;
-use crate::ledger::{Account, HOLDS_MAX, Ledger};
+use crate::ledger::{Account, HOLDS_MAX};
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal, Refusal};
-use crate::resources::collections::set_aside::{Giver, SetAside};
+use crate::resources::collections::set_aside::SetAside;
 use crate::trace::{BankWord, NEVER, OrderState, Reach};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
@@ -89,29 +88,21 @@ pub fn barred(payment: &CopPayment, now: Timestamp) -> Option<Refusal> {
     (payment.refunds >= REFUNDS_MAX).then(|| PaymentRefusal::NotReversible.into())
 }
 
-pub fn refund(book: &Book, payment: &CopPayment, turn: &Turn) -> Ruling {
+pub fn refund(book: &Book, payment: &CopPayment, turn: &Turn) -> Ruled {
     if let Some(refusal) = barred(payment, turn.now) {
-        return Ruling::refuse(refusal);
+        return Err(refusal);
     }
-    let Some(completed_at) = payment.completed_at else {
-        return Ruling::refuse(PaymentRefusal::NotCompleted);
-    };
-    if let Err(refusal) = turn.terms(Service::Cop, None).may_queue() {
-        return Ruling::refuse(refusal);
-    }
+    let completed_at = payment.completed_at.ok_or(PaymentRefusal::NotCompleted)?;
+    turn.terms(Service::Cop, None).may_queue()?;
     let Some(aside) = set_aside(book, payment) else {
         let account = book.account(Currency::Cop);
         let spendable = spendable(account, payment.available_at.map(|at| (at, payment.id)));
-        return Ruling::refuse(CopPaymentRefusal::RefundNotCovered {
-            available: Cop::from_minor(account.free()),
-            spendable: Cop::from_minor(spendable),
-        });
+        let (available, spendable) = (Cop::from_minor(account.free()), Cop::from_minor(spendable));
+        return Err(CopPaymentRefusal::RefundNotCovered { available, spendable }.into());
     };
     // An operation of its own: under the name of one that it refused the processor might hand out that
     // word again.
-    let Some(refunds) = payment.refunds.checked_add(1) else {
-        return Ruling::refuse(PaymentRefusal::NotReversible);
-    };
+    let refunds = payment.refunds.checked_add(1).ok_or(PaymentRefusal::NotReversible)?;
     // A word about the newest refund after the processor had refused it is from now on of an
     // earlier one.
     let mut earlier_refunds = payment.earlier_refunds.clone();
@@ -121,7 +112,7 @@ pub fn refund(book: &Book, payment: &CopPayment, turn: &Turn) -> Ruling {
     // A live processor has no call for it, so nobody is told or asked: it is an operator's from the
     // beginning.
     let by_hand = payment.live.is_some();
-    let mut order_state = OrderState::sent(REFUND + refunds, turn);
+    let mut order_state = OrderState::first(REFUND + refunds, false, turn);
     if by_hand {
         let word = BankWord::new("", "to be refunded by hand, in the processor's panel");
         order_state.trace.reach = Reach::Unaskable;
@@ -140,7 +131,7 @@ pub fn refund(book: &Book, payment: &CopPayment, turn: &Turn) -> Ruling {
     let effect = (!by_hand).then(|| order(&refunding, completed_at, How::Send, turn));
     let mut draft = Draft::changed(Cause::CopRefundBegun, payment, refunding);
     aside_of(payment, &aside).begin(&mut draft);
-    Ruling::write_then(draft, effect.into_iter().collect())
+    Ok(Ruling::write_then(draft, effect.into_iter().collect()))
 }
 
 /// The parts that tenant and seller give; all or nothing. `None` if they do not suffice.
@@ -163,17 +154,9 @@ fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
     Some(Aside { own, sellers })
 }
 
-fn aside_of(payment: &CopPayment, aside: &Aside) -> SetAside {
-    let giver = |ledger, taken: &Taken| Giver {
-        ledger,
-        from_holds: taken.from_holds.iter().map(|part| (part.release_at, part.hold, part.minor)).collect(),
-        total: taken.total(),
-    };
-    let own = giver(Ledger::Tenant, &aside.own);
-    let seller =
-        payment.marketplace.as_ref().map(|sale| giver(Ledger::Seller(sale.merchant), &aside.sellers));
-    let givers = std::iter::once(own).chain(seller).collect();
-    SetAside { currency: Currency::Cop, payment: payment.id, givers }
+fn aside_of<'a>(payment: &CopPayment, money: &'a Aside) -> SetAside<'a> {
+    let seller = payment.marketplace.as_ref().map(|sale| sale.merchant);
+    SetAside { currency: Currency::Cop, payment: payment.id, seller, money }
 }
 
 fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -> Effect {
@@ -208,8 +191,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             refunded(book, &noted, aside, reference.clone().unwrap_or_default(), turn)
         }
         (RailAnswer::Refused { code: _ }, _) => {
-            let mut restored =
-                CopPayment { phase: Phase::Idle, refund_reference: None, kept: None, ..noted.into_owned() };
+            let mut restored = CopPayment { phase: Phase::Idle, refund_reference: None, kept: None, ..noted };
             restored.order.stop();
             let mut draft = Draft::changed(Cause::CopRefundRefused, payment, restored);
             aside_of(payment, aside).put_back(&mut draft, book, turn.now);
@@ -238,8 +220,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 /// that was made is said to be refused.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
-    let noted = payment.noting(operation, &reply.said);
-    let payment = &*noted;
+    let payment = &payment.noting(operation, &reply.said);
     let order = payment.order.contradicted(operation);
     let is_newest = payment.is_refund(operation);
     let said = match (payment.status, &reply.answer) {

@@ -3,16 +3,14 @@
 
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::cop_payment::{CopPayment, Failure, ForSession, Marketplace, Phase};
+use crate::entities::cop_payment::{CopPayment, Failure, ForSession, Phase};
 use crate::entities::payment::Status;
-use crate::events::{BalanceReason, EventKind};
+use crate::events::EventKind;
 use crate::ledger::book::Book;
-use crate::ledger::sellers;
 use crate::rail::Effect;
 use crate::refusal::CopPaymentRefusal;
-use crate::resources::collections::sale::{self as collections, SellerShare};
+use crate::resources::collections::sale::{self as collections, Figures, HOLD_MS, SellerShare};
 use crate::resources::conversions::auto::{self, Completed};
-use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
 use crate::values::ids::EntityId;
 use crate::values::money::{Cop, Currency, Rate};
 
@@ -27,35 +25,10 @@ pub fn fee(amount: Cop) -> Option<Cop> {
     share.checked_add(FEE_FIXED).map(|fee| Cop::from_minor(fee.min(amount.minor())))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Figures {
-    pub fee: Cop,
-    pub commission: Option<Cop>,
-    /// The seller's share; negative when the commission and the fee exceed the amount.
-    pub seller_net: Option<Cop>,
-}
-
 /// The figures of a payment of `amount`; `commission_percent` is the part that the tenant keeps of
 /// a seller's sale. `None` when a figure overflows.
-pub fn figures(amount: Cop, commission_percent: Option<Rate>) -> Option<Figures> {
-    let fee = fee(amount)?;
-    let Some(percent) = commission_percent else {
-        return Some(Figures { fee, commission: None, seller_net: None });
-    };
-    let commission = Cop::rounded(percent.percent_of(amount.decimal())?)?;
-    let seller_net = amount.minus(fee)?.minus(commission)?;
-    Some(Figures { fee, commission: Some(commission), seller_net: Some(seller_net) })
-}
-
-/// The operator's share of a sale through a payment link. On a marketplace sale it comes out of the
-/// commission, so the lower percentage counts; what the tenant keeps is never negative
-/// (`docs/contract.md, 12.3`).
-fn platform_fee(book: &Book, payment: &CopPayment, fee: Cop) -> Option<Cop> {
-    payment.checkout.as_ref()?.sale.link?;
-    let percent = book.tenant_settings.settings.fees.link_percent;
-    let percent = payment.marketplace.as_ref().map_or(percent, |sale| sale.commission_percent.min(percent));
-    let share = Cop::rounded(percent.percent_of(payment.amount.decimal())?)?;
-    Some(share.min(payment.amount.minus(fee)?))
+pub fn figures(amount: Cop, commission_percent: Option<Rate>, link_percent: Option<Rate>) -> Option<Figures> {
+    Figures::of(amount.minor(), fee(amount)?.minor(), commission_percent, link_percent)
 }
 
 /// The record of a completed payment, and the first try of the conversion that the tenant's
@@ -66,39 +39,29 @@ pub(super) fn complete(
     reference: String,
     turn: &Turn,
 ) -> (Draft, Option<Effect>) {
-    let now = turn.now;
-    let Some(figures) =
-        figures(payment.amount, payment.marketplace.as_ref().map(|sale| sale.commission_percent))
-    else {
+    let is_by_link = payment.checkout.as_ref().is_some_and(|checkout| checkout.sale.link.is_some());
+    let commission_percent = payment.marketplace.as_ref().map(|sale| sale.commission_percent);
+    let link_percent = is_by_link.then_some(book.tenant_settings.settings.fees.link_percent);
+    let Some(figures) = figures(payment.amount, commission_percent, link_percent) else {
         unreachable!("the figures fitted when the payment was asked for, and the amount is the same")
     };
-    let available_at = now.plus_ms(HOLD_MS);
-    let marketplace = payment.marketplace.as_ref().map(|sale| shared_sale(book, sale, &figures, turn));
-    let shared = marketplace
-        .as_ref()
-        .and_then(|sale| Some((sale.merchant, sale.seller_net.filter(|net| !net.is_zero())?)));
-    let platform_fee = platform_fee(book, payment, figures.fee);
-    let checkout = payment
-        .checkout
-        .as_ref()
-        .map(|checkout| Box::new(ForSession { platform_fee, ..(**checkout).clone() }));
+    let available_at = turn.now.plus_ms(HOLD_MS);
+    let shared = payment.marketplace.as_ref().map(|sale| figures.shared(sale, Cop::from_minor, book, turn));
+    let platform_fee = figures.platform_fee.map(Cop::from_minor);
     let completed = CopPayment {
         status: Status::Completed,
-        fee: Some(figures.fee),
-        marketplace,
+        fee: Some(Cop::from_minor(figures.fee)),
+        marketplace: shared,
         processor_reference: Some(reference),
-        completed_at: Some(now),
+        completed_at: Some(turn.now),
         available_at: Some(available_at),
-        checkout,
+        checkout: payment.checkout.clone().map(|checkout| Box::new(ForSession { platform_fee, ..*checkout })),
         ..over(payment)
     };
-    let mut draft = Draft::new(Cause::CopPaymentCompleted);
-    let own = Cop::from_minor(of_payment(&completed).collect(&mut draft, available_at));
-    draft.change(payment, completed);
-    draft.event(EventKind::PaymentCompleted, EntityId::cop_payment(payment.id));
-    if let Some((seller, share)) = shared {
-        sellers::tell(&mut draft, book, seller, Currency::Cop, share.minor(), BalanceReason::Sale);
-    }
+    let sale = of_payment(&completed);
+    let mut draft = Draft::changed(Cause::CopPaymentCompleted, payment, completed);
+    let own = Cop::from_minor(sale.collect(&mut draft, available_at));
+    sale.collected(&mut draft, book);
     let to_convert = Completed {
         payment: payment.id,
         reference: payment.reference.as_deref(),
@@ -109,23 +72,7 @@ pub(super) fn complete(
     (draft, first_try)
 }
 
-fn shared_sale(book: &Book, sale: &Marketplace, figures: &Figures, turn: &Turn) -> Box<Marketplace> {
-    // A seller who was deleted meanwhile cannot be owed anything; the tenant keeps the share.
-    let seller_net =
-        figures.seller_net.filter(|_| book.sellers.contains_key(&sale.merchant)).unwrap_or(Cop::ZERO);
-    Box::new(Marketplace {
-        commission: figures.commission,
-        seller_net: Some(seller_net),
-        seller_available_at: Some(seller_available_at(book, turn.now, turn)),
-        ..sale.clone()
-    })
-}
-
 pub(super) fn of_payment(payment: &CopPayment) -> collections::Sale {
-    let share = payment.marketplace.as_ref().and_then(|sale| {
-        let minor = sale.seller_net?.minor();
-        Some(SellerShare { merchant: sale.merchant, minor, available_at: sale.seller_available_at? })
-    });
     collections::Sale {
         currency: Currency::Cop,
         subject: EntityId::cop_payment(payment.id),
@@ -133,7 +80,7 @@ pub(super) fn of_payment(payment: &CopPayment) -> collections::Sale {
         amount: payment.amount.minor(),
         fee: payment.fee.unwrap_or_default().minor(),
         platform_fee: payment.platform_fee().minor(),
-        share,
+        share: SellerShare::of(payment.marketplace.as_deref(), Cop::minor),
     }
 }
 
@@ -159,7 +106,8 @@ pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
         canceled.order.looks = 0;
         canceled.order.ask_on(turn);
     }
-    let mut draft = ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled);
+    let mut draft = Draft::changed(Cause::CopPaymentCanceled, payment, canceled);
+    draft.event(EventKind::PaymentCanceled, EntityId::cop_payment(payment.id));
     draft.record.audit = payment.canceler.clone();
     draft
 }
@@ -179,11 +127,7 @@ fn over(payment: &CopPayment) -> CopPayment {
 
 pub(super) fn failed(payment: &CopPayment, failure: Failure, own_code: Option<Box<str>>) -> Draft {
     let failed = CopPayment { status: Status::Failed, failure: Some(failure), own_code, ..over(payment) };
-    ended(payment, failed, Cause::CopPaymentFailed, EventKind::PaymentFailed)
-}
-
-fn ended(payment: &CopPayment, ended: CopPayment, cause: Cause, event: EventKind) -> Draft {
-    let mut draft = Draft::changed(cause, payment, ended);
-    draft.event(event, EntityId::cop_payment(payment.id));
+    let mut draft = Draft::changed(Cause::CopPaymentFailed, payment, failed);
+    draft.event(EventKind::PaymentFailed, EntityId::cop_payment(payment.id));
     draft
 }

@@ -3,19 +3,18 @@
 //! are one entity with a [`Till`], which alone counts what comes to any of them.
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
+use crate::decision::{Draft, Ruled, Ruling, Turn};
 use crate::entities::deposit_address::{Asset, Deposit, DepositAddress, LogEntry, Till, TillAddress};
 use crate::entities::means::Means;
 use crate::entities::payment::{Marketplace, Payment, Status};
 use crate::events::{BalanceReason, EventKind, Extra};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::ledger::{Ledger, MovementKind, Row};
 use crate::rail::Service;
 use crate::refusal::{CryptoRefusal, MerchantRefusal, Refusal};
+use crate::resources::collections::sale::{HOLD_MS, seller_available_at};
 use crate::resources::payments::charge::Figured;
-use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
 use crate::values::address::{Network, canonical};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate, Usd, Usdt, Ves};
@@ -44,7 +43,7 @@ pub enum Command {
     Receive(Box<Incoming>),
 }
 
-pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, turn: &Turn<'_>) -> Ruling {
+pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, turn: &Turn<'_>) -> Ruled {
     let is_there =
         |address: &&DepositAddress| address.till.as_ref().is_none_or(|till| till.generation == book.begun_at);
     let address = address.filter(is_there);
@@ -52,14 +51,12 @@ pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, t
         (Command::Open(new), None) => open(book, *new, turn),
         (Command::Open(new), Some(known)) => open_again(book, known, *new, turn),
         (Command::Receive(incoming), Some(address)) => receive(book, address, *incoming, turn),
-        (Command::Receive(_), None) => Ruling::refuse(Refusal::NotFound),
+        (Command::Receive(_), None) => Err(Refusal::NotFound),
     }
 }
 
-pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Ruling {
-    if let Err(refusal) = can_open(book, &new, turn) {
-        return Ruling::refuse(refusal);
-    }
+fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Ruled {
+    can_open(book, &new, turn)?;
     let NewDepositAddress { id, customer_ref, network, asset, address, is_derived: _, till } = new;
     let till = till.map(|till| Box::new(Till { generation: book.begun_at, ..*till }));
     let made = DepositAddress {
@@ -72,29 +69,21 @@ pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Ruling {
         created_at: turn.now,
         till,
     };
-    let mut draft = Draft::new(Cause::DepositAddressMade);
-    draft.create(Entity::DepositAddress(made));
-    Ruling::write(draft)
+    Ok(Ruling::write(Draft::created(Cause::DepositAddressMade, made)))
 }
 
 /// The ruling on a repeated request: a known address stays, and a checkout session gets one more
 /// address on each network that its buyer chooses.
-pub fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn: &Turn) -> Ruling {
+fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn: &Turn) -> Ruled {
     let Some(till) = known.till.as_deref().filter(|_| known.address_for(new.network, new.asset).is_none())
     else {
-        return Ruling::unchanged();
+        return Ok(Ruling::unchanged());
     };
-    if let Err(refusal) = can_open(book, &new, turn) {
-        return Ruling::refuse(refusal);
-    }
+    can_open(book, &new, turn)?;
     let mut till = till.clone();
     till.more.push(TillAddress { network: new.network, asset: new.asset, address: new.address });
-    let mut draft = Draft::new(Cause::DepositAddressMade);
-    draft.change(
-        known,
-        Entity::DepositAddress(DepositAddress { till: Some(Box::new(till)), ..known.clone() }),
-    );
-    Ruling::write(draft)
+    let more = DepositAddress { till: Some(Box::new(till)), ..known.clone() };
+    Ok(Ruling::write(Draft::changed(Cause::DepositAddressMade, known, more)))
 }
 
 /// Checks whether an address may be made. Refusals are in the order of `docs/contract.md, 1.12`.
@@ -130,14 +119,12 @@ pub struct Incoming {
 
 /// Credits a deposit. Money that came is not refused, even when USDT were switched off meanwhile; a
 /// deposit is refused only when its network or asset is not the address's.
-pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn) -> Ruling {
-    let Some((network, asset, address)) = to.places().find(|place| canonical(place.2) == incoming.address)
-    else {
-        return Ruling::refuse(Refusal::NotFound);
-    };
+fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn) -> Ruled {
+    let place = to.places().find(|place| canonical(place.2) == incoming.address);
+    let (network, asset, address) = place.ok_or(Refusal::NotFound)?;
     for (field, differs) in [("network", network != incoming.network), ("asset", asset != incoming.asset)] {
         if differs {
-            return Ruling::refuse(Refusal::Invalid { field, message: "must be the address's own" });
+            return Err(Refusal::Invalid { field, message: "must be the address's own" });
         }
     }
     let available_at = turn.now.plus_ms(HOLD_MS);
@@ -153,7 +140,7 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
     let mut draft = Draft::new(Cause::CryptoDeposited);
     credit(&mut draft, to, about, &incoming, share, available_at);
     if let Some(till) = till {
-        draft.change(to, Entity::DepositAddress(DepositAddress { till: Some(Box::new(till)), ..to.clone() }));
+        draft.change(to, DepositAddress { till: Some(Box::new(till)), ..to.clone() });
     }
     let place = DepositAddress { network, asset, address: address.to_owned(), till: None, ..to.clone() };
     let deposit = Deposit {
@@ -164,19 +151,16 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
         entry: incoming.entry,
         available_at,
     };
-    draft.event_with(
-        EventKind::CryptoDepositCompleted,
-        Some(EntityId::deposit_address(to.id)),
-        Extra::Deposit(deposit),
-    );
+    let subject = Some(EntityId::deposit_address(to.id));
+    draft.event_with(EventKind::CryptoDepositCompleted, subject, Extra::Deposit(deposit));
     if let Some(payment) = payment {
         draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
-        draft.create(Entity::Payment(payment));
+        draft.create(payment);
     }
     if let Some(DepositShare { merchant, amount, .. }) = share {
         sellers::tell(&mut draft, book, merchant, Currency::Usdt, amount.minor(), BalanceReason::Sale);
     }
-    Ruling::write(draft)
+    Ok(Ruling::write(draft))
 }
 
 /// Posts a deposit to the tenant and the seller's share of it to the seller, each held until its
@@ -190,38 +174,23 @@ fn credit(
     available_at: Timestamp,
 ) {
     let (currency, minor) = (Currency::Usdt, incoming.amount.minor());
-    let row = |kind, description: String, available_at| {
-        let external_ref = Some(to.customer_ref.clone());
-        Some(Box::new(Row {
-            kind,
-            subject: Some(about),
-            chargeback: None,
-            external_ref,
-            description,
-            available_at: Some(available_at),
-        }))
+    let row = |kind, words: &str, available_at| {
+        let (external_ref, available_at) = (Some(to.customer_ref.clone()), Some(available_at));
+        Some(Row { external_ref, available_at, ..Row::new(kind, about, words) })
     };
-    let mut post = |ledger, minor, row| draft.post(Posting { ledger, currency, minor, row });
-    let description = format!("{} deposit over {}", incoming.asset.name(), incoming.network.name());
-    post(Ledger::Tenant, minor, row(MovementKind::Deposit, description, available_at));
-    post(Ledger::Rail, -minor, None);
-    let hold = |ledger, release_at: Timestamp, minor| HoldChange {
-        ledger,
-        currency,
-        release_at: release_at.into(),
-        hold: incoming.id,
-        minor,
-    };
+    let words = format!("{} deposit over {}", incoming.asset.name(), incoming.network.name());
+    let received = row(MovementKind::Deposit, &words, available_at);
+    draft.post((currency, minor), (Ledger::Tenant, received), (Ledger::Rail, None));
     let mut own = minor;
     if let Some(DepositShare { merchant, amount, available_at: at }) = share {
-        let (seller, share) = (Ledger::Seller(merchant), amount.minor());
-        let of_tenant = "seller's share of the deposit".to_owned();
-        post(Ledger::Tenant, -share, row(MovementKind::SellerTransfer, of_tenant, available_at));
-        post(seller, share, row(MovementKind::SellerTransfer, "share of the deposit".to_owned(), at));
-        draft.hold(hold(seller, at, share));
+        let (seller, share, kind) = (Ledger::Seller(merchant), amount.minor(), MovementKind::SellerTransfer);
+        let of_tenant = row(kind, "seller's share of the deposit", available_at);
+        let theirs = row(kind, "share of the deposit", at);
+        draft.post((currency, -share), (Ledger::Tenant, of_tenant), (seller, theirs));
+        draft.hold((seller, currency), at, incoming.id, share);
         own -= share;
     }
-    draft.hold(hold(Ledger::Tenant, available_at, own));
+    draft.hold((Ledger::Tenant, currency), available_at, incoming.id, own);
 }
 
 #[derive(Clone, Copy)]
@@ -239,7 +208,7 @@ fn share(book: &Book, (merchant, percent): (Id, Rate), amount: Usdt, turn: &Turn
     book.sellers.contains_key(&merchant).then(|| DepositShare {
         merchant,
         amount,
-        available_at: seller_available_at(book, turn.now, turn),
+        available_at: seller_available_at(book, turn),
     })
 }
 
@@ -270,16 +239,10 @@ fn counted(
             tx_hash: incoming.tx_hash.clone(),
         };
         let price = Figured { usd, ves: Ves::ZERO, rate: Rate(Decimal::ZERO) };
-        let marketplace = till.marketplace.map(|(merchant, commission_percent)| {
-            let seller_available_at = share.map(|share| share.available_at);
-            Box::new(Marketplace {
-                merchant,
-                commission_percent,
-                commission: None,
-                seller_net: None,
-                seller_available_at,
-            })
-        });
+        let seller_available_at = share.map(|share| share.available_at);
+        let marketplace = till
+            .marketplace
+            .map(|sale| Box::new(Marketplace { seller_available_at, ..*Marketplace::begun(sale) }));
         Payment {
             status: Status::Completed,
             completed_at: Some(turn.now),

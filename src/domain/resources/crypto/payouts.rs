@@ -4,7 +4,7 @@
 
 use super::transfers::Signing;
 use crate::cause::Cause;
-use crate::decision::{Draft, Rules, Ruling, Turn, differing, repeated};
+use crate::decision::{Draft, Ruled, Rules, Ruling, Turn, repeated};
 use crate::entities::crypto_payout::{CryptoPayout, SEND, Status, Transfer};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
@@ -12,7 +12,7 @@ use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
 use crate::rail::{Effect, How, Operation, Order, RailReply, Service};
 use crate::refusal::{CryptoRefusal, Refusal};
-use crate::resources::payouts::lifecycle::{self, Amount, Payout as _, PayoutEnd};
+use crate::resources::payouts::lifecycle::{self, Payout as _, PayoutEnd};
 use crate::trace::{OrderState, Said, Trace};
 use crate::values::address::{Network, canonical};
 use crate::values::ids::{EntityId, Id};
@@ -24,39 +24,17 @@ use std::sync::Arc;
 /// The reason of a rejection without one.
 pub const REJECTED: &str = "rejected";
 
-impl CryptoPayout {
-    /// Posts the amount and the fee; `sign` −1 takes them from the tenant, 1 gives them back.
-    fn post(&self, draft: &mut Draft, sign: i64, amount_kind: MovementKind, fee_kind: MovementKind) {
-        let amounts = [
-            Amount {
-                minor: self.amount.minor(),
-                against: Ledger::Rail,
-                kind: amount_kind,
-                description: "USDT payout",
-            },
-            Amount {
-                minor: self.fee.minor(),
-                against: Ledger::Fees,
-                kind: fee_kind,
-                description: "network fee of a USDT payout",
-            },
-        ];
-        let about = (EntityId::crypto_payout(self.id), &self.external_ref);
-        lifecycle::post(draft, about, (Ledger::Tenant, Currency::Usdt), sign, &amounts);
-    }
-}
-
 impl Rules for CryptoPayout {
     fn on_rail_reply(&self, _: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
-        lifecycle::on_rail_reply(self, reply, turn)
+        lifecycle::on_rail_reply(self, self.status == Status::Processing, &self.order, reply, turn)
     }
 
     fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
-        lifecycle::deadline(self, turn)
+        lifecycle::deadline(self, self.status == Status::Processing, &self.order, turn)
     }
 
     fn on_begin(&self, turn: &Turn<'_>) -> Ruling {
-        lifecycle::begin(self, turn)
+        lifecycle::begin(self, self.status == Status::Processing, &self.order, turn)
     }
 
     fn unanswered(&self) -> Vec<Operation> {
@@ -79,20 +57,8 @@ impl Rules for CryptoPayout {
 }
 
 impl lifecycle::Payout for CryptoPayout {
-    fn is_sent(&self) -> bool {
-        self.status == Status::Processing
-    }
-
-    fn order(&self) -> &OrderState {
-        &self.order
-    }
-
-    fn order_mut(&mut self) -> &mut OrderState {
-        &mut self.order
-    }
-
-    fn words_mut(&mut self) -> (&mut Option<String>, &mut Option<String>) {
-        (&mut self.tx_hash, &mut self.failure_code)
+    fn at_rail_mut(&mut self) -> (&mut OrderState, &mut Option<String>, &mut Option<String>) {
+        (&mut self.order, &mut self.tx_hash, &mut self.failure_code)
     }
 
     fn end(&mut self, is_completed: bool, now: Timestamp) -> (Cause, EventKind, Option<Arc<KeepRef>>) {
@@ -110,8 +76,13 @@ impl lifecycle::Payout for CryptoPayout {
         (cause, event, self.kept.take())
     }
 
-    fn give_back(&self, draft: &mut Draft) {
-        self.post(draft, 1, MovementKind::PayoutReversal, MovementKind::PayoutReversal);
+    fn post(&self, draft: &mut Draft, sign: i64, [amount, fee]: [MovementKind; 2]) {
+        let about = (EntityId::crypto_payout(self.id), &self.external_ref, (Ledger::Tenant, Currency::Usdt));
+        let amounts = [
+            (self.amount.minor(), Ledger::Rail, amount, "USDT payout"),
+            (self.fee.minor(), Ledger::Fees, fee, "network fee of a USDT payout"),
+        ];
+        lifecycle::post(draft, about, sign, &amounts);
     }
 
     fn call(&self, how: How, turn: &Turn<'_>) -> Effect {
@@ -139,44 +110,37 @@ pub enum Command {
     Sign(Box<Signing>),
 }
 
-pub fn decide(book: &Book, payout: Option<&CryptoPayout>, command: Command, turn: &Turn<'_>) -> Ruling {
+pub fn decide(book: &Book, payout: Option<&CryptoPayout>, command: Command, turn: &Turn<'_>) -> Ruled {
     match (command, payout) {
         (Command::Pay(new), None) => create(book, *new, turn),
-        (Command::Pay(new), Some(payout)) => repeat(payout, &new),
+        // A network fee that was changed meanwhile makes no difference.
+        (Command::Pay(again), Some(payout)) => {
+            let fields = [
+                ("amountUsdt", payout.amount != again.amount),
+                ("address", canonical(&payout.address) != canonical(&again.address)),
+                ("network", payout.network != again.network),
+            ];
+            repeated(payout.id, fields)
+        }
         (Command::Review(verdict), Some(payout)) => review(payout, verdict, turn),
-        (Command::Sign(signing), Some(payout)) => sign(payout, *signing, turn),
-        (Command::Review(_) | Command::Sign(_), None) => Ruling::refuse(Refusal::NotFound),
+        (Command::Sign(signing), Some(payout)) => Ok(sign(payout, *signing, turn)),
+        (Command::Review(_) | Command::Sign(_), None) => Err(Refusal::NotFound),
     }
-}
-
-/// The ruling on a known reference: a repeat of the same payout gets the same answer, another one
-/// is a conflict. A network fee that was changed meanwhile makes no difference.
-pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Ruling {
-    let fields = [
-        ("amountUsdt", payout.amount != again.amount),
-        ("address", canonical(&payout.address) != canonical(&again.address)),
-        ("network", payout.network != again.network),
-    ];
-    repeated(payout.id, differing(fields))
 }
 
 /// Debits a payout, and sends it to the network or leaves it to an operator's review. Refusals are
 /// in the order of `docs/contract.md, 1.12`.
-pub fn create(book: &Book, new: NewCryptoPayout, turn: &Turn) -> Ruling {
+fn create(book: &Book, new: NewCryptoPayout, turn: &Turn) -> Ruled {
     let settings = &book.tenant_settings.settings;
     if !settings.usdt_enabled {
-        return Ruling::refuse(CryptoRefusal::NotEnabled);
+        return Err(CryptoRefusal::NotEnabled.into());
     }
     if turn.terms(Service::Usdt(new.network), None).may_queue().is_err() {
-        return Ruling::refuse(CryptoRefusal::NetworkNotConfigured);
+        return Err(CryptoRefusal::NetworkNotConfigured.into());
     }
     let available = Usdt::from_minor(book.account(Currency::Usdt).free());
-    match new.amount.plus(new.fee) {
-        None => return Ruling::refuse(Refusal::AmountOverflow),
-        Some(total) if total > available => {
-            return Ruling::refuse(CryptoRefusal::InsufficientBalance { available });
-        }
-        Some(_) => {}
+    if new.amount.plus(new.fee).ok_or(Refusal::AmountOverflow)? > available {
+        return Err(CryptoRefusal::InsufficientBalance { available }.into());
     }
     let review = new.amount > settings.usdt_payout_auto_limit;
     let payout = CryptoPayout {
@@ -189,7 +153,7 @@ pub fn create(book: &Book, new: NewCryptoPayout, turn: &Turn) -> Ruling {
         address: new.address,
         tx_hash: None,
         failure_code: None,
-        order: if review { OrderState::default() } else { OrderState::begun(SEND, turn) },
+        order: if review { OrderState::default() } else { OrderState::first(SEND, turn.livemode, turn) },
         // Under review the first answer stays the kept one: nobody waits that long.
         kept: turn.keep.clone().filter(|_| !review),
         livemode: turn.livemode,
@@ -198,10 +162,10 @@ pub fn create(book: &Book, new: NewCryptoPayout, turn: &Turn) -> Ruling {
         transfer: None,
     };
     let mut draft = Draft::new(Cause::CryptoPayoutCreated);
-    payout.post(&mut draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
+    payout.post(&mut draft, -1, [MovementKind::Payout, MovementKind::PayoutFee]);
     let effects = if review { Vec::new() } else { vec![first_call(&payout, turn)] };
     draft.create(payout);
-    Ruling::write_then(draft, effects)
+    Ok(Ruling::write_then(draft, effects))
 }
 
 fn first_call(payout: &CryptoPayout, turn: &Turn) -> Effect {
@@ -213,28 +177,24 @@ pub enum Verdict {
     Reject(String),
 }
 
-pub fn review(payout: &CryptoPayout, verdict: Verdict, turn: &Turn) -> Ruling {
+fn review(payout: &CryptoPayout, verdict: Verdict, turn: &Turn) -> Ruled {
     if payout.status != Status::PendingReview {
-        return Ruling::refuse(CryptoRefusal::NotPendingReview);
+        return Err(CryptoRefusal::NotPendingReview.into());
     }
-    match verdict {
-        Verdict::Reject(reason) => {
-            lifecycle::settle(payout, PayoutEnd::Failed(reason), &Said::default(), turn)
-        }
-        Verdict::Approve if turn.terms(Service::Usdt(payout.network), None).may_queue().is_err() => {
-            Ruling::refuse(CryptoRefusal::NetworkNotConfigured)
-        }
-        Verdict::Approve => {
-            let approved = CryptoPayout {
-                status: Status::Processing,
-                kept: turn.keep.clone(),
-                order: OrderState::begun(SEND, turn),
-                ..payout.clone()
-            };
-            let effect = first_call(&approved, turn);
-            Ruling::write_then(Draft::changed(Cause::CryptoPayoutApproved, payout, approved), vec![effect])
-        }
+    if let Verdict::Reject(reason) = verdict {
+        return Ok(lifecycle::settle(payout, PayoutEnd::Failed(reason), &Said::default(), turn));
     }
+    if turn.terms(Service::Usdt(payout.network), None).may_queue().is_err() {
+        return Err(CryptoRefusal::NetworkNotConfigured.into());
+    }
+    let approved = CryptoPayout {
+        status: Status::Processing,
+        kept: turn.keep.clone(),
+        order: OrderState::first(SEND, turn.livemode, turn),
+        ..payout.clone()
+    };
+    let effect = first_call(&approved, turn);
+    Ok(Ruling::write_then(Draft::changed(Cause::CryptoPayoutApproved, payout, approved), vec![effect]))
 }
 
 /// The ruling on a signed transaction. It is recorded for a payout on its way alone, the first with

@@ -4,17 +4,16 @@
 //! The money of a seller is not here: it is in the ledger, and payments and payouts move it.
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Rules, Ruling, Turn};
+use crate::decision::{Draft, Ruled, Rules, Ruling, Turn, repeated};
 use crate::entities::Entity;
 use crate::entities::merchant::{Merchant, PayoutMethod};
-use crate::entities::verification::{Attempts, Deposits, KnownPhone, MethodStatus};
+use crate::entities::verification::{Attempts, Deposits, MethodStatus};
 use crate::events::{EventKind, Extra};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Effect, How, Operation, Order, RailAnswer, RailReply, Service, Subject};
+use crate::rail::{Effect, How, Operation, RailReply, Subject};
 use crate::refusal::{MerchantRefusal, Refusal};
-use crate::resources::verification::limits;
-use crate::resources::verification::{NOT_THE_CLIENT, Start, not_sent};
+use crate::resources::verification::{Proof, Start};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
 use crate::values::text::ExternalRef;
@@ -37,8 +36,8 @@ pub struct Registration {
 
 /// A new merchant, or the four rules for one whose reference is known (`docs/contract.md, 7.3`). What is
 /// left out of a call is as it was: who gives a seller a new method need not know the rest.
-pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> Ruling {
-    let Some(merchant) = existing else { return created(ask, turn) };
+fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> Ruled {
+    let Some(merchant) = existing else { return Ok(created(ask, turn)) };
     if merchant.methods.is_empty() {
         let changed = merchant.changed(turn.now, |merchant| {
             if let Some(name) = &ask.name {
@@ -50,30 +49,20 @@ pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> 
             attach(merchant, ask.method, turn);
         });
         let same = Merchant { updated_at: merchant.updated_at, ..changed.clone() } == *merchant;
-        return if same { Ruling::unchanged() } else { change(merchant, changed) };
+        return Ok(if same { Ruling::unchanged() } else { change(merchant, changed) });
     }
-    let known = |bank: BankCode, phone: MobilePhone| {
-        merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone))
-    };
-    let bank_known =
-        ask.method.is_none_or(|(bank, _)| merchant.methods.iter().any(|method| method.bank == bank));
-    let method_known = ask.method.is_none_or(|(bank, phone)| known(bank, phone));
-    let differs: Vec<&'static str> = [
+    let mut methods = merchant.methods.iter();
+    let bank_known = ask.method.is_none_or(|(bank, _)| methods.clone().any(|method| method.bank == bank));
+    let method_known = ask.method.is_none_or(|to| methods.any(|method| (method.bank, method.phone) == to));
+    let fields = [
         ("name", ask.name.is_some_and(|name| name != merchant.name)),
         ("identification", ask.identification.is_some() && ask.identification != merchant.identification),
         ("contactEmail", ask.contact_email.is_some() && ask.contact_email != merchant.contact_email),
         ("contactPhone", ask.contact_phone.is_some() && ask.contact_phone != merchant.contact_phone),
         ("bankCode", !bank_known),
         ("phone", bank_known && !method_known),
-    ]
-    .into_iter()
-    .filter_map(|(name, differs)| differs.then_some(name))
-    .collect();
-    if differs.is_empty() {
-        Ruling::unchanged()
-    } else {
-        Ruling::refuse(Refusal::ExternalRefConflict { existing: merchant.id, differs })
-    }
+    ];
+    repeated(merchant.id, fields)
 }
 
 fn created(ask: Registration, turn: &Turn) -> Ruling {
@@ -93,9 +82,7 @@ fn created(ask: Registration, turn: &Turn) -> Ruling {
         updated_at: turn.now,
     };
     attach(&mut merchant, ask.method, turn);
-    let mut draft = Draft::new(Cause::MerchantCreated);
-    draft.create(Entity::Merchant(merchant));
-    Ruling::write(draft)
+    Ruling::write(Draft::created(Cause::MerchantCreated, merchant))
 }
 
 fn attach(merchant: &mut Merchant, method: Option<(BankCode, MobilePhone)>, turn: &Turn) {
@@ -105,7 +92,7 @@ fn attach(merchant: &mut Merchant, method: Option<(BankCode, MobilePhone)>, turn
         id,
         bank,
         phone,
-        status: MethodStatus::Unverified,
+        status: MethodStatus::default(),
         created_at: turn.now,
         attempts: Attempts::default(),
     });
@@ -114,118 +101,75 @@ fn attach(merchant: &mut Merchant, method: Option<(BankCode, MobilePhone)>, turn
 }
 
 fn change(before: &Merchant, changed: Merchant) -> Ruling {
-    Ruling::write(change_draft(before, changed))
-}
-
-fn change_draft(before: &Merchant, changed: Merchant) -> Draft {
-    let mut draft = Draft::new(Cause::MerchantChanged);
-    draft.change(before, Entity::Merchant(changed));
-    draft
-}
-
-/// Adds a payout method, unless the merchant has it.
-pub fn add_method(merchant: &Merchant, bank: BankCode, phone: MobilePhone, turn: &Turn) -> Ruling {
-    if merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone)) {
-        return Ruling::unchanged();
-    }
-    if merchant.methods.len() >= METHODS_MAX {
-        return Ruling::refuse(MerchantRefusal::TooManyPayoutMethods);
-    }
-    change(merchant, merchant.changed(turn.now, |merchant| attach(merchant, Some((bank, phone)), turn)))
-}
-
-/// Sets the method that is used when none is named.
-pub fn set_default(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
-    if merchant.method(method).is_none() {
-        return Ruling::refuse(Refusal::NotFound);
-    }
-    if merchant.default_method == Some(method) {
-        return Ruling::unchanged();
-    }
-    change(merchant, merchant.changed(turn.now, |merchant| merchant.default_method = Some(method)))
-}
-
-pub fn delete_method(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
-    if merchant.method(method).is_none() {
-        return Ruling::refuse(Refusal::NotFound);
-    }
-    change(merchant, merchant.changed(turn.now, |merchant| merchant.drop_method(method)))
-}
-
-pub fn set_active(merchant: &Merchant, active: bool, turn: &Turn) -> Ruling {
-    if merchant.active == active {
-        return Ruling::unchanged();
-    }
-    let kind = if active { EventKind::MerchantReactivated } else { EventKind::MerchantDeactivated };
-    let mut draft = change_draft(merchant, merchant.changed(turn.now, |merchant| merchant.active = active));
-    draft.event(kind, EntityId::merchant(merchant.id));
-    Ruling::write(draft)
+    Ruling::write(Draft::changed(Cause::MerchantChanged, before, changed))
 }
 
 /// Deletes the merchant with its methods and its reference, if it never received a payout and is
 /// owed nothing.
-pub fn delete(book: &Book, merchant: &Merchant) -> Ruling {
-    let Some(seller) = book.sellers.get(&merchant.id) else { return Ruling::refuse(Refusal::NotFound) };
+fn delete(book: &Book, merchant: &Merchant) -> Ruled {
+    let seller = book.sellers.get(&merchant.id).ok_or(Refusal::NotFound)?;
     if seller.payouts > 0 {
-        return Ruling::refuse(MerchantRefusal::HasPayouts { count: seller.payouts });
+        return Err(MerchantRefusal::HasPayouts { count: seller.payouts }.into());
     }
     if seller.accounts.values().any(|account| account.net != 0 || account.held != 0) {
-        return Ruling::refuse(MerchantRefusal::HasBalance);
+        return Err(MerchantRefusal::HasBalance.into());
     }
     let mut draft = Draft::new(Cause::MerchantDeleted);
     draft.remove(EntityId::merchant(merchant.id), merchant);
     draft.record.freed.push(merchant.external_ref.as_str().to_owned());
-    Ruling::write(draft)
-}
-
-/// Sends the two micro-deposits that verify a method.
-pub fn start_verification(
-    book: &Book,
-    merchant: &Merchant,
-    method: Id,
-    start: &Start,
-    turn: &Turn,
-) -> Ruling {
-    let Some(found) = merchant.method(method) else { return Ruling::refuse(Refusal::NotFound) };
-    let (status, deposits) = match found.status.started(&found.attempts, start, book, turn) {
-        Ok(started) => started,
-        Err(refusal) => return Ruling::refuse(refusal),
-    };
-    let effect = order(merchant, found, deposits, How::Send, turn);
-    if let Err(refusal) = turn.terms(Service::MicroDeposits, effect.order.bank_call()).may_send() {
-        return Ruling::refuse(refusal);
-    }
-    let attempts = found.attempts.started(turn.now);
-    let started = PayoutMethod { status, attempts, ..found.clone() };
-    let mut draft = Draft::new(Cause::VerificationStarted);
-    draft.change(
-        merchant,
-        Entity::Merchant(merchant.changed(turn.now, |merchant| set_method(merchant, started))),
-    );
-    limits::post_sent(&mut draft, deposits);
-    Ruling::write_then(draft, vec![effect])
+    Ok(Ruling::write(draft))
 }
 
 fn order(merchant: &Merchant, method: &PayoutMethod, deposits: Deposits, how: How, turn: &Turn) -> Effect {
-    let order = Order::MicroDeposit {
+    let to = (method.bank, method.phone, merchant.identification);
+    deposits.call(EntityId::merchant(merchant.id), to, how, turn.now)
+}
+
+fn prove<T>(
+    merchant: &Merchant,
+    method: &PayoutMethod,
+    turn: &Turn,
+    then: impl FnOnce(Proof<'_, Merchant>) -> T,
+) -> T {
+    let with = |status, attempts, is_seen| {
+        let updated_at = if is_seen { turn.now } else { merchant.updated_at };
+        let mut changed = Merchant { updated_at, ..merchant.clone() };
+        if let Some(held) = changed.methods.iter_mut().find(|held| held.id == method.id) {
+            (held.status, held.attempts) = (status, attempts);
+        }
+        Entity::Merchant(changed)
+    };
+    then(Proof {
+        entity: merchant,
+        cause: Cause::MerchantChanged,
         bank: method.bank,
         phone: method.phone,
-        identity: merchant.identification,
-        amounts: deposits.amounts,
-    };
-    Effect {
-        entity: EntityId::merchant(merchant.id),
-        operation: deposits.operation,
-        rail_id: None,
-        at: turn.now,
-        how,
-        order,
-    }
+        status: &method.status,
+        attempts: &method.attempts,
+        order: &|deposits, how| order(merchant, method, deposits, how, turn),
+        with: &with,
+    })
 }
 
 impl Rules for Merchant {
     fn on_rail_reply(&self, _: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
-        on_rail_reply(self, reply, turn)
+        let said =
+            |method: &PayoutMethod| prove(self, method, turn, |proof| proof.contradicted(&reply, turn));
+        let Some(found) = self.methods.iter().find(|method| method.status.waits_for(reply.operation)) else {
+            // A method that is gone has left no trace of its deposits.
+            return self.methods.iter().find_map(said).map_or_else(Ruling::unchanged, Ruling::write);
+        };
+        let gone = |code: &str| {
+            let rejected = self.changed(turn.now, |merchant| {
+                merchant.drop_method(found.id);
+                merchant.rejected = merchant.methods.is_empty();
+            });
+            let mut draft = Draft::changed(Cause::MerchantChanged, self, rejected);
+            let extra = Extra::Method { id: found.id, failure_code: Some(code.to_owned()) };
+            draft.event_with(EventKind::MerchantRejected, Some(EntityId::merchant(self.id)), extra);
+            draft
+        };
+        prove(self, found, turn, |proof| proof.on_rail_reply(&reply, turn, gone))
     }
 
     /// Holds of its money have ended, or the bank has not answered about deposits, or both.
@@ -254,108 +198,6 @@ impl Rules for Merchant {
     }
 }
 
-fn set_method(merchant: &mut Merchant, changed: PayoutMethod) {
-    if let Some(method) = merchant.methods.iter_mut().find(|method| method.id == changed.id) {
-        *method = changed;
-    }
-}
-
-/// The ruling on the bank's reply about the deposits.
-fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruling {
-    let Some(found) = merchant.methods.iter().find(|method| method.status.waits_for(reply.operation)) else {
-        return contradicted(merchant, &reply, turn);
-    };
-    let (method, kept) = (found.id, found.status.kept());
-    let RailAnswer::Refused { code } = &reply.answer else {
-        let Some((status, unsent)) = found.status.after_answer(&reply.answer, reply.how, turn) else {
-            return Ruling::unchanged();
-        };
-        let send = unsent.map(|deposits| order(merchant, found, deposits, How::Send, turn));
-        let back = limits::came_back(&found.status, &status);
-        let unsent = not_sent(&reply);
-        let attempts = if unsent.is_some() { found.attempts.unsent() } else { found.attempts.clone() };
-        // The state that the tenant sees does not change.
-        let mut changed = merchant.clone();
-        set_method(
-            &mut changed,
-            PayoutMethod { status: status.noting(&reply.said), attempts, ..found.clone() },
-        );
-        let mut draft = change_draft(merchant, changed);
-        if unsent.is_some() {
-            draft.record.cause = Cause::VerificationUnsent;
-            draft.record.freed = vec![KnownPhone::name(found.bank, found.phone, reply.operation)];
-        }
-        if let Some(deposits) = back {
-            limits::post_back(&mut draft, deposits, false);
-        }
-        draft.replaces_kept = kept;
-        let outcome = Ruling::write_then(draft, send.into_iter().collect());
-        return Ruling { refusal: unsent, ..outcome };
-    };
-    let mut draft;
-    let after = found.status.refused(code);
-    let back = limits::came_back(&found.status, &after);
-    if code == NOT_THE_CLIENT {
-        let rejected = merchant.changed(turn.now, |merchant| {
-            merchant.drop_method(method);
-            merchant.rejected = merchant.methods.is_empty();
-        });
-        draft = change_draft(merchant, rejected);
-        draft.event_with(
-            EventKind::MerchantRejected,
-            Some(EntityId::merchant(merchant.id)),
-            Extra::Method { id: method, failure_code: Some(code.clone()) },
-        );
-    } else {
-        let refused = PayoutMethod { status: after.noting(&reply.said), ..found.clone() };
-        draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_method(merchant, refused)));
-    }
-    if let Some(deposits) = back {
-        limits::post_back(&mut draft, deposits, reply.said.half_done);
-    }
-    draft.replaces_kept = kept;
-    Ruling::write(draft)
-}
-
-/// The ruling on a bank's reply that contradicts settled deposits. A method that is gone has left
-/// no trace of them.
-fn contradicted(merchant: &Merchant, reply: &RailReply, turn: &Turn) -> Ruling {
-    let said = merchant.methods.iter().find_map(|method| {
-        let status = method.status.contradicted(reply.operation, &reply.answer, turn.now)?;
-        Some(PayoutMethod { status: status.noting(&reply.said), ..method.clone() })
-    });
-    let Some(contradicted) = said else { return Ruling::unchanged() };
-    let mut changed = merchant.clone();
-    set_method(&mut changed, contradicted);
-    let mut draft = Draft::new(Cause::OperationContradicted);
-    draft.change(merchant, Entity::Merchant(changed));
-    Ruling::write(draft)
-}
-
-/// Compares the amounts that the seller saw, in either order, with those that were sent.
-pub fn verify(merchant: &Merchant, id: Id, seen: (Ves, Ves), turn: &Turn) -> Ruling {
-    let Some(method) = merchant.method(id) else { return Ruling::refuse(Refusal::NotFound) };
-    let (status, refusal) = match method.status.tried(seen, turn.now) {
-        Ok(tried) => tried,
-        Err(refusal) => return Ruling::refuse(refusal),
-    };
-    let attempts = method.attempts.tried(refusal.as_ref(), turn.now);
-    let tried = PayoutMethod { status, attempts, ..method.clone() };
-    let mut draft =
-        change_draft(merchant, merchant.changed(turn.now, |merchant| set_method(merchant, tried)));
-    match refusal {
-        Some(refusal) => Ruling::write_and_refuse(draft, refusal),
-        None => {
-            draft.event_with(
-                EventKind::MerchantVerified,
-                Some(EntityId::merchant(merchant.id)),
-                Extra::Method { id, failure_code: None },
-            );
-            Ruling::write(draft)
-        }
-    }
-}
-
 pub enum Command {
     /// A request for a new merchant, or one for a known reference.
     Register(Box<Registration>),
@@ -377,18 +219,57 @@ pub enum Command {
     Delete,
 }
 
-pub fn decide(book: &Book, merchant: Option<&Merchant>, command: Command, turn: &Turn<'_>) -> Ruling {
-    match (command, merchant) {
-        (Command::Register(ask), merchant) => register(merchant, *ask, turn),
-        (Command::AddMethod(bank, phone), Some(merchant)) => add_method(merchant, bank, phone, turn),
-        (Command::SetDefaultMethod(method), Some(merchant)) => set_default(merchant, method, turn),
-        (Command::DeleteMethod(method), Some(merchant)) => delete_method(merchant, method, turn),
-        (Command::StartVerification { method, start }, Some(merchant)) => {
-            start_verification(book, merchant, method, &start, turn)
+pub fn decide(book: &Book, merchant: Option<&Merchant>, command: Command, turn: &Turn<'_>) -> Ruled {
+    if let Command::Register(ask) = command {
+        return register(merchant, *ask, turn);
+    }
+    let merchant = merchant.ok_or(Refusal::NotFound)?;
+    let method = |id| merchant.method(id).ok_or(Refusal::NotFound);
+    match command {
+        Command::Register(ask) => register(Some(merchant), *ask, turn),
+        Command::AddMethod(bank, phone) => {
+            if merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone)) {
+                return Ok(Ruling::unchanged());
+            }
+            if merchant.methods.len() >= METHODS_MAX {
+                return Err(MerchantRefusal::TooManyPayoutMethods.into());
+            }
+            let added = merchant.changed(turn.now, |merchant| attach(merchant, Some((bank, phone)), turn));
+            Ok(change(merchant, added))
         }
-        (Command::Verify { method, seen }, Some(merchant)) => verify(merchant, method, seen, turn),
-        (Command::SetActive(active), Some(merchant)) => set_active(merchant, active, turn),
-        (Command::Delete, Some(merchant)) => delete(book, merchant),
-        (_, None) => Ruling::refuse(Refusal::NotFound),
+        Command::SetDefaultMethod(id) => {
+            method(id)?;
+            if merchant.default_method == Some(id) {
+                return Ok(Ruling::unchanged());
+            }
+            Ok(change(merchant, merchant.changed(turn.now, |merchant| merchant.default_method = Some(id))))
+        }
+        Command::DeleteMethod(id) => {
+            method(id)?;
+            Ok(change(merchant, merchant.changed(turn.now, |merchant| merchant.drop_method(id))))
+        }
+        Command::StartVerification { method: id, start } => {
+            prove(merchant, method(id)?, turn, |proof| proof.start(book, &start, turn))
+        }
+        Command::Verify { method: id, seen } => {
+            let (mut draft, refusal) =
+                prove(merchant, method(id)?, turn, |proof| proof.verify(seen, turn.now))?;
+            if refusal.is_none() {
+                let extra = Extra::Method { id, failure_code: None };
+                draft.event_with(EventKind::MerchantVerified, Some(EntityId::merchant(merchant.id)), extra);
+            }
+            Ok(Ruling { refusal, ..Ruling::write(draft) })
+        }
+        Command::SetActive(active) => {
+            if merchant.active == active {
+                return Ok(Ruling::unchanged());
+            }
+            let kind = if active { EventKind::MerchantReactivated } else { EventKind::MerchantDeactivated };
+            let changed = merchant.changed(turn.now, |merchant| merchant.active = active);
+            let mut draft = Draft::changed(Cause::MerchantChanged, merchant, changed);
+            draft.event(kind, EntityId::merchant(merchant.id));
+            Ok(Ruling::write(draft))
+        }
+        Command::Delete => delete(book, merchant),
     }
 }

@@ -4,7 +4,7 @@
 use super::charge::{self, Figured, Price, Secret};
 use super::otp;
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
+use crate::decision::{Draft, Ruled, Ruling, Turn, differing};
 use crate::entities::means::{Debtor, Means, Method};
 use crate::entities::payment::{CancelReason, Payment, Phase, Status};
 use crate::entities::resource::Resource;
@@ -12,7 +12,7 @@ use crate::entities::sale::Sale;
 use crate::events::EventKind;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Effect, How, Service};
+use crate::rail::{How, Service};
 use crate::refusal::{CheckoutRefusal, PaymentRefusal, Refusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Rate;
@@ -46,9 +46,9 @@ pub struct Execute {
 }
 
 /// Makes an intent on a reference, whose newest attempt is `old`: one that nobody has executed makes way.
-pub fn request(new: NewIntent, old: Option<&Payment>, turn: &Turn) -> Ruling {
+pub fn request(new: NewIntent, old: Option<&Payment>, turn: &Turn) -> Ruled {
     match old {
-        None if new.is_known => return charge::gone(),
+        None if new.is_known => return Err(charge::GONE),
         Some(old) if !matches!(old.status, Status::Failed | Status::Canceled) && !old.is_idle_intent() => {
             return repeat(new, old);
         }
@@ -56,43 +56,9 @@ pub fn request(new: NewIntent, old: Option<&Payment>, turn: &Turn) -> Ruling {
     }
     // One that cannot be called for a while may be by the time of the charge.
     let terms = turn.terms(Service::C2p, None);
-    if let Err(refusal) = terms.may_queue().and_then(|()| terms.carries(new.figured.ves, new.price.field())) {
-        return Ruling::refuse(refusal);
-    }
-    let (payment, effect) = intent(new, old, turn);
-    let mut draft = Draft::created(Cause::PaymentRequested, payment);
-    if let Some(old) = old.filter(|old| old.is_idle_intent()) {
-        cancel(&mut draft, old, CancelReason::Superseded);
-    }
-    Ruling::write_then(draft, effect.into_iter().collect())
-}
-
-/// A request on the reference of an attempt that is at its bank, or has paid.
-fn repeat(new: NewIntent, old: &Payment) -> Ruling {
-    match old.status {
-        Status::Pending if new.checkout.is_some() => Ruling::refuse(PaymentRefusal::ChargeInProgress),
-        _ if new.checkout.is_some() => Ruling::refuse(CheckoutRefusal::SessionPaid),
-        _ => {
-            let mut differs = Vec::new();
-            let mut compare = |name, same: bool| {
-                if !same {
-                    differs.push(name);
-                }
-            };
-            let debtor = old.debtor();
-            compare("method", old.method() == Method::C2p);
-            compare(new.price.field(), new.price.is_of(old));
-            compare("debtorId", debtor.is_some_and(|debtor| debtor.id == new.debtor.id));
-            compare("debtorCellPhone", debtor.is_some_and(|debtor| debtor.phone == new.debtor.phone));
-            compare("debtorBankCode", debtor.is_some_and(|debtor| debtor.bank == new.debtor.bank));
-            super::repeat::ruling(old, differs)
-        }
-    }
-}
-
-fn intent(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> (Payment, Option<Effect>) {
-    let NewIntent { id, external_ref, price: _, figured, debtor, bank_sends_otp, is_known: _, checkout } =
-        new;
+    terms.may_queue()?;
+    terms.carries(new.figured.ves, new.price.field())?;
+    let NewIntent { id, external_ref, figured, debtor, bank_sends_otp, checkout, .. } = new;
     // In live mode the bank has been told before: without a code there is no intent.
     let effect = (bank_sends_otp && !turn.livemode)
         .then(|| otp::order(EntityId::payment(id), &debtor, figured.ves, turn));
@@ -100,9 +66,32 @@ fn intent(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> (Payment, 
     let payment = Payment {
         expires_at: Some(turn.now.plus_ms(INTENT_MS)),
         checkout,
-        ..Payment::new(id, external_ref, means, figured, turn).after(previous.map(Payment::before))
+        ..Payment::new(id, external_ref, means, figured, turn).after(old.map(Payment::before))
     };
-    (payment, effect)
+    let mut draft = Draft::created(Cause::PaymentRequested, payment);
+    if let Some(old) = old.filter(|old| old.is_idle_intent()) {
+        cancel(&mut draft, old, CancelReason::Superseded);
+    }
+    Ok(Ruling::write_then(draft, effect.into_iter().collect()))
+}
+
+/// A request on the reference of an attempt that is at its bank, or has paid.
+fn repeat(new: NewIntent, old: &Payment) -> Ruled {
+    match old.status {
+        Status::Pending if new.checkout.is_some() => Err(PaymentRefusal::ChargeInProgress.into()),
+        _ if new.checkout.is_some() => Err(CheckoutRefusal::SessionPaid.into()),
+        _ => {
+            let debtor = old.debtor();
+            let differs = differing([
+                ("method", old.method() != Method::C2p),
+                (new.price.field(), !new.price.is_of(old)),
+                ("debtorId", debtor.is_none_or(|debtor| debtor.id != new.debtor.id)),
+                ("debtorCellPhone", debtor.is_none_or(|debtor| debtor.phone != new.debtor.phone)),
+                ("debtorBankCode", debtor.is_none_or(|debtor| debtor.bank != new.debtor.bank)),
+            ]);
+            super::repeat::ruling(old, differs)
+        }
+    }
 }
 
 fn cancel(draft: &mut Draft, payment: &Payment, reason: CancelReason) {
@@ -116,27 +105,29 @@ fn cancel(draft: &mut Draft, payment: &Payment, reason: CancelReason) {
     draft.event(EventKind::PaymentCanceled, EntityId::payment(payment.id));
 }
 
+fn canceled(payment: &Payment, reason: CancelReason) -> Draft {
+    let mut draft = Draft::new(Cause::PaymentCanceled);
+    cancel(&mut draft, payment, reason);
+    draft
+}
+
 /// Ends an intent for another way to pay, unless its charge is under way.
-pub fn give_up(payment: &Payment) -> Ruling {
+pub fn give_up(payment: &Payment) -> Ruled {
     match (payment.status, &payment.phase) {
-        (Status::Pending, Phase::Idle) => {
-            let mut draft = Draft::new(Cause::PaymentCanceled);
-            cancel(&mut draft, payment, CancelReason::Superseded);
-            Ruling::write(draft)
-        }
-        (Status::Pending, _) => Ruling::refuse(PaymentRefusal::ChargeInProgress),
-        (Status::Completed | Status::Reversed, _) => Ruling::refuse(CheckoutRefusal::SessionPaid),
-        (Status::Failed | Status::Canceled, _) => Ruling::unchanged(),
+        (Status::Pending, Phase::Idle) => Ok(Ruling::write(canceled(payment, CancelReason::Superseded))),
+        (Status::Pending, _) => Err(PaymentRefusal::ChargeInProgress.into()),
+        (Status::Completed | Status::Reversed, _) => Err(CheckoutRefusal::SessionPaid.into()),
+        (Status::Failed | Status::Canceled, _) => Ok(Ruling::unchanged()),
     }
 }
 
 /// Charges an intent with the payer's code (`docs/contract.md, 5.5`).
-pub fn execute(book: &Book, payment: &Payment, ask: Execute, turn: &Turn) -> Ruling {
+pub fn execute(book: &Book, payment: &Payment, ask: Execute, turn: &Turn) -> Ruled {
     let Means::C2p { debtor, otp_requested, token_mark } = &payment.means else {
-        return Ruling::refuse(Refusal::NotFound);
+        return Err(Refusal::NotFound);
     };
     if sellers::is_unknown(book, ask.marketplace) {
-        return Ruling::refuse(Refusal::NotFound);
+        return Err(Refusal::NotFound);
     }
     let same_details = ask.price.is_of(payment)
         && payment.external_ref == ask.external_ref
@@ -145,33 +136,29 @@ pub fn execute(book: &Book, payment: &Payment, ask: Execute, turn: &Turn) -> Rul
             || payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent))
                 == ask.marketplace);
     if !same_details {
-        return Ruling::refuse(PaymentRefusal::IntentMismatch);
+        return Err(PaymentRefusal::IntentMismatch.into());
     }
     match (payment.status, &payment.phase) {
-        (Status::Canceled, _) => return Ruling::refuse(PaymentRefusal::IntentCanceled),
-        (Status::Failed, _) => return Ruling::refuse(PaymentRefusal::IntentFailed),
+        (Status::Canceled, _) => return Err(PaymentRefusal::IntentCanceled.into()),
+        (Status::Failed, _) => return Err(PaymentRefusal::IntentFailed.into()),
         (Status::Completed | Status::Reversed, _) if *token_mark == Some(ask.token_mark) => {
-            return Ruling::unchanged();
+            return Ok(Ruling::unchanged());
         }
-        (Status::Completed | Status::Reversed, _) => return Ruling::refuse(PaymentRefusal::IntentCompleted),
+        (Status::Completed | Status::Reversed, _) => return Err(PaymentRefusal::IntentCompleted.into()),
         (Status::Pending, Phase::Idle) => {}
-        (Status::Pending, _) => return Ruling::refuse(PaymentRefusal::ChargeInProgress),
+        (Status::Pending, _) => return Err(PaymentRefusal::ChargeInProgress.into()),
     }
     if payment.expires_at.is_some_and(|at| at <= turn.now) {
         // The intent's deadline has passed and will be dealt with; the caller need not wait for it.
-        let mut draft = Draft::new(Cause::PaymentCanceled);
-        cancel(&mut draft, payment, CancelReason::Expired);
-        return Ruling::write_and_refuse(draft, PaymentRefusal::IntentCanceled);
+        let draft = canceled(payment, CancelReason::Expired);
+        return Ok(Ruling::write_and_refuse(draft, PaymentRefusal::IntentCanceled));
     }
     let means =
         Means::C2p { debtor: *debtor, otp_requested: *otp_requested, token_mark: Some(ask.token_mark) };
     let charging = Payment { means, kept: turn.keep.clone(), ..payment.clone() };
-    let charging = match charge::begin(book, charging, ask.price, ask.marketplace, turn) {
-        Ok(charging) => charging,
-        Err(refusal) => return Ruling::refuse(refusal),
-    };
+    let charging = charge::begin(book, charging, ask.price, ask.marketplace, turn)?;
     let effect = charge::order(&charging, How::Send, Secret::Token(ask.token), turn);
-    Ruling::write_then(Draft::changed(Cause::PaymentCharging, payment, charging), vec![effect])
+    Ok(Ruling::write_then(Draft::changed(Cause::PaymentCharging, payment, charging), vec![effect]))
 }
 
 /// Ends an intent that has expired; others are over, or their instant has not come.
@@ -179,7 +166,5 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
     if !payment.is_idle_intent() || payment.deadline().is_none_or(|at| at > turn.now) {
         return Ruling::unchanged();
     }
-    let mut draft = Draft::new(Cause::PaymentCanceled);
-    cancel(&mut draft, payment, CancelReason::Expired);
-    Ruling::write(draft)
+    Ruling::write(canceled(payment, CancelReason::Expired))
 }

@@ -6,7 +6,7 @@ use super::reasons::Reason;
 use super::sale;
 use crate::bank_names::without_zeros;
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
+use crate::decision::{Draft, Ruled, Ruling, Turn};
 use crate::entities::means::Means;
 use crate::entities::notice::Traits;
 use crate::entities::payment::{Before, CHARGE, Marketplace, Payment, Phase, Status};
@@ -39,22 +39,6 @@ pub enum Secret {
     Token(Token),
     /// The payer's card, which its token may still have.
     Card(Arc<Card>),
-}
-
-impl Secret {
-    fn token(self) -> Option<Token> {
-        match self {
-            Secret::Token(token) => Some(token),
-            Secret::None | Secret::Card(_) => None,
-        }
-    }
-
-    fn card(self) -> Option<Arc<Card>> {
-        match self {
-            Secret::Card(card) => Some(card),
-            Secret::None | Secret::Token(_) => None,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,19 +79,13 @@ impl Price {
         let invalid = |message| Refusal::Invalid { field: self.field(), message };
         match self {
             Price::Usd(usd) => {
-                let ves = usd
-                    .decimal()
-                    .checked_mul(rate.0)
-                    .and_then(Ves::rounded)
-                    .ok_or(invalid("is too large at the rate in force"))?;
+                let ves = usd.decimal().checked_mul(rate.0).and_then(Ves::rounded);
+                let ves = ves.ok_or(invalid("is too large at the rate in force"))?;
                 Ok(Figured { usd, ves, rate })
             }
             Price::Ves { amount: ves, .. } => {
-                let usd = ves
-                    .decimal()
-                    .checked_div(rate.0)
-                    .and_then(Usd::rounded)
-                    .filter(|usd| *usd > Usd::ZERO && *usd <= USD_MAX);
+                let usd = ves.decimal().checked_div(rate.0).and_then(Usd::rounded);
+                let usd = usd.filter(|usd| *usd > Usd::ZERO && *usd <= USD_MAX);
                 let usd = usd.ok_or(invalid("must be worth from 0.01 to 100000 USD at the rate in force"))?;
                 Ok(Figured { usd, ves, rate })
             }
@@ -222,9 +200,7 @@ impl NewCharge {
             ..NewCharge::new(self.id, self.external_ref.clone(), self.price, self.means.clone(), card)
         }
     }
-}
 
-impl NewCharge {
     /// The data that a notice of the transfer must share with the charge; `None` while it has no amount
     /// in bolívares.
     pub fn notice_traits(&self) -> Option<Traits> {
@@ -232,41 +208,32 @@ impl NewCharge {
     }
 }
 
-/// The ruling on what is about a payment that is gone by now. It left nothing behind, so the caller tries
+/// The refusal of what is about a payment that is gone by now. It left nothing behind, so the caller tries
 /// again.
-pub(super) fn gone() -> Ruling {
-    Ruling::refuse(Refusal::RailUnavailable { retry_after_seconds: 1 })
-}
+pub(super) const GONE: Refusal = Refusal::RailUnavailable { retry_after_seconds: 1 };
 
 /// Makes a charge, an attempt on its reference. Refusals are in the order of `docs/contract.md, 1.12`.
-pub fn create(book: &Book, new: NewCharge, turn: &Turn) -> Ruling {
+pub fn create(book: &Book, new: NewCharge, turn: &Turn) -> Ruled {
     if new.is_known {
-        return gone();
+        return Err(GONE);
     }
     if let Some(refusal) = new.refused {
-        return Ruling::refuse(refusal);
+        return Err(refusal);
     }
-    match new_payment(book, &new, turn) {
-        Ok(charging) => {
-            let effect = order(&charging, How::Send, new.secret, turn);
-            Ruling::write_then(Draft::created(Cause::PaymentCharging, charging), vec![effect])
-        }
-        Err(refusal) => Ruling::refuse(refusal),
-    }
+    let charging = new_payment(book, &new, turn)?;
+    let effect = order(&charging, How::Send, new.secret, turn);
+    Ok(Ruling::write_then(Draft::created(Cause::PaymentCharging, charging), vec![effect]))
 }
 
-pub(super) fn check(book: &Book, new: &NewCharge, turn: &Turn) -> Result<(), Refusal> {
-    new_payment(book, new, turn).map(drop)
-}
-
-fn new_payment(book: &Book, new: &NewCharge, turn: &Turn) -> Result<Payment, Refusal> {
+pub(super) fn new_payment(book: &Book, new: &NewCharge, turn: &Turn) -> Result<Payment, Refusal> {
     if sellers::is_unknown(book, new.marketplace) {
         return Err(Refusal::NotFound);
     }
     in_time(new, turn.now)?;
     // What no rail serves needs no price.
-    let unpriced =
-        || turn.terms(new.means.service(), None).may_send().err().unwrap_or(Refusal::RateUnavailable);
+    let unpriced = || {
+        turn.terms(new.means.method().service(), None).may_send().err().unwrap_or(Refusal::RateUnavailable)
+    };
     let figured = new.price.at(new.rate.ok_or_else(unpriced)?)?;
     match new.transfer {
         Transfer::Free => {}
@@ -325,43 +292,29 @@ pub fn begin(
         return Err(MerchantRefusal::Inactive.into());
     }
     let call = order(&payment, How::Ask, Secret::None, turn).order.bank_call();
-    let terms = turn.terms(payment.means.service(), call);
+    let terms = turn.terms(payment.method().service(), call);
     terms.may_send()?;
     terms.carries(payment.ves, price.field())?;
-    let marketplace = marketplace.map(|(merchant, commission_percent)| {
-        Box::new(Marketplace {
-            merchant,
-            commission_percent,
-            commission: None,
-            seller_net: None,
-            seller_available_at: None,
-        })
-    });
-    let charging =
-        Payment { phase: Phase::Charging, order: OrderState::sent(CHARGE, turn), marketplace, ..payment };
-    match sale::figures(book, &charging)
-        .filter(|_| book.has_room_for(Currency::Ves, charging.ves.minor(), Ledger::Rail))
-    {
-        None => Err(Refusal::AmountOverflow),
-        Some(figures) if figures.seller_net.is_some_and(Ves::is_negative) => Err(Refusal::Invalid {
-            field: "applicationFeePercent",
-            message: "the commission and the fee together exceed the amount",
-        }),
-        Some(_) => Ok(charging),
-    }
+    let (phase, order) = (Phase::Charging, OrderState::first(CHARGE, false, turn));
+    let charging = Payment { phase, order, marketplace: marketplace.map(Marketplace::begun), ..payment };
+    let figures = sale::figures(book, &charging)
+        .filter(|_| book.has_room_for(Currency::Ves, charging.ves.minor(), Ledger::Rail));
+    figures.ok_or(Refusal::AmountOverflow)?.leaves_something()?;
+    Ok(charging)
 }
 
 pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect {
     let amount = payment.ves;
+    let (token, card) = match secret {
+        Secret::None => (None, None),
+        Secret::Token(token) => (Some(token), None),
+        Secret::Card(card) => (None, Some(card)),
+    };
     let order = match &payment.means {
-        Means::C2p { debtor, .. } => Order::ChargeC2p {
-            bank: debtor.bank,
-            debtor: debtor.id,
-            phone: debtor.phone,
-            amount,
-            token: secret.token(),
-        },
-        Means::Card { .. } => Order::ChargeCard { amount, card: secret.card() },
+        Means::C2p { debtor, .. } => {
+            Order::ChargeC2p { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, amount, token }
+        }
+        Means::Card { .. } => Order::ChargeCard { amount, card },
         Means::Debit { debtor, name, .. } => Order::Debit {
             bank: debtor.bank,
             debtor: debtor.id,
@@ -369,7 +322,7 @@ pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect
             name: name.clone(),
             amount,
             concept: payment.description.clone().unwrap_or_default(),
-            otp: secret.token(),
+            otp: token,
         },
         Means::Transfer { debtor, date, reference } => Order::FindTransfer {
             bank: debtor.bank,
@@ -465,8 +418,13 @@ fn never_received(payment: &Payment, reply: &RailReply, turn: &Turn) -> Ruling {
 }
 
 /// The bank knows nothing yet; it is asked again later, if it can be.
-fn look_on(payment: &Payment, reply: &RailReply, again: Option<Effect>, turn: &Turn) -> Ruling {
-    let Some(order) = payment.order.after(reply, turn) else { return Ruling::unchanged() };
+pub(super) fn look_on(payment: &Payment, reply: &RailReply, again: Option<Effect>, turn: &Turn) -> Ruling {
+    asked(payment, payment.order.after(reply, turn), again)
+}
+
+/// The record of a question that has decided nothing, if it has changed anything.
+fn asked(payment: &Payment, order: Option<OrderState>, again: Option<Effect>) -> Ruling {
+    let Some(order) = order else { return Ruling::unchanged() };
     let later = Payment { order, ..payment.clone() };
     Ruling::write_then(Draft::changed(Cause::BankAsked, payment, later), again.into_iter().collect())
 }
@@ -474,7 +432,7 @@ fn look_on(payment: &Payment, reply: &RailReply, again: Option<Effect>, turn: &T
 /// The ruling on a reply about a charge that is settled. A transfer was only searched for, so a
 /// reply contradicts nothing.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
-    let is_ordered = payment.means.is_ordered();
+    let is_ordered = payment.means.operation_kinds().0.is_some();
     let order = payment.order.contradicted(CHARGE).noting(CHARGE, &reply.said);
     let said = match (payment.status, &reply.answer) {
         (Status::Failed, RailAnswer::Done { reference })
@@ -512,6 +470,5 @@ fn failed(payment: &Payment, code: String, turn: &Turn) -> Ruling {
 /// The ruling on a bank's reply about an operation that an operator has settled, if it is not a
 /// contradiction.
 pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
-    let Some(order) = payment.order.agreed(operation, reply, turn) else { return Ruling::unchanged() };
-    Ruling::write(Draft::changed(Cause::BankAsked, payment, Payment { order, ..payment.clone() }))
+    asked(payment, payment.order.agreed(operation, reply, turn), None)
 }

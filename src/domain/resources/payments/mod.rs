@@ -15,12 +15,11 @@ mod repeat;
 pub mod reversal;
 pub mod sale;
 
-use crate::decision::{Rules, Ruling, Turn};
-use crate::entities::means::Means;
+use crate::decision::{Ruled, Rules, Ruling, Turn};
 use crate::entities::payment::{CHARGE, Payment, Phase, Status, is_reversal};
 use crate::entities::resource::Resource;
 use crate::ledger::book::Book;
-use crate::rail::{How, Operation, OperationKind, Order, RailReply, Subject};
+use crate::rail::{How, Operation, Order, RailReply, Subject};
 use crate::refusal::Refusal;
 use crate::resources::chargebacks;
 use crate::trace::Trace;
@@ -42,20 +41,20 @@ pub enum Command {
     Reverse,
 }
 
-pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Ruling {
+pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Ruled {
     match (command, payment) {
         (Command::RequestC2p(new), payment) => c2p::request(*new, payment, turn),
         (Command::ExecuteC2p(ask), Some(payment)) => c2p::execute(book, payment, *ask, turn),
         (Command::CancelIntent, Some(payment)) => c2p::give_up(payment),
-        (Command::MakeWay(new), Some(payment)) => match charge::check(book, &new, turn) {
-            Err(refusal) if payment.is_idle_intent() => Ruling::refuse(refusal),
+        (Command::MakeWay(new), Some(payment)) => match charge::new_payment(book, &new, turn) {
+            Err(refusal) if payment.is_idle_intent() => Err(refusal),
             _ => c2p::give_up(payment),
         },
         (Command::Charge(new), None) => charge::create(book, *new, turn),
         (Command::Charge(new), Some(payment)) => repeat::repeat(book, payment, &new),
         (Command::Reverse, Some(payment)) => reversal::reverse(book, payment, turn),
         (Command::ExecuteC2p(_) | Command::CancelIntent | Command::MakeWay(_) | Command::Reverse, None) => {
-            Ruling::refuse(Refusal::NotFound)
+            Err(Refusal::NotFound)
         }
     }
 }
@@ -125,19 +124,14 @@ impl Rules for Payment {
 
 /// An operation of a payment in bolívares; `None` for one that no bank was ordered to carry out.
 fn of_payment(payment: &Payment, n: u16) -> Option<Operation> {
-    let kind = match (&payment.means, n) {
-        (Means::C2p { .. }, n) if is_reversal(n) => OperationKind::C2pReversal,
-        (Means::C2p { .. }, _) => OperationKind::C2p,
-        (Means::Debit { .. }, _) => OperationKind::Debit,
-        (Means::Card { .. }, _) => OperationKind::Card,
-        (Means::Transfer { .. } | Means::Usdt { .. }, _) => return None,
-    };
-    let is_reversal = kind == OperationKind::C2pReversal;
+    let (charge, reversal) = payment.means.operation_kinds();
+    let is_reversal = is_reversal(n) && reversal.is_some();
+    let kind = if is_reversal { reversal? } else { charge? };
     let earlier = payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n);
     let is_newest = is_reversal && n == payment.reversal();
     let since = payment.completed_at.filter(|_| is_reversal).unwrap_or(payment.created_at);
     let denied = if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None };
-    let what = (kind, payment.means.service(), Subject::Payment(payment.id));
+    let what = (kind, payment.method().service(), Subject::Payment(payment.id));
     let sum = (payment.ves.minor(), Currency::Ves);
     Some(Operation {
         code: if is_reversal { denied.filter(|_| is_newest).cloned() } else { payment.failure_code.clone() },

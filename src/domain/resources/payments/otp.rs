@@ -3,7 +3,7 @@
 
 use super::reasons::Reason;
 use crate::cause::Cause;
-use crate::decision::{Draft, Rules, Ruling, Turn};
+use crate::decision::{Draft, Ruled, Rules, Ruling, Turn};
 use crate::entities::means::Debtor;
 use crate::entities::otp::{Otp, Status};
 use crate::entities::payment::REQUEST_OTP;
@@ -26,19 +26,17 @@ pub struct NewOtp {
     pub answer: Option<RailAnswer>,
 }
 
-pub fn decide(_: &Book, otp: Option<&Otp>, new: NewOtp, turn: &Turn<'_>) -> Ruling {
+pub fn decide(_: &Book, otp: Option<&Otp>, new: NewOtp, turn: &Turn<'_>) -> Ruled {
     if otp.is_some() {
-        return Ruling::refuse(Refusal::NotFound);
+        return Err(Refusal::NotFound);
     }
     let NewOtp { id, debtor, amount, answer } = new;
     // A bank that has answered already may be called, whatever became of others' calls meanwhile.
     let terms = turn.terms(Service::Debit, None);
-    if let (None, Err(refusal)) = (&answer, terms.may_send()) {
-        return Ruling::refuse(refusal);
+    if answer.is_none() {
+        terms.may_send()?;
     }
-    if let Err(refusal) = terms.carries(amount, "monto") {
-        return Ruling::refuse(refusal);
-    }
+    terms.carries(amount, "monto")?;
     let otp = Otp {
         id,
         status: Status::Pending,
@@ -53,15 +51,16 @@ pub fn decide(_: &Book, otp: Option<&Otp>, new: NewOtp, turn: &Turn<'_>) -> Ruli
         settled_at: None,
     };
     match answer {
-        None => {}
+        None => {
+            let effect = order(EntityId::otp(id), &debtor, amount, turn);
+            Ok(Ruling::write_then(Draft::created(Cause::OtpRequested, otp), vec![effect]))
+        }
         Some(RailAnswer::Done { reference }) => {
             let (status, settled_at) = (Status::Completed, Some(turn.now));
             let sent = Otp { status, reference, settled_at, kept: None, ..otp };
-            return Ruling::write(Draft::created(Cause::OtpRequested, sent));
+            Ok(Ruling::write(Draft::created(Cause::OtpRequested, sent)))
         }
-        Some(RailAnswer::Refused { code }) => {
-            return Ruling::refuse(PaymentRefusal::OtpRefused { failure_code: code });
-        }
+        Some(RailAnswer::Refused { code }) => Err(PaymentRefusal::OtpRefused { failure_code: code }.into()),
         // No code can be promised: the caller may ask for one again, as it moves no money.
         Some(
             RailAnswer::Waiting
@@ -70,12 +69,8 @@ pub fn decide(_: &Book, otp: Option<&Otp>, new: NewOtp, turn: &Turn<'_>) -> Ruli
             | RailAnswer::NeverReceived
             | RailAnswer::NotSent
             | RailAnswer::NotAsked,
-        ) => {
-            return Ruling::refuse(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS });
-        }
+        ) => Err(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS }),
     }
-    let effect = order(EntityId::otp(id), &debtor, amount, turn);
-    Ruling::write_then(Draft::created(Cause::OtpRequested, otp), vec![effect])
 }
 
 /// The request that the bank send the payer a code.

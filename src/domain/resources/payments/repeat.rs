@@ -2,9 +2,7 @@
 //! it (`docs/contract.md, 5.15`).
 
 use super::charge::NewCharge;
-use crate::bank_names::without_zeros;
-use crate::decision::Ruling;
-use crate::entities::means::{Debtor, Means};
+use crate::decision::{Ruled, Ruling, differing};
 use crate::entities::payment::{Payment, Status};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
@@ -16,28 +14,26 @@ use crate::values::time::Timestamp;
 const REPEAT_MS: i64 = 10 * 60 * 1000;
 
 /// The ruling on a charge about the newest payment on its reference.
-pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Ruling {
+pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Ruled {
     let differs = differs(payment, again);
     if differs.contains(&"merchantId") && sellers::is_unknown(book, again.marketplace) {
-        return Ruling::refuse(Refusal::NotFound);
+        return Err(Refusal::NotFound);
     }
     ruling(payment, differs)
 }
 
 /// The ruling on what is asked for under the reference of a payment, and differs from it in these members.
-pub(super) fn ruling(payment: &Payment, differs: Vec<&'static str>) -> Ruling {
+pub(super) fn ruling(payment: &Payment, differs: Vec<&'static str>) -> Ruled {
     let existing = payment.id;
     match payment.status {
         Status::Pending | Status::Completed | Status::Failed | Status::Canceled if differs.is_empty() => {
-            Ruling::unchanged()
+            Ok(Ruling::unchanged())
         }
         // One that is over by now was not when this was asked for.
         Status::Pending | Status::Failed | Status::Canceled => {
-            Ruling::refuse(PaymentRefusal::PaymentInProgress { existing })
+            Err(PaymentRefusal::PaymentInProgress { existing }.into())
         }
-        Status::Completed | Status::Reversed => {
-            Ruling::refuse(Refusal::ExternalRefConflict { existing, differs })
-        }
+        Status::Completed | Status::Reversed => Err(Refusal::ExternalRefConflict { existing, differs }),
     }
 }
 
@@ -48,73 +44,27 @@ impl Payment {
     }
 
     /// The instant until which a charge without a key is a repeat of this attempt, which failed; none of
-    /// one with another code or card. A transfer is looked for at each call.
+    /// one with another code or card.
     pub fn is_repeated_until(&self, again: &NewCharge) -> Option<Timestamp> {
-        let same_secret = match (&self.means, &again.means) {
-            (Means::Card { .. }, _) => true,
-            (Means::Debit { code_mark, .. }, Means::Debit { code_mark: other, .. }) => code_mark == other,
-            (Means::Debit { .. } | Means::C2p { .. } | Means::Transfer { .. } | Means::Usdt { .. }, _) => {
-                false
-            }
-        };
-        let failed_at = self.failed_at.filter(|_| same_secret && self.is_asked_for_by(again))?;
-        Some(failed_at.plus_ms(REPEAT_MS))
+        let is_repeat = self.means.has_same_secret(&again.means) && self.is_asked_for_by(again);
+        Some(self.failed_at.filter(|_| is_repeat)?.plus_ms(REPEAT_MS))
     }
 }
 
 /// The names of the members in which a repeat differs (`docs/contract.md, 1.7`).
 fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
-    let mut differs = Vec::new();
-    let mut compare = |name, same: bool| {
-        if !same {
-            differs.push(name);
-        }
-    };
-    compare("method", payment.method() == again.means.method());
-    compare(again.price.field(), again.price.is_of(payment));
-    // Payments by different means differ in the method.
-    match &payment.means {
-        Means::Card { mark, .. } => {
-            if let Means::Card { mark: other, .. } = &again.means {
-                compare("card", mark == other);
-            }
-        }
-        Means::Debit { debtor, name, .. } => {
-            if let Means::Debit { debtor: other, name: other_name, .. } = &again.means {
-                compare_debtors(&mut compare, debtor, other, ["banco", "telefono", "cedula"]);
-                compare("nombre", name == other_name);
-            }
-        }
-        Means::Transfer { debtor, date, reference } => {
-            if let Means::Transfer { debtor: other, date: other_date, reference: other_reference } =
-                &again.means
-            {
-                compare("reference", without_zeros(reference) == without_zeros(other_reference));
-                compare_debtors(&mut compare, debtor, other, ["bankCode", "phone", "debtorId"]);
-                compare("date", date == other_date);
-            }
-        }
-        // Payments by these means are not charges: C2P has an intent, and USDT come without a
-        // request.
-        Means::C2p { .. } | Means::Usdt { .. } => {}
-    }
-    compare(again.means.description_field(), payment.description == again.description);
-    let (before, is) = (
-        payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent)),
-        again.marketplace,
-    );
-    compare("merchantId", before.map(|(merchant, _)| merchant) == is.map(|(merchant, _)| merchant));
-    compare("applicationFeePercent", before.map(|(_, percent)| percent) == is.map(|(_, percent)| percent));
-    differs
-}
-
-fn compare_debtors(
-    compare: &mut impl FnMut(&'static str, bool),
-    one: &Debtor,
-    other: &Debtor,
-    [bank, phone, id]: [&'static str; 3],
-) {
-    compare(bank, one.bank == other.bank);
-    compare(phone, one.phone == other.phone);
-    compare(id, one.id == other.id);
+    let (sold, sells) = (payment.marketplace.as_ref(), again.marketplace);
+    let merchant = sold.map(|sale| sale.merchant) != sells.map(|(merchant, _)| merchant);
+    let percent = sold.map(|sale| sale.commission_percent) != sells.map(|(_, percent)| percent);
+    let mut fields = vec![
+        ("method", payment.method() != again.means.method()),
+        (again.price.field(), !again.price.is_of(payment)),
+    ];
+    fields.extend(payment.means.differs(&again.means));
+    fields.extend([
+        (again.means.description_field(), payment.description != again.description),
+        ("merchantId", merchant),
+        ("applicationFeePercent", percent),
+    ]);
+    differing(fields)
 }

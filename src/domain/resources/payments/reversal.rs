@@ -1,17 +1,19 @@
 //! Reversals of C2P payments: the money is set aside, the bank is asked, and only then the money
 //! goes back (`docs/contract.md, 5.10`).
 
-use super::charge::agreed;
+use super::charge::{agreed, look_on};
 use super::sale;
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
+use crate::decision::{Draft, Ruled, Ruling, Turn};
 use crate::entities::means::{Debtor, Means};
-use crate::entities::payment::{Aside, CHARGE, EarlierReversal, Payment, Phase, REVERSALS_MAX, Status};
-use crate::ledger::Ledger;
+use crate::entities::payment::{CHARGE, EarlierReversal, Payment, Phase, REVERSALS_MAX, Status};
+use crate::entities::sale::{Aside, Part, Taken};
+use crate::ledger::Account;
 use crate::ledger::book::Book;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::refusal::{PaymentRefusal, Refusal};
-use crate::resources::collections::set_aside::{Giver, SetAside};
+use crate::resources::collections::sale::HOLD_MS;
+use crate::resources::collections::set_aside::SetAside;
 use crate::trace::OrderState;
 use crate::values::ids::EntityId;
 use crate::values::money::Currency;
@@ -33,48 +35,36 @@ pub fn barred(payment: &Payment, now: Timestamp) -> Option<PaymentRefusal> {
     let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
         return Some(PaymentRefusal::NotCompleted);
     };
-    if now >= completed_at.plus_ms(sale::HOLD_MS) {
+    if now >= completed_at.plus_ms(HOLD_MS) {
         return Some(PaymentRefusal::ReversalWindowExpired);
     }
     (payment.reversals >= REVERSALS_MAX).then_some(PaymentRefusal::NotReversible)
 }
 
-pub fn reverse(book: &Book, payment: &Payment, turn: &Turn) -> Ruling {
+pub fn reverse(book: &Book, payment: &Payment, turn: &Turn) -> Ruled {
     if let Some(refusal) = barred(payment, turn.now) {
-        return Ruling::refuse(refusal);
+        return Err(refusal.into());
     }
-    let Some(debtor) = payment.debtor() else {
-        return Ruling::refuse(PaymentRefusal::NotReversible);
-    };
-    if let Err(refusal) =
-        turn.terms(Service::C2p, order(payment, debtor, How::Ask, turn).order.bank_call()).may_send()
-    {
-        return Ruling::refuse(refusal);
-    }
-    let aside = match set_aside(book, payment) {
-        Ok(aside) => aside,
-        Err(refusal) => return Ruling::refuse(refusal),
-    };
+    let debtor = payment.debtor().ok_or(PaymentRefusal::NotReversible)?;
+    turn.terms(Service::C2p, order(payment, debtor, How::Ask, turn).order.bank_call()).may_send()?;
+    let aside = set_aside(book, payment)?;
     // The reversal is an operation of its own: for one that it refused, the bank might repeat its
     // refusal, or take it for sent twice.
-    let Some(reversals) = payment.reversals.checked_add(1) else {
-        return Ruling::refuse(PaymentRefusal::NotReversible);
-    };
+    let reversals = payment.reversals.checked_add(1).ok_or(PaymentRefusal::NotReversible)?;
     let made = |reference| Box::new(EarlierReversal { operation: payment.reversal(), reference });
     let mut reversing = Payment {
-        phase: Phase::Reversing { aside },
+        phase: Phase::Reversing { aside: aside.clone() },
         kept: turn.keep.clone(),
         reversals,
         reversal_ref: None,
         earlier_reversal: payment.reversal_ref.clone().map(made).or_else(|| payment.earlier_reversal.clone()),
         ..payment.clone()
     };
-    reversing.order = payment.order.followed_by(OrderState::sent(reversing.reversal(), turn));
+    reversing.order = payment.order.followed_by(OrderState::first(reversing.reversal(), false, turn));
     let effect = order(&reversing, debtor, How::Send, turn);
-    let mut draft = Draft::new(Cause::ReversalBegun);
-    aside_of(payment, aside).begin(&mut draft);
-    draft.change(payment, reversing);
-    Ruling::write_then(draft, vec![effect])
+    let mut draft = Draft::changed(Cause::ReversalBegun, payment, reversing);
+    aside_of(payment, &aside).begin(&mut draft);
+    Ok(Ruling::write_then(draft, vec![effect]))
 }
 
 /// The parts that tenant and seller give: first the rest of the sale's own holds, then the
@@ -84,43 +74,36 @@ fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
     // what the sale left it.
     let net = payment.net().and_then(|net| net.minus(payment.platform_fee())).unwrap_or_default().minor();
     let share = payment.marketplace.as_ref().and_then(|sale| sale.seller_net).unwrap_or_default().minor();
-    let account = book.account(Currency::Ves);
-    let from_hold = payment.available_at.map_or(0, |at| account.held_for(at, payment.id)).min(net - share);
-    let from_available = net - share - from_hold;
-    if from_available > 0 && from_available > book.spendable(Currency::Ves) {
-        return Err(Refusal::InsufficientBalance { available: book.available() });
+    let refusal = || Refusal::InsufficientBalance { available: book.available() };
+    let own = take(book.account(Currency::Ves), payment, payment.available_at, net - share);
+    if own.from_available > 0 && own.from_available > book.spendable(Currency::Ves) {
+        return Err(refusal());
     }
-    let mut aside = Aside { from_hold, from_available, seller_from_hold: 0, seller_from_available: 0 };
-    if let Some(sale) = &payment.marketplace
-        && let Some(seller) = book.sellers.get(&sale.merchant)
-    {
-        aside.seller_from_hold = sale
-            .seller_available_at
-            .map_or(0, |at| seller.account(Currency::Ves).held_for(at, payment.id))
-            .min(share);
-        aside.seller_from_available = share - aside.seller_from_hold;
-        if aside.seller_from_available > 0
-            && aside.seller_from_available > seller.account(Currency::Ves).free()
-        {
-            return Err(Refusal::InsufficientBalance { available: book.available() });
-        }
+    let sale = payment.marketplace.as_ref();
+    let seller = sale.and_then(|sale| Some((sale, book.sellers.get(&sale.merchant)?)));
+    let Some((sale, seller)) = seller else { return Ok(Aside { own, sellers: Taken::default() }) };
+    let account = seller.account(Currency::Ves);
+    let sellers = take(account, payment, sale.seller_available_at, share);
+    if sellers.from_available > 0 && sellers.from_available > account.free() {
+        return Err(refusal());
     }
-    Ok(aside)
+    Ok(Aside { own, sellers })
 }
 
-fn aside_of(payment: &Payment, aside: Aside) -> SetAside {
-    let giver = |ledger, available_at: Option<Timestamp>, from_hold, from_available| Giver {
-        ledger,
-        from_holds: available_at.map(|at| (at, payment.id, from_hold)).into_iter().collect(),
-        total: from_hold + from_available,
+/// The parts of `minor` that come from the rest of the sale's own hold and from the available balance.
+fn take(account: &Account, payment: &Payment, held_until: Option<Timestamp>, minor: i64) -> Taken {
+    let part = |release_at| {
+        let minor = account.held_for(release_at, payment.id).min(minor);
+        Part { release_at, hold: payment.id, minor }
     };
-    let own = giver(Ledger::Tenant, payment.available_at, aside.from_hold, aside.from_available);
-    let seller = payment.marketplace.as_ref().map(|sale| {
-        let (from_hold, from_available) = (aside.seller_from_hold, aside.seller_from_available);
-        giver(Ledger::Seller(sale.merchant), sale.seller_available_at, from_hold, from_available)
-    });
-    let givers = std::iter::once(own).chain(seller).collect();
-    SetAside { currency: Currency::Ves, payment: payment.id, givers }
+    let from_holds: Vec<Part> = held_until.map(part).into_iter().collect();
+    let from_available = minor - from_holds.iter().map(|part| part.minor).sum::<i64>();
+    Taken { from_holds, from_available }
+}
+
+fn aside_of<'a>(payment: &Payment, money: &'a Aside) -> SetAside<'a> {
+    let seller = payment.marketplace.as_ref().map(|sale| sale.merchant);
+    SetAside { currency: Currency::Ves, payment: payment.id, seller, money }
 }
 
 fn order(payment: &Payment, debtor: &Debtor, how: How, turn: &Turn) -> Effect {
@@ -141,7 +124,7 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
 
 /// The ruling on the bank's reply. A reply about an earlier try moves no money.
 pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
-    let (&Phase::Reversing { aside }, Some(debtor)) = (&payment.phase, payment.debtor()) else {
+    let (Phase::Reversing { aside }, Some(debtor)) = (&payment.phase, payment.debtor()) else {
         return contradicted(payment, reply, turn);
     };
     if reply.operation != payment.id.operation(payment.reversal()) {
@@ -174,16 +157,12 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             | RailAnswer::NotAsked
             | RailAnswer::NotSent,
             _,
-        ) => {
-            let Some(order) = payment.order.after(&reply, turn) else { return Ruling::unchanged() };
-            let later = Payment { order, ..payment.clone() };
-            Ruling::write(Draft::changed(Cause::BankAsked, payment, later))
-        }
+        ) => look_on(payment, &reply, None, turn),
     }
 }
 
 /// The reversal was not made: what was set aside goes back where it came from.
-fn put_back(book: &Book, payment: &Payment, aside: Aside, turn: &Turn) -> Draft {
+fn put_back(book: &Book, payment: &Payment, aside: &Aside, turn: &Turn) -> Draft {
     let mut restored = Payment { phase: Phase::Idle, kept: None, ..payment.clone() };
     restored.order.stop();
     let mut draft = Draft::changed(Cause::ReversalRefused, payment, restored);
@@ -196,8 +175,7 @@ fn put_back(book: &Book, payment: &Payment, aside: Aside, turn: &Turn) -> Draft 
 /// or that it refused one which it made. No money moves by it.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (operation, newest) = (reply.operation.entity_and_operation().1, payment.reversal());
-    let noted = payment.noting(operation, &reply.said);
-    let payment = &*noted;
+    let payment = &payment.noting(operation, &reply.said);
     let order = payment.order.contradicted(operation);
     let said = match (payment.status, &reply.answer, &payment.phase) {
         (Status::Completed, RailAnswer::Done { reference }, Phase::Idle)
@@ -219,7 +197,7 @@ fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     Ruling::write(Draft::changed(Cause::OperationContradicted, payment, said))
 }
 
-fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Ruling {
+fn reversed(book: &Book, payment: &Payment, aside: &Aside, reference: String, turn: &Turn) -> Ruling {
     let mut reversed = Payment {
         status: Status::Reversed,
         phase: Phase::Idle,
@@ -233,8 +211,7 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
     let sale = sale::of_payment(payment);
     sale.give_back(&mut draft, "payment reversed");
     aside_of(payment, aside).end(&mut draft, book);
-    let from_seller = aside.seller_from_hold + aside.seller_from_available;
-    sale.given_back(&mut draft, book, from_seller, payment.kept.clone());
+    sale.given_back(&mut draft, book, aside.sellers.total(), payment.kept.clone());
     Ruling::write(draft)
 }
 
@@ -243,7 +220,7 @@ mod tests {
     use super::*;
     use crate::entities::Entity;
     use crate::entities::payment::{REVERSE, REVERSE_AGAIN};
-    use crate::ledger::Posting;
+    use crate::ledger::Ledger;
     use crate::record::Record;
     use crate::resources::operations;
     use crate::resources::payments::charge::Figured;
@@ -297,7 +274,7 @@ mod tests {
     fn book() -> Book {
         let mut book = Book::default();
         let mut draft = Draft::new(Cause::Funded);
-        draft.post(Posting { ledger: Ledger::Tenant, currency: Currency::Ves, minor: 1_000_000, row: None });
+        draft.post((Currency::Ves, 1_000_000), (Ledger::Tenant, None), (Ledger::Operator, None));
         let record = Record { seed: 1, first_event: 1, ..draft.record };
         book.evolve(&record, NOW);
         book
@@ -309,7 +286,7 @@ mod tests {
     }
 
     fn begins(payment: &Payment) -> (Payment, Vec<u16>) {
-        after(reverse(&book(), payment, &turn()), payment)
+        after(reverse(&book(), payment, &turn()).unwrap_or_else(Ruling::refuse), payment)
     }
 
     fn refused() -> RailAnswer {
@@ -382,19 +359,18 @@ mod tests {
         let refused_by_operator = hears(&first, REVERSE, refused());
         let mut settled = refused_by_operator;
         settled.order.ask_on(&turn());
-        let ruling = reverse(&book(), &settled, &turn());
-        assert!(ruling.record.is_none() && ruling.effects.is_empty());
-        assert_eq!(ruling.refusal, Some(PaymentRefusal::ReversalInProgress.into()));
+        let refusal = reverse(&book(), &settled, &turn()).err();
+        assert_eq!(refusal, Some(PaymentRefusal::ReversalInProgress.into()));
         // The bank agrees, and nobody asks about the first any more.
         let agreed = hears(&settled, REVERSE, refused());
         assert_eq!((&agreed.phase, begins(&agreed).1), (&Phase::Idle, vec![REVERSE_AGAIN]));
         // A charge that is asked on about is in nobody's way, and what was given back is not completed.
-        let mut of_charge = Payment { order: OrderState::sent(CHARGE, &turn()), ..completed() };
+        let mut of_charge = Payment { order: OrderState::first(CHARGE, false, &turn()), ..completed() };
         of_charge.order.ask_on(&turn());
         assert_eq!(begins(&of_charge).1, [REVERSE]);
         let reversed = Payment { status: Status::Reversed, ..settled };
-        let ruling = reverse(&book(), &reversed, &turn());
-        assert_eq!(ruling.refusal, Some(PaymentRefusal::NotCompleted.into()));
+        let refusal = reverse(&book(), &reversed, &turn()).err();
+        assert_eq!(refusal, Some(PaymentRefusal::NotCompleted.into()));
     }
 
     #[test]

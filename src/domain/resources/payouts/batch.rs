@@ -2,10 +2,10 @@
 //! that the items before left. Each item becomes a payout of its own; a refused item is answered in
 //! its place, and its reference stays free (`docs/contract.md, 7.9`).
 
-use super::{NewPayout, Receiver, afford, conflict, debit, prepare};
+use super::{NewPayout, Receiver, afford, debit, prepare, same};
 use crate::cause::Cause;
 use crate::codec::stored;
-use crate::decision::{Draft, Ruling, Turn};
+use crate::decision::{Draft, Ruled, Ruling, Turn, repeated};
 use crate::entities::Entity;
 use crate::entities::batch::{Asked, Batch, ItemEnd};
 use crate::entities::payout::Payout;
@@ -35,9 +35,7 @@ impl Asked {
     fn of(item: &NewPayout) -> Asked {
         let (merchant, method) = match item.receiver {
             Receiver::Merchant { merchant, method, .. } => (Some(merchant), method),
-            Receiver::Credit(_) | Receiver::Change { .. } | Receiver::Account { .. } | Receiver::Own => {
-                (None, None)
-            }
+            _ => (None, None),
         };
         Asked { merchant, method, amount: item.amount, concept: item.concept.clone() }
     }
@@ -80,91 +78,65 @@ pub enum Command {
     Answered { kept: Arc<KeepRef>, status: u16, body: Vec<u8> },
 }
 
-pub fn decide(book: &Book, batch: Option<&Batch>, command: Command, turn: &Turn<'_>) -> Ruling {
+pub fn decide(book: &Book, batch: Option<&Batch>, command: Command, turn: &Turn<'_>) -> Ruled {
     match (command, batch) {
         (Command::Pay(new), None) => create(book, *new, turn),
-        (Command::Pay(new), Some(batch)) => repeat(batch, &new),
-        (Command::Answered { kept, status, body }, Some(_)) => answered(kept, status, body),
-        (Command::Answered { .. }, None) => Ruling::refuse(Refusal::NotFound),
+        (Command::Pay(new), Some(batch)) => repeated(batch.id, [("items", batch.mark != new.mark)]),
+        // When all items have ended or the caller's time is over.
+        (Command::Answered { kept, status, body }, Some(_)) => {
+            let mut draft = Draft::new(Cause::BatchAnswered);
+            draft.replaces_kept = Some(kept);
+            draft.answer = Some((status, body));
+            Ok(Ruling::write(draft))
+        }
+        (Command::Answered { .. }, None) => Err(Refusal::NotFound),
     }
-}
-
-/// The ruling on a known reference: unchanged for the same items, a conflict for others.
-pub fn repeat(batch: &Batch, again: &NewBatch) -> Ruling {
-    if batch.mark == again.mark {
-        return Ruling::unchanged();
-    }
-    Ruling::refuse(Refusal::ExternalRefConflict { existing: batch.id, differs: vec!["items"] })
 }
 
 /// Debits the items that may be paid, and has the bank pay them.
-pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
-    if let Err(refusal) = turn.terms(Service::Payouts, None).may_queue() {
-        return Ruling::refuse(refusal);
-    }
+fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruled {
+    turn.terms(Service::Payouts, None).may_queue()?;
     let NewBatch { id, external_ref, mark, items, known: mut payouts, explain } = new;
     let mut draft = Draft::new(Cause::BatchCreated);
     let mut effects = Vec::new();
     let mut left = book.spendable(Currency::Ves);
     let mut places = Vec::with_capacity(items.len());
     for item in items {
-        places.push(match item {
+        let item = match item {
+            NewItem::Sound(item) => item,
             NewItem::Bad { external_ref, error, canonical: _ } => {
-                ItemEnd::Refused { external_ref, code: "invalid_data".to_owned(), error, asked: None }
+                let code = "invalid_data".to_owned();
+                places.push(ItemEnd::Refused { external_ref, code, error, asked: None });
+                continue;
             }
-            NewItem::Sound(item) => {
-                let (reference, asked) = (item.external_ref.clone(), Asked::of(&item));
-                let decided = match payouts.get(&reference).map(|known| &**known) {
-                    Some(Entity::Payout(payout)) => {
-                        conflict(book, payout, &item).map_or(Ok((payout.id, None)), Err)
-                    }
-                    _ => prepare(book, item, turn).and_then(|payout| {
-                        left = afford(&payout, left)?;
-                        Ok((payout.id, Some(Payout { batch: Some(id), ..payout })))
-                    }),
-                };
-                match decided {
-                    Ok((payout, new)) => {
-                        if let Some(new) = new {
-                            effects.push(debit(&mut draft, new, turn));
-                            payouts.extend(
-                                draft
-                                    .record
-                                    .entities
-                                    .last()
-                                    .map(|written| (reference, Arc::clone(&written.state))),
-                            );
-                        }
-                        ItemEnd::Payout(payout)
-                    }
-                    Err(refusal) => {
-                        let (code, error) = explain(&refusal);
-                        ItemEnd::Refused {
-                            external_ref: Some(reference.as_str().to_owned()),
-                            code: code.to_owned(),
-                            error,
-                            asked: Some(asked),
-                        }
-                    }
-                }
-            }
-        });
+        };
+        let (reference, asked) = (item.external_ref.clone(), Asked::of(&item));
+        let decided = match payouts.get(&reference).map(|known| &**known) {
+            Some(Entity::Payout(payout)) => same(book, payout, &item).map(|()| payout.id),
+            _ => prepare(book, item, turn).and_then(|payout| {
+                left = afford(&payout, left)?;
+                let id_of = payout.id;
+                effects.push(debit(&mut draft, Payout { batch: Some(id), ..payout }, turn));
+                let written = draft.record.entities.last();
+                payouts.extend(written.map(|written| (reference.clone(), Arc::clone(&written.state))));
+                Ok(id_of)
+            }),
+        };
+        places.push(decided.map_or_else(
+            |refusal| {
+                let (code, error) = explain(&refusal);
+                let (external_ref, code) = (Some(reference.as_str().to_owned()), code.to_owned());
+                ItemEnd::Refused { external_ref, code, error, asked: Some(asked) }
+            },
+            ItemEnd::Payout,
+        ));
     }
     let batch =
         Batch { id, external_ref, mark, items: places, livemode: turn.livemode, created_at: turn.now };
     // The first is the one that the command was for.
     draft.record.entities.insert(0, Written { state: Arc::new(batch.into()), indexed: None });
     draft.related = payouts.into_values().collect();
-    Ruling::write_then(draft, effects)
-}
-
-/// Keeps the final answer to a request for a batch, given when all items have ended or the caller's
-/// time is over.
-pub fn answered(kept: Arc<KeepRef>, status: u16, body: Vec<u8>) -> Ruling {
-    let mut draft = Draft::new(Cause::BatchAnswered);
-    draft.replaces_kept = Some(kept);
-    draft.answer = Some((status, body));
-    Ruling::write(draft)
+    Ok(Ruling::write_then(draft, effects))
 }
 
 #[cfg(test)]
@@ -212,8 +184,8 @@ mod tests {
         let mut book = Book::default();
         book.accounts.entry(Currency::Ves).or_default().net = money;
         let turn = Turn::at(Timestamp::from_unix_ms(1));
-        let Ruling { record: draft, refusal, effects } = create(&book, batch(items), &turn);
-        assert_eq!(refusal, None);
+        let ruling = create(&book, batch(items), &turn).ok().expect("decided");
+        let Ruling { record: draft, effects, .. } = ruling;
         let draft = draft.expect("a record");
         let Entity::Batch(batch) = &*draft.record.entities[0].state else { panic!("the batch comes first") };
         let codes = batch

@@ -7,7 +7,7 @@ use crate::entities::Entity;
 use crate::entities::resource::Resource;
 use crate::events::EventKind;
 use crate::kept::KeepRef;
-use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::ledger::{Ledger, MovementKind, Row};
 use crate::rail::{Effect, How, RailAnswer, RailReply};
 use crate::trace::{OrderState, Said, Trace};
 use crate::values::ids::EntityId;
@@ -22,64 +22,40 @@ pub enum PayoutEnd {
     Failed(String),
 }
 
-/// An amount of a payout. The payer's posting has a movement, the other side's none.
-pub struct Amount<'a> {
-    pub minor: i64,
-    pub against: Ledger,
-    pub kind: MovementKind,
-    pub description: &'a str,
-}
-
 /// A payout over a rail, as far as its life depends on its currency.
 pub trait Payout: Resource + Clone + Into<Entity> {
-    /// Whether it was sent, or waits for its turn, and its outcome is open.
-    fn is_sent(&self) -> bool;
-
-    fn order(&self) -> &OrderState;
-
-    fn order_mut(&mut self) -> &mut OrderState;
-
-    /// The rail's reference, and the code with which it refused. One that has both is contradicted.
-    fn words_mut(&mut self) -> (&mut Option<String>, &mut Option<String>);
+    /// Its order, the rail's reference, and the code with which that refused. One that has both is contradicted.
+    fn at_rail_mut(&mut self) -> (&mut OrderState, &mut Option<String>, &mut Option<String>);
 
     /// Gives it its end; returns what happened, and the kept answer that this replaces.
     fn end(&mut self, is_completed: bool, now: Timestamp) -> (Cause, EventKind, Option<Arc<KeepRef>>);
 
-    fn give_back(&self, draft: &mut Draft);
+    /// Posts the amount and the fee; `sign` −1 takes them from the payer, 1 gives them back.
+    fn post(&self, draft: &mut Draft, sign: i64, kinds: [MovementKind; 2]);
 
     fn call(&self, how: How, turn: &Turn<'_>) -> Effect;
 }
 
-/// Posts both sides of the amounts of a payout. `sign` −1 takes them from the payer, 1 gives them
-/// back.
+/// Posts both sides of the amounts of a payout, each with what it goes to and in what words. `sign` −1 takes them
+/// from the payer, 1 gives them back.
 pub fn post(
     draft: &mut Draft,
-    (subject, external_ref): (EntityId, &ExternalRef),
-    (payer, currency): (Ledger, Currency),
+    (subject, external_ref, (payer, currency)): (EntityId, &ExternalRef, (Ledger, Currency)),
     sign: i64,
-    amounts: &[Amount<'_>],
+    amounts: &[(i64, Ledger, MovementKind, &str)],
 ) {
-    for amount in amounts {
-        let row = Row {
-            kind: amount.kind,
-            subject: Some(subject),
-            chargeback: None,
-            external_ref: Some(external_ref.clone()),
-            description: amount.description.to_owned(),
-            available_at: None,
-        };
-        let (minor, row) = (sign * amount.minor, Some(Box::new(row)));
-        draft.post(Posting { ledger: payer, currency, minor, row });
-        draft.post(Posting { ledger: amount.against, currency, minor: -minor, row: None });
+    for (minor, against, kind, words) in amounts {
+        let row = Row { external_ref: Some(external_ref.clone()), ..Row::new(*kind, subject, words) };
+        draft.post((currency, sign * minor), (payer, Some(row)), (*against, None));
     }
 }
 
 /// Ends a payout, with what its rail said besides; if it failed, the same record credits the money again.
 pub fn settle<P: Payout>(payout: &P, end: PayoutEnd, said: &Said, turn: &Turn<'_>) -> Ruling {
     let mut settled = payout.clone();
-    settled.order_mut().trace.note(said);
-    settled.order_mut().stop();
-    let (reference, code) = settled.words_mut();
+    let (order, reference, code) = settled.at_rail_mut();
+    order.trace.note(said);
+    order.stop();
     let of_all = match end {
         PayoutEnd::Completed(word) => {
             *reference = Some(word);
@@ -91,23 +67,25 @@ pub fn settle<P: Payout>(payout: &P, end: PayoutEnd, said: &Said, turn: &Turn<'_
         }
     };
     let (cause, event, kept) = settled.end(of_all == EventKind::PayoutCompleted, turn.now);
+    let settled: Entity = settled.into();
+    let id = settled.id();
     let mut draft = Draft::changed(cause, payout, settled);
     if of_all == EventKind::PayoutFailed {
-        payout.give_back(&mut draft);
+        payout.post(&mut draft, 1, [MovementKind::PayoutReversal; 2]);
     }
-    draft.event(event, payout.entity_id());
+    draft.event(event, id);
     // Payouts in USDT have events of their own besides those of all payouts.
     if event != of_all {
-        draft.event(of_all, payout.entity_id());
+        draft.event(of_all, id);
     }
     draft.replaces_kept = kept;
     Ruling::write(draft)
 }
 
 /// The rail is to be asked, or its queue to be given what should be in it.
-pub fn deadline<P: Payout>(payout: &P, turn: &Turn<'_>) -> Ruling {
-    let how = if payout.is_sent() && payout.order().trace.is_queued() { How::Offer } else { How::Ask };
-    match payout.order().next_look {
+pub fn deadline<P: Payout>(payout: &P, is_open: bool, order: &OrderState, turn: &Turn<'_>) -> Ruling {
+    let how = if is_open && order.trace.is_queued() { How::Offer } else { How::Ask };
+    match order.next_look {
         Some(_) => Ruling::effects(vec![payout.call(how, turn)]),
         None => Ruling::unchanged(),
     }
@@ -115,15 +93,12 @@ pub fn deadline<P: Payout>(payout: &P, turn: &Turn<'_>) -> Ruling {
 
 /// The turn of the payout has come: one record says that it is being sent, so that it is not sent
 /// again after a crash.
-pub fn begin<P: Payout>(payout: &P, turn: &Turn<'_>) -> Ruling {
-    if !payout.is_sent() || !payout.order().trace.is_queued() {
+pub fn begin<P: Payout>(payout: &P, is_open: bool, order: &OrderState, turn: &Turn<'_>) -> Ruling {
+    if !is_open || !order.trace.is_queued() {
         return Ruling::unchanged();
     }
-    let order = OrderState {
-        next_look: Some(turn.first_look()),
-        trace: Trace::sent(turn.now),
-        ..payout.order().clone()
-    };
+    let (next_look, trace) = (Some(turn.first_look()), Trace::sent(turn.now));
+    let order = OrderState { next_look, trace, ..order.clone() };
     changed(Cause::OrderBegun, payout, order, Some(How::Send), turn)
 }
 
@@ -136,18 +111,23 @@ fn changed<P: Payout>(
     turn: &Turn<'_>,
 ) -> Ruling {
     let mut after = payout.clone();
-    *after.order_mut() = order;
+    *after.at_rail_mut().0 = order;
     let effects = how.map(|how| after.call(how, turn)).into_iter().collect();
     Ruling::write_then(Draft::changed(cause, payout, after), effects)
 }
 
-/// The rail's words. A second answer finds the payout settled and moves no money; the opposite of
+/// The rail's words. `is_open` is whether it was sent, or waits for its turn, and its outcome is open. A second answer finds the payout settled and moves no money; the opposite of
 /// the first is written down.
-pub fn on_rail_reply<P: Payout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> Ruling {
-    if !payout.is_sent() {
-        return contradict(payout, reply, turn);
+pub fn on_rail_reply<P: Payout>(
+    payout: &P,
+    is_open: bool,
+    order: &OrderState,
+    reply: RailReply,
+    turn: &Turn<'_>,
+) -> Ruling {
+    if !is_open {
+        return contradict(payout, order, reply, turn);
     }
-    let order = payout.order();
     let (order, how) = match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
             let end = PayoutEnd::Completed(reference.clone().unwrap_or_default());
@@ -183,23 +163,23 @@ pub fn on_rail_reply<P: Payout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -
 
 /// The ruling on a reply about a payout that is settled: what contradicts its end is written down, and another
 /// word tells whether the rail agrees with an operator.
-fn contradict<P: Payout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+fn contradict<P: Payout>(payout: &P, before: &OrderState, reply: RailReply, turn: &Turn<'_>) -> Ruling {
     let mut said = payout.clone();
-    let was_sent = payout.order().sends > 0;
-    let (reference, code) = said.words_mut();
+    let was_sent = before.sends > 0;
+    let (order, reference, code) = said.at_rail_mut();
     match &reply.answer {
         RailAnswer::Done { reference: word } if was_sent && reference.is_none() => {
             *reference = Some(word.clone().unwrap_or_default());
         }
         RailAnswer::Refused { code: word } if was_sent && code.is_none() => *code = Some(word.clone()),
         _ => {
-            return match payout.order().agreed(payout.order().operation, &reply, turn) {
+            return match before.agreed(before.operation, &reply, turn) {
                 Some(order) => changed(Cause::BankAsked, payout, order, None, turn),
                 None => Ruling::unchanged(),
             };
         }
     }
-    said.order_mut().stop();
-    said.order_mut().trace.note(&reply.said);
+    order.stop();
+    order.trace.note(&reply.said);
     Ruling::write(Draft::changed(Cause::OperationContradicted, payout, said))
 }

@@ -6,11 +6,11 @@
 
 use crate::cause::Cause;
 use crate::codec::stored;
-use crate::decision::{Draft, Rules, Ruling, Turn, differing};
+use crate::decision::{Draft, Ruled, Rules, Ruling, Turn, differing};
 use crate::entities::payout::{CREDIT, Destination, Payout, PayoutKind, Status};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
-use crate::ledger::book::{Book, Seller, SellerMethod};
+use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
 use crate::rail::{Effect, How, Operation, Order, RailReply, Service};
 use crate::refusal::{MerchantRefusal, PayoutRefusal, Refusal};
@@ -20,36 +20,23 @@ use crate::values::money::{Currency, Ves};
 use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
 use crate::values::venezuela::{AccountNumber, BankCode, IdentityDocument, MobilePhone};
-use lifecycle::{Amount, Payout as _};
+use lifecycle::Payout as _;
 use std::sync::Arc;
 
 pub mod batch;
 pub mod lifecycle;
 
-impl Payout {
-    /// Posts the amount and the fee; `sign` −1 takes them from the payer, 1 gives them back.
-    fn post(&self, draft: &mut Draft, sign: i64, amount_kind: MovementKind, fee_kind: MovementKind) {
-        let description = self.concept.as_str();
-        let amounts = [
-            Amount { minor: self.amount.minor(), against: Ledger::Rail, kind: amount_kind, description },
-            Amount { minor: self.fee.minor(), against: Ledger::Fees, kind: fee_kind, description },
-        ];
-        let about = (EntityId::payout(self.id), &self.external_ref);
-        lifecycle::post(draft, about, (self.payer(), Currency::Ves), sign, &amounts);
-    }
-}
-
 impl Rules for Payout {
     fn on_rail_reply(&self, _: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
-        lifecycle::on_rail_reply(self, reply, turn)
+        lifecycle::on_rail_reply(self, self.status == Status::Pending, &self.order, reply, turn)
     }
 
     fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
-        lifecycle::deadline(self, turn)
+        lifecycle::deadline(self, self.status == Status::Pending, &self.order, turn)
     }
 
     fn on_begin(&self, turn: &Turn<'_>) -> Ruling {
-        lifecycle::begin(self, turn)
+        lifecycle::begin(self, self.status == Status::Pending, &self.order, turn)
     }
 
     /// Payouts of a batch are sent by the batch's record.
@@ -75,20 +62,8 @@ impl Rules for Payout {
 }
 
 impl lifecycle::Payout for Payout {
-    fn is_sent(&self) -> bool {
-        self.status == Status::Pending
-    }
-
-    fn order(&self) -> &OrderState {
-        &self.order
-    }
-
-    fn order_mut(&mut self) -> &mut OrderState {
-        &mut self.order
-    }
-
-    fn words_mut(&mut self) -> (&mut Option<String>, &mut Option<String>) {
-        (&mut self.reference, &mut self.failure_code)
+    fn at_rail_mut(&mut self) -> (&mut OrderState, &mut Option<String>, &mut Option<String>) {
+        (&mut self.order, &mut self.reference, &mut self.failure_code)
     }
 
     fn end(&mut self, is_completed: bool, now: Timestamp) -> (Cause, EventKind, Option<Arc<KeepRef>>) {
@@ -101,8 +76,14 @@ impl lifecycle::Payout for Payout {
         (cause, event, self.kept.take())
     }
 
-    fn give_back(&self, draft: &mut Draft) {
-        self.post(draft, 1, MovementKind::PayoutReversal, MovementKind::PayoutReversal);
+    fn post(&self, draft: &mut Draft, sign: i64, [amount, fee]: [MovementKind; 2]) {
+        let about = (EntityId::payout(self.id), &self.external_ref, (self.payer(), Currency::Ves));
+        let words = self.concept.as_str();
+        let amounts = [
+            (self.amount.minor(), Ledger::Rail, amount, words),
+            (self.fee.minor(), Ledger::Fees, fee, words),
+        ];
+        lifecycle::post(draft, about, sign, &amounts);
     }
 
     fn call(&self, how: How, turn: &Turn<'_>) -> Effect {
@@ -216,31 +197,29 @@ fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str>
     differing(fields)
 }
 
-fn conflict(book: &Book, payout: &Payout, again: &NewPayout) -> Option<Refusal> {
+/// Refuses another payout under a known reference.
+fn same(book: &Book, payout: &Payout, again: &NewPayout) -> Result<(), Refusal> {
     let differs = differs(book, payout, again);
-    if !differs.is_empty() && !is_known(book, &again.receiver) {
-        return Some(Refusal::NotFound);
+    if differs.is_empty() {
+        return Ok(());
     }
-    (!differs.is_empty()).then_some(Refusal::ExternalRefConflict { existing: payout.id, differs })
-}
-
-fn is_known(book: &Book, receiver: &Receiver) -> bool {
-    let Receiver::Merchant { merchant, method, .. } = receiver else { return true };
-    let has =
-        |seller: &Seller| method.is_none_or(|named| seller.methods.iter().any(|method| method.id == named));
-    book.sellers.get(merchant).is_some_and(|seller| has(seller))
+    if let Receiver::Merchant { merchant, method, .. } = again.receiver {
+        let seller = book.sellers.get(&merchant).ok_or(Refusal::NotFound)?;
+        if method.is_some_and(|named| seller.methods.iter().all(|method| method.id != named)) {
+            return Err(Refusal::NotFound);
+        }
+    }
+    Err(Refusal::ExternalRefConflict { existing: payout.id, differs })
 }
 
 /// Debits a payout and has the bank pay it. Under a known reference, a repeat of the same payout gets the same
 /// answer, and another one is a conflict.
-pub fn decide(book: &Book, known: Option<&Payout>, new: Box<NewPayout>, turn: &Turn<'_>) -> Ruling {
+pub fn decide(book: &Book, known: Option<&Payout>, new: Box<NewPayout>, turn: &Turn<'_>) -> Ruled {
     if let Some(payout) = known {
-        return conflict(book, payout, &new).map_or_else(Ruling::unchanged, Ruling::refuse);
+        same(book, payout, &new)?;
+        return Ok(Ruling::unchanged());
     }
-    let mut payout = match prepare(book, *new, turn) {
-        Ok(payout) => payout,
-        Err(refusal) => return Ruling::refuse(refusal),
-    };
+    let mut payout = prepare(book, *new, turn)?;
     payout.kept.clone_from(&turn.keep);
     let spendable = match payout.payer() {
         Ledger::Seller(merchant) => match book.sellers.get(&merchant) {
@@ -249,12 +228,10 @@ pub fn decide(book: &Book, known: Option<&Payout>, new: Box<NewPayout>, turn: &T
         },
         _ => book.spendable(Currency::Ves),
     };
-    if let Err(refusal) = afford(&payout, spendable) {
-        return Ruling::refuse(refusal);
-    }
+    afford(&payout, spendable)?;
     let mut draft = Draft::new(Cause::PayoutCreated);
     let effect = debit(&mut draft, payout, turn);
-    Ruling::write_then(draft, vec![effect])
+    Ok(Ruling::write_then(draft, vec![effect]))
 }
 
 /// The rest of `spendable` after the payout and its fee; a refusal if it does not suffice.
@@ -268,7 +245,7 @@ fn afford(payout: &Payout, spendable: i64) -> Result<i64, Refusal> {
 
 /// Writes the debit of a new payout; returns the order to the bank.
 fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
-    payout.post(draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
+    payout.post(draft, -1, [MovementKind::Payout, MovementKind::PayoutFee]);
     let how = if payout.order.trace.is_queued() { How::Offer } else { How::Send };
     let effect = payout.call(how, turn);
     draft.create(payout);
@@ -279,21 +256,28 @@ fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
 /// `docs/contract.md, 1.12`.
 fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
     let kind = new.receiver.kind();
-    let mut to_merchant = None;
-    let mut change_of = None;
+    let (mut merchant, mut merchant_name, mut method, mut payment) = (None, None, None, None);
+    let (mut method_named, mut from_merchant_balance) = (false, false);
     let destination = match new.receiver {
-        Receiver::Merchant { merchant, method: wanted, from_balance } => {
-            let seller = book.sellers.get(&merchant).ok_or(Refusal::NotFound)?;
-            let method = method(seller, wanted)?;
+        Receiver::Merchant { merchant: id, method: wanted, from_balance } => {
+            let seller = book.sellers.get(&id).ok_or(Refusal::NotFound)?;
+            let named = if wanted.is_some() { wanted } else { seller.default_method };
+            let found = seller.methods.iter().find(|method| Some(method.id) == named);
+            let to = match found {
+                Some(method) if method.verified => method,
+                None if wanted.is_some() => return Err(Refusal::NotFound),
+                Some(_) | None => return Err(PayoutRefusal::MethodNotVerified.into()),
+            };
             if !seller.active {
                 return Err(MerchantRefusal::Inactive.into());
             }
-            to_merchant = Some((merchant, seller.name.clone(), method.id, wanted.is_some(), from_balance));
-            Destination::Phone { bank: method.bank, phone: method.phone, identity: seller.identification }
+            (merchant, merchant_name, method) = (Some(id), Some(seller.name.clone()), Some(to.id));
+            (method_named, from_merchant_balance) = (wanted.is_some(), from_balance);
+            Destination::Phone { bank: to.bank, phone: to.phone, identity: seller.identification }
         }
         Receiver::Credit(to) => to.destination(),
-        Receiver::Change { to, payment } => {
-            change_of = payment;
+        Receiver::Change { to, payment: of } => {
+            payment = of;
             to.destination()
         }
         Receiver::Own => match book.own {
@@ -307,7 +291,7 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
     let terms = turn.terms(Service::Payouts, None);
     terms.may_queue()?;
     terms.carries(new.amount, "monto")?;
-    let mut payout = Payout {
+    Ok(Payout {
         id: new.id,
         external_ref: new.external_ref,
         kind,
@@ -315,37 +299,20 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
         amount: new.amount,
         fee: book.tenant_settings.settings.fees.payout,
         concept: new.concept,
-        merchant: None,
-        merchant_name: None,
-        method: None,
-        method_named: false,
-        payment: change_of,
+        merchant,
+        merchant_name,
+        method,
+        method_named,
+        payment,
         batch: None,
         destination,
-        from_merchant_balance: false,
+        from_merchant_balance,
         reference: None,
         failure_code: None,
-        order: OrderState::begun(CREDIT, turn),
+        order: OrderState::first(CREDIT, turn.livemode, turn),
         kept: None,
         livemode: turn.livemode,
         created_at: turn.now,
         settled_at: None,
-    };
-    if let Some((merchant, name, method, is_named, from_balance)) = to_merchant {
-        (payout.merchant, payout.merchant_name, payout.method) = (Some(merchant), Some(name), Some(method));
-        (payout.method_named, payout.from_merchant_balance) = (is_named, from_balance);
-    }
-    Ok(payout)
-}
-
-fn method(seller: &Seller, named: Option<Id>) -> Result<&SellerMethod, Refusal> {
-    let method = match named {
-        Some(id) => seller.methods.iter().find(|method| method.id == id).ok_or(Refusal::NotFound)?,
-        None => seller
-            .methods
-            .iter()
-            .find(|method| Some(method.id) == seller.default_method)
-            .ok_or(PayoutRefusal::MethodNotVerified)?,
-    };
-    if method.verified { Ok(method) } else { Err(PayoutRefusal::MethodNotVerified.into()) }
+    })
 }

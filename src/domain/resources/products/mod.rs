@@ -11,8 +11,7 @@
 pub mod slug;
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, Turn};
-use crate::entities::Entity;
+use crate::decision::{Draft, Ruled, Ruling, Turn};
 use crate::entities::product::{Link, LinkStatus, Product};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
@@ -25,15 +24,6 @@ pub const QUANTITY_MAX: u16 = 999;
 
 /// The largest number of links of a product: they are shown and stored with it.
 pub const LINKS_MAX: usize = 100;
-
-pub struct NewProduct {
-    pub id: Id,
-    pub name: String,
-    pub price: Usd,
-    pub description: Option<String>,
-    pub image_url: Option<String>,
-    pub active: bool,
-}
 
 /// A change of a product: `None` leaves a field, and an inner `None` clears it.
 #[derive(Default)]
@@ -65,27 +55,8 @@ pub struct LinkChange {
     pub redirect_url: Option<Option<String>>,
 }
 
-pub fn create(new: NewProduct, turn: &Turn) -> Ruling {
-    let NewProduct { id, name, price, description, image_url, active } = new;
-    let mut draft = Draft::new(Cause::ProductCreated);
-    draft.create(Entity::Product(Product {
-        id,
-        name,
-        price,
-        description,
-        image_url,
-        active,
-        links: Vec::new(),
-        last_link: 0,
-        livemode: turn.livemode,
-        created_at: turn.now,
-        updated_at: turn.now,
-    }));
-    Ruling::write(draft)
-}
-
 /// Changes the fields that are given.
-pub fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Ruling {
+fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Ruling {
     let mut changed = product.clone();
     changed.name = ask.name.unwrap_or(changed.name);
     changed.price = ask.price.unwrap_or(changed.price);
@@ -96,35 +67,34 @@ pub fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Ruling {
 }
 
 /// Deletes the product with its links, unless something of it was sold.
-pub fn delete(book: &Book, product: &Product) -> Ruling {
+fn delete(book: &Book, product: &Product) -> Ruled {
     if book.sold.contains(&product.id) {
-        return Ruling::refuse(ProductRefusal::HasSales);
+        return Err(ProductRefusal::HasSales.into());
     }
     let mut draft = Draft::new(Cause::ProductDeleted);
     draft.record.freed = product.links.iter().map(|link| link.slug.clone()).collect();
     draft.remove(EntityId::product(product.id), product);
-    Ruling::write(draft)
+    Ok(Ruling::write(draft))
 }
 
 /// Adds a link. Refusals are in the order of `docs/contract.md, 1.12`.
-pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ruling {
+fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ruled {
     if sellers::is_unknown(book, new.marketplace) {
-        return Ruling::refuse(Refusal::NotFound);
+        return Err(Refusal::NotFound);
     }
     if let Some((merchant, percent)) = new.marketplace {
         if percent < book.tenant_settings.settings.fees.link_percent {
             let message =
                 "must be at least the operator's share of sales through links, which comes out of it";
-            return Ruling::refuse(Refusal::Invalid { field: "applicationFeePercent", message });
+            return Err(Refusal::Invalid { field: "applicationFeePercent", message });
         }
         if book.sellers.get(&merchant).is_some_and(|seller| !seller.active) {
-            return Ruling::refuse(MerchantRefusal::Inactive);
+            return Err(MerchantRefusal::Inactive.into());
         }
     }
-    let Some(slug) = new.slug else { return Ruling::refuse(ProductRefusal::SlugTaken) };
-    let Some(number) = product.last_link.checked_add(1).filter(|_| product.links.len() < LINKS_MAX) else {
-        return Ruling::refuse(ProductRefusal::TooManyLinks);
-    };
+    let slug = new.slug.ok_or(ProductRefusal::SlugTaken)?;
+    let number = product.last_link.checked_add(1).filter(|_| product.links.len() < LINKS_MAX);
+    let number = number.ok_or(ProductRefusal::TooManyLinks)?;
     let mut changed = product.clone();
     changed.last_link = number;
     changed.links.push(Link {
@@ -137,29 +107,27 @@ pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ru
         marketplace: new.marketplace,
         created_at: turn.now,
     });
-    written(Cause::LinkCreated, product, changed, turn)
+    Ok(written(Cause::LinkCreated, product, changed, turn))
 }
 
 /// Changes the fields of a link that are given.
-pub fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> Ruling {
+fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> Ruled {
     let mut changed = product.clone();
-    let Some(link) = changed.links.iter_mut().find(|link| link.id == id) else {
-        return Ruling::refuse(Refusal::NotFound);
-    };
+    let link = changed.links.iter_mut().find(|link| link.id == id).ok_or(Refusal::NotFound)?;
     link.status = ask.status.unwrap_or(link.status);
     link.allow_quantity = ask.allow_quantity.unwrap_or(link.allow_quantity);
     link.max_quantity = ask.max_quantity.unwrap_or(link.max_quantity);
     if let Some(redirect_url) = ask.redirect_url {
         link.redirect_url = redirect_url;
     }
-    written(Cause::ProductChanged, product, changed, turn)
+    Ok(written(Cause::ProductChanged, product, changed, turn))
 }
 
 /// Deletes a link, unless something was sold through it; its slug is free again.
-pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Ruling {
-    let Some(link) = product.link(id) else { return Ruling::refuse(Refusal::NotFound) };
+fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Ruled {
+    let link = product.link(id).ok_or(Refusal::NotFound)?;
     if book.sold.contains(&id) {
-        return Ruling::refuse(ProductRefusal::HasSales);
+        return Err(ProductRefusal::HasSales.into());
     }
     let slug = link.slug.clone();
     let mut changed = product.clone();
@@ -168,20 +136,19 @@ pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Rulin
     if let Some(draft) = &mut outcome.record {
         draft.record.freed = vec![slug];
     }
-    outcome
+    Ok(outcome)
 }
 
 fn written(cause: Cause, before: &Product, changed: Product, turn: &Turn) -> Ruling {
     if changed == *before {
         return Ruling::unchanged();
     }
-    let mut draft = Draft::new(cause);
-    draft.change(before, Entity::Product(Product { updated_at: turn.now, ..changed }));
-    Ruling::write(draft)
+    Ruling::write(Draft::changed(cause, before, Product { updated_at: turn.now, ..changed }))
 }
 
 pub enum Command {
-    Create(Box<NewProduct>),
+    /// A new product; its mode and its instants are filled in.
+    Create(Box<Product>),
     Change(Box<ProductChange>),
     /// A request to delete a product, with its links.
     Delete,
@@ -190,14 +157,18 @@ pub enum Command {
     DeleteLink(Id),
 }
 
-pub fn decide(book: &Book, product: Option<&Product>, command: Command, turn: &Turn<'_>) -> Ruling {
+pub fn decide(book: &Book, product: Option<&Product>, command: Command, turn: &Turn<'_>) -> Ruled {
     match (command, product) {
-        (Command::Create(new), None) => create(*new, turn),
-        (Command::Change(ask), Some(product)) => change(product, *ask, turn),
+        (Command::Create(new), None) => {
+            let (livemode, now) = (turn.livemode, turn.now);
+            let product = Product { livemode, created_at: now, updated_at: now, ..*new };
+            Ok(Ruling::write(Draft::created(Cause::ProductCreated, product)))
+        }
+        (Command::Change(ask), Some(product)) => Ok(change(product, *ask, turn)),
         (Command::Delete, Some(product)) => delete(book, product),
         (Command::AddLink(new), Some(product)) => add_link(book, product, *new, turn),
         (Command::ChangeLink(link, ask), Some(product)) => change_link(product, link, *ask, turn),
         (Command::DeleteLink(link), Some(product)) => delete_link(book, product, link, turn),
-        (Command::Create(_), Some(_)) | (_, None) => Ruling::refuse(Refusal::NotFound),
+        (Command::Create(_), Some(_)) | (_, None) => Err(Refusal::NotFound),
     }
 }

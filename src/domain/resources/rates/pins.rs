@@ -61,10 +61,7 @@ impl Pin {
 
     /// Whether it stands for the prices of a series: of its place, and by its method if it names one.
     pub fn stands_for(&self, series: &Series) -> bool {
-        let own = &self.sample.series;
-        series.pair == own.pair
-            && series.source == own.source
-            && series.side == own.side
-            && (own.method.is_none() || series.method == own.method)
+        let method = &self.sample.series.method;
+        self.place().has(series) && (method.is_none() || series.method == *method)
     }
 }

@@ -178,20 +178,11 @@ impl Withdrawals {
         let offered = less(base.0, self.pago_movil_margin_percent)?
             .round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero)
             .normalize();
-        let left = self.after_fee(tier, cents, whole_fee);
+        let waived = if whole_fee { Rate(Decimal::ZERO) } else { self.pago_movil_fee_waiver_percent };
+        let fee = tier.fee(cents).and_then(|fee| rounded(less(Decimal::from(fee), waived)?));
+        let left = fee.and_then(|fee| cents.checked_sub(fee)).map(|left| dollars(left.max(0)));
         let estimate = left.and_then(|left| Ves::rounded(left.checked_mul(offered)?));
         Some(PagoMovil { offered: Rate(offered), estimate })
-    }
-
-    /// The dollars that are left of a Pago Móvil withdrawal; `None` if a figure overflows.
-    fn after_fee(&self, tier: &Tier, cents: i64, whole_fee: bool) -> Option<Decimal> {
-        let fee = tier.fee(cents)?;
-        let fee = if whole_fee {
-            fee
-        } else {
-            rounded(less(Decimal::from(fee), self.pago_movil_fee_waiver_percent)?)?
-        };
-        Some(dollars(cents.checked_sub(fee)?.max(0)))
     }
 }
 

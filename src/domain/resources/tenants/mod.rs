@@ -14,7 +14,7 @@ use crate::platform::operators::{By, OperatorAccount, OperatorStatus, Role};
 use crate::platform::settings::{Deployment, LiveStatus, Settings, TenantSettings};
 use crate::platform::{ApiKey, PlatformBook, PlatformChange, SearchedBlocks, Tenant};
 use crate::refusal::{PlatformRefusal, Refusal};
-use crate::resources::banks::{Edit, Listed};
+use crate::resources::banks::{Bank, Edit};
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 use crate::values::venezuela::BankCode;
@@ -80,7 +80,7 @@ pub enum PlatformAsk {
     },
     /// A change of a bank, on top of those before.
     EditBank(BankCode, Edit),
-    RefreshBanks(Vec<Listed>),
+    RefreshBanks(Vec<Bank>),
     Searched(SearchedBlocks),
     Beside(Vec<Beside>),
     /// A new operator; `created_at` and `makers` are filled in.

@@ -23,19 +23,15 @@ pub enum BookingOutcome {
 }
 
 pub fn open_deposits(entity: &Entity, operation: Id) -> Option<(Deposits, Booked)> {
-    let status = status_of(entity, operation)?;
-    let (deposits, ..) = status.open()?;
-    Some((deposits, status.booked(operation).cloned().unwrap_or_default()))
-}
-
-fn status_of(entity: &Entity, operation: Id) -> Option<&MethodStatus> {
-    match entity {
+    let status = match entity {
         Entity::Merchant(merchant) => {
             merchant.methods.iter().map(|method| &method.status).find(|status| status.waits_for(operation))
         }
         Entity::OwnAccount(account) => Some(&account.status).filter(|status| status.waits_for(operation)),
         _ => None,
-    }
+    }?;
+    let (deposits, ..) = status.open()?;
+    Some((deposits, status.booked(operation).cloned().unwrap_or_default()))
 }
 
 pub fn book(entity: &Entity, booking: &Booking) -> Result<BookingOutcome, Refusal> {
@@ -49,38 +45,34 @@ pub fn book(entity: &Entity, booking: &Booking) -> Result<BookingOutcome, Refusa
     if let Some(references) = known.with(lines).both() {
         return Ok(BookingOutcome::Both(references));
     }
-    let mut draft = Draft::new(Cause::DepositBooked);
-    match entity {
+    let draft = match entity {
         Entity::Merchant(merchant) => {
             // The state that the tenant sees does not change.
             let mut changed = merchant.clone();
             for method in changed.methods.iter_mut().filter(|method| method.status.waits_for(*operation)) {
                 method.status = method.status.booking(lines);
             }
-            draft.change(merchant, Entity::Merchant(changed));
+            Draft::changed(Cause::DepositBooked, merchant, changed)
         }
         Entity::OwnAccount(account) => {
             let status = account.status.booking(lines);
-            draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
+            Draft::changed(Cause::DepositBooked, account, OwnAccount { status, ..account.clone() })
         }
         // Nothing else is proved by deposits.
         _ => return Err(OperationRefusal::Resolved.into()),
-    }
+    };
     Ok(BookingOutcome::One(Box::new(draft)))
 }
 
 impl MethodStatus {
     /// The booked ones among the deposits of an operation.
     pub fn booked(&self, operation: Id) -> Option<&Booked> {
-        self.word().filter(|word| word.operation == operation).map(|word| &word.booked)
+        self.word.as_ref().filter(|word| word.operation == operation).map(|word| &word.booked)
     }
 
     fn booking(&self, lines: &Booked) -> MethodStatus {
-        let mut booked = match self {
-            MethodStatus::Verifying { .. } => self.with_word(self.clone(), None, None),
-            _ => self.clone(),
-        };
-        if let MethodStatus::Contradicted { word, .. } = &mut booked {
+        let mut booked = self.clone().with_trace();
+        if let Some(word) = &mut booked.word {
             word.booked = word.booked.with(lines);
         }
         booked

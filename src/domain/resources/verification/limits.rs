@@ -4,8 +4,8 @@
 use crate::decision::{Draft, Turn};
 use crate::entities::verification::{Attempts, KnownPhone, STARTS_MAX};
 use crate::entities::verification::{Deposits, MethodStatus};
+use crate::ledger::Ledger;
 use crate::ledger::book::Book;
-use crate::ledger::{Ledger, Posting};
 use crate::refusal::{Refusal, VerificationRefusal};
 use crate::values::money::{Currency, Ves};
 use crate::values::time::{DAY_MS, Timestamp};
@@ -26,16 +26,6 @@ impl Attempts {
         room(&phone.starts, PHONE_STARTS_MAX, turn.now)?;
         room(&by_tenant.collect::<Vec<_>>(), usize::try_from(daily_max).unwrap_or(usize::MAX), turn.now)
     }
-
-    #[must_use]
-    pub fn tried(&self, refusal: Option<&Refusal>, now: Timestamp) -> Attempts {
-        match refusal {
-            Some(Refusal::Verification(VerificationRefusal::Locked)) => {
-                Attempts { locked_at: Some(now), ..self.clone() }
-            }
-            _ => self.clone(),
-        }
-    }
 }
 
 /// Refuses one more where there were as many in 24 hours as there may be.
@@ -51,24 +41,10 @@ fn room(starts: &[Timestamp], max: usize, now: Timestamp) -> Result<(), Refusal>
     Err(VerificationRefusal::TooManyStarts { retry_after_seconds: seconds }.into())
 }
 
-/// Posts deposits that are sent: the platform pays them.
-pub fn post_sent(draft: &mut Draft, deposits: Deposits) {
-    post(draft, [deposits.amounts.0, deposits.amounts.1], -1);
-}
-
-/// Posts back deposits that the bank did not make; of those that it refused after it had made the first,
-/// that one is gone.
-pub fn post_back(draft: &mut Draft, deposits: Deposits, first_was_made: bool) {
-    let first = if first_was_made { Ves::ZERO } else { deposits.amounts.0 };
-    post(draft, [first, deposits.amounts.1], 1);
-}
-
-fn post(draft: &mut Draft, amounts: [Ves; 2], sign: i64) {
+/// Posts deposits: `sign` −1 where they are sent, and the platform pays them, 1 for those that the bank did not make.
+pub fn post(draft: &mut Draft, amounts: [Ves; 2], sign: i64) {
     for amount in amounts {
-        let minor = sign * amount.minor();
-        for (ledger, minor) in [(Ledger::Fees, minor), (Ledger::Rail, -minor)] {
-            draft.post(Posting { ledger, currency: Currency::Ves, minor, row: None });
-        }
+        draft.post((Currency::Ves, sign * amount.minor()), (Ledger::Fees, None), (Ledger::Rail, None));
     }
 }
 
@@ -110,7 +86,7 @@ mod tests {
         let attempts = (0..5).fold(Attempts::default(), |attempts, hour| attempts.started(at(hour)));
         assert_eq!(attempts.starts, [at(2), at(3), at(4)]);
         assert_eq!(attempts.unsent().starts, [at(2), at(3)]);
-        let locked = attempts.tried(Some(&VerificationRefusal::Locked.into()), at(5));
-        assert_eq!((locked.locked_at, locked.started(at(30)).locked_at), (Some(at(5)), None));
+        let locked = Attempts { locked_at: Some(at(5)), ..attempts };
+        assert_eq!(locked.started(at(30)).locked_at, None);
     }
 }

@@ -22,7 +22,7 @@ fn started() -> (MethodStatus, Deposits) {
         starts: Vec::new(),
     };
     let start = Start { amounts: (Ves::from_minor(32), Ves::from_minor(45)), phone };
-    MethodStatus::Unverified
+    MethodStatus::default()
         .started(&Attempts::default(), &start, &Book::default(), &turn)
         .expect("it can be started")
 }
@@ -67,7 +67,7 @@ fn each_deposit_has_its_reference() {
     let word = |reference: &str| {
         let answer = RailAnswer::done(reference);
         let made = started.after_answer(&answer, How::Send, &turn_at(1)).expect("that changes something");
-        made.0.word().expect("a word").clone()
+        made.0.word.clone().expect("a word")
     };
     assert_eq!(word("81/82").references(), (Some("81"), Some("82")));
     assert_eq!(word("81").references(), (Some("81"), Some("81")));
@@ -88,7 +88,7 @@ fn a_second_word_about_deposits_is_a_contradiction_and_changes_no_status() {
         assert_eq!(first.contradicted(sent.operation, same, at(3)), None, "{first:?}");
         assert_eq!(first.contradicted(Id::derived(1, 2, 3), opposite, at(3)), None, "{first:?}");
         let second = first.contradicted(sent.operation, opposite, at(3)).expect("a contradiction");
-        let word = second.word().expect("both words");
+        let word = second.word.as_ref().expect("both words");
         assert_eq!(
             (word.reference.as_deref(), word.code.as_deref(), word.contradicted_at),
             (Some("81"), Some("AC01"), Some(at(3)))

@@ -13,13 +13,13 @@
 //! Posting and signing do not belong here: they are in `src/webhooks/`.
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Rules, Ruling, Turn};
-use crate::entities::Entity;
+use crate::decision::{Draft, Ruled, Rules, Ruling, Turn};
 use crate::entities::resource::Resource;
 use crate::entities::webhook::{
-    Delivered, EventName, EventRef, Exhausted, NextTry, OlderSecret, Resend, Retry, Signature, TRIES,
-    TRIES_WAITING, Term, Webhook,
+    Delivered, EventRef, Exhausted, NextTry, OlderSecret, Resend, Retry, Signature, TRIES, TRIES_WAITING,
+    Term, Webhook,
 };
+use crate::events::EventKind;
 use crate::ledger::book::Book;
 use crate::refusal::{Refusal, WebhookRefusal};
 use crate::values::ids::{EntityId, Id};
@@ -50,7 +50,7 @@ const EXHAUSTED_MAX: usize = 20;
 pub struct NewWebhook {
     pub id: Id,
     pub url: String,
-    pub events: Vec<EventName>,
+    pub events: Vec<EventKind>,
     pub retry: Retry,
     pub signature: Signature,
 }
@@ -59,7 +59,7 @@ pub struct NewWebhook {
 #[derive(Default)]
 pub struct WebhookChange {
     pub url: Option<String>,
-    pub events: Option<Vec<EventName>>,
+    pub events: Option<Vec<EventKind>>,
     pub enabled: Option<bool>,
     pub retry: Option<Retry>,
     pub signature: Option<Signature>,
@@ -75,12 +75,11 @@ pub struct Progress {
 }
 
 /// Adds an endpoint. Events from now on are due to it.
-pub fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Ruling {
+fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Ruled {
     if book.webhooks.len() >= ENDPOINTS_MAX {
-        return Ruling::refuse(WebhookRefusal::TooMany);
+        return Err(WebhookRefusal::TooMany.into());
     }
-    let mut draft = Draft::new(Cause::WebhookCreated);
-    draft.create(Entity::Webhook(Webhook {
+    let webhook = Webhook {
         id: new.id,
         url: new.url,
         secret_version: 1,
@@ -96,8 +95,8 @@ pub fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Ruling {
         older_secrets: Vec::new(),
         next_tries: Vec::new(),
         exhausted: Vec::new(),
-    }));
-    Ruling::write(draft)
+    };
+    Ok(Ruling::write(Draft::created(Cause::WebhookCreated, webhook)))
 }
 
 /// The endpoint as it goes on when its book begins anew: under its terms from the next event on, and with
@@ -120,8 +119,8 @@ pub fn begun_anew(book: &Book, webhook: &Webhook) -> Webhook {
 
 /// Changes an endpoint for events from now on. Deliveries that were due before stay due, and wait
 /// while the endpoint is disabled.
-pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Ruling {
-    let Some(term) = webhook.term() else { return Ruling::refuse(Refusal::NotFound) };
+fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Ruled {
+    let term = webhook.term().ok_or(Refusal::NotFound)?;
     let next = Term {
         from: book.events + 1,
         events: change.events.unwrap_or_else(|| term.events.clone()),
@@ -136,7 +135,7 @@ pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Ruling {
         ..webhook.clone()
     };
     if same_terms && changed == *webhook {
-        return Ruling::unchanged();
+        return Ok(Ruling::unchanged());
     }
     changed.outcomes.clear();
     if changed.retry == Retry::None {
@@ -147,10 +146,10 @@ pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Ruling {
         changed.terms.retain(|term| term.from < next.from);
         changed.terms.push(next);
         if changed.terms.len() > TERMS_MAX {
-            return Ruling::refuse(WebhookRefusal::Busy);
+            return Err(WebhookRefusal::Busy.into());
         }
     }
-    write(Cause::WebhookChanged, webhook, changed)
+    Ok(write(Cause::WebhookChanged, webhook, changed))
 }
 
 /// Moves to the next secret. The one before goes on signing beside it for `overlap_seconds`; for 0 no older
@@ -168,13 +167,6 @@ pub fn rotate_secret(webhook: &Webhook, overlap_seconds: u32, turn: &Turn<'_>) -
         next.older_secrets.drain(..beyond);
     }
     write(Cause::WebhookChanged, webhook, next)
-}
-
-/// Deletes an endpoint, with its due deliveries.
-pub fn delete(webhook: &Webhook) -> Ruling {
-    let mut draft = Draft::new(Cause::WebhookDeleted);
-    draft.remove(EntityId::webhook(webhook.id), webhook);
-    Ruling::write(draft)
 }
 
 /// Writes the outcomes of deliveries, and when those that failed are tried again. Of events from before the
@@ -238,14 +230,14 @@ pub fn deadline(webhook: &Webhook, turn: &Turn<'_>) -> Ruling {
 }
 
 /// Asks for another delivery of an event, if the endpoint is enabled and lists it now.
-pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Ruling {
+fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Ruled {
     if !webhook.term().is_some_and(|term| term.is_due(event.kind)) {
-        return Ruling::unchanged();
+        return Ok(Ruling::unchanged());
     }
     if webhook.next_tries.len() >= TRIES_WAITING
         || webhook.resends.iter().filter(|resend| resend.attempt == 1).count() >= RESENDS_MAX
     {
-        return Ruling::refuse(WebhookRefusal::ResendsWaiting);
+        return Err(WebhookRefusal::ResendsWaiting.into());
     }
     let mut next = Webhook { outcomes: Vec::new(), ..webhook.clone() };
     next.resends.push(Resend {
@@ -254,7 +246,7 @@ pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Ruling {
         created_at: turn.now,
         attempt: 1,
     });
-    write(Cause::EventResent, webhook, next)
+    Ok(write(Cause::EventResent, webhook, next))
 }
 
 impl Rules for Webhook {
@@ -269,9 +261,7 @@ impl Rules for Webhook {
 }
 
 fn write(cause: Cause, before: &Webhook, next: Webhook) -> Ruling {
-    let mut draft = Draft::new(cause);
-    draft.change(before, Entity::Webhook(next));
-    Ruling::write(draft)
+    Ruling::write(Draft::changed(cause, before, next))
 }
 
 pub enum Command {
@@ -284,17 +274,21 @@ pub enum Command {
     Resend(EventRef),
 }
 
-pub fn decide(book: &Book, webhook: Option<&Webhook>, command: Command, turn: &Turn<'_>) -> Ruling {
+pub fn decide(book: &Book, webhook: Option<&Webhook>, command: Command, turn: &Turn<'_>) -> Ruled {
     match (command, webhook) {
         (Command::Register(new), None) => register(book, *new, turn),
         (Command::Change(ask), Some(webhook)) => change(book, webhook, *ask),
         (Command::RotateSecret(overlap_seconds), Some(webhook)) => {
-            rotate_secret(webhook, overlap_seconds, turn)
+            Ok(rotate_secret(webhook, overlap_seconds, turn))
         }
-        (Command::Delete, Some(webhook)) => delete(webhook),
-        (Command::Progress(made), Some(webhook)) => progress(book, webhook, *made, turn),
+        (Command::Delete, Some(webhook)) => {
+            let mut draft = Draft::new(Cause::WebhookDeleted);
+            draft.remove(EntityId::webhook(webhook.id), webhook);
+            Ok(Ruling::write(draft))
+        }
+        (Command::Progress(made), Some(webhook)) => Ok(progress(book, webhook, *made, turn)),
         (Command::Resend(event), Some(webhook)) => resend(webhook, event, turn),
-        (Command::Register(_), Some(_)) | (_, None) => Ruling::refuse(Refusal::NotFound),
+        (Command::Register(_), Some(_)) | (_, None) => Err(Refusal::NotFound),
     }
 }
 

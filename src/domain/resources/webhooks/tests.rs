@@ -2,14 +2,27 @@
 
 use super::*;
 use crate::codec::tests::Sampled;
-use crate::entities::webhook::EVENT_NAMES;
+use crate::entities::Entity;
 use crate::entities::webhook::TRIES_WAITING_MAX;
+use crate::entities::webhook::{EVENT_NAMES, first_delivery};
 use crate::events::EventKind;
 use crate::refusal::WebhookRefusal;
 use crate::values::time::Timestamp;
 
-fn name(text: &str) -> EventName {
-    EventName::parse(text).expect("a name")
+fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Ruling {
+    super::register(book, new, turn).unwrap_or_else(Ruling::refuse)
+}
+
+fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Ruling {
+    super::change(book, webhook, change).unwrap_or_else(Ruling::refuse)
+}
+
+fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Ruling {
+    super::resend(webhook, event, turn).unwrap_or_else(Ruling::refuse)
+}
+
+fn name(text: &str) -> EventKind {
+    EventKind::from_name(text).expect("a name")
 }
 
 fn turn() -> Turn<'static> {
@@ -52,9 +65,12 @@ fn every_event_that_happens_can_be_listed() {
     let kinds = EventKind::samples(&mut 0);
     assert!(kinds.len() >= 14);
     for kind in kinds {
-        assert!(EventName::parse(kind.name()).is_some(), "{} is in no list", kind.name());
+        assert!(EventKind::from_name(kind.name()).is_some(), "{} is in no list", kind.name());
     }
-    assert!(EventName::parse("payment.unknown").is_none() && EventName::parse("notification.test").is_none());
+    assert!(
+        EventKind::from_name("payment.unknown").is_none()
+            && EventKind::from_name("notification.test").is_none()
+    );
 }
 
 #[test]
@@ -318,10 +334,10 @@ fn names_of_deliveries_sort_as_they_became_due_and_differ_between_endpoints() {
     let other = Webhook { id: id(2), ..webhook.clone() };
     let at = Timestamp::from_unix_ms(1_795_226_000_000);
     assert!(
-        webhook.delivery_id(1, at) < webhook.delivery_id(2, at)
-            && webhook.delivery_id(2, at) < webhook.delivery_id(1, at.plus_ms(1))
+        first_delivery(webhook.id, 1, at) < first_delivery(webhook.id, 2, at)
+            && first_delivery(webhook.id, 2, at) < first_delivery(webhook.id, 1, at.plus_ms(1))
     );
-    assert_ne!(webhook.delivery_id(1, at), other.delivery_id(1, at));
+    assert_ne!(first_delivery(webhook.id, 1, at), first_delivery(other.id, 1, at));
 }
 
 #[test]

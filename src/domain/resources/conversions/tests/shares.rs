@@ -20,9 +20,8 @@ fn complete(world: &mut World, net: i64, reference: Option<&str>) -> Option<Arc<
         description: String::new(),
         available_at: None,
     };
-    draft.post(Posting { ledger, currency, minor: net, row: Some(Box::new(row)) });
-    draft.post(Posting { ledger: Ledger::Rail, currency, minor: -net, row: None });
-    draft.hold(HoldChange { ledger, currency, release_at: release_at.into(), hold: payment, minor: net });
+    draft.post((currency, net), (ledger, Some(row)), (Ledger::Rail, None));
+    draft.hold((ledger, currency), release_at, payment, net);
     let of = auto::Completed { payment, reference, net: Cop::from_minor(net), release_at };
     world.domain.settle(&mut world.book, world.now);
     let effect = auto::arrange(world.book(), &mut draft, &of, &turn);

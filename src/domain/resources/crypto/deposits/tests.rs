@@ -2,9 +2,18 @@
 //! paid once, when there is enough.
 
 use super::*;
+use crate::entities::Entity;
 use crate::entities::sale::Sale;
 use crate::refusal::{CryptoRefusal, Refusal};
 use proptest::prelude::*;
+
+fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn) -> Ruling {
+    super::receive(book, to, incoming, turn).unwrap_or_else(Ruling::refuse)
+}
+
+fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn: &Turn) -> Ruling {
+    super::open_again(book, known, new, turn).unwrap_or_else(Ruling::refuse)
+}
 
 const SESSION: Id = Id::from_bytes([1; 16]);
 const SELLER: Id = Id::from_bytes([2; 16]);
