@@ -5,8 +5,7 @@
 use super::circuit::Circuits;
 use super::live::{LiveRail, Look, NotSent, Profile, Report, after_asking, after_sending};
 use super::queue::{OrderStanding, Queue};
-use super::registry::Outcomes;
-use super::{BoxFuture, Call, RailAnswer};
+use super::{BoxFuture, Call, Outcomes, RailAnswer};
 use crate::outbound::Outbound;
 use domain::rail::{BankCall, How, Service};
 use domain::trace::{RailId, Said};

@@ -4,12 +4,12 @@
 //! an order that none of them serves is refused by the rules (`rail_not_configured`).
 
 use crate::outbound::Outbound;
-use crate::rails::Rail;
 use crate::rails::evm::Evm;
 use crate::rails::lane::{Lane, LaneFigures};
 use crate::rails::live::LiveRail;
 use crate::rails::r4::client::micro_deposit_amounts;
-use domain::rail::{Availability, BankCall, How, Order, RailAnswer, Rails, Service, Terms};
+use crate::rails::{Outcomes, Rail};
+use domain::rail::{Availability, BankCall, Order, Rails, Service, Terms};
 use domain::trace::{POLL_MS, Polling};
 use domain::values::address::Network;
 use domain::values::ids::is_live;
@@ -18,9 +18,7 @@ use domain::values::venezuela::BankCode;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use wal::{Counted, Histogram};
 
 const TELLS_OF_TRANSFERS: &str = "r4";
 
@@ -216,72 +214,6 @@ impl Rails for Registry {
     }
 }
 
-/// Some take long, and are waited for no longer than half a minute.
-const ANSWER_US: [u64; 12] = [
-    1_000, 5_000, 25_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 20_000_000,
-    30_000_000,
-];
-
-const ANSWERS: [&str; 8] =
-    ["done", "refused", "waiting", "silent", "never_received", "unaskable", "not_sent", "not_asked"];
-
-/// Of the answers to one kind of call.
-#[derive(Debug)]
-pub struct Tally {
-    answers: [AtomicU64; ANSWERS.len()],
-    answer_us: Histogram,
-}
-
-impl Tally {
-    fn new() -> Tally {
-        Tally { answers: Default::default(), answer_us: Histogram::new(&ANSWER_US) }
-    }
-
-    pub fn answers(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        ANSWERS.into_iter().zip(self.answers.iter().map(|count| count.load(Ordering::Relaxed)))
-    }
-
-    pub fn answer_us(&self) -> Counted {
-        self.answer_us.counted()
-    }
-}
-
-#[derive(Debug)]
-pub struct Outcomes {
-    pub rail: &'static str,
-    sent: Tally,
-    asked: Tally,
-}
-
-impl Outcomes {
-    pub fn of(rail: &'static str) -> Outcomes {
-        Outcomes { rail, sent: Tally::new(), asked: Tally::new() }
-    }
-
-    pub fn note(&self, how: How, answer: &RailAnswer, took: Duration) {
-        let tally = match how {
-            How::Send | How::Offer => &self.sent,
-            How::Ask => &self.asked,
-        };
-        let place = match answer {
-            RailAnswer::Done { .. } => 0,
-            RailAnswer::Refused { .. } => 1,
-            RailAnswer::Waiting => 2,
-            RailAnswer::Silent => 3,
-            RailAnswer::NeverReceived => 4,
-            RailAnswer::Unaskable => 5,
-            RailAnswer::NotSent => 6,
-            RailAnswer::NotAsked => 7,
-        };
-        tally.answers[place].fetch_add(1, Ordering::Relaxed);
-        tally.answer_us.note(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
-    }
-
-    pub fn tallies(&self) -> [(&'static str, &Tally); 2] {
-        [("send", &self.sent), ("ask", &self.asked)]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,18 +233,5 @@ mod tests {
         assert_eq!(registry.micro_deposits(test), MICRO_DEPOSITS);
         assert_eq!(registry.micro_deposits(live), (Ves::ZERO, Ves::ZERO));
         assert_eq!((registry.name(), registry.duplicate_calls()), ("simulator", 0));
-    }
-
-    #[test]
-    fn answers_are_counted_by_call_and_kind() {
-        let outcomes = Outcomes::of("simulator");
-        let took = Duration::from_millis(3);
-        outcomes.note(How::Send, &RailAnswer::Waiting, took);
-        outcomes.note(How::Send, &RailAnswer::Silent, took);
-        outcomes.note(How::Ask, &RailAnswer::Silent, took);
-        let [(_, sent), (_, asked)] = outcomes.tallies();
-        let counts = |tally: &Tally| tally.answers().filter(|(_, count)| *count > 0).collect::<Vec<_>>();
-        assert_eq!((counts(sent), counts(asked)), (vec![("waiting", 1), ("silent", 1)], vec![("silent", 1)]));
-        assert_eq!((sent.answer_us().total(), sent.answer_us().sum), (2, 6_000));
     }
 }
