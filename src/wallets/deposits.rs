@@ -358,8 +358,9 @@ impl Search {
         let transaction = hex0x(&logged.transaction);
         let entry = LogEntry { chain_id, index: logged.index, block: logged.block_hash };
         // Whether it was credited is known by its place in the log, and by the block of its transaction.
-        let named =
-            async |name: String| ask::named_by_now(&self.services, tenant_key, Space::Deposit, &name).await;
+        let named = async |name: String| {
+            ask::named_now(&self.services, tenant_key, Space::Deposit, &name, true).await
+        };
         match named(entry.name(&transaction)).await {
             Ok(None) => {}
             Ok(Some(_)) => return Ok(Outcome::Settled),
