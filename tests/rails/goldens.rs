@@ -7,7 +7,7 @@ use domain::rail::Order;
 use domain::values::money::Ves;
 use domain::values::time::Date;
 use pasarela::rails::live::{LiveRail, RailId};
-use pasarela::rails::r4::{CreditBy, PathFamily, R4, Settings, SignatureCase};
+use pasarela::rails::r4::{CreditBy, PathFamily, R4, Settings, SignatureCase, quotation};
 use std::fs;
 use std::path::Path;
 
@@ -66,8 +66,8 @@ async fn calls_to_r4() {
     let answer = r#"{"code":"00","fechavalor":"2026-11-20","tipocambio":247.3051}"#;
     let bank = Scripted::start(vec![json(answer)]).await;
     let date = Date::parse("2026-11-20").expect("a day");
-    let published = r4::rail(&bank.base()).quotation("USD", date).await;
-    check("r4-bcv.txt", &bank, answer, published);
+    let quoted = r4::rail(&bank.base()).quoted("USD", date).await.expect("an answer");
+    check("r4-bcv.txt", &bank, answer, quotation::read(&quoted, date));
 }
 
 /// The calls use the other family of paths, capitals, and the space before what C2P signs.
@@ -86,6 +86,6 @@ async fn calls_to_r4_as_other_sources_have_them() {
     for order in [r4::reversal("80012345"), r4::credit(r4::paid())] {
         let _ = rail.execute(&r4::call(order)).await;
     }
-    rail.quotation("USD", Date::parse("2026-11-20").expect("a day")).await;
+    let _ = rail.quoted("USD", Date::parse("2026-11-20").expect("a day")).await;
     check("r4-other-family.txt", &bank, answer, report);
 }

@@ -27,7 +27,7 @@ pub enum Published {
 }
 
 impl R4 {
-    pub(super) async fn quoted(&self, currency: &str, date: Date) -> Result<HttpAnswer, Failure> {
+    pub async fn quoted(&self, currency: &str, date: Date) -> Result<HttpAnswer, Failure> {
         self.exchange(&Request::bcv(currency, date)).await.answer()
     }
 

@@ -94,7 +94,7 @@ impl Simulator {
 
     /// Told once what was decided is settled. A bank whose books fail gives no answer: whether it did
     /// anything, nobody knows. That is logged once, however many call meanwhile.
-    async fn told(&self, call: &Call, is_question: bool) -> RailAnswer {
+    async fn handle(&self, call: &Call, is_question: bool) -> RailAnswer {
         let operation = about(call);
         let answer = {
             // The last byte of a version 7 id is random.
@@ -187,7 +187,7 @@ impl Rail for Simulator {
 
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move {
-            let answer = self.told(call, false).await;
+            let answer = self.handle(call, false).await;
             if !self.delay.is_zero() {
                 let about = about(call);
                 self.unanswered().insert(about);
@@ -199,7 +199,7 @@ impl Rail for Simulator {
     }
 
     fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
-        Box::pin(self.told(call, true))
+        Box::pin(self.handle(call, true))
     }
 
     fn micro_deposits(&self) -> (Ves, Ves) {

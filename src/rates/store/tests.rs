@@ -177,7 +177,7 @@ fn a_board_begins_with_the_official_rate_in_force_and_those_ahead() {
 fn a_store_of_another_format_does_not_open() {
     let directory = tempfile::tempdir().expect("a directory");
     drop(opened(directory.path()).expect("it opens"));
-    let db = DB::open(&options(), directory.path()).expect("it opens");
+    let db = DB::open_default(directory.path()).expect("it opens");
     db.put(FORMAT_KEY, [9]).expect("written");
     drop(db);
     assert!(matches!(opened(directory.path()), Err(RateStoreError::Damaged(_))));
