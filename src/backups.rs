@@ -44,15 +44,17 @@ pub fn wanted(mut fields: Fields<'_>) -> Result<PathBuf, Invalid> {
 pub fn bytes_taken(data: &Path, path: &Path) -> u64 {
     let parent = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or_else(|| Path::new("."));
     let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
-    if device(data) == device(parent) { bytes_copied(data) } else { 0 }
+    // Tables of the log never change, so they are linked.
+    let is_copied = |path: &Path| path.extension().is_none_or(|name| name != "sst");
+    if device(data) == device(parent) { bytes_in(data, is_copied) } else { 0 }
 }
 
-/// The bytes of the files in a directory that are not tables of the log, which never change.
-fn bytes_copied(directory: &Path) -> u64 {
+/// Of the files that count.
+pub fn bytes_in(directory: &Path, counts: fn(&Path) -> bool) -> u64 {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let bytes = entries.map(|entry| match entry.metadata() {
-        Ok(found) if found.is_dir() => bytes_copied(&entry.path()),
-        Ok(found) if entry.path().extension().is_none_or(|name| name != "sst") => found.len(),
+        Ok(found) if found.is_dir() => bytes_in(&entry.path(), counts),
+        Ok(found) if counts(&entry.path()) => found.len(),
         _ => 0,
     });
     bytes.sum()

@@ -74,10 +74,10 @@ impl Disk {
         self.free_bytes.load(Ordering::Relaxed) >= least
     }
 
-    /// [`Disk::has_room_for_due`], for who does not know the disk.
+    /// Whether what falls due may be written, for who does not know the disk.
     pub fn room_for_due(self: &Arc<Disk>) -> Arc<dyn Fn(u64) -> bool + Send + Sync> {
         let disk = Arc::clone(self);
-        Arc::new(move |tenant| disk.has_room_for_due(tenant))
+        Arc::new(move |tenant| disk.has_room(tenant, true))
     }
 
     /// Whether so many bytes more leave the reserve as it is; looks at once.

@@ -8,7 +8,6 @@
 //! it still leads.
 
 use domain::values::ids::is_live;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,12 +19,6 @@ pub type Leads = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send
 pub struct Outbound {
     live: Arc<AtomicBool>,
     pub(crate) leads: Option<Leads>,
-}
-
-impl fmt::Debug for Outbound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outbound").field("live", &self.live).finish_non_exhaustive()
-    }
 }
 
 impl Outbound {

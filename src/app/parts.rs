@@ -417,7 +417,7 @@ fn engine_config(
         idle_seconds: IDLE_SECONDS,
         awake_max: if disk.has_room(PLATFORM, false) { BOOKS_AWAKE_MAX } else { usize::MAX },
         has_room: Arc::new(move || room.has_room(PLATFORM, false)),
-        has_room_for_due: Arc::new(move |tenant| room_for_due.has_room(tenant, true)),
+        has_room_for_due: disk.room_for_due(),
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
             // A machine that was deposed has nothing wrong with it.

@@ -5,6 +5,7 @@ use super::client::{JSON, Operators};
 use super::progress::{Shown, shown};
 use super::wal::{ends_with, proved, scratch};
 use super::{Failure, Settings, at};
+use crate::backups;
 use crate::recovery::backup::{newest, restore};
 use crate::recovery::books::Books;
 use crate::recovery::directory::LOG_DIRECTORY;
@@ -21,16 +22,6 @@ use std::time::{Duration, Instant};
 use wal::Reader;
 
 const LOOK: Duration = Duration::from_millis(500);
-
-fn bytes_in(directory: &Path) -> u64 {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let bytes = entries.map(|entry| match entry.metadata() {
-        Ok(found) if found.is_dir() => bytes_in(&entry.path()),
-        Ok(found) => found.len(),
-        Err(_) => 0,
-    });
-    bytes.sum()
-}
 
 /// Copy everything to a new directory, consistently, without stopping a running server
 ///
@@ -58,7 +49,7 @@ impl Backup {
                 let watching = std::thread::spawn(move || {
                     let mut progress = Shown::new();
                     while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                        progress.tell("MiB copied", bytes_in(&into) >> 20, 0);
+                        progress.tell("MiB copied", backups::bytes_in(&into, |_| true) >> 20, 0);
                     }
                 });
                 // No key is sent: a second copy needs another name anyway.

@@ -45,16 +45,11 @@ impl Admin {
         data: &Path,
         exposed: Option<&'static str>,
     ) -> Result<AdminAccess, ConfigError> {
-        let token = match &self.token {
-            Some(token) => Some(token.clone()),
-            None => generated(&data.join(TOKEN_FILE))?,
-        };
-        match (token, exposed) {
+        match (self.presented(data)?, exposed) {
             (Some(token), Some(listener)) if token.expose().len() < TOKEN_CHARACTERS_MIN => {
                 Err(TokenError::Short { listener }.into())
             }
             (Some(token), _) => Ok(AdminAccess::Token(token)),
-            (None, _) if !self.insecure_dev_token => Err(TokenError::Missing.into()),
             (None, Some(listener)) => Err(TokenError::MissingBeyondLoopback { listener }.into()),
             (None, None) => Ok(AdminAccess::Insecure),
         }

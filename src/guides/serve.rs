@@ -29,7 +29,7 @@ pub const ROUTES: [&str; 6] = [
 
 /// With a value of the caller's for each of [`ROUTES`], such as the meter that counts answers.
 pub struct Guides<M> {
-    values: [M; 6],
+    pub(crate) values: [M; 6],
     test_key: Option<String>,
     sites: [OnceLock<Option<Site>>; 2],
     files: [File; 6],
@@ -214,10 +214,6 @@ impl<M> Guides<M> {
                 asset!(4, "images/checkout-phone.en.png", "image/png", "../../docs/"),
             ],
         }
-    }
-
-    pub fn value(&self, route: usize) -> &M {
-        &self.values[route]
     }
 
     /// No request must wait behind it: a search, and the first page of a language, for which all of its are made.

@@ -465,7 +465,7 @@ impl Server {
             guides.answer(&head.method, &head.uri, &head.headers)?
         };
         Some(answer.map(|(route, reply)| {
-            measuring.meter = guides.value(route);
+            measuring.meter = &guides.values[route];
             reply
         }))
     }
