@@ -4,7 +4,8 @@
 use super::approvals::end_all;
 use super::call::{Call, CallResult, Done, Handler, approved, page_of, run, token_salt};
 use crate::gateway::ask;
-use crate::gateway::keys::{OPERATOR, Secret};
+use crate::gateway::keys::Secret;
+use crate::gateway::operators::STEM;
 use api::endpoint::chapter;
 use api::fields::{Fields, Invalid, Kind, body, kind, read};
 use api::openapi::kinds::email;
@@ -85,7 +86,7 @@ async fn create(call: Call) -> CallResult {
     let (name, email, role) = read_new(call.body.fields()?)?;
     approved!(call.waits_about(None));
     let id = call.services.fresh_id(PLATFORM);
-    let token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;
+    let token = Secret::new(&call.services.keys, id, STEM, salt(&call).as_deref())?;
     let account = OperatorAccount {
         id,
         name: name.into(),
@@ -185,10 +186,10 @@ async fn rotate(call: Call) -> CallResult {
     call.body.nothing()?;
     let OperatorAccount { id, token_hash, .. } = *named(&call)?;
     approved!(call.waits_about(None));
-    let mut token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;
+    let mut token = Secret::new(&call.services.keys, id, STEM, salt(&call).as_deref())?;
     if token.hash() == token_hash {
         // The Idempotency-Key of an earlier rotation, used anew: the old token must end.
-        token = Secret::new(&call.services.keys, id, OPERATOR, None)?;
+        token = Secret::new(&call.services.keys, id, STEM, None)?;
     }
     let ask = PlatformAsk::RotateOperator { id, token_hash: token.hash(), by: call.people() };
     give(&call, id, &token, ask).await
