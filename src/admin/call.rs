@@ -467,46 +467,6 @@ impl Whose {
     }
 }
 
-chapter! { TAG, "One text leads to everything that it names, among all tenants in both modes; and \
-    the lists of tenants, over all of them.", {
-        with search_words::found();
-        "PaymentChargeback" = payments::description::payment_chargeback();
-        "OwnedPayment" = owned_schema(payments::description::payment());
-        "OwnedPaymentPage" = page("OwnedPayment");
-        "OwnedPayout" = owned_schema(payouts::description::payout());
-        "OwnedPayoutPage" = page("OwnedPayout");
-        "OwnedConversion" = owned_schema(conversions::description::conversion());
-        "OwnedConversionPage" = page("OwnedConversion");
-        "OwnedCopPayout" = owned_schema(cop_payments::description::payout());
-        "OwnedCopPayoutPage" = page("OwnedCopPayout");
-        "SeenCopPayout" = owned_schema(operator_schema());
-        "OwnedChargeback" = owned_schema(chargebacks::description::chargeback());
-        "OwnedChargebackPage" = page("OwnedChargeback");
-        "OwnedDelivery" = owned_schema(api::webhooks::description::delivery());
-        "OwnedDeliveryPage" = page("OwnedDelivery");
-    }
-    READ_COP_PAYOUT = run!(read_cop_payout), "Read a payout in pesos" => {
-        command "cop-payout get", "Show a payout in pesos; to treasury also to whom it goes", "";
-        about "Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` \
-            instead: the end of the account.";
-        answers 200, "SeenCopPayout", "The payout";
-        refuses 503, &["storage_unavailable"];
-    };
-    DELIVERIES = run!(deliveries), "List the webhook deliveries of all tenants" => {
-        command "delivery list", "List webhook deliveries, newest first", "--mode live";
-        with |listed| of_all(listed, |_| Got::of(()), "OwnedDeliveryPage");
-    };
-    SEARCH = run!(search), "Search among all tenants" => {
-        command "search", "Search all tenants by an id, reference, document, phone or name", "order-81";
-        operand "TEXT", Fills::Option("q"), "An id, a reference, a document, a phone, a tenant's name";
-        with api::search::searches;
-        about "By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id of a \
-            request, the beginning of a tenant's name, a document or a phone of a payer or seller. A document \
-            or a phone takes the role `support`, and is in the audit, masked.";
-        refuses 503, &["storage_unavailable"];
-    };
-}
-
 pub fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
     let number = u32::try_from(tenant_key / 2).ok()?;
     callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
