@@ -30,7 +30,7 @@ use domain::machine::Domain;
 use domain::platform::Tenant;
 use domain::platform::audit::{AuditEntry, Who};
 use domain::platform::operators::{By, Role};
-use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live};
+use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live, tenant_key};
 use domain::values::time::Timestamp;
 use hyper::Method;
 use std::net::SocketAddr;
@@ -443,6 +443,29 @@ impl Done {
 }
 
 pub type CallResult = Result<Done, Problem>;
+
+/// Whose things are meant: everybody's in both modes, unless it says more.
+#[derive(Default)]
+pub struct Whose {
+    pub tenant: Option<Id>,
+    pub mode: Option<Mode>,
+}
+
+impl Whose {
+    pub fn keys(&self, services: &Services) -> Vec<u64> {
+        let directory = &services.callers.directory;
+        let tenants = match self.tenant {
+            Some(id) => directory.tenant(id).into_iter().collect(),
+            None => directory.tenants(),
+        };
+        let modes =
+            [Mode::Live, Mode::Test].into_iter().filter(|each| self.mode.is_none_or(|mode| mode == *each));
+        let of = |tenant: &Arc<Tenant>| {
+            modes.clone().map(|mode| tenant_key(tenant.number, mode)).collect::<Vec<_>>()
+        };
+        tenants.iter().flat_map(of).collect()
+    }
+}
 
 pub fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
     let number = u32::try_from(tenant_key / 2).ok()?;

@@ -1,8 +1,8 @@
 //! USDT payouts that wait for an operator, and what the operator says of them
 //! (`docs/contract.md, 10.3`).
 
-use super::call::{Call, CallResult, Handler, approved, listed_id, owned, owned_schema, owner, run};
-use super::finding::{Whose, mode};
+use super::call::{Call, CallResult, Handler, Whose, approved, listed_id, owned, owned_schema, owner, run};
+use super::finding::mode;
 use crate::gateway::services::Services;
 use crate::store::history;
 use api::conversions::read_reason;

@@ -5,7 +5,7 @@
 //! some seeks more with every tenant, and none more with history. They run where no request waits
 //! behind them.
 
-use super::call::{Call, CallResult, Done, Handler, owned, owned_schema, page_of, run, tenant_of};
+use super::call::{Call, CallResult, Done, Handler, Whose, owned, owned_schema, page_of, run, tenant_of};
 use super::people::{find, note_look, note_read};
 use crate::gateway::services::Services;
 use crate::gateway::{finding as requests, webhooks};
@@ -29,7 +29,6 @@ use api::search::{Hit, Subject, Why, by_id, by_name, by_trait, item, newest};
 use api::{chargebacks, conversions, cop_payments, payments, payouts};
 use domain::entities::Entity;
 use domain::index;
-use domain::platform::Tenant;
 use domain::platform::audit::AuditEntry;
 use domain::platform::operators::Role;
 use domain::values::ids::{EntityId, Id, Mode, PLATFORM, tenant_key};
@@ -44,30 +43,8 @@ const TENANTS_MAX: usize = 200;
 type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, Stopped>;
 type Show = fn(&Entity) -> Option<Vec<u8>>;
 
-#[derive(Default)]
-pub(super) struct Whose {
-    pub tenant: Option<Id>,
-    pub mode: Option<Mode>,
-}
-
 pub(super) fn mode<'a>() -> impl Kind<'a, Mode> {
     kinds::named_one(Mode::ALL, Mode::name)
-}
-
-impl Whose {
-    pub(super) fn keys(&self, services: &Services) -> Vec<u64> {
-        let directory = &services.callers.directory;
-        let tenants = match self.tenant {
-            Some(id) => directory.tenant(id).into_iter().collect(),
-            None => directory.tenants(),
-        };
-        let modes =
-            [Mode::Live, Mode::Test].into_iter().filter(|each| self.mode.is_none_or(|mode| mode == *each));
-        let of = |tenant: &Arc<Tenant>| {
-            modes.clone().map(|mode| tenant_key(tenant.number, mode)).collect::<Vec<_>>()
-        };
-        tenants.iter().flat_map(of).collect()
-    }
 }
 
 chapter! { TAG, "One text leads to everything that it names, among all tenants in both modes; and \

@@ -2,8 +2,7 @@
 //! look at those is in the audit (`docs/contract.md, 20.1, 20.3`). And what support may do of a tenant's:
 //! cancel a payment, send an event again.
 
-use super::call::{Call, CallResult, Done, Handler, owned, owned_schema, run};
-use super::finding::Whose;
+use super::call::{Call, CallResult, Done, Handler, Whose, owned, owned_schema, run};
 use crate::gateway::services::Services;
 use crate::gateway::{ask, webhooks};
 use crate::store::read_budget::ReadBudget;

@@ -165,7 +165,8 @@ impl Reply {
         Self::json(problem.status, problem.to_public_json(reason)).with_problem_headers(problem)
     }
 
-    fn with_problem_headers(mut self, problem: &Problem) -> Self {
+    /// With when to try again, and what the address takes, where a problem says it.
+    pub fn with_problem_headers(mut self, problem: &Problem) -> Self {
         if let Some(seconds) = problem.retry_after {
             self.headers.push((header::RETRY_AFTER, HeaderValue::from(seconds.get())));
         }

@@ -32,7 +32,7 @@ use domain::values::money::Cop;
 use domain::values::time::{Date, Timestamp};
 use domain::values::token::Token;
 use domain::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
-use hyper::header::{self, HeaderName};
+use hyper::header::HeaderName;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -280,11 +280,7 @@ fn refuse(
         return Ok(sent.lead(visit, &options, ""));
     }
     options.notice = Some(notice(refused, options.language, options.way));
-    let reply = show(visit, options, refused.status)?;
-    Ok(match refused.retry_after {
-        Some(seconds) => reply.header(header::RETRY_AFTER, seconds.get().into()),
-        None => reply,
-    })
+    Ok(show(visit, options, refused.status)?.with_problem_headers(refused))
 }
 
 pub async fn open(mut sent: Call<'_>) -> Result<Reply, Problem> {

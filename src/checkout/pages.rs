@@ -22,7 +22,7 @@ use crate::checkout::words::{Language, Words};
 use crate::http::respond::{HTML, Reply};
 use crate::pages::form::Form;
 use crate::pages::inside::with_query;
-use crate::pages::shell::{private, told};
+use crate::pages::shell::private;
 use api::problem::Problem;
 use askama::Template;
 use domain::platform::settings;
@@ -282,7 +282,7 @@ pub fn problem_page(problem: &Problem, language: Language) -> Result<Reply, Prob
 }
 
 fn answer(problem: &Problem, shown: TroublePage, origins: Option<&[String]>) -> Result<Reply, Problem> {
-    Ok(told(page(problem.status, shown.render(), origins)?, problem))
+    Ok(page(problem.status, shown.render(), origins)?.with_problem_headers(problem))
 }
 
 /// The words of a problem's page. It may come after a charge, of which it says nothing: it leads to

@@ -90,16 +90,6 @@ pub fn safe(reply: Reply) -> Reply {
     private(reply, "same-origin").header(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
 }
 
-/// With when to try again, or what the address takes, where a problem says it.
-pub fn told(reply: Reply, problem: &Problem) -> Reply {
-    let allow = problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok());
-    match (problem.retry_after, allow) {
-        (Some(seconds), _) => reply.header(header::RETRY_AFTER, seconds.get().into()),
-        (None, Some(allow)) => reply.header(header::ALLOW, allow),
-        (None, None) => reply,
-    }
-}
-
 pub fn private(reply: Reply, referrer: &'static str) -> Reply {
     let permissions = HeaderValue::from_static("camera=(), microphone=(), geolocation=()");
     reply

@@ -137,7 +137,7 @@ impl<W> Site<W> {
         let page = shell::trouble(problem, arrival.request_id.as_str(), self.base, language);
         let reply = shell::write(&page, &self.guest(language, arrival), &Writing { language, csrf: "" });
         let reply = reply.unwrap_or_else(|unrendered| Reply::problem(&unrendered, &arrival.request_id));
-        shell::told(reply, problem)
+        reply.with_problem_headers(problem)
     }
 }
 
