@@ -1,7 +1,7 @@
 //! The meters of requests: how many, by route and status, and how long they took. A meter belongs
 //! to a row of a route table and is found with it, so that counting costs a few additions and a
-//! look at the clock; the metrics read it when they are asked for. The span of a request is made of
-//! the same. A label is never a path, which holds references.
+//! look at the clock; the metrics read it when they are asked for. A label is never a path, which
+//! holds references. When a request counts is in `src/server/mod.rs`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

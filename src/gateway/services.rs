@@ -186,12 +186,14 @@ impl Prices {
             None => BankRate::NotConfigured,
             Some(source) => {
                 let filter = Filter { source: Some(source), ..Filter::default() };
-                let latest = self.board.latest(Pair::USD_VES, filter, mode, now);
-                latest
-                    .filter(|found| {
-                        found.is_fresh(now.since_ms(found.sample.fetched_at), OFFICIAL_AGE_MS_MAX)
-                    })
-                    .map_or(BankRate::Unavailable, |found| BankRate::Says(found.sample))
+                match self.board.latest(Pair::USD_VES, filter, mode, now) {
+                    Some(found)
+                        if found.is_fresh(now.since_ms(found.sample.fetched_at), OFFICIAL_AGE_MS_MAX) =>
+                    {
+                        BankRate::Says(found.sample)
+                    }
+                    _ => BankRate::Unavailable,
+                }
             }
         };
         Official { bcv: self.bcv(mode, now), bank }

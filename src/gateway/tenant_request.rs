@@ -43,7 +43,7 @@ pub struct TenantEnvironment<'a> {
 
 impl Environment for TenantEnvironment<'_> {
     fn bcv_rate(&self) -> Option<Rate> {
-        self.services.prices.bcv(Mode::of(self.tenant), self.now).map(|sample| sample.price)
+        Some(self.services.prices.bcv(Mode::of(self.tenant), self.now)?.price)
     }
 
     fn official(&self) -> Official {

@@ -44,8 +44,7 @@ pub async fn begin_anew(
         }
         let ask = Command::BeginAnew(Box::new(BeginAnew { changes, entities }));
         let outcome = engine.begin_anew(tenant, KeyedCommand::from(ask).keeping(keep.clone()), None).await;
-        let is_stale = |settled: &actors::Settled<Domain>| settled.refusal == Some(Refusal::ChangedMeanwhile);
-        if !outcome.as_ref().is_ok_and(|settled| is_stale(settled)) {
+        if !matches!(&outcome, Ok(settled) if settled.refusal == Some(Refusal::ChangedMeanwhile)) {
             return Ok(outcome);
         }
     }
