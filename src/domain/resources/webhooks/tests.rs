@@ -260,7 +260,7 @@ fn tries_wait_while_the_endpoint_is_disabled_and_end_when_it_wants_none() {
             .is_empty()
     );
     let waiting = noted(&webhook, failed(1, turn().now), &turn());
-    let changed = |change| written(super::change(&book(5), &waiting, change));
+    let changed = |asked| written(change(&book(5), &waiting, asked));
     let off = changed(WebhookChange { enabled: Some(false), ..WebhookChange::default() });
     assert_eq!((off.deadline(), off.next_tries.len()), (None, 1));
     let none = changed(WebhookChange { retry: Some(Retry::None), ..WebhookChange::default() });
