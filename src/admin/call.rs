@@ -22,13 +22,13 @@ use api::query::{self, Query};
 use api::refusals;
 use api::writer::Object;
 use bytes::Bytes;
-use domain::commands::{Command, KeyedCommand};
+use domain::cause::Cause;
 use domain::entities::approval::Approvable;
 use domain::index::{self, Space};
 use domain::kept::KeepRef;
 use domain::machine::Domain;
+use domain::machine::{Command, KeyedCommand};
 use domain::platform::Tenant;
-use domain::platform::acts::{Act, Deed};
 use domain::platform::audit::{AuditEntry, Who};
 use domain::platform::operators::{By, Role};
 use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live};
@@ -282,11 +282,6 @@ impl Call {
         self.services.read_pool.read_long(&self.services, PLATFORM, read).await
     }
 
-    pub fn act(&self, deed: Deed) -> Act {
-        let (who, peer) = (self.operator.who().name.to_string(), self.peer.ip().to_string());
-        Act::of_operator(who, peer, self.request_id.clone(), deed)
-    }
-
     /// The reference under which the answer is kept for the call's key, and the guard that holds
     /// the key until then; to be taken once, for the command that decides.
     pub fn keep(&self) -> (Option<KeepRef>, Option<actors::Guard>) {
@@ -368,7 +363,7 @@ impl Call {
         }
         let facts = Facts {
             livemode: is_live(tenant),
-            record: settled.record.as_deref().filter(|record| !record.only_keeps()),
+            record: settled.record.as_deref().filter(|record| record.cause != Cause::AnswerKept),
             time: Timestamp::from_unix_ms(settled.time_ms),
             entity: settled.entity.as_deref(),
             refusal: settled.refusal.as_ref(),

@@ -21,7 +21,7 @@ use api::openapi::{schema, values};
 use api::problem::Problem;
 use api::shown;
 use api::writer::{self, Object};
-use domain::platform::acts::Deed;
+use domain::platform::Act;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::atomic::Ordering;
 
@@ -264,7 +264,7 @@ async fn backup(call: Call) -> CallResult {
     }
     let made = backups::make(data, path, move |log| engine.checkpoint(log)).await?;
     let shown = made.show();
-    let act = call.act(Deed::BackedUp { directory: made.directory, seq: made.seq });
+    let act = Act::BackedUp { directory: made.directory, seq: made.seq };
     let (keep, _held) = call.keep();
     let audit = said(call.sign_about(None, None), &shown);
     let done = ask::Done { act: Some(act), audit };

@@ -15,10 +15,10 @@ use actors::{CommandReply, Failure, Guard};
 use api::endpoint::Target;
 use api::payments::card_tokens::CardToken;
 use api::problem::Problem;
-use domain::commands::Command;
 use domain::entities::Entity;
 use domain::entities::payment::{Payment, Phase, Status};
 use domain::index::Space;
+use domain::machine::Command;
 use domain::machine::Domain;
 use domain::refusal::Refusal;
 use domain::resources::payments;
@@ -49,7 +49,7 @@ async fn newest(
     request: &mut TenantRequest<'_>,
     new: &NewCharge,
 ) -> Result<(Option<Payment>, bool), Problem> {
-    let (tenant, name) = (request.caller.tenant_key, new.external_ref.as_str());
+    let (tenant, name) = (request.caller.tenant_key, &*new.external_ref);
     let reader = request.services.engine.reader();
     if request.try_hold(tenant, Space::Payment, name) {
         return Ok((payment_on(reader, tenant, name)?, false));

@@ -52,11 +52,8 @@ impl SetAside {
                     Some(book.account(self.currency))
                 }
             };
-            for (release_at, minor) in
-                account.into_iter().flat_map(|account| account.set_aside_for(self.payment))
-            {
-                draft.hold(self.change(giver.ledger, release_at, self.payment, -minor));
-            }
+            let minor = account.map_or(0, |account| account.held_for(Release::WhenDecided, self.payment));
+            draft.hold(self.change(giver.ledger, Release::WhenDecided, self.payment, -minor));
         }
     }
 

@@ -174,7 +174,7 @@ pub fn delete(book: &Book, merchant: &Merchant) -> Ruling {
     }
     let mut draft = Draft::new(Cause::MerchantDeleted);
     draft.remove(EntityId::merchant(merchant.id), merchant);
-    draft.record.freed.push(merchant.external_ref.as_str().to_owned());
+    draft.record.freed.push(String::from(&*merchant.external_ref));
     Ruling::write(draft)
 }
 

@@ -140,7 +140,7 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
                     Err(refusal) => {
                         let (code, error) = explain(&refusal);
                         ItemEnd::Refused {
-                            external_ref: Some(reference.as_str().to_owned()),
+                            external_ref: Some(reference.to_string()),
                             code: code.to_owned(),
                             error,
                             asked: Some(asked),
