@@ -1,8 +1,9 @@
 //! Sorted maps and sets whose clone costs as much as incrementing a counter, for large collections
 //! in a state that is copied while it goes on being changed: a B-tree of shared nodes. A change
 //! copies the nodes on its path that a clone still shares, a few kilobytes, and changes the others
-//! in place. It must not know what is in them, nor how they are stored.
+//! in place. It must not know what is in them.
 
+mod stored;
 #[cfg(test)]
 mod tests;
 

@@ -22,11 +22,12 @@ use api::query::{self, Query};
 use api::refusals;
 use api::writer::Object;
 use bytes::Bytes;
-use domain::commands::{Command, KeyedCommand};
+use domain::cause::Cause;
 use domain::entities::approval::Approvable;
 use domain::index::{self, Space};
 use domain::kept::KeepRef;
 use domain::machine::Domain;
+use domain::machine::{Command, KeyedCommand};
 use domain::platform::Tenant;
 use domain::platform::audit::{AuditEntry, Who};
 use domain::platform::operators::{By, Role};
@@ -403,7 +404,7 @@ impl Call {
         }
         let facts = Facts {
             livemode: is_live(tenant),
-            record: settled.record.as_deref().filter(|record| !record.only_keeps()),
+            record: settled.record.as_deref().filter(|record| record.cause != Cause::AnswerKept),
             time: Timestamp::from_unix_ms(settled.time_ms),
             entity: settled.entity.as_deref(),
             refusal: settled.refusal.as_ref(),

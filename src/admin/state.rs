@@ -19,7 +19,7 @@ use api::openapi::{schema, values};
 use api::problem::Problem;
 use api::shown;
 use api::writer::{self, Object};
-use domain::platform::acts::{Act, Deed};
+use domain::platform::Act;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::atomic::Ordering;
 
@@ -242,9 +242,7 @@ async fn backup(call: Call) -> CallResult {
     }
     let made = backups::make(data, path, move |log| engine.reader().checkpoint(log)).await?;
     let shown = made.show();
-    let (who, peer) = (call.operator.who().name.to_string(), call.peer.ip().to_string());
-    let deed = Deed::BackedUp { directory: made.directory, seq: made.seq };
-    let act = Act::of_operator(who, peer, call.request_id.clone(), deed);
+    let act = Act::BackedUp { directory: made.directory, seq: made.seq };
     let (keep, _held) = call.keep();
     let audit = said(call.sign_about(None, None), &shown);
     let done = ask::Done { act: Some(act), audit };

@@ -10,7 +10,7 @@ use api::problem::Problem;
 use api::writer::Object;
 use domain::entities::approval::AskedCall;
 use domain::index::{self, AuditList};
-use domain::platform::acts::{Act, Deed};
+use domain::platform::Act;
 use domain::platform::audit::{AuditEntry, Who};
 use domain::resources::tenants::PlatformAsk;
 
@@ -54,12 +54,7 @@ pub async fn go_on(services: &Services, entry: AuditEntry) -> Result<Vec<u8>, Pr
 }
 
 async fn record(services: &Services, (made_by, seq): (&str, u64), entry: AuditEntry) -> Result<(), Problem> {
-    let act = Act {
-        who: entry.operator.name.to_string(),
-        from: entry.peer.clone(),
-        request_id: entry.request_id.clone(),
-        deed: Deed::TookOver { made_by: made_by.to_owned(), seq },
-    };
+    let act = Act::TookOver { made_by: made_by.to_owned(), seq };
     let after = String::from_utf8(shown(made_by, seq)).ok();
     let entry = Box::new(AuditEntry { after, ..entry });
     ask::platform(services, PlatformAsk::Note(act), None, Some(entry)).await.map(drop)

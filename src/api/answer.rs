@@ -3,6 +3,7 @@
 
 use crate::problem::Problem;
 use crate::refusals;
+use domain::cause::Cause;
 use domain::entities::Entity;
 use domain::entities::approval::Approval;
 use domain::entities::batch::Batch;
@@ -83,14 +84,18 @@ impl<'a> Facts<'a> {
         about: Option<Id>,
         secrets: &'a dyn Secrets,
     ) -> Facts<'a> {
-        let shown: &[Arc<Entity>] = if let Answer::Record { shown } = &kept.answer { shown } else { &[] };
+        let (shown, refusal): (&[Arc<Entity>], _) = match &kept.answer {
+            Answer::Record { shown } => (shown, None),
+            Answer::Refused(refusal) => (&[], Some(refusal)),
+            Answer::Bytes(..) | Answer::Void => (&[], None),
+        };
         let written = record.entities.first().map(|written| &written.state);
         Facts {
             livemode,
-            record: (!record.only_keeps()).then_some(record),
+            record: (record.cause != Cause::AnswerKept).then_some(record),
             time,
             entity: written.or(shown.first()).map(|state| &**state),
-            refusal: kept.refusal(),
+            refusal,
             request_id: &kept.of.request_id,
             related: shown,
             about,

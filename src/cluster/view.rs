@@ -33,8 +33,6 @@ impl Role {
 pub struct Member {
     pub node: String,
     pub id: String,
-    /// Empty in the words of an earlier version.
-    #[serde(default)]
     pub place: String,
     pub role: Role,
     /// Synced.

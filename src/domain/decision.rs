@@ -12,7 +12,7 @@ use crate::platform::{PlatformBook, PlatformChange};
 use crate::rail::{BankCall, Effect, Operation, Order, RailReply, Rails, Service, Terms, TestModeAlone};
 use crate::record::{Record, Written};
 use crate::refusal::Refusal;
-use crate::trace::Trace;
+use crate::trace::{POLL_MS, Polling, Trace};
 use crate::values::ids::{EntityId, Id, each_kind};
 use crate::values::money::Currency;
 use crate::values::time::{Date, Timestamp};
@@ -42,7 +42,10 @@ impl Turn<'_> {
     }
 
     pub fn first_look(&self) -> Timestamp {
-        self.now.plus_ms(self.rails.polling(self.livemode).first_ms())
+        self.now.plus_ms(match self.rails.polling(self.livemode) {
+            Polling::Test => POLL_MS,
+            Polling::Live(poll_ms) => poll_ms,
+        })
     }
 
     /// The instant of the look after the `looks`-th, which is now, at an order of then.

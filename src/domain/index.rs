@@ -151,17 +151,11 @@ const LIVE_MODE: u8 = 0;
 const TEST_MODE: u8 = 1;
 const NO_MODE: u8 = 2;
 
-fn begin(tenant: u64, letter: u8) -> Vec<u8> {
+fn key(tenant: u64, letter: u8, parts: &[&[u8]]) -> Vec<u8> {
     let tenant = u32::try_from(tenant).unwrap_or(u32::MAX);
     let mut key = Vec::with_capacity(48);
     key.extend_from_slice(&tenant.to_be_bytes());
     key.push(letter);
-    key
-}
-
-/// Keys of every payment are written by hand below: a part is dear there.
-fn key(tenant: u64, letter: u8, parts: &[&[u8]]) -> Vec<u8> {
-    let mut key = begin(tenant, letter);
     for part in parts {
         key.extend_from_slice(part);
     }
@@ -170,18 +164,12 @@ fn key(tenant: u64, letter: u8, parts: &[&[u8]]) -> Vec<u8> {
 
 /// The index key of an entity; its value is the sequence of the entity's newest record.
 pub fn entity(tenant: u64, id: EntityId) -> Vec<u8> {
-    let mut key = begin(tenant, b'e');
-    key.push(id.kind as u8);
-    key.extend_from_slice(id.id.as_bytes());
-    key
+    key(tenant, b'e', &[&[id.kind as u8], id.id.as_bytes()])
 }
 
 /// The index key of a name in a space.
 pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
-    let mut key = begin(tenant, b'r');
-    key.push(space as u8);
-    key.extend_from_slice(name.as_bytes());
-    key
+    key(tenant, b'r', &[&[space as u8], name.as_bytes()])
 }
 
 /// The index key of micro-deposits that a bank made.
@@ -195,8 +183,8 @@ pub fn micro_deposits_of(key: &[u8]) -> Option<Id> {
 }
 
 /// The space and the text of a key that names something among all tenants; `None` of any other key.
-pub fn among_all(key: &[u8]) -> Option<(u8, &[u8])> {
-    let rest = key.strip_prefix(begin(PLATFORM, b'r').as_slice())?;
+pub fn among_all(named: &[u8]) -> Option<(u8, &[u8])> {
+    let rest = named.strip_prefix(key(PLATFORM, b'r', &[]).as_slice())?;
     rest.split_first().map(|(space, name)| (*space, name))
 }
 
@@ -208,24 +196,16 @@ pub fn sampled_at(unix_ms: i64) -> String {
 /// The prefix of the list of a kind's entities with a facet. The entity's id follows; for
 /// conversions, the instant at which it began and the number of those before it stand in between.
 pub fn list(tenant: u64, kind: Kind, facet: u8) -> Vec<u8> {
-    let mut key = begin(tenant, b'l');
-    key.extend_from_slice(&[kind as u8, facet]);
-    key
+    key(tenant, b'l', &[&[kind as u8, facet]])
 }
 
 /// The prefix of the movements of a ledger of a type; time and sequence follow, 8 bytes each, big
 /// endian.
 pub fn movements(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<u8> {
-    let mut key = begin(tenant, b'm');
     match ledger {
-        LedgerKey::Tenant(currency) => key.push(currency as u8),
-        LedgerKey::Seller(merchant) => {
-            key.push(0xFF);
-            key.extend_from_slice(merchant.as_bytes());
-        }
+        LedgerKey::Tenant(currency) => key(tenant, b'm', &[&[currency as u8, kind]]),
+        LedgerKey::Seller(merchant) => key(tenant, b'm', &[&[0xFF], merchant.as_bytes(), &[kind]]),
     }
-    key.push(kind);
-    key
 }
 
 /// The prefix of the days of an account that are over; the date follows, 4 bytes, as
@@ -249,7 +229,7 @@ pub fn day_bytes(date: Date) -> [u8; 4] {
 
 /// The index key of the event with which a book began anew; the value is its number, 8 bytes big endian.
 pub fn begun_at(tenant: u64) -> Vec<u8> {
-    begin(tenant, b'g')
+    key(tenant, b'g', &[])
 }
 
 /// The ranges of a tenant's keys that a book which begins anew leaves: all but those of customers' deposit
@@ -259,9 +239,9 @@ pub(crate) fn left(tenant: u64) -> [(Vec<u8>, Vec<u8>); 3] {
     let (address, names) = (Kind::DepositAddress as u8, Space::DepositAddress as u8);
     debug_assert_eq!(names + 1, Space::DepositTo as u8, "the names of addresses are side by side");
     [
-        (begin(tenant, 0), at(b'e', address)),
+        (key(tenant, 0, &[]), at(b'e', address)),
         (at(b'e', address + 1), at(b'r', names)),
-        (at(b'r', names + 2), begin(tenant + 1, 0)),
+        (at(b'r', names + 2), key(tenant + 1, 0, &[])),
     ]
 }
 
@@ -272,7 +252,7 @@ pub fn event(tenant: u64, number: u64) -> Vec<u8> {
 
 /// The end of the events' keys: past the largest number.
 pub fn events_end(tenant: u64) -> Vec<u8> {
-    begin(tenant, b'v' + 1)
+    key(tenant, b'v' + 1, &[])
 }
 
 /// The prefix of the uses of an Idempotency-Key; the hash of the path follows.
@@ -327,7 +307,7 @@ pub fn audit(list: AuditList<'_>) -> Vec<u8> {
 /// The bounds of the keys of a tenant's kept answers: the first is part of the range, the second is
 /// not.
 pub fn kept_of(tenant: u64) -> (Vec<u8>, Vec<u8>) {
-    (begin(tenant, KEPT), begin(tenant, KEPT + 1))
+    (key(tenant, KEPT, &[]), key(tenant, KEPT + 1, &[]))
 }
 
 /// Whether an operators' entry is of a call about test mode, whose records bear the time of a test
@@ -428,10 +408,7 @@ pub fn found_by(marks: &PersonMarks, by: Trait, text: &str) -> Option<Vec<u8>> {
     } else {
         *Sha256::digest(text.as_bytes()).first_chunk()?
     };
-    let mut key = begin(PLATFORM, SEARCH);
-    key.push(by as u8);
-    key.extend_from_slice(&hash);
-    Some(key)
+    Some(key(PLATFORM, SEARCH, &[&[by as u8], &hash]))
 }
 
 /// The prefix of what has a text within a tenant key; the id and its kind follow.
@@ -546,30 +523,18 @@ impl Entries<'_> {
         name(PLATFORM, Space::AwaitedNotice, &text)
     }
 
-    /// A text by which the entity is searched for.
-    pub fn found_by(&mut self, by: Trait, text: &str) {
-        if let Some(prefix) = found_by(self.marks, by, text) {
-            let mut key = found_within(&prefix, self.tenant);
-            key.extend_from_slice(self.id.id.as_bytes());
-            key.push(self.id.kind as u8);
-            self.ops.put(&key, &[]);
-        }
-    }
-
     /// A text by which the entity is searched for, if it has it.
-    pub fn maybe_found_by(&mut self, by: Trait, text: Option<&str>) {
-        if let Some(text) = text {
-            self.found_by(by, text);
-        }
+    pub fn found_by(&mut self, by: Trait, text: Option<&str>) {
+        let Some(text) = text else { return };
+        let Some(prefix) = found_by(self.marks, by, text) else { return };
+        let prefix = found_within(&prefix, self.tenant);
+        self.ops.put(&[&prefix, self.id.id.as_bytes().as_slice(), &[self.id.kind as u8]].concat(), &[]);
     }
 
     /// A person by whose document and phone the entity is searched for.
     pub fn found_by_person(&mut self, document: Option<IdentityDocument>, phone: Option<MobilePhone>) {
-        self.maybe_found_by(
-            Trait::Document,
-            document.map(|document| document.clear().to_string()).as_deref(),
-        );
-        self.maybe_found_by(Trait::Phone, phone.map(|phone| phone.clear().to_string()).as_deref());
+        self.found_by(Trait::Document, document.map(|document| document.clear().to_string()).as_deref());
+        self.found_by(Trait::Phone, phone.map(|phone| phone.clear().to_string()).as_deref());
     }
 
     /// A webhook endpoint among those of all tenants.

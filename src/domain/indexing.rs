@@ -1,7 +1,7 @@
 //! The index entries of a record: those of its entities, as each kind says them, and those of its movements,
 //! events and kept answer.
 
-use crate::cause::Cause;
+use crate::cause::{Cause, SideEffect};
 use crate::codec;
 use crate::entities::conversion::Source;
 use crate::entities::resource::{Change, Listing};
@@ -16,7 +16,7 @@ use crate::platform::PlatformChange;
 use crate::platform::audit::AuditEntry;
 use crate::platform::beside::{Beside, pin_name};
 use crate::record::Record;
-use crate::values::ids::{EntityId, Id, Kind, PLATFORM};
+use crate::values::ids::{Id, Kind, PLATFORM};
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 use wal::IndexOps;
@@ -32,23 +32,48 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
     for written in &record.entities {
         let (state, id) = (written.state.resource(), written.state.id());
         ops.put_seq(&entity(tenant, id));
-        let indexed = written.indexed.filter(|_| !begins);
-        let (before, now) = (indexed.map(|indexed| indexed.facet), state.facet());
+        let before = written.indexed.filter(|_| !begins).map(|indexed| indexed.facet);
+        let now = state.facet();
         let is_moved = before != Some(now);
-        if is_moved {
-            for key in before.into_iter().flat_map(|facet| listed(tenant, id, state.listing(facet), facet)) {
-                ops.delete(&key);
-            }
-            for key in listed(tenant, id, state.listing(now), now) {
-                ops.put(&key, &[]);
+        let lists = if is_moved { [before, Some(now)] } else { [None, None] };
+        for facet in lists.into_iter().flatten() {
+            let listing = state.listing(facet);
+            let (order, owners): (&[u8], &[u64]) = match &listing {
+                Listing::Nowhere => continue,
+                Listing::ById => (&[], &[tenant]),
+                Listing::After(order) => (order, &[tenant]),
+                Listing::ForOperatorsToo => (&[], &[tenant, PLATFORM]),
+            };
+            for owner in owners {
+                let key = [&list(*owner, id.kind, facet), order, id.id.as_bytes()].concat();
+                if facet == now { ops.put(&key, &[]) } else { ops.delete(&key) }
             }
         }
-        let change = Change { cause: record.cause, is_new: indexed.is_none(), is_moved };
+        let change = Change { cause: record.cause, is_new: before.is_none(), is_moved };
         state.entries(change, &mut Entries { tenant, id, marks, ops });
     }
-    forget_removed(tenant, record, ops);
+    for (id, indexed) in &record.removed {
+        ops.delete(&entity(tenant, *id));
+        ops.delete(&[list(tenant, id.kind, indexed.facet).as_slice(), id.id.as_bytes()].concat());
+        if id.kind == Kind::Webhook {
+            ops.delete(&webhook(tenant, id.id));
+        }
+        if record.cause == Cause::CopPaymentUnsent {
+            ops.delete(&name(PLATFORM, Space::CopPayment, &id.id.to_string()));
+        }
+    }
+    // A record whose cause frees no names has none (`ledger/invariants.rs`).
+    if let SideEffect::Free(space) = record.cause.side_effect() {
+        for freed in &record.freed {
+            let key = name(space.owner(tenant), space, freed);
+            match record.freed_to {
+                Some(before) => ops.put(&key, before.as_bytes()),
+                None => ops.delete(&key),
+            }
+        }
+    }
     index_movements(tenant, time, record, ops);
-    for closed in record.closed.iter().flatten() {
+    for closed in &record.closed {
         let days = days(tenant, closed.ledger, closed.currency);
         ops.put(&[days.as_slice(), &day_bytes(closed.day.date)].concat(), &codec::encode(closed));
     }
@@ -68,30 +93,6 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
     if let Some(kept) = &record.kept {
         let place = if kept.of.path.starts_with(OPERATORS) { kept_of_operator } else { kept_on };
         ops.put_seq(&place(tenant, &kept.of.key, &kept.of.path));
-    }
-}
-
-/// Deletes the entries of entities that are removed, and the names that are free again.
-fn forget_removed(tenant: u64, record: &Record, ops: &mut IndexOps) {
-    for (id, indexed) in &record.removed {
-        ops.delete(&entity(tenant, *id));
-        ops.delete(&[list(tenant, id.kind, indexed.facet).as_slice(), id.id.as_bytes()].concat());
-        if id.kind == Kind::Webhook {
-            ops.delete(&webhook(tenant, id.id));
-        }
-        if record.cause == Cause::CopPaymentUnsent {
-            ops.delete(&name(PLATFORM, Space::CopPayment, &id.id.to_string()));
-        }
-    }
-    // A record whose cause frees no names has none (`ledger/invariants.rs`).
-    let Some(space) = record.cause.freed_space() else { return };
-    let owner = space.owner(tenant);
-    for freed in &record.freed {
-        let key = name(owner, space, freed);
-        match record.freed_to {
-            Some(before) => ops.put(&key, before.as_bytes()),
-            None => ops.delete(&key),
-        }
     }
 }
 
@@ -155,28 +156,13 @@ fn index_audit(entry: &AuditEntry, ops: &mut IndexOps) {
     }
 }
 
-fn listed(tenant: u64, id: EntityId, listing: Listing, facet: u8) -> impl Iterator<Item = Vec<u8>> {
-    let entry = |tenant, order: &[u8]| {
-        let mut key = list(tenant, id.kind, facet);
-        key.extend_from_slice(order);
-        key.extend_from_slice(id.id.as_bytes());
-        key
-    };
-    match listing {
-        Listing::Nowhere => [None, None],
-        Listing::ById => [Some(entry(tenant, &[])), None],
-        Listing::After(order) => [Some(entry(tenant, &order)), None],
-        Listing::ForOperatorsToo => [Some(entry(tenant, &[])), Some(entry(PLATFORM, &[]))],
-    }
-    .into_iter()
-    .flatten()
-}
-
 fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps) {
     if record.postings.is_empty() && record.tenant_settings.is_none() && record.holds.is_empty() {
         return;
     }
-    let mut kinds: Vec<(LedgerKey, MovementKind)> = Vec::with_capacity(record.postings.len());
+    let mut kinds: Vec<(LedgerKey, u8)> = Vec::with_capacity(record.postings.len() + 1);
+    // Of a conversion that is paid here, the USDT are found by what was paid for them.
+    let (mut has_ves, mut is_paid) = (false, false);
     for posting in &record.postings {
         let Some(row) = &posting.row else { continue };
         let ledger = match posting.ledger {
@@ -184,43 +170,37 @@ fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut Inde
             Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => continue,
         };
-        kinds.push((ledger, row.kind));
+        has_ves |= ledger == LedgerKey::Tenant(Currency::Ves);
+        is_paid |= posting.ledger == Ledger::Tenant
+            && posting.currency != Currency::Usdt
+            && row.kind == MovementKind::Conversion;
+        kinds.push((ledger, row.kind as u8));
         if let (Some(external_ref), Cause::Adjusted) = (&row.external_ref, record.cause) {
             ops.put_seq(&name(tenant, Space::Adjustment, external_ref));
         }
     }
+    if !has_ves {
+        kinds.push((LedgerKey::Tenant(Currency::Ves), OTHER));
+    }
     // A record has few kinds of movements, however many rows.
     kinds.sort_unstable();
     kinds.dedup();
-    let own_ves = kinds.iter().any(|(ledger, _)| *ledger == LedgerKey::Tenant(Currency::Ves));
-    let is_paid_here = [Currency::Ves, Currency::Cop]
-        .into_iter()
-        .any(|currency| kinds.contains(&(LedgerKey::Tenant(currency), MovementKind::Conversion)));
-    if is_paid_here {
-        kinds.retain(|kind| *kind != (LedgerKey::Tenant(Currency::Usdt), MovementKind::Conversion));
-    }
-    let mut put = |ledger, kind| {
-        let mut key = movements(tenant, ledger, kind);
-        key.extend_from_slice(&time_bytes(time));
-        ops.put_at_seq(&key, &[]);
-    };
+    let usdt = (LedgerKey::Tenant(Currency::Usdt), MovementKind::Conversion as u8);
     for (ledger, kind) in kinds {
-        put(ledger, kind as u8);
-    }
-    if !own_ves {
-        put(LedgerKey::Tenant(Currency::Ves), OTHER);
+        if !is_paid || (ledger, kind) != usdt {
+            ops.put_at_seq(&[movements(tenant, ledger, kind).as_slice(), &time_bytes(time)].concat(), &[]);
+        }
     }
 }
 
 /// The prefixes of the lists that together hold the movements of a ledger of a type, and others
 /// too: the USDT of a conversion are in the record of what was paid for them, unless they came
 /// later.
-pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> impl Iterator<Item = Vec<u8>> {
-    let converted = ledger == LedgerKey::Tenant(Currency::Usdt) && kind == MovementKind::Conversion as u8;
-    let paid = converted
-        .then_some(Source::ALL)
-        .into_iter()
-        .flatten()
-        .map(|source| LedgerKey::Tenant(source.currency()));
-    paid.chain([ledger]).map(move |ledger| movements(tenant, ledger, kind))
+pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<Vec<u8>> {
+    let mut lists = vec![movements(tenant, ledger, kind)];
+    if ledger == LedgerKey::Tenant(Currency::Usdt) && kind == MovementKind::Conversion as u8 {
+        let paid = Source::ALL.map(|source| movements(tenant, LedgerKey::Tenant(source.currency()), kind));
+        lists.extend(paid);
+    }
+    lists
 }

@@ -34,7 +34,7 @@ stored! {
         /// New states; the first is of the entity that the command was for.
         4 pub entities: Vec<Written>,
         5 pub removed: Vec<(EntityId, IndexedState)>,
-        /// Names that are free again, of the space that the cause names ([`Cause::freed_space`]).
+        /// Names that are free again, of the space that the cause names ([`Cause::side_effect`]).
         6 pub freed: Vec<String>,
         7 pub first_event: u64,
         8 pub events: Vec<Event>,
@@ -42,9 +42,8 @@ stored! {
         10 pub clock_advance_ms: i64,
         11 pub platform: Option<Box<PlatformChange>>,
         12 pub kept: Option<Kept>,
-        /// The days that are over on the accounts that it moves money on; `None` in a record of a version
-        /// before 4, whose movements are in no day.
-        13 pub closed: Option<Vec<ClosedDay>>,
+        /// The days that are over on the accounts that it moves money on.
+        13 pub closed: Vec<ClosedDay>,
         /// The entry of the audit, of what an operator asked for.
         14 pub audit: Option<Box<AuditEntry>>,
         /// What the freed names lead to again: the attempt before one that is gone.
@@ -69,7 +68,7 @@ impl Record {
             clock_advance_ms: 0,
             platform: None,
             kept: None,
-            closed: Some(Vec::new()),
+            closed: Vec::new(),
             audit: None,
         }
     }
@@ -91,40 +90,12 @@ impl Record {
     /// Whether it may be one record with others like it: outcomes of payouts that came together. They
     /// move no money and are kept for nobody, so each is its entity's new state and an event.
     pub fn may_join(&self) -> bool {
-        let Record {
-            cause,
-            seed: _,
-            postings,
-            holds,
-            entities,
-            removed,
-            freed,
-            freed_to,
-            first_event: _,
-            events,
-            tenant_settings,
-            clock_advance_ms,
-            platform,
-            kept,
-            closed,
-            audit,
-        } = self;
-        *cause == Cause::PayoutCompleted
-            && entities.len() == 1
-            && events.len() == 1
-            && postings.is_empty()
-            && holds.is_empty()
-            && removed.is_empty()
-            && freed.is_empty()
-            && freed_to.is_none()
-            && closed.as_ref().is_some_and(Vec::is_empty)
-            && *clock_advance_ms == 0
-            && (tenant_settings, platform, kept, audit) == (&None, &None, &None, &None)
-    }
-
-    /// Whether the record does no more than keep the answer to a call that changed nothing.
-    pub fn only_keeps(&self) -> bool {
-        self.cause == Cause::AnswerKept
+        if self.cause != Cause::PayoutCompleted || self.entities.len() != 1 || self.events.len() != 1 {
+            return false;
+        }
+        let (entities, events) = (self.entities.clone(), self.events.clone());
+        let (seed, first_event) = (self.seed, self.first_event);
+        *self == Record { seed, first_event, entities, events, ..Record::new(Cause::PayoutCompleted) }
     }
 
     /// Adds the next record, which joins this one: its events have the numbers after those of this
@@ -135,7 +106,12 @@ impl Record {
     }
 
     pub fn entity(&self, id: EntityId) -> Option<&Arc<Entity>> {
-        self.entities.iter().map(|written| &written.state).find(|state| state.id() == id)
+        for written in &self.entities {
+            if written.state.id() == id {
+                return Some(&written.state);
+            }
+        }
+        None
     }
 }
 
@@ -163,10 +139,6 @@ stored! {
 }
 
 impl Kept {
-    pub fn refusal(&self) -> Option<&Refusal> {
-        if let Answer::Refused(refusal) = &self.answer { Some(refusal) } else { None }
-    }
-
     /// Whether the answer is still given to a repeat at this instant.
     pub fn stands_at(&self, now: Timestamp) -> bool {
         self.answer != Answer::Void && now < self.expires_at()

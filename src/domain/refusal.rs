@@ -1,7 +1,7 @@
 //! Refusals: a rule said no to a command. Those of each resource are in an enum of their own, whose cases
 //! the API maps to a status and words.
 
-use crate::codec::stored;
+use crate::codec::{known, stored};
 use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Usdt, Ves};
 
@@ -12,7 +12,7 @@ stored! {
         /// The thing does not exist, or belongs to another tenant.
         0 NotFound,
         /// A field of the request is invalid, which only the state shows.
-        1 Invalid { 0 field: &'static str, 1 message: &'static str },
+        1 Invalid { 0 field: &'static str => known, 1 message: &'static str => known },
         /// The tenant moved to another deployment: nothing is decided for it here.
         2 TenantMoved,
         3 AmountOverflow,
@@ -24,7 +24,10 @@ stored! {
         6 RateUnavailable,
         7 InsufficientBalance { 0 available: Ves },
         /// The reference was used with another payload.
-        8 ExternalRefConflict { 0 existing: Id, 1 differs: Vec<&'static str> },
+        8 ExternalRefConflict {
+            0 existing: Id,
+            1 differs: Vec<&'static str> => |names: Vec<String>| names.into_iter().map(known).collect(),
+        },
         9 Payments(PaymentRefusal),
         10 Payouts(PayoutRefusal),
         11 Merchants(MerchantRefusal),

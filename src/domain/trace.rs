@@ -87,7 +87,10 @@ fn cut(text: &str, characters_max: usize) -> String {
 
 /// A reference as callers see it: a rail that was done without giving one left an empty one.
 pub fn shown(reference: &Option<String>) -> Option<&str> {
-    reference.as_deref().filter(|reference| !reference.is_empty())
+    match reference {
+        Some(reference) if !reference.is_empty() => Some(reference),
+        _ => None,
+    }
 }
 
 stored! {
@@ -255,13 +258,6 @@ pub enum Polling {
 }
 
 impl Polling {
-    pub const fn first_ms(self) -> i64 {
-        match self {
-            Polling::Test => POLL_MS,
-            Polling::Live(poll_ms) => poll_ms,
-        }
-    }
-
     /// Between the look that was the `looks`-th, at an order of this age, and the next.
     pub fn pause_ms(self, looks: u32, age_ms: i64) -> i64 {
         match self {

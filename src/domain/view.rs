@@ -107,7 +107,7 @@ pub fn balance(book: &Book) -> Balance {
         held: Ves::from_minor(account.held),
         next_release: account.next_release(),
         available: book.available(),
-        converted: Ves::from_minor(book.converted.ves()),
+        converted: Ves::from_minor(book.converted.ves),
         seller_pending: Ves::from_minor(seller_pending),
         seller_available: Ves::from_minor(seller_available),
     }

@@ -16,10 +16,10 @@ use actors::{CommandReply, Failure, Guard};
 use api::endpoint::Target;
 use api::payments::card_tokens::CardToken;
 use api::problem::Problem;
-use domain::commands::Command;
 use domain::entities::Entity;
 use domain::entities::payment::{Payment, Phase, Status};
 use domain::index::Space;
+use domain::machine::Command;
 use domain::machine::Domain;
 use domain::refusal::Refusal;
 use domain::resources::payments;
@@ -51,7 +51,7 @@ async fn newest(
     request: &mut TenantRequest<'_>,
     new: &NewCharge,
 ) -> Result<(Option<Payment>, bool), Problem> {
-    let (tenant, name) = (request.caller.tenant_key, new.external_ref.as_str());
+    let (tenant, name) = (request.caller.tenant_key, &*new.external_ref);
     let reader = request.services.engine.reader();
     let reservations = &request.services.names.reservations;
     if let Ok(held) = reservations.hold(tenant, NameOf::Reference(Space::Payment), name, Timestamp::EPOCH) {

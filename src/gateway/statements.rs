@@ -27,8 +27,8 @@ pub async fn lines(services: &Arc<Services>, tenant: u64, ask: Ask) -> Result<Ve
     };
     let to = to.min(present.now.date_in(zone(currency)));
     let account = Account { tenant, ledger, currency };
-    let read = services.read_pool.read(services, tenant, move |services, budget| {
-        statements::read(services.engine.reader(), account, &present, (from, to), budget)
+    let read = services.read_pool.read(services, tenant, move |services, _| {
+        statements::read(services.engine.reader(), account, &present, (from, to))
     });
     read.await
 }
@@ -78,7 +78,7 @@ fn added_up(
     let mut sums: Vec<Line> = dates.map(|date| Line { day: Day::new(date), opening: 0 }).collect();
     for (account, present) in accounts {
         budget.spend()?;
-        let lines = statements::read(services.engine.reader(), account, &present, (from, to), budget)?;
+        let lines = statements::read(services.engine.reader(), account, &present, (from, to))?;
         for (sum, line) in sums.iter_mut().zip(lines) {
             sum.opening += line.opening;
             sum.day.join(&line.day);

@@ -18,14 +18,15 @@ use api::checkout::sessions;
 use api::endpoint::{Caller, Environment, Later, Official, Target};
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::commands::{Command, KeyedCommand};
+use domain::cause::Cause;
 use domain::entities::webhook::Webhook;
 use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
+use domain::machine::{Command, KeyedCommand};
 use domain::platform::ApiKey;
 use domain::rail::Service;
-use domain::record::Record;
+use domain::record::{self, Answer, Record};
 use domain::refusal::Refusal;
 use domain::values::ids::{Id, Mode, is_live};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
@@ -264,14 +265,18 @@ pub fn reply(
     };
     // What an operator said meanwhile is in the record of it, for the request that waits.
     let said = match record {
-        Some(Record { kept: Some(kept), .. }) if kept.of.request_id == request_id.as_str() => kept.refusal(),
+        Some(Record { kept: Some(record::Kept { of, answer: Answer::Refused(refusal) }), .. })
+            if of.request_id == request_id.as_str() =>
+        {
+            Some(refusal)
+        }
         _ => None,
     };
     let refusal = settled.refusal.as_ref().or(said);
     let facts = Facts {
         livemode: is_live(tenant),
         record: match record {
-            Some(record) if !record.only_keeps() => Some(record),
+            Some(record) if record.cause != Cause::AnswerKept => Some(record),
             _ => None,
         },
         time: Timestamp::from_unix_ms(settled.time_ms),

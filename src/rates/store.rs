@@ -221,7 +221,7 @@ fn sample_key(line: u32, at: Timestamp, number: u64) -> Vec<u8> {
     [key_at(SAMPLE, line, at).as_slice(), &number.to_be_bytes()].concat()
 }
 
-fn decoded<T: codec::Layout>(bytes: &[u8], what: &str) -> Result<T, RateStoreError> {
+fn decoded<T: codec::Decode<u8>>(bytes: &[u8], what: &str) -> Result<T, RateStoreError> {
     codec::decode(bytes).map_err(|why| RateStoreError::Damaged(format!("{what}: {why}")))
 }
 

@@ -125,7 +125,7 @@ impl Receipt {
         self.maybe(Label::REFERENCE, shown(&payment.bank_reference));
         match payment.checkout.as_deref() {
             Some(sale) => self.maybe(Label::ORDER, sale.reference.as_deref()),
-            None => self.text(Label::ORDER, payment.external_ref.as_str().to_owned()),
+            None => self.text(Label::ORDER, String::from(&*payment.external_ref)),
         }
         self.maybe(Label::ABOUT, payment.description.as_deref());
         self.text(Label::PAYMENT, payment.id.to_string());

@@ -10,8 +10,8 @@
 //! ```text
 //! body   KEY      the secret of keyed hashes
 //!        RECORDS  records one after the other, in the log's own bytes
-//!        ENTRIES  of a store beside the log: u16 length and its name; then each entry: u16 length
-//!                 and name of the family, u32 length and key, u32 length and value
+//!        ENTRIES  of a store beside the log: its name, then for each entry the name of the family, key and
+//!                 value, as stored values are written (`docs/formats.md`)
 //!        END      u64 last sequence, [16] its hash, u64 number of entries
 //! ```
 
@@ -20,6 +20,7 @@ use super::directory::{self, LOG_DIRECTORY, StoreCopy};
 use super::rebuild::Rebuild;
 use super::restored_copy::RestoredCopy;
 use super::{Failed, Progress, at};
+use domain::codec;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use wal::{Reader, Tip};
@@ -61,26 +62,21 @@ pub fn export(
     progress("export", tip.seq, tip.seq);
     let mut entries = 0_u64;
     for store in directory::stores(from)? {
-        let mut head = Vec::new();
-        name_into(&mut head, &store);
-        let mut body = head.clone();
-        directory::each_entry(&from.join(&store), &mut |family, key, value| {
-            name_into(&mut body, family);
-            for part in [key, value] {
-                let length = u32::try_from(part.len())
-                    .map_err(|_| Failed::NotDone(format!("{store}: an entry is larger than 4 GiB")))?;
-                body.extend_from_slice(&length.to_le_bytes());
-                body.extend_from_slice(part);
-            }
+        let mut part = (store, Vec::<Entry>::new());
+        let mut bytes = 0;
+        directory::each_entry(&from.join(&part.0), &mut |family, key, value| {
+            part.1.push((family.to_owned(), key.to_vec(), value.to_vec()));
             entries += 1;
-            if body.len() >= BODY_BYTES {
-                blocks.put(ENTRIES, 0, &body).map_err(at(file))?;
-                body.clone_from(&head);
+            bytes += key.len() + value.len();
+            if bytes >= BODY_BYTES {
+                blocks.put(ENTRIES, 0, &codec::encode(&part)).map_err(at(file))?;
+                part.1.clear();
+                bytes = 0;
             }
             Ok(())
         })?;
         // The block is written for an empty store too, so that an import makes it again.
-        blocks.put(ENTRIES, 0, &body).map_err(at(file))?;
+        blocks.put(ENTRIES, 0, &codec::encode(&part)).map_err(at(file))?;
     }
     let end = [&tip.seq.to_le_bytes()[..], &tip.hash, &entries.to_le_bytes()].concat();
     blocks.put(END, 0, &end).map_err(at(file))?;
@@ -89,13 +85,8 @@ pub fn export(
     Ok(Archived { tip, entries, bytes })
 }
 
-fn name_into(body: &mut Vec<u8>, name: &str) {
-    // Names of directories and families are short; a longer one is cut, and then refused when it is
-    // read.
-    let length = u16::try_from(name.len()).unwrap_or(u16::MAX);
-    body.extend_from_slice(&length.to_le_bytes());
-    body.extend_from_slice(&name.as_bytes()[..usize::from(length)]);
-}
+/// The name of the family, the key and the value.
+type Entry = (String, Vec<u8>, Vec<u8>);
 
 pub fn import(
     file: &Path,
@@ -169,9 +160,11 @@ impl Import<'_> {
     }
 
     fn entries(&mut self, block: &Block) -> Result<(), Failed> {
-        let mut rest = &block.body[..];
-        let name = word(&mut rest).filter(|name| is_plain(name));
-        let name = name.ok_or_else(|| block.bad("names no store that may be made"))?;
+        let read = codec::decode(&block.body);
+        let (name, entries): (String, Vec<Entry>) = read.map_err(|error| block.bad(&error.to_string()))?;
+        if !is_plain(&name) {
+            return Err(block.bad("names no store that may be made"));
+        }
         if self.store.as_ref().is_none_or(|(known, _)| *known != name) {
             let next = StoreCopy::new(&self.into.join(&name))?;
             if let Some((_, done)) = self.store.replace((name, next)) {
@@ -179,12 +172,8 @@ impl Import<'_> {
             }
         }
         let Some((_, copy)) = &mut self.store else { return Ok(()) };
-        while !rest.is_empty() {
-            let entry = (word(&mut rest), bytes(&mut rest), bytes(&mut rest));
-            let (Some(family), Some(key), Some(value)) = entry else {
-                return Err(block.bad("has an entry that is cut off"));
-            };
-            copy.put(&family, key, value)?;
+        for (family, key, value) in entries {
+            copy.put(&family, &key, &value)?;
             self.entries += 1;
         }
         Ok(())
@@ -213,18 +202,4 @@ impl Import<'_> {
 fn is_plain(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     name != LOG_DIRECTORY && !name.is_empty() && name.bytes().all(is_plain)
-}
-
-fn word(rest: &mut &[u8]) -> Option<String> {
-    let (length, after) = rest.split_first_chunk::<2>()?;
-    let (word, after) = after.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
-    *rest = after;
-    String::from_utf8(word.to_vec()).ok()
-}
-
-fn bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let (length, after) = rest.split_first_chunk::<4>()?;
-    let (bytes, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-    *rest = after;
-    Some(bytes)
 }

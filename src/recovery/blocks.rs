@@ -20,7 +20,7 @@
 //!        33  ..    body, compressed by zstd
 //! ```
 
-use super::books::each_record;
+use super::books::replay_records;
 use super::{Failed, Progress, at, directory};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -149,10 +149,7 @@ impl<W: Write> Blocks<W> {
         progress: Progress<'_>,
     ) -> Result<u64, Failed> {
         let (mut body, mut first, mut records) = (Vec::with_capacity(BODY_BYTES + 4096), 0, 0);
-        each_record(reader, 1, last, |stored| {
-            if stored.seq.is_multiple_of(1 << 14) {
-                progress("export", stored.seq, last);
-            }
+        replay_records(reader, last, ("export", progress), |stored| {
             if !is_meant(&stored) {
                 return Ok(());
             }

@@ -16,7 +16,7 @@ use wal::{Damage, ReadError, Reader, Seq, StoredSnapshot};
 /// Handed at once from the thread that reads and checks to the one that applies.
 const GROUP_RECORDS: usize = 256;
 const GROUPS_WAITING: usize = 8;
-const PROGRESS_RECORDS: u64 = 16_384;
+pub(super) const PROGRESS_RECORDS: u64 = 16_384;
 
 /// Nothing is decided, only applied, so the configuration of the rules does not matter.
 pub fn machine() -> Domain {
@@ -92,8 +92,7 @@ impl Books {
                 return Err(damage(format!("record {seq} numbers its events from {first}, not from {next}")));
             }
             let time = Timestamp::from_unix_ms(stored.time_ms);
-            if record.closed.as_ref().is_some_and(|days| *days != book.days_closed_by(&record.postings, time))
-            {
+            if record.closed != book.days_closed_by(&record.postings, time) {
                 return Err(damage(format!(
                     "record {seq} says other days than its tenant's records lead to"
                 )));
@@ -121,8 +120,7 @@ impl Books {
     }
 }
 
-/// Settled at the snapshot's time. An earlier version saved books as their last record left them,
-/// which may have restored a hold that had ended.
+/// Settled at the snapshot's time, as a book is saved as its last record left it.
 pub fn restored(machine: &Domain, stored: &StoredSnapshot) -> Result<AnyBook, Damage> {
     let (tenant, seq) = (stored.tenant, stored.seq);
     let mut book = machine.restore(tenant, &stored.state).map_err(|error| Damage {
@@ -131,15 +129,6 @@ pub fn restored(machine: &Domain, stored: &StoredSnapshot) -> Result<AnyBook, Da
     })?;
     machine.settle(&mut book, stored.time_ms);
     Ok(book)
-}
-
-/// Each hold included.
-pub fn same(saved: &AnyBook, replayed: &AnyBook) -> bool {
-    match (saved, replayed) {
-        (AnyBook::Platform(saved), AnyBook::Platform(replayed)) => saved == replayed,
-        (AnyBook::Tenant(saved), AnyBook::Tenant(replayed)) => saved == replayed,
-        _ => false,
-    }
 }
 
 /// Totals must be the sums of their parts.

@@ -4,7 +4,7 @@
 //! between, hold by hold.
 
 use super::Failed;
-use super::books::{Books, balances, restored, same};
+use super::books::{Books, balances, restored};
 use std::collections::HashMap;
 use wal::{Damage, Reader, Seq, StoredSnapshot};
 
@@ -91,7 +91,7 @@ pub fn recheck(
     for (tenant, (_, stored)) in newest {
         let derived = books.at(tenant, stored.time_ms);
         match restored(&books.machine, &stored) {
-            Ok(saved) if same(&saved, &derived) => done.derived += 1,
+            Ok(saved) if saved == derived => done.derived += 1,
             Ok(_) => done.breaches.push((tenant, damage(&stored, "it is not what the records lead to"))),
             Err(breach) => done.breaches.push((tenant, breach)),
         }

@@ -3,7 +3,7 @@
 //! hold; snapshots that differ from what the records lead to are named. The whole log is read once.
 
 use super::Failed;
-use super::books::{Books, balances, each_record, restored, same};
+use super::books::{Books, balances, each_record, restored};
 use actors::{LONG_AGO_MS, Machine};
 use domain::machine::AnyBook;
 use wal::{Damage, Reader, Seq};
@@ -45,7 +45,7 @@ pub fn rederive(reader: &Reader, tenant: u64, last: Seq) -> Result<Rederived, Fa
 
 fn compare(books: &Books, snapshot: &wal::StoredSnapshot, settled_ms: &mut i64, wrong: &mut Vec<Seq>) {
     let derived = books.at(snapshot.tenant, snapshot.time_ms);
-    if restored(&books.machine, snapshot).is_ok_and(|saved| same(&saved, &derived)) {
+    if restored(&books.machine, snapshot).is_ok_and(|saved| saved == derived) {
         *settled_ms = snapshot.time_ms.max(*settled_ms);
     } else {
         wrong.push(snapshot.seq);

@@ -4,7 +4,7 @@
 //! records go through files that are sorted in a scratch directory, and are then compared in one
 //! walk with the stored ones.
 
-use super::books::{Books, balances, replay_records, restored, same};
+use super::books::{Books, PROGRESS_RECORDS, balances, replay_records, restored};
 use super::{Failed, Progress};
 use actors::{Machine, wake_key};
 use domain::codec;
@@ -19,8 +19,6 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::ops::Bound;
 use std::path::Path;
 use wal::{Damage, ExternalSort, Hash, IndexOps, Reader, Seq, Sorted};
-
-const PROGRESS_RECORDS: u64 = 16_384;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
@@ -144,11 +142,7 @@ impl<'a> Replay<'a> {
 
     /// `None` if record `seq` removes the entry.
     fn expect(&mut self, seq: Seq, time_ms: i64, key: &[u8], value: Option<&[u8]>) -> Result<(), Failed> {
-        let mut noted = seq.to_be_bytes().to_vec();
-        noted.extend_from_slice(&time_ms.to_be_bytes());
-        noted.push(u8::from(value.is_some()));
-        noted.extend_from_slice(value.unwrap_or_default());
-        Ok(self.sort.put(&[&[INDEX], key].concat(), &noted)?)
+        Ok(self.sort.put(&[&[INDEX], key].concat(), &codec::encode(&(seq, time_ms, value)))?)
     }
 
     /// The indexed state of each entity of the record, before it and after it.
@@ -191,7 +185,7 @@ impl<'a> Replay<'a> {
         let stored = stored.ok_or_else(gone)?;
         let saved = restored(&self.books.machine, &stored)?;
         let replayed = self.books.at(tenant, stored.time_ms);
-        if !same(&saved, &replayed) {
+        if saved != replayed {
             let why = format!("the snapshot of book {tenant} at {seq} is not what the records lead to");
             return Err(damage(why).into());
         }
@@ -240,17 +234,24 @@ fn compare_entries(
 ) -> Result<(), Failed> {
     let mut stored = reader.index_entries();
     loop {
-        let expected = sorted.peek()?.and_then(of_index);
-        let is_gone =
-            |(key, noted): &(&[u8], Noted<'_>)| noted.value.is_none() || is_removed(removed, key, noted.seq);
-        if expected.as_ref().is_some_and(is_gone) {
-            sorted.advance();
-            continue;
-        }
+        let expected = match sorted.peek()? {
+            Some((key, noted)) if key.first() == Some(&INDEX) => {
+                let key = &key[1..];
+                let (seq, time_ms, value): (Seq, i64, Option<Vec<u8>>) = codec::decode(noted)?;
+                match value {
+                    Some(value) if !is_removed(removed, key, seq) => Some((key, seq, time_ms, value)),
+                    _ => {
+                        sorted.advance();
+                        continue;
+                    }
+                }
+            }
+            _ => None,
+        };
         let found = match stored.peek() {
             Ok(found) => found,
             Err(error) => {
-                let seq = expected.map_or(last, |(_, noted)| noted.seq);
+                let seq = expected.map_or(last, |(_, seq, ..)| seq);
                 let fault = "the index cannot be read where an entry of record";
                 blame(first, seq, format!("{fault} {seq} should be: {error}"));
                 return Ok(());
@@ -261,11 +262,11 @@ fn compare_entries(
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
             (expected, found) => {
-                expected.as_ref().map(|(key, _)| *key).cmp(&found.as_ref().map(|(key, _)| *key))
+                expected.as_ref().map(|(key, ..)| *key).cmp(&found.as_ref().map(|(key, _)| *key))
             }
         };
         match (order, expected, found) {
-            (Ordering::Less, Some((key, Noted { seq, time_ms, .. })), _) => {
+            (Ordering::Less, Some((key, seq, time_ms, _)), _) => {
                 if !has_expired(latest_ms, key, time_ms) {
                     let fault = format!("an index entry of record {seq} is missing: {}", described(key));
                     blame(first, seq, fault);
@@ -280,8 +281,8 @@ fn compare_entries(
                 }
                 stored.advance();
             }
-            (_, Some((key, Noted { seq, value, .. })), Some((_, found))) => {
-                if value != Some(found) {
+            (_, Some((key, seq, _, value)), Some((_, found))) => {
+                if value != found {
                     let fault =
                         format!("an index entry of record {seq} says something else: {}", described(key));
                     blame(first, seq, fault);
@@ -296,10 +297,6 @@ fn compare_entries(
             (_, _, _) => return Ok(()),
         }
     }
-}
-
-fn of_index<'a>((key, noted): (&'a [u8], &'a [u8])) -> Option<(&'a [u8], Noted<'a>)> {
-    key.strip_prefix(&[INDEX]).map(|key| (key, Noted::read(noted)))
 }
 
 /// A kept answer is so old that it may have been removed from the index.
@@ -331,22 +328,6 @@ fn compare_states(sorted: &mut Sorted<'_>, last: Seq, first: &mut Option<Damage>
         sorted.advance();
     }
     Ok(())
-}
-
-struct Noted<'a> {
-    seq: Seq,
-    time_ms: i64,
-    /// `None` when the entry was removed.
-    value: Option<&'a [u8]>,
-}
-
-impl Noted<'_> {
-    fn read(noted: &[u8]) -> Noted<'_> {
-        let (seq, rest) = noted.split_first_chunk().unwrap_or((&[0; 8], noted));
-        let (time_ms, rest) = rest.split_first_chunk().unwrap_or((&[0; 8], rest));
-        let value = rest.split_first().and_then(|(put, value)| (*put == 1).then_some(value));
-        Noted { seq: Seq::from_be_bytes(*seq), time_ms: i64::from_be_bytes(*time_ms), value }
-    }
 }
 
 /// Of an entry which no record wrote: a sequence is its value, or the end of its key.

@@ -5,9 +5,9 @@
 use super::Failed;
 use super::books::Books;
 use actors::{Machine, wake_key};
-use domain::commands::KeyedCommand;
 use domain::indexing;
 use domain::machine::AnyBook;
+use domain::machine::KeyedCommand;
 use domain::record::Record;
 use domain::refusal::Refusal;
 use domain::values::time::Timestamp;

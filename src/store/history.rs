@@ -114,8 +114,7 @@ pub fn begun_at(reader: &Reader, tenant: u64) -> Result<Option<Seq>, Unreadable>
 
 /// The last record whose first event has at most this number.
 pub fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Vec<u8>>, Unreadable> {
-    let end =
-        number.checked_add(1).map_or_else(|| index::events_end(tenant), |next| index::event(tenant, next));
+    let end = index::event(tenant, number.saturating_add(1));
     let newest = reader.index_scan(&index::event(tenant, 0), &end, true).next().transpose()?;
     Ok(newest.map(|(key, _)| key))
 }

@@ -5,22 +5,21 @@
 //! This file is a module of the crate `domain`, which knows no files, in its tests alone.
 
 use super::tests::Sampled;
-use super::{Layout, NEWEST, Read, Written};
+use super::{Decode, Encode, NEWEST};
 use bincode::config::standard;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
 /// The bytes of a value, without a version.
-pub fn written<L: Layout>(value: &L) -> Vec<u8> {
-    bincode::encode_to_vec(Written(value), standard()).expect("a layout refuses nothing")
+pub fn written<L: Encode>(value: &L) -> Vec<u8> {
+    bincode::encode_to_vec(value, standard()).expect("a layout refuses nothing")
 }
 
 /// The value that all these bytes are.
-pub fn read<L: Layout>(bytes: &[u8]) -> L {
-    let (Read(value), read) =
-        bincode::decode_from_slice_with_context::<u8, Read<L>, _>(bytes, standard(), NEWEST)
-            .expect("readable");
+pub fn read<L: Decode<u8>>(bytes: &[u8]) -> L {
+    let (value, read) =
+        bincode::decode_from_slice_with_context::<u8, L, _>(bytes, standard(), NEWEST).expect("readable");
     assert_eq!(read, bytes.len(), "all of it is read");
     value
 }
@@ -35,7 +34,7 @@ struct Golden {
     read: fn(&str) -> String,
 }
 
-fn golden<L: Sampled>(resource: &'static str, layout: &'static str) -> Golden {
+fn golden<L: Sampled + Encode + Decode<u8>>(resource: &'static str, layout: &'static str) -> Golden {
     let samples = L::samples(&mut 0).iter().map(|sample| hex::encode(written(sample))).collect();
     let read = |line: &str| hex::encode(written(&read::<L>(&hex::decode(line).expect("hex"))));
     Golden { resource, layout, samples, read }
@@ -116,7 +115,7 @@ fn goldens() -> Vec<Golden> {
         platform:
             values::ids { Mode }
             platform { Scopes ApiKey PlatformChange Tenant PlatformBook }
-            platform::acts { Act Deed BackedUp };
+            platform { Act BackedUp };
         products:
             entities::product { Product LinkStatus Link };
         rates:

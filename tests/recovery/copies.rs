@@ -90,7 +90,7 @@ fn drill(server: &Server, copy: &Path) {
     let acts = objects(&succeeds(server, &["wal", "inspect", "--json"]));
     let act = acts.iter().find(|line| line["type"] == "operator.acted").expect("a record of the backup");
     assert!(
-        text(act, "entity").starts_with("root from 127.0.0.1: makeBackup")
+        text(act, "operator").starts_with("root from 127.0.0.1: ")
             && text(act, "entity").contains(shown(copy)),
         "{act}"
     );

@@ -4,8 +4,8 @@
 use actors::{Clock, Config, Effects, Engine, Shares};
 use api::operators::changes;
 use domain::cause::Cause;
-use domain::commands::{Command, KeyedCommand};
 use domain::machine::Domain;
+use domain::machine::{Command, KeyedCommand};
 use domain::rail::Effect;
 use domain::resources::adjustments::Adjustment;
 use domain::values::money::Currency;

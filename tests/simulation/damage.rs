@@ -2,7 +2,6 @@
 //! history goes on. What is read of the copy is what was written, or it is refused.
 
 use faulty::MemoryStore;
-use pasarela::recovery::books::same;
 use pasarela::recovery::rederive::rederive;
 use std::sync::Arc;
 use wal::{Family, OpenError, Reader};
@@ -49,7 +48,7 @@ pub fn examine(store: &MemoryStore, tenants: &[u64], place: Place) -> Option<&'s
             Err(_) => noticed = true,
             Ok(derived) => {
                 let whole = rederive(&intact, *tenant, last).expect("it is whole");
-                assert!(same(&derived.book, &whole.book), "{family:?} {place:?}: the book of {tenant}");
+                assert!(derived.book == whole.book, "{family:?} {place:?}: the book of {tenant}");
                 noticed |= !derived.wrong.is_empty();
             }
         }

@@ -7,7 +7,6 @@ use domain::ledger::days::Column;
 use domain::record::Record;
 use domain::values::money::Currency;
 use domain::values::time::{DAY_MS, Date, HOUR_MS};
-use pasarela::store::read_budget::ReadBudget;
 use pasarela::store::statements::{self, Account};
 use std::collections::BTreeMap;
 use wal::Reader;
@@ -82,7 +81,7 @@ impl Days {
             for (from, to) in windows {
                 let date = |day: i64| Date::from_days(i32::try_from(day).expect("a day"));
                 let span = (date(from), date(to));
-                let lines = statements::read(reader, account, &present, span, &ReadBudget::unbounded())
+                let lines = statements::read(reader, account, &present, span)
                     .unwrap_or_else(|stopped| panic!("a statement: {stopped:?}"));
                 assert_eq!(lines.len() as i64, to - from + 1, "a line for every day");
                 let before = days.range(..from).flat_map(|(_, judged)| judged.sums.values());

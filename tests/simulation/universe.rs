@@ -21,7 +21,6 @@ use pasarela::outbound::Outbound;
 use pasarela::outbox::Outbox;
 use pasarela::rails::registry::Registry;
 use pasarela::rates::Market;
-use pasarela::recovery::books::same;
 use pasarela::recovery::recheck::recheck;
 use pasarela::recovery::rederive::rederive;
 use pasarela::webhooks::post::HeaderNames;
@@ -455,7 +454,7 @@ impl Universe {
             assert!(derived.wrong.is_empty(), "snapshots of {who:?} are not what the records lead to");
             let (now, known) = self.court.book(tenant(who)).expect("it was looked at");
             life.engine.machine().settle(&mut derived.book, now);
-            let is_same = same(&AnyBook::Tenant(known), &derived.book);
+            let is_same = AnyBook::Tenant(known) == derived.book;
             assert!(is_same, "the book of {who:?} is not what its records lead to");
             self.court.compare_statements(tenant(who), life.engine.reader());
         }

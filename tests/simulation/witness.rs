@@ -7,12 +7,12 @@ use crate::values::DISPUTED_MARK;
 use actors::{Clock, Decision, Effects, Machine, Turn as Instant};
 use api::refusals::problem;
 use domain::codec::Undecodable;
-use domain::commands::{Command, KeyedCommand};
 use domain::entities::Entity;
 use domain::entities::means::Means;
 use domain::ledger::book::Book;
 use domain::ledger::invariants::Breach;
 use domain::machine::{AnyBook, Domain};
+use domain::machine::{Command, KeyedCommand};
 use domain::rail::{Effect, Order, RailReply};
 use domain::record::Record;
 use domain::refusal::Refusal;
@@ -192,7 +192,7 @@ impl Wanted {
             Receiver::Own => Paid::Own,
             _ => Paid::Other,
         };
-        let reference = new.external_ref.as_str().to_owned();
+        let reference = String::from(&*new.external_ref);
         Wanted { id: new.id, cents: new.amount.minor(), reference, to }
     }
 }

@@ -8,7 +8,7 @@ use crate::server::this_binary;
 use crate::{Outcome, progress};
 use actors::Engine;
 use clap::Args;
-use domain::commands::Command;
+use domain::machine::Command;
 use domain::machine::Domain;
 use domain::platform::settings::Settings;
 use domain::platform::{ApiKey, PlatformChange, Scopes};

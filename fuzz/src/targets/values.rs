@@ -28,10 +28,7 @@ pub fn run(input: &[u8]) {
         hides(account.clear(), account.masked().to_string());
     }
     if let Ok(reference) = ExternalRef::parse(text) {
-        assert_eq!(
-            ExternalRef::parse(reference.as_str()).map(|again| again.as_str().to_owned()),
-            Ok(reference.as_str().to_owned())
-        );
+        assert_eq!(ExternalRef::parse(&reference).map(|again| again.to_string()), Ok(reference.to_string()));
     }
     if let Ok(date) = Date::parse(text) {
         assert_eq!(Date::parse(&date.to_string()), Ok(date));

@@ -122,10 +122,11 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub const LIST: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(list), || {
-    summary("List checkout sessions")
-        .about("Sessions that were opened by an earlier version are read by their id alone.")
-        .list(asked)
-        .answers(200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`")
+    summary("List checkout sessions").list(asked).answers(
+        200,
+        "ListedCheckoutSessionPage",
+        "Newest first, without `clientSecret`",
+    )
 });
 
 type Stands = fn(Status) -> bool;

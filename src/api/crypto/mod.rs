@@ -128,7 +128,7 @@ pub const PAY: Endpoint =
 async fn pay(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
     let new = read_payout(Fields::parse(&cx.body)?, cx.env.network_fees(), id)?;
-    let name = new.external_ref.as_str().to_owned();
+    let name = String::from(&*new.external_ref);
     let ask = crypto::payouts::Command::Pay(Box::new(new));
     cx.create(Space::CryptoPayout, &name, EntityId::crypto_payout(id), ask).await
 }
@@ -155,11 +155,10 @@ pub const READ: Endpoint =
         summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
     });
 
-pub const READ_BY_REF: Endpoint = endpoint(
-    chapters::USDT,
-    run!(|cx| cx.named(Space::CryptoPayout, cx.external_ref()?.as_str(), show)),
-    || summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout"),
-);
+pub const READ_BY_REF: Endpoint =
+    endpoint(chapters::USDT, run!(|cx| cx.named(Space::CryptoPayout, &cx.external_ref()?, show)), || {
+        summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout")
+    });
 
 /// The status of the payouts that a list is to show.
 pub fn read_status(query: &mut Query<'_>) -> Got<Option<Status>> {

@@ -53,7 +53,7 @@ pub const REGISTER: Endpoint = endpoint(chapters::MERCHANTS, run!(register), || 
 async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
     let registration = read_registration(Fields::parse(&cx.body)?, cx.banks, id)?;
-    let name = registration.external_ref.as_str().to_owned();
+    let name = String::from(&*registration.external_ref);
     let ask = merchants::Command::Register(Box::new(registration));
     cx.create(Space::Merchant, &name, EntityId::merchant(id), ask).await
 }

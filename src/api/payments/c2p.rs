@@ -66,7 +66,7 @@ async fn request(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     };
     let figured = price.at(rate).map_err(|refusal| problem(&refusal))?;
     let id = cx.env.new_id();
-    let name = external_ref.as_str().to_owned();
+    let name = String::from(&*external_ref);
     let bank = debtor.bank;
     let mut new = c2p::NewIntent {
         id,

@@ -102,7 +102,7 @@ pub(super) fn read_charge(
         required external_ref = "externalRef", kinds::external_ref();
     } => {
         let (debtor, amount) = details;
-        let code_mark = mark(&[b"debit code", external_ref.as_str().as_bytes(), otp.reveal().as_bytes()]);
+        let code_mark = mark(&[b"debit code", external_ref.as_bytes(), otp.reveal().as_bytes()]);
         let means = Means::Debit { debtor, name, code_mark };
         let price = Price::Ves { amount, field: "monto" };
         NewCharge { description: Some(concept), ..NewCharge::new(id, external_ref, price, means, Secret::Token(otp)) }

@@ -140,7 +140,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
 }
 
 /// The instant of an order's outcome, or of the word that contradicted it; of one that is open, when it
-/// was sent. What an earlier version settled has no instant of its own but that of its end.
+/// was sent.
 fn updated(order: Option<&Trace>, ended_at: Option<Timestamp>, since: Timestamp) -> Timestamp {
     let decided_at = order.and_then(|order| order.decided_at);
     let sent_at = || order.and_then(|order| order.sent_at);

@@ -47,7 +47,7 @@ pub const READ_BY_REF: Endpoint = endpoint(chapters::PAYMENTS, run!(read_by_ref)
 async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let name = cx.external_ref()?;
     cx.read(|records| {
-        let newest = newest(records, name.as_str())?.ok_or_else(Problem::not_found)?;
+        let newest = newest(records, &name)?.ok_or_else(Problem::not_found)?;
         read_any(records, EntityId::payment(newest))
     })
 }

@@ -117,7 +117,7 @@ fn account<'a>(banks: &Catalogue) -> impl Kind<'a, AccountNumber> {
 
 async fn pay(cx: &mut Context<'_>, form: Form) -> Result<Reply, Problem> {
     let new = read_new(Fields::parse(&cx.body)?, form, cx.env.new_id(), cx.banks)?;
-    let name = new.external_ref.as_str().to_owned();
+    let name = String::from(&*new.external_ref);
     if let Receiver::Change { payment: Some(payment), .. } = new.receiver {
         cx.find(|records| Ok(records.entity(EntityId::payment(payment))?.ok_or_else(Problem::not_found)?))?;
     }
@@ -205,11 +205,10 @@ pub const READ: Endpoint =
         summary("Read a payout").answers(200, "Payout", "The payout")
     });
 
-pub const READ_BY_REF: Endpoint = endpoint(
-    chapters::PAYOUTS,
-    run!(|cx| cx.named(Space::Payout, cx.external_ref()?.as_str(), show)),
-    || summary("Read a payout by your reference").answers(200, "Payout", "The payout"),
-);
+pub const READ_BY_REF: Endpoint =
+    endpoint(chapters::PAYOUTS, run!(|cx| cx.named(Space::Payout, &cx.external_ref()?, show)), || {
+        summary("Read a payout by your reference").answers(200, "Payout", "The payout")
+    });
 
 /// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).
 pub fn created(facts: &Facts<'_>) -> Option<Rendered> {

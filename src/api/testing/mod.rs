@@ -15,7 +15,7 @@ use crate::respond::Reply;
 use crate::value::{self, Bad, Value};
 use crate::writer::Object;
 use domain::cause::Cause;
-use domain::commands::Command;
+use domain::machine::Command;
 use domain::resources::adjustments::Adjustment;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;

@@ -12,7 +12,7 @@ use domain::codec;
 use domain::entities::Entity;
 use domain::ledger::{Ledger, Posting};
 use domain::machine::AnyBook;
-use domain::platform::PlatformChange;
+use domain::platform::{Act, PlatformChange};
 use domain::record::{Answer, Record};
 use domain::resources::cop_payments::codes::{WrongCode, WrongCodes};
 use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live, tenant_key};
@@ -50,17 +50,11 @@ fn changed(change: &PlatformChange) -> String {
         PlatformChange::Searched(searched) => format!("blocks of {} to {}", searched.name(), searched.last),
         PlatformChange::Beside(entries) => format!("{} entries beside the log", entries.len()),
         PlatformChange::LiveAsked(number) => format!("live mode, asked for by tenant number {number}"),
-        PlatformChange::Acted(act) => act.to_string(),
+        PlatformChange::Acted(Act::BackedUp { directory, seq }) => format!("backup {directory} up to {seq}"),
+        PlatformChange::Acted(Act::TookOver { made_by, seq }) => {
+            format!("took over what {made_by} made, up to {seq}")
+        }
         PlatformChange::Operator(operator) => format!("operator {}", operator.id),
-    }
-}
-
-/// An operator's act: its entry of the audit or, in records from before there was one, the act itself.
-fn act(record: &Record) -> Option<String> {
-    match (record.audit.as_deref(), record.platform.as_deref()) {
-        (Some(entry), _) => Some(entry.to_string()),
-        (None, Some(PlatformChange::Acted(act))) if !record.entities.is_empty() => Some(act.to_string()),
-        (None, _) => None,
     }
 }
 
@@ -115,7 +109,7 @@ fn line(stored: &wal::Record, record: &Record, money: &[String]) -> String {
     if let Some(kept) = kept(record) {
         line.push_str(&format!("  kept {kept}"));
     }
-    if let Some(act) = act(record) {
+    if let Some(act) = &record.audit {
         line.push_str(&format!("  by {act}"));
     }
     line
@@ -141,7 +135,7 @@ fn json(stored: &wal::Record, record: &Record, money: &[String]) -> Value {
     json!({
         "seq": seq, "time": time.to_string(), "tenant": tenant / 2, "mode": mode(tenant),
         "type": record.cause.name(), "entity": entity(record), "postings": money, "events": events,
-        "kept": kept(record), "operator": act(record),
+        "kept": kept(record), "operator": record.audit.as_ref().map(ToString::to_string),
     })
 }
 

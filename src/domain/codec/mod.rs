@@ -6,13 +6,11 @@
 //! (RUSTSEC-2025-0141: it is no longer maintained).
 
 use bincode::config::{Configuration, standard};
-use bincode::de::Decoder;
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
-use bincode::{Decode, Encode, decode_from_slice_with_context};
-use persistent::{SortedMap, SortedSet};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use bincode::decode_from_slice_with_context;
+use bincode::error::DecodeError;
+pub use bincode::{Decode, Encode};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 #[cfg(test)]
 #[path = "../../../tests/golden/stored.rs"]
@@ -25,15 +23,6 @@ pub(crate) mod tests;
 pub const READABLE: [u8; 1] = [6];
 
 pub const NEWEST: u8 = READABLE[READABLE.len() - 1];
-
-/// A value with bytes.
-pub trait Layout: Sized {
-    /// The value whose bytes come next. The version that they are of is the decoder's context.
-    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError>;
-
-    /// Adds the bytes of the value in the newest version.
-    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError>;
-}
 
 const CONFIG: Configuration = standard();
 
@@ -81,15 +70,10 @@ fn joined(versions: &[u8]) -> String {
 }
 
 /// `value` as bytes of the newest version.
-pub fn encode<T: Layout>(value: &T) -> Vec<u8> {
-    bytes(NEWEST, value)
-}
-
-/// Bytes with a version of their own, of what is only ever written and compared.
-pub fn bytes(version: u8, value: &impl Layout) -> Vec<u8> {
+pub fn encode<T: Encode>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(512);
-    bytes.push(version);
-    match bincode::encode_into_std_write(Written(value), &mut bytes, CONFIG) {
+    bytes.push(NEWEST);
+    match bincode::encode_into_std_write(value, &mut bytes, CONFIG) {
         Ok(_) => bytes,
         // Writing to memory does not fail, and no layout refuses a value.
         Err(error) => unreachable!("a value could not be encoded: {error}"),
@@ -102,29 +86,13 @@ pub fn is_known(record: &[u8]) -> bool {
 }
 
 /// The value that `bytes` hold, all of them.
-pub fn decode<T: Layout>(bytes: &[u8]) -> Result<T, Undecodable> {
+pub fn decode<T: Decode<u8>>(bytes: &[u8]) -> Result<T, Undecodable> {
     let (version, rest) = bytes.split_first().ok_or(Undecodable::Empty)?;
     if !READABLE.contains(version) {
         return Err(Undecodable::UnknownVersion { version: *version, known: &READABLE });
     }
-    let (Read(value), read) = within_bounds::<Read<T>>(rest, *version)?;
+    let (value, read) = within_bounds(rest, *version)?;
     if read == rest.len() { Ok(value) } else { Err(Undecodable::TooLong { by: rest.len() - read }) }
-}
-
-struct Written<'a, T>(&'a T);
-
-impl<T: Layout> Encode for Written<'_, T> {
-    fn encode<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-        self.0.write(to)
-    }
-}
-
-struct Read<T>(T);
-
-impl<T: Layout> Decode<u8> for Read<T> {
-    fn decode<D: Decoder<Context = u8>>(from: &mut D) -> Result<Read<T>, DecodeError> {
-        T::read(from).map(Read)
-    }
 }
 
 /// Decodes within a memory limit. Memory for a list is taken by the length written before it, which
@@ -179,25 +147,22 @@ macro_rules! stored {
 
         const _: () = crate::codec::assert_dense(&[$($n),+]);
 
-        impl $(<$of: crate::codec::Layout>)? crate::codec::Layout for $name $(<$of>)? {
-            fn read<D: bincode::de::Decoder<Context = u8>>(from: &mut D) -> Result<Self, bincode::error::DecodeError> {
-                $(let $field = crate::codec::field!(from, $part $(, since $since else $older)? $(, then $become)?);)+
+        impl $(<$of: bincode::Decode<u8>>)? bincode::Decode<u8> for $name $(<$of>)? {
+            fn decode<D: bincode::de::Decoder<Context = u8>>(from: &mut D) -> Result<Self, bincode::error::DecodeError> {
+                $(let $field = crate::codec::field!(from $(, since $since else $older)? $(, then $become)?);)+
                 Ok($name { $($field),+ })
             }
+        }
 
-            fn write<E: bincode::enc::Encoder>(&self, to: &mut E) -> Result<(), bincode::error::EncodeError> {
-                $(crate::codec::Layout::write(&self.$field, to)?;)+
+        impl $(<$of: bincode::Encode>)? bincode::Encode for $name $(<$of>)? {
+            fn encode<E: bincode::enc::Encoder>(&self, to: &mut E) -> Result<(), bincode::error::EncodeError> {
+                $(bincode::Encode::encode(&self.$field, to)?;)+
                 Ok(())
             }
         }
 
         #[cfg(test)]
-        impl $(<$of: crate::codec::tests::Sampled>)? crate::codec::tests::Sampled for $name $(<$of>)? {
-            fn sample(full: bool, number: &mut u64) -> Self {
-                $(let $field = <$part as crate::codec::tests::Sampled>::sample(full, number);)+
-                $name { $($field),+ }
-            }
-        }
+        crate::codec::tests::sampled! { struct $name $(<$of>)? { $($field: $part),+ } }
 
         crate::codec::stored! { $($rest)* }
     };
@@ -206,22 +171,10 @@ macro_rules! stored {
         $(#[$about])*
         $vis struct $name($see $part);
 
-        impl crate::codec::Layout for $name {
-            fn read<D: bincode::de::Decoder<Context = u8>>(from: &mut D) -> Result<Self, bincode::error::DecodeError> {
-                Ok($name(<$part as crate::codec::Layout>::read(from)?))
-            }
-
-            fn write<E: bincode::enc::Encoder>(&self, to: &mut E) -> Result<(), bincode::error::EncodeError> {
-                crate::codec::Layout::write(&self.0, to)
-            }
-        }
+        crate::codec::stored_as! { $name as $part: |it| it.0, |part| Ok($name(part)) }
 
         #[cfg(test)]
-        impl crate::codec::tests::Sampled for $name {
-            fn sample(full: bool, number: &mut u64) -> Self {
-                $name(<$part as crate::codec::tests::Sampled>::sample(full, number))
-            }
-        }
+        crate::codec::tests::sampled! { struct $name($part); }
 
         crate::codec::stored! { $($rest)* }
     };
@@ -238,7 +191,7 @@ macro_rules! stored {
 
     ($(#[$about:meta])* $vis:vis enum $name:ident {
         $($(#[$on:meta])* $tag:literal $variant:ident $(= $value:literal)? $(($first:ty $(, $second:ty)?))?
-            $({ $($(#[$of:meta])* $n:literal $field:ident: $part:ty),+ $(,)? })?),+ $(,)?
+            $({ $($(#[$of:meta])* $n:literal $field:ident: $part:ty $(=> $become:expr)?),+ $(,)? })?),+ $(,)?
     } $($rest:tt)*) => {
         $(#[$about])*
         $vis enum $name {
@@ -250,24 +203,27 @@ macro_rules! stored {
             $($(crate::codec::assert_dense(&[$($n),+]);)?)+
         };
 
-        impl crate::codec::Layout for $name {
-            fn read<D: bincode::de::Decoder<Context = u8>>(from: &mut D) -> Result<Self, bincode::error::DecodeError> {
-                Ok(match <u32 as crate::codec::Layout>::read(from)? {
+        impl bincode::Decode<u8> for $name {
+            fn decode<D: bincode::de::Decoder<Context = u8>>(from: &mut D) -> Result<Self, bincode::error::DecodeError> {
+                Ok(match <u32 as bincode::Decode<u8>>::decode(from)? {
                     $($tag => $name::$variant
-                        $((crate::codec::field!(from, $first) $(, crate::codec::field!(from, $second))?))?
-                        $({ $($field: crate::codec::field!(from, $part)),+ })?,)+
+                        $((<$first as bincode::Decode<u8>>::decode(from)?
+                            $(, <$second as bincode::Decode<u8>>::decode(from)?)?))?
+                        $({ $($field: crate::codec::field!(from $(, then $become)?)),+ })?,)+
                     tag => return Err(crate::codec::no_variant(stringify!($name), tag)),
                 })
             }
+        }
 
-            fn write<E: bincode::enc::Encoder>(&self, to: &mut E) -> Result<(), bincode::error::EncodeError> {
+        impl bincode::Encode for $name {
+            fn encode<E: bincode::enc::Encoder>(&self, to: &mut E) -> Result<(), bincode::error::EncodeError> {
                 match self {
                     $($name::$variant $((crate::codec::bind!(first, $first) $(, crate::codec::bind!(second, $second))?))?
                         $({ $($field),+ })? => {
-                        <u32 as crate::codec::Layout>::write(&$tag, to)?;
-                        $(<$first as crate::codec::Layout>::write(first, to)?;
-                            $(<$second as crate::codec::Layout>::write(second, to)?;)?)?
-                        $($(crate::codec::Layout::write($field, to)?;)+)?
+                        <u32 as bincode::Encode>::encode(&$tag, to)?;
+                        $(<$first as bincode::Encode>::encode(first, to)?;
+                            $(<$second as bincode::Encode>::encode(second, to)?;)?)?
+                        $($(bincode::Encode::encode($field, to)?;)+)?
                     })+
                 }
                 Ok(())
@@ -275,37 +231,8 @@ macro_rules! stored {
         }
 
         #[cfg(test)]
-        impl crate::codec::tests::Sampled for $name {
-            /// The first variant, or the second: which these are does not change when others come.
-            fn sample(full: bool, number: &mut u64) -> Self {
-                let tags = [$($tag),+];
-                let wanted = tags[usize::from(full && tags.len() > 1)];
-                let _ = &number;
-                $(if wanted == $tag {
-                    return $name::$variant
-                        $((<$first as crate::codec::tests::Sampled>::sample(full, number)
-                            $(, <$second as crate::codec::tests::Sampled>::sample(full, number))?))?
-                        $({ $($field: <$part as crate::codec::tests::Sampled>::sample(full, number)),+ })?;
-                })+
-                unreachable!("one of them is wanted")
-            }
-
-            /// Every variant, and those with fields twice.
-            fn samples(number: &mut u64) -> Vec<Self> {
-                let mut all = Vec::new();
-                let _ = &number;
-                $(
-                    let fields: &[&str] = &[$(stringify!($first),)? $($(stringify!($field)),+)?];
-                    for full in [false, true].into_iter().take(1 + fields.len().min(1)) {
-                        let _ = full;
-                        all.push($name::$variant
-                            $((<$first as crate::codec::tests::Sampled>::sample(full, number)
-                                $(, <$second as crate::codec::tests::Sampled>::sample(full, number))?))?
-                            $({ $($field: <$part as crate::codec::tests::Sampled>::sample(full, number)),+ })?);
-                    }
-                )+
-                all
-            }
+        crate::codec::tests::sampled! {
+            enum $name { $($tag $variant $(($first $(, $second)?))? $({ $($field: $part),+ })?),+ }
         }
 
         crate::codec::stored! { $($rest)* }
@@ -314,14 +241,38 @@ macro_rules! stored {
 
 /// What a field is read as.
 macro_rules! field {
-    ($from:ident, $part:ty) => {
-        <$part as crate::codec::Layout>::read($from)?
+    ($from:ident) => {
+        bincode::Decode::<u8>::decode($from)?
     };
-    ($from:ident, $part:ty, since $since:literal else $older:expr) => {
-        if *$from.context() >= $since { crate::codec::field!($from, $part) } else { $older }
+    ($from:ident, since $since:literal else $older:expr) => {
+        if *$from.context() >= $since { bincode::Decode::<u8>::decode($from)? } else { $older }
     };
-    ($from:ident, $part:ty, then $become:expr) => {
-        $become(crate::codec::field!($from, $part))
+    ($from:ident, then $become:expr) => {
+        $become(bincode::Decode::<u8>::decode($from)?)
+    };
+}
+
+/// A type that is stored as another: what of it is written, and what is made of what is read.
+macro_rules! stored_as {
+    ($name:ident as $part:ty: |$it:ident| $write:expr, |$read:ident| $make:expr) => {
+        impl bincode::Decode<u8> for $name {
+            fn decode<D: bincode::de::Decoder<Context = u8>>(
+                from: &mut D,
+            ) -> Result<Self, bincode::error::DecodeError> {
+                let $read = <$part as bincode::Decode<u8>>::decode(from)?;
+                $make
+            }
+        }
+
+        impl bincode::Encode for $name {
+            fn encode<E: bincode::enc::Encoder>(
+                &self,
+                to: &mut E,
+            ) -> Result<(), bincode::error::EncodeError> {
+                let $it = self;
+                bincode::Encode::encode(&$write, to)
+            }
+        }
     };
 }
 
@@ -365,167 +316,16 @@ macro_rules! named {
     };
 }
 
-pub(crate) use {bind, field, named, stored};
+pub(crate) use {bind, field, named, stored, stored_as};
 
-/// Parts that stand in the bytes as bincode has them: whole numbers of more than a byte by their size, signed ones
-/// folded, texts after their length, arrays of bytes as they are.
-macro_rules! plain {
-    ($($part:ty)+) => {$(
-        impl Layout for $part {
-            fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<$part, DecodeError> {
-                Decode::decode(from)
-            }
-
-            fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-                self.encode(to)
-            }
-        }
-    )+};
+/// A text of the code, such as the name of a member or a message. As few as the code has, or had when it wrote
+/// them; each stays in memory once.
+pub(crate) fn known(text: String) -> &'static str {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.get(text.as_str()).copied().unwrap_or_else(|| {
+        let text: &'static str = Box::leak(text.into_boxed_str());
+        known.insert(text);
+        text
+    })
 }
-
-plain! { bool u8 u16 u32 u64 i32 i64 i128 String Box<str> Arc<str> [u8; 11] [u8; 16] [u8; 20] [u8; 32] }
-
-/// A text of the code, such as the name of a member or a message.
-impl Layout for &'static str {
-    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<&'static str, DecodeError> {
-        // As few as the code has, or had when it wrote them; each stays in memory once.
-        static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-        let text = String::decode(from)?;
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(known.get(text.as_str()).copied().unwrap_or_else(|| {
-            let text: &'static str = Box::leak(text.into_boxed_str());
-            known.insert(text);
-            text
-        }))
-    }
-
-    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-        self.encode(to)
-    }
-}
-
-/// A value that may be missing: 0, or 1 and then the value.
-impl<T: Layout> Layout for Option<T> {
-    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
-        Option::<()>::decode(from)?.map(|()| T::read(from)).transpose()
-    }
-
-    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-        u8::from(self.is_some()).encode(to)?;
-        self.as_ref().map_or(Ok(()), |value| value.write(to))
-    }
-}
-
-macro_rules! pointers {
-    ($($pointer:ident)+) => {$(
-        impl<T: Layout> Layout for $pointer<T> {
-            fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
-                T::read(from).map($pointer::new)
-            }
-
-            fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-                T::write(self, to)
-            }
-        }
-    )+};
-}
-
-pointers! { Box Arc }
-
-/// The one, then the other.
-impl<A: Layout, B: Layout> Layout for (A, B) {
-    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
-        Ok((A::read(from)?, B::read(from)?))
-    }
-
-    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-        self.0.write(to)?;
-        self.1.write(to)
-    }
-}
-
-impl<T: Layout> Layout for [T; 2] {
-    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
-        Ok([T::read(from)?, T::read(from)?])
-    }
-
-    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-        self.iter().try_for_each(|value| value.write(to))
-    }
-}
-
-/// The length of what follows. Memory for so many is accounted for before any is taken, as the length of
-/// damaged bytes may be anything.
-fn length<T, D: Decoder<Context = u8>>(from: &mut D) -> Result<usize, DecodeError> {
-    let length = u64::decode(from)?;
-    let length = usize::try_from(length).map_err(|_| DecodeError::OutsideUsizeRange(length))?;
-    from.claim_container_read::<T>(length)?;
-    Ok(length)
-}
-
-/// The next of several `T` whose memory is accounted for; what is read accounts for its own.
-fn next<T, L: Layout, D: Decoder<Context = u8>>(from: &mut D) -> Result<L, DecodeError> {
-    from.unclaim_bytes_read(size_of::<T>());
-    L::read(from)
-}
-
-/// The length, then one after the other.
-impl<T: Layout> Layout for Vec<T> {
-    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
-        let length = length::<T, D>(from)?;
-        let mut list = Vec::with_capacity(length);
-        for _ in 0..length {
-            list.push(next::<T, T, D>(from)?);
-        }
-        Ok(list)
-    }
-
-    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-        (self.len() as u64).encode(to)?;
-        self.iter().try_for_each(|value| value.write(to))
-    }
-}
-
-/// Collections that are sorted by their keys: the length, then one after the other in that order.
-macro_rules! sorted {
-    ($map:ident $set:ident $($bound:ident)?) => {
-        impl<K: Layout + Ord $(+ $bound)?, V: Layout $(+ $bound)?> Layout for $map<K, V> {
-            fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
-                let length = length::<(K, V), D>(from)?;
-                let mut map = $map::new();
-                for _ in 0..length {
-                    let key = next::<(K, V), K, D>(from)?;
-                    map.insert(key, V::read(from)?);
-                }
-                Ok(map)
-            }
-
-            fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-                (self.len() as u64).encode(to)?;
-                self.iter().try_for_each(|(key, value)| {
-                    key.write(to)?;
-                    value.write(to)
-                })
-            }
-        }
-
-        impl<K: Layout + Ord $(+ $bound)?> Layout for $set<K> {
-            fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
-                let length = length::<K, D>(from)?;
-                let mut set = $set::default();
-                for _ in 0..length {
-                    set.insert(next::<K, K, D>(from)?);
-                }
-                Ok(set)
-            }
-
-            fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-                (self.len() as u64).encode(to)?;
-                self.iter().try_for_each(|key| key.write(to))
-            }
-        }
-    };
-}
-
-sorted! { BTreeMap BTreeSet }
-sorted! { SortedMap SortedSet Clone }

@@ -153,7 +153,7 @@ impl Resource for Conversion {
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         let is_new = change.cause == Cause::ConversionAccepted;
-        entries.maybe_found_by(Trait::Reference, self.reference.as_deref().filter(|_| is_new));
+        entries.found_by(Trait::Reference, self.reference.as_deref().filter(|_| is_new));
     }
 }
 

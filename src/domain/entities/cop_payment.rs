@@ -253,16 +253,16 @@ impl Resource for CopPayment {
                 entries.id_among_all(Space::CopPayment);
             }
             let of_session = self.checkout.as_ref().and_then(|checkout| checkout.sale.reference.as_deref());
-            entries.maybe_found_by(Trait::Reference, self.reference.as_deref().or(of_session));
+            entries.found_by(Trait::Reference, self.reference.as_deref().or(of_session));
             let buyer = self.buyer.as_deref();
             let phone = buyer.and_then(|buyer| buyer.phone).map(|phone| phone.clear().to_string());
-            entries.maybe_found_by(Trait::Phone, phone.as_deref());
+            entries.found_by(Trait::Phone, phone.as_deref());
             let document = buyer.and_then(|buyer| buyer.document_number.as_ref());
-            entries.maybe_found_by(Trait::Document, document.map(DocumentNumber::clear));
+            entries.found_by(Trait::Document, document.map(DocumentNumber::clear));
         }
         if change.is_moved {
-            entries.maybe_found_by(Trait::BankReference, shown(&self.processor_reference));
-            entries.maybe_found_by(Trait::BankReference, shown(&self.refund_reference));
+            entries.found_by(Trait::BankReference, shown(&self.processor_reference));
+            entries.found_by(Trait::BankReference, shown(&self.refund_reference));
         }
     }
 }

@@ -98,7 +98,7 @@ impl Resource for CopPayout {
             entries.id_among_all(Space::CopPayout);
         }
         if self.status == Status::Completed && change.is_moved {
-            entries.maybe_found_by(Trait::BankReference, self.reference.as_deref());
+            entries.found_by(Trait::BankReference, self.reference.as_deref());
         }
     }
 }

@@ -123,7 +123,7 @@ impl Resource for CryptoPayout {
         }
         if self.status == Status::Completed && change.is_moved {
             let tx_hash = self.tx_hash.as_deref().map(searched_hash);
-            entries.maybe_found_by(Trait::TxHash, tx_hash.as_deref());
+            entries.found_by(Trait::TxHash, tx_hash.as_deref());
         }
     }
 }

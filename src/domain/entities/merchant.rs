@@ -107,7 +107,7 @@ impl Resource for Merchant {
             entries.found_by_person(self.identification, self.contact_phone);
             for method in &self.methods {
                 entries.found_by_person(None, Some(method.phone));
-                entries.found_by(Trait::PartId, &method.id.to_string());
+                entries.found_by(Trait::PartId, Some(&method.id.to_string()));
             }
         }
         for method in &self.methods {

@@ -266,16 +266,16 @@ impl Resource for Payment {
             let debtor = self.debtor();
             entries.found_by_person(debtor.map(|debtor| debtor.id), debtor.map(|debtor| debtor.phone));
             let sale = self.checkout.as_deref();
-            entries.maybe_found_by(Trait::Reference, sale.and_then(|sale| sale.reference.as_deref()));
+            entries.found_by(Trait::Reference, sale.and_then(|sale| sale.reference.as_deref()));
         }
         if change.is_moved && matches!(self.status, Status::Pending | Status::Completed) {
-            entries.maybe_found_by(Trait::BankReference, shown(&self.bank_reference));
+            entries.found_by(Trait::BankReference, shown(&self.bank_reference));
             if let (Status::Completed, Means::Usdt { tx_hash, .. }) = (self.status, &self.means) {
-                entries.found_by(Trait::TxHash, &searched_hash(tx_hash));
+                entries.found_by(Trait::TxHash, Some(&searched_hash(tx_hash)));
             }
         }
         if change.is_moved && self.status == Status::Reversed {
-            entries.maybe_found_by(Trait::BankReference, shown(&self.reversal_ref));
+            entries.found_by(Trait::BankReference, shown(&self.reversal_ref));
         }
     }
 }

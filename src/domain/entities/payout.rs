@@ -160,7 +160,7 @@ impl Resource for Payout {
             entries.bank_names(bank_names::names(vec![self.named_order()]));
         }
         if self.status == Status::Completed && change.is_moved {
-            entries.maybe_found_by(Trait::BankReference, shown(&self.reference));
+            entries.found_by(Trait::BankReference, shown(&self.reference));
         }
     }
 }

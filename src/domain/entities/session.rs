@@ -101,7 +101,7 @@ impl Resource for Session {
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if change.is_new {
             entries.id_among_all(Space::Session);
-            entries.maybe_found_by(Trait::Reference, self.reference.as_deref());
+            entries.found_by(Trait::Reference, self.reference.as_deref());
         }
     }
 }

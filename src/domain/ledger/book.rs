@@ -104,17 +104,14 @@ stored! {
         13 pub releases: SortedSet<(Timestamp, EntityId)>,
         /// The webhook endpoints: as long as there are any, somebody waits for events.
         14 pub webhooks: BTreeSet<Id>,
-        /// The instant from which all movements are counted in [`Book::days`]: that of the first record of
-        /// version 4, or the beginning of time. `None` as long as there is no such record.
-        15 pub counted_from: Option<Timestamp>,
         /// The present day of each account, which is the newest on which anything moved.
-        16 pub days: SortedMap<(Ledger, Currency), Day>,
+        15 pub days: SortedMap<(Ledger, Currency), Day>,
         /// The verifications that were started in the last 24 hours, by their instant.
-        17 pub deposit_starts: SortedMap<Timestamp, u32>,
+        16 pub deposit_starts: SortedMap<Timestamp, u32>,
         /// The number of the event with which the book began anew the last time; 0 if it never did.
-        18 pub begun_at: u64,
+        17 pub begun_at: u64,
         /// The changes so far of what a book that begins anew keeps: webhook endpoints and the own account.
-        19 pub kept_changes: u64,
+        18 pub kept_changes: u64,
     }
 }
 
@@ -201,10 +198,6 @@ impl Book {
         if begins {
             self.begin_anew(record.first_event);
         }
-        if self.counted_from.is_none() && record.closed.is_some() {
-            let is_first = self.last == Timestamp::default();
-            self.counted_from = Some(if is_first { Timestamp::EPOCH } else { time });
-        }
         self.last = self.last.max(time);
         self.offset_ms += record.clock_advance_ms;
         if let Some(tenant_settings) = &record.tenant_settings {
@@ -231,25 +224,31 @@ impl Book {
                 }
             }
         }
-        // A record of an earlier version closed no days, so none are counted before the first that does.
-        if record.closed.is_some() {
-            for Counted { ledger, currency, column, minor } in counted(&record.postings) {
-                let today = time.date_in(zone(currency));
-                match self.days.get_mut(&(ledger, currency)) {
-                    Some(day) if day.date >= today => day.add(column, minor),
-                    _ => {
-                        let mut day = Day::new(today);
-                        day.add(column, minor);
-                        self.days.insert((ledger, currency), day);
-                    }
+        for Counted { ledger, currency, column, minor } in counted(&record.postings) {
+            let (date, minor) = (time.date_in(zone(currency)), minor.into());
+            match self.days.get_mut(&(ledger, currency)) {
+                Some(day) if day.date >= date => {
+                    day.add(column, minor);
+                    day.movements += 1;
+                }
+                _ => {
+                    let day = Day { date, sums: vec![(column, minor)], movements: 1 };
+                    self.days.insert((ledger, currency), day);
                 }
             }
         }
         if matches!(record.cause, Cause::VerificationStarted | Cause::VerificationUnsent) {
             self.count_deposit_start(record.cause, time);
         }
-        for posting in &record.postings {
-            self.post(posting);
+        for Posting { ledger, currency, minor, .. } in &record.postings {
+            match ledger {
+                Ledger::Tenant => self.accounts.entry(*currency).or_default().net += minor,
+                Ledger::Seller(merchant) => self
+                    .seller(*merchant, |seller| seller.accounts.entry(*currency).or_default().net += minor),
+                Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
+                    *self.counter.entry((*ledger, *currency)).or_insert(0) += minor
+                }
+            }
         }
         for change in &record.holds {
             self.hold(change);
@@ -279,7 +278,6 @@ impl Book {
         *self = Book {
             tenant_settings: std::mem::take(&mut self.tenant_settings),
             events: self.events,
-            counted_from: Some(Timestamp::EPOCH),
             begun_at,
             kept_changes: self.kept_changes,
             ..Book::default()
@@ -346,7 +344,7 @@ impl Book {
             Entity::Merchant(merchant) => self.know_seller(merchant),
             Entity::Payout(payout) if indexed.is_none() => {
                 if let Some(merchant) = payout.merchant {
-                    self.seller(merchant, |seller| seller.payouts += 1);
+                    self.sellers.with(merchant, Arc::default, |seller| Arc::make_mut(seller).payouts += 1);
                 }
             }
             Entity::OwnAccount(account) => self.own = Some((account.held, account.status.is_verified())),
@@ -379,7 +377,7 @@ impl Book {
 
     fn know_seller(&mut self, merchant: &Merchant) {
         self.seller(merchant.id, |seller| {
-            merchant.external_ref.as_str().clone_into(&mut seller.external_ref);
+            str::clone_into(&merchant.external_ref, &mut seller.external_ref);
             seller.active = merchant.active;
             seller.name.clone_from(&merchant.name);
             seller.identification = merchant.identification;
@@ -397,18 +395,6 @@ impl Book {
         });
     }
 
-    fn post(&mut self, posting: &Posting) {
-        match posting.ledger {
-            Ledger::Tenant => self.accounts.entry(posting.currency).or_default().net += posting.minor,
-            Ledger::Seller(merchant) => self.seller(merchant, |seller| {
-                seller.accounts.entry(posting.currency).or_default().net += posting.minor
-            }),
-            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
-                *self.counter.entry((posting.ledger, posting.currency)).or_insert(0) += posting.minor
-            }
-        }
-    }
-
     fn hold(&mut self, change: &HoldChange) {
         match change.ledger {
             Ledger::Tenant => self.accounts.entry(change.currency).or_default().hold(change),
@@ -422,11 +408,10 @@ impl Book {
                 // Releases are announced: the seller is due at every instant at which one of its
                 // holds ends.
                 let due = (at, EntityId::merchant(merchant));
-                if more_then && change.release_at.instant().is_some() {
-                    self.releases.insert(due);
-                } else {
-                    self.releases.remove(&due);
-                }
+                match more_then {
+                    true => self.releases.insert(due),
+                    false => self.releases.remove(&due),
+                };
             }
             // Ledgers without holds; the invariants refuse a record that says otherwise.
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {}
@@ -457,7 +442,7 @@ impl Book {
             self.sellers.get(&merchant)?;
         }
         let day = self.days.get(&(ledger, currency)).cloned();
-        Some(Present { now, counted_from: self.counted_from, day, net: self.net(ledger, currency) })
+        Some(Present { now, day, net: self.net(ledger, currency) })
     }
 
     /// The days that a record with these postings ends at `now`: of each account that it moves, the day

@@ -3,8 +3,7 @@
 //!
 //! The book counts the present day of each account, and no other. The first record that moves money on a
 //! later day carries the day that is over, and with it goes an entry of the index: so a statement reads a
-//! row per day, and the book stays as small as its accounts are many. Records of versions before 4 carry
-//! no days; what they moved is added up when it is asked for.
+//! row per day, and the book stays as small as its accounts are many.
 //!
 //! The columns of rows, and the end of a day, belong here. Reading the rows of a statement does not
 //! (`src/store/statements.rs`).
@@ -82,15 +81,17 @@ impl Day {
         Day { date, sums: Vec::new(), movements: 0 }
     }
 
-    pub fn add(&mut self, column: Column, minor: i64) {
-        self.put(column, minor.into());
-        self.movements += 1;
+    pub fn add(&mut self, column: Column, minor: i128) {
+        match self.sums.binary_search_by_key(&column, |(known, _)| *known) {
+            Ok(at) => self.sums[at].1 += minor,
+            Err(at) => self.sums.insert(at, (column, minor)),
+        }
     }
 
-    /// Adds the movements of another part of the day.
+    /// Adds the movements of another account on the day.
     pub fn join(&mut self, other: &Day) {
         for (column, minor) in &other.sums {
-            self.put(*column, *minor);
+            self.add(*column, *minor);
         }
         self.movements += other.movements;
     }
@@ -102,13 +103,6 @@ impl Day {
     /// The sum of all columns: what the day changed.
     pub fn total(&self) -> i128 {
         self.sums.iter().map(|(_, minor)| minor).sum()
-    }
-
-    fn put(&mut self, column: Column, minor: i128) {
-        match self.sums.binary_search_by_key(&column, |(known, _)| *known) {
-            Ok(at) => self.sums[at].1 += minor,
-            Err(at) => self.sums.insert(at, (column, minor)),
-        }
     }
 }
 
@@ -125,13 +119,11 @@ stored! {
     }
 }
 
-/// An account at present: what of its history is in days, and the one that is not over.
+/// An account at present, with its newest day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Present {
     pub now: Timestamp,
-    /// The instant from which its movements are counted (the book's `counted_from`).
-    pub counted_from: Option<Timestamp>,
-    /// The newest day on which anything moved, of those that are counted.
+    /// The newest day on which anything moved.
     pub day: Option<Day>,
     /// The balance, in minor units.
     pub net: i64,
@@ -177,22 +169,22 @@ pub struct Counted {
 
 /// The movements of a record that count. The platform's side of a movement is posted right after the
 /// movement, which says what it is.
-pub fn counted(postings: &[Posting]) -> impl Iterator<Item = Counted> {
-    let mut before = None;
-    postings.iter().filter_map(move |&Posting { ledger, currency, minor, ref row }| {
-        let kind = row.as_ref().map(|row| row.kind);
-        before = kind.or(before);
-        let column = match ledger {
-            Ledger::Tenant | Ledger::Seller(_) => Column::of(kind?),
-            Ledger::Fees => match before {
-                // A payout that failed gives its fee back to where it was taken. Micro-deposits, which the platform
-                // pays by itself, have no movement of a tenant's before them.
-                Some(MovementKind::PayoutReversal) | None => Column::Payouts,
-                // What the platform earned by the movement, less what it gave back.
-                Some(kind) => Column::of(kind),
-            },
-            Ledger::Rail | Ledger::Operator | Ledger::Exchange => return None,
+pub fn counted(postings: &[Posting]) -> Vec<Counted> {
+    let (mut counted, mut before) = (Vec::with_capacity(postings.len()), None);
+    for &Posting { ledger, currency, minor, ref row } in postings {
+        if let Some(row) = row {
+            before = Some(row.kind);
+        }
+        let column = match (ledger, row, before) {
+            (Ledger::Tenant | Ledger::Seller(_), Some(row), _) => Column::of(row.kind),
+            // A payout that failed gives its fee back to where it was taken. Micro-deposits, which the platform
+            // pays by itself, have no movement of a tenant's before them.
+            (Ledger::Fees, _, Some(MovementKind::PayoutReversal) | None) => Column::Payouts,
+            // What the platform earned by the movement, less what it gave back.
+            (Ledger::Fees, _, Some(kind)) => Column::of(kind),
+            _ => continue,
         };
-        Some(Counted { ledger, currency, column, minor })
-    })
+        counted.push(Counted { ledger, currency, column, minor });
+    }
+    counted
 }

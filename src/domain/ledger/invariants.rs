@@ -1,7 +1,7 @@
 //! Invariants of every record and of the book after it. Checked before a record is written and when
 //! it is replayed, in release builds too; a breach halts the book.
 
-use crate::cause::Cause;
+use crate::cause::{Cause, SideEffect};
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::record::Record;
@@ -53,16 +53,19 @@ pub fn check(book: &Book, record: &Record) -> Result<(), Breach> {
         return Err(Breach::Unbalanced { cause: record.cause, sums });
     }
     // Else the index would not know which names are free again.
-    if !record.freed.is_empty() && record.cause.freed_space().is_none() {
+    let side_effect = record.cause.side_effect();
+    if !record.freed.is_empty() && !matches!(side_effect, SideEffect::Free(_)) {
         return Err(Breach::FreedWithoutSpace { cause: record.cause });
     }
     for posting in &record.postings {
-        if is_owned(posting.ledger) != posting.row.is_some() {
+        if matches!(posting.ledger, Ledger::Tenant | Ledger::Seller(_)) != posting.row.is_some() {
             return Err(Breach::WrongRow { ledger: posting.ledger });
         }
     }
-    if record.holds.iter().any(|change| !is_owned(change.ledger)) {
-        return Err(Breach::HoldWithoutAccount);
+    for change in &record.holds {
+        if !matches!(change.ledger, Ledger::Tenant | Ledger::Seller(_)) {
+            return Err(Breach::HoldWithoutAccount);
+        }
     }
     for posting in &record.postings {
         let Some(account) = book.owned(posting.ledger, posting.currency) else { continue };
@@ -80,7 +83,7 @@ pub fn check(book: &Book, record: &Record) -> Result<(), Breach> {
             return Err(Breach::HoldBelowZero);
         }
     }
-    if !record.cause.debits() {
+    if side_effect != SideEffect::Debit {
         return Ok(());
     }
     // The accounts had the money that the record took. Income to a balance that an operator's correction left
@@ -103,11 +106,6 @@ pub fn check(book: &Book, record: &Record) -> Result<(), Breach> {
         }
     }
     Ok(())
-}
-
-/// Whether it is an account that somebody sees and that has holds.
-const fn is_owned(ledger: Ledger) -> bool {
-    matches!(ledger, Ledger::Tenant | Ledger::Seller(_))
 }
 
 #[cfg(test)]

@@ -13,14 +13,11 @@ pub mod invariants;
 pub mod sellers;
 pub mod totals;
 
-use crate::codec::{Layout, stored};
+use crate::codec::{stored, stored_as};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Currency;
 use crate::values::text::ExternalRef;
 use crate::values::time::Timestamp;
-use bincode::de::Decoder;
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
 use persistent::SortedMap;
 
 stored! {
@@ -126,21 +123,13 @@ pub enum Release {
     WhenDecided,
 }
 
-/// Milliseconds since 1970, as an instant is; what has no instant is later than all that have one.
-impl Layout for Release {
-    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Release, DecodeError> {
-        Ok(match i64::read(from)? {
-            i64::MAX => Release::WhenDecided,
-            ms => Release::At(Timestamp::from_unix_ms(ms)),
-        })
-    }
-
-    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-        match self {
-            Release::At(at) => at.write(to),
-            Release::WhenDecided => i64::MAX.write(to),
-        }
-    }
+// Milliseconds since 1970, as an instant is; what has no instant is later than all that have one.
+stored_as! {
+    Release as i64: |release| match release {
+        Release::At(at) => at.unix_ms(),
+        Release::WhenDecided => i64::MAX,
+    },
+    |ms| Ok(if ms == i64::MAX { Release::WhenDecided } else { Release::At(Timestamp::from_unix_ms(ms)) })
 }
 
 #[cfg(test)]
@@ -151,22 +140,12 @@ impl crate::codec::tests::Sampled for Release {
 }
 
 impl Release {
-    /// The last instant of the calendar, which earlier versions wrote for [`Release::WhenDecided`].
-    /// Their records mean what they meant then, so such a hold ends when a clock gets there; until
-    /// then it counts as one that a bank decides about.
-    const LAST_INSTANT: Release = Release::At(Timestamp::MAX);
-
     /// The instant at which the hold ends without a decision, if it does.
     pub fn instant(self) -> Option<Timestamp> {
         match self {
-            Release::LAST_INSTANT | Release::WhenDecided => None,
             Release::At(at) => Some(at),
+            Release::WhenDecided => None,
         }
-    }
-
-    /// Whether a hold with this end is over at `now`.
-    fn has_come(self, now: Timestamp) -> bool {
-        matches!(self, Release::At(at) if at <= now)
     }
 }
 
@@ -196,8 +175,8 @@ stored! {
 impl Account {
     /// Releases the holds that end at or before `now`.
     pub fn settle(&mut self, now: Timestamp) {
-        while let Some((&(release_at, _), &minor)) = self.holds.first_key_value()
-            && release_at.has_come(now)
+        while let Some((&(Release::At(at), _), &minor)) = self.holds.first_key_value()
+            && at <= now
         {
             self.holds.pop_first();
             self.held -= minor;
@@ -228,19 +207,10 @@ impl Account {
         self.holds.get(&(release_at.into(), hold)).copied().unwrap_or(0)
     }
 
-    /// The amounts set aside under this id until a bank decides, in minor units, each with its end.
-    /// A hold of an earlier version's record stands under the calendar's last instant, and is gone
-    /// if a clock got there.
-    pub fn set_aside_for(&self, hold: Id) -> impl Iterator<Item = (Release, i64)> {
-        [Release::LAST_INSTANT, Release::WhenDecided]
-            .map(|release_at| (release_at, self.held_for(release_at, hold)))
-            .into_iter()
-            .filter(|(_, minor)| *minor > 0)
-    }
-
     /// The sum of all that is set aside until a bank decides, in minor units.
     pub fn undecided(&self) -> i64 {
-        self.holds.iter_from(&(Release::LAST_INSTANT, Id::from_bytes([0; 16]))).map(|(_, minor)| minor).sum()
+        let first = (Release::WhenDecided, Id::from_bytes([0; 16]));
+        self.holds.iter_from(&first).map(|(_, minor)| minor).sum()
     }
 
     /// Whether some hold ends exactly at `release_at`.

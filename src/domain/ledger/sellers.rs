@@ -103,9 +103,9 @@ pub fn is_inactive(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::Command;
     use crate::entities::{Entity, merchant};
     use crate::ledger::{HoldChange, Ledger};
+    use crate::machine::Command;
     use crate::machine::{AnyBook, Domain};
     use crate::record::Record;
     use crate::resources::adjustments::Adjustment;

@@ -20,22 +20,13 @@ stored! {
         /// The sum of the latest day of each source, by [`Source`].
         0 pub(crate) days: [Day; 2],
         /// Bolívares converted since the beginning, less those of canceled conversions, in cents.
-        1 pub(crate) ves: i64,
+        1 pub ves: i64,
         /// The number of conversions accepted since the beginning, of every source.
-        2 pub(crate) count: u64,
+        2 pub count: u64,
     }
 }
 
 impl Totals {
-    /// The bolívares that were converted to USDT, in cents.
-    pub const fn ves(&self) -> i64 {
-        self.ves
-    }
-
-    pub const fn count(&self) -> u64 {
-        self.count
-    }
-
     /// The sum of the day of `now` with `minor` units more; `None` when a sum overflows.
     pub fn with(&self, source: Source, minor: i64, now: Timestamp) -> Option<i64> {
         self.ves.checked_add(minor)?;

@@ -4,7 +4,6 @@
 //! Tenants, keys, their settings and what operators did belong here. Money does not: this book has
 //! no ledger.
 
-pub mod acts;
 pub mod audit;
 pub mod beside;
 pub mod operators;
@@ -12,7 +11,6 @@ mod searched;
 pub mod settings;
 
 use crate::codec::{named, stored};
-use crate::platform::acts::{Act, BackedUp, Deed};
 use crate::platform::beside::Beside;
 use crate::platform::operators::OperatorAccount;
 use crate::platform::settings::TenantSettings;
@@ -94,7 +92,9 @@ stored! {
 impl ApiKey {
     /// Whether requests with this key are accepted at `now`: it is not revoked and has not ended.
     pub fn works_at(&self, now: Timestamp) -> bool {
-        self.revoked_at.is_none() && self.ends_at().is_none_or(|at| now < at)
+        self.revoked_at.is_none()
+            && self.expires_at.is_none_or(|at| now < at)
+            && self.retires_at.is_none_or(|at| now < at)
     }
 
     /// The earlier of expiry and retirement: the instant at which the key stops working without
@@ -118,6 +118,29 @@ stored! {
         /// The version of the settings that both books of the tenant are known to have.
         5 pub pushed: u64,
         6 pub created_at: Timestamp,
+    }
+
+    /// An act of an operator that leaves nothing else in a record but its entry of the audit.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Act {
+        0 BackedUp {
+            0 directory: String,
+            /// The sequence of the last record in the copy.
+            1 seq: u64,
+        },
+        1 TookOver {
+            0 made_by: String,
+            /// The sequence of the last record that the copy was made with.
+            1 seq: u64,
+        },
+    }
+
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct BackedUp {
+        0 pub at: Timestamp,
+        1 pub directory: String,
+        /// The sequence of the last record in it.
+        2 pub seq: u64,
     }
 
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,7 +239,7 @@ impl PlatformBook {
                 self.live_asked.insert(*number, time);
             }
             PlatformChange::Acted(act) => {
-                if let Deed::BackedUp { directory, seq } = &act.deed {
+                if let Act::BackedUp { directory, seq } = act {
                     self.last_backup = Some(BackedUp { at: time, directory: directory.clone(), seq: *seq });
                 }
             }

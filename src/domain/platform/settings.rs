@@ -180,7 +180,7 @@ stored! {
 
 impl fmt::Display for Deployment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::encode(self.0))
     }
 }
 
@@ -188,13 +188,7 @@ impl Deployment {
     /// The deployment with this name, 32 digits of hexadecimal.
     pub fn parse(name: &str) -> Option<Deployment> {
         let mut bytes = [0; 16];
-        if name.len() != 2 * bytes.len() || !name.is_ascii() {
-            return None;
-        }
-        for (byte, digits) in bytes.iter_mut().zip(name.as_bytes().chunks(2)) {
-            let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.contains('+'))?;
-            *byte = u8::from_str_radix(digits, 16).ok()?;
-        }
+        hex::decode_to_slice(name, &mut bytes).ok()?;
         Some(Deployment(bytes))
     }
 }

@@ -146,7 +146,7 @@ impl Expiry {
     /// while the card is good.
     pub fn expired_at(self, now: Timestamp) -> Option<&'static str> {
         let (year, month, _) = now.date_in(Zone::Caracas).civil();
-        match self < (Expiry { year, month }) {
+        match self < (Expiry { year, month: month as i32 }) {
             false => None,
             true if self.year < year => Some("card.expYear"),
             true => Some("card.expMonth"),

@@ -4,10 +4,8 @@
 //! Arithmetic is checked: a sum that does not fit is `None`, and the caller refuses before anything
 //! is written.
 
-use crate::codec::{Layout, stored};
-use bincode::de::Decoder;
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
+use crate::codec::{stored, stored_as};
+use bincode::error::DecodeError;
 use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::fmt;
@@ -184,18 +182,11 @@ pub fn write_sum(f: &mut impl fmt::Write, minor: i128, decimals: u32) -> fmt::Re
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Rate(pub Decimal);
 
-/// Mantissa and scale.
-impl Layout for Rate {
-    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Rate, DecodeError> {
-        Decimal::try_from_i128_with_scale(i128::read(from)?, u32::read(from)?)
-            .map(Rate)
-            .map_err(|_| DecodeError::Other("a rate out of range"))
-    }
-
-    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-        self.0.mantissa().write(to)?;
-        self.0.scale().write(to)
-    }
+stored_as! {
+    Rate as (i128, u32): |rate| (rate.0.mantissa(), rate.0.scale()),
+    |parts| Decimal::try_from_i128_with_scale(parts.0, parts.1)
+        .map(Rate)
+        .map_err(|_| DecodeError::Other("a rate out of range"))
 }
 
 #[cfg(test)]

@@ -20,19 +20,19 @@ impl ExternalRef {
     /// Reads a reference, trimming white space; the error is a message for the caller.
     pub fn parse(text: &str) -> Result<ExternalRef, &'static str> {
         let trimmed = text.trim();
-        let characters = trimmed.chars().take(REFERENCE_CHARACTERS_MAX + 1).count();
-        if !(1..=REFERENCE_CHARACTERS_MAX).contains(&characters) || is_blank(trimmed) && !has_control(trimmed)
-        {
+        let (mut characters, mut is_blank, mut has_control) = (0, true, false);
+        for character in trimmed.chars().take(REFERENCE_CHARACTERS_MAX + 1) {
+            characters += 1;
+            is_blank &= character.is_whitespace() || is_invisible(character);
+            has_control |= character.is_control() || is_bidi_control(character);
+        }
+        if characters > REFERENCE_CHARACTERS_MAX || is_blank && !has_control {
             return Err("must have 1 to 64 characters");
         }
-        if has_control(trimmed) {
+        if has_control {
             return Err("must not contain control characters");
         }
         Ok(ExternalRef(Arc::from(trimmed)))
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 
@@ -62,27 +62,19 @@ impl fmt::Debug for ExternalRef {
     }
 }
 
-fn has_control(text: &str) -> bool {
-    text.chars().any(|character| character.is_control() || is_bidi_control(character))
-}
-
 /// Whether a text of several lines has a character that nobody types and that misleads its readers:
 /// U+0000 and the other controls apart from tabs and line ends, or a mark that changes the direction of
 /// writing, which makes a text read as another one.
 pub fn is_misleading(text: &str) -> bool {
-    !is_printable_ascii(text)
+    // Most texts are printable ASCII, and one pass over their bytes is cheaper than one over their characters.
+    !text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         && text.chars().any(|character| is_control(character) || is_bidi_control(character))
 }
 
 /// Whether a text of one line has a tab or the end of a line: what stands behind that reads as a line of
 /// somebody else's.
 pub fn has_line_break(text: &str) -> bool {
-    !is_printable_ascii(text) && text.contains(['\t', '\n', '\r', '\u{2028}', '\u{2029}'])
-}
-
-/// Most texts are, and one pass over their bytes is cheaper than one over their characters.
-fn is_printable_ascii(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+    text.contains(['\t', '\n', '\r', '\u{2028}', '\u{2029}'])
 }
 
 const fn is_control(character: char) -> bool {
@@ -91,7 +83,12 @@ const fn is_control(character: char) -> bool {
 
 /// Whether a reader sees nothing of a text: an empty one, white space, and characters that no font draws.
 pub fn is_blank(text: &str) -> bool {
-    text.chars().all(|character| character.is_whitespace() || is_invisible(character))
+    for character in text.chars() {
+        if !character.is_whitespace() && !is_invisible(character) {
+            return false;
+        }
+    }
+    true
 }
 
 /// Whether a character is drawn as nothing: those with the Unicode property `Default_Ignorable_Code_Point`,
@@ -118,6 +115,24 @@ pub const fn is_bidi_control(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// The number that these digits are; `None` if one is none.
+pub(crate) fn number(digits: &[u8]) -> Option<u64> {
+    let mut number: u64 = 0;
+    for digit in digits {
+        let digit = char::from(*digit).to_digit(10)?;
+        number = number.checked_mul(10)?.checked_add(digit.into())?;
+    }
+    Some(number)
+}
+
+/// Writes a number into all of these places, with zeros before it.
+pub(crate) fn write_digits(out: &mut [u8], mut number: u64) {
+    for digit in out.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+}
+
 #[cfg(test)]
 mod external_ref_tests {
     use super::*;
@@ -132,9 +147,9 @@ mod external_ref_tests {
             (" \u{a0}x\u{2003}", "x"),
             (longest.as_str(), longest.as_str()),
         ] {
-            assert_eq!(ExternalRef::parse(given).expect(given).as_str(), kept);
+            assert_eq!(&*ExternalRef::parse(given).expect(given), kept);
         }
-        assert_eq!(ExternalRef::parse(&format!("  {longest}\t")).expect("64 characters").as_str(), longest);
+        assert_eq!(*ExternalRef::parse(&format!("  {longest}\t")).expect("64 characters"), *longest);
     }
 
     #[test]

@@ -2,14 +2,11 @@
 //!
 //! Instants are in milliseconds, as the API writes them (`docs/contract.md, 1.4`): RFC 3339, UTC, three decimals,
 //! `Z`. One always fits the years 0000 to 9999, so its text always has 24 bytes. This module never asks what time
-//! it is. The arithmetic of dates is Howard Hinnant's "chrono-compatible low-level date algorithms"; a property
-//! test holds it against chrono.
+//! it is.
 
-use crate::codec::Layout;
-use crate::codec::stored;
-use bincode::de::Decoder;
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
+use crate::codec::{stored, stored_as};
+use crate::values::text::{number, write_digits};
+use chrono::{Datelike, NaiveDate};
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -59,16 +56,7 @@ const FIRST_MS: i64 = -62_167_219_200_000;
 /// The last instant that can be written, in milliseconds since 1970.
 const LAST_MS: i64 = 253_402_300_799_999;
 
-/// Milliseconds since 1970.
-impl Layout for Timestamp {
-    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Timestamp, DecodeError> {
-        i64::read(from).map(Timestamp::from_unix_ms)
-    }
-
-    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-        self.unix_ms().write(to)
-    }
-}
+stored_as! { Timestamp as i64: |at| at.unix_ms(), |ms| Ok(Timestamp::from_unix_ms(ms)) }
 
 impl Date {
     /// The instant at which this day begins in `zone`.
@@ -130,7 +118,7 @@ impl Timestamp {
 
     /// The calendar's date at this instant in `zone`.
     pub const fn date_in(self, zone: Zone) -> Date {
-        Date::from_days((self.unix_ms() + zone.offset_ms()).div_euclid(DAY_MS) as i32)
+        Date((self.unix_ms() + zone.offset_ms()).div_euclid(DAY_MS) as i32)
     }
 
     /// Reads RFC 3339 with any offset, truncated to milliseconds; the error is a message for the
@@ -147,22 +135,15 @@ impl Timestamp {
 
     pub fn ascii(self) -> [u8; TEXT_BYTES] {
         let ms = self.unix_ms();
-        let in_day = ms.rem_euclid(DAY_MS);
-        let date = Date::from_days(ms.div_euclid(DAY_MS) as i32).ascii();
+        let in_day = ms.rem_euclid(DAY_MS) as u64;
         let mut out = *b"0000-00-00T00:00:00.000Z";
-        out[..10].copy_from_slice(&date);
-        write_two(&mut out, 11, in_day / HOUR_MS);
-        write_two(&mut out, 14, in_day / MINUTE_MS % 60);
-        write_two(&mut out, 17, in_day / SECOND_MS % 60);
-        out[20] = b'0' + (in_day % SECOND_MS / 100) as u8;
-        write_two(&mut out, 21, in_day % 100);
+        out[..10].copy_from_slice(&Date(ms.div_euclid(DAY_MS) as i32).ascii());
+        write_digits(&mut out[11..13], in_day / HOUR_MS as u64);
+        write_digits(&mut out[14..16], in_day / MINUTE_MS as u64 % 60);
+        write_digits(&mut out[17..19], in_day / SECOND_MS as u64 % 60);
+        write_digits(&mut out[20..23], in_day % SECOND_MS as u64);
         out
     }
-}
-
-fn write_two(out: &mut [u8; TEXT_BYTES], at: usize, value: i64) {
-    out[at] = b'0' + (value / 10) as u8;
-    out[at + 1] = b'0' + (value % 10) as u8;
 }
 
 impl Default for Timestamp {
@@ -214,67 +195,27 @@ impl Date {
         if bytes[4] != b'-' || bytes[7] != b'-' {
             return Err(EXPECTED);
         }
-        let number = |digits: &[u8]| {
-            digits
-                .iter()
-                .try_fold(0, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + i32::from(digit - b'0')))
-        };
-        let (Some(year), Some(month), Some(day)) =
-            (number(&bytes[..4]), number(&bytes[5..7]), number(&bytes[8..]))
-        else {
-            return Err(EXPECTED);
-        };
-        // A day that is not in the calendar (31 February) comes back from its number as another
-        // one.
-        if !(1..=12).contains(&month) || day == 0 {
-            return Err(EXPECTED);
-        }
-        let date = Date(days_from_civil(year, month, day));
-        if date.civil() != (year, month, day) { Err(EXPECTED) } else { Ok(date) }
+        let parts = (number(&bytes[..4]), number(&bytes[5..7]), number(&bytes[8..]));
+        let (Some(year), Some(month), Some(day)) = parts else { return Err(EXPECTED) };
+        let date = NaiveDate::from_ymd_opt(year as i32, month as u32, day as u32).ok_or(EXPECTED)?;
+        Ok(Date(date.to_epoch_days()))
     }
 
     /// The year, the month (1 to 12) and the day (1 to 31).
-    pub const fn civil(self) -> (i32, i32, i32) {
-        let shifted = self.0 as i64 + 719_468;
-        let era = shifted.div_euclid(146_097);
-        let day_of_era = shifted.rem_euclid(146_097);
-        let year_of_era =
-            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let from_march = (5 * day_of_year + 2) / 153;
-        let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-        let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-        let year = year_of_era + era * 400 + if month <= 2 { 1 } else { 0 };
-        (year as i32, month as i32, day as i32)
+    pub fn civil(self) -> (i32, u32, u32) {
+        let date = NaiveDate::from_epoch_days(self.0).unwrap_or_default();
+        (date.year(), date.month(), date.day())
     }
 
     /// The date as `YYYY-MM-DD` in ASCII; meant for the years 0 to 9999.
     pub fn ascii(self) -> [u8; 10] {
         let (year, month, day) = self.civil();
-        let digit = |value: i32| b'0' + value.rem_euclid(10) as u8;
-        [
-            digit(year / 1000),
-            digit(year / 100),
-            digit(year / 10),
-            digit(year),
-            b'-',
-            digit(month / 10),
-            digit(month),
-            b'-',
-            digit(day / 10),
-            digit(day),
-        ]
+        let mut out = *b"0000-00-00";
+        write_digits(&mut out[..4], year.unsigned_abs().into());
+        write_digits(&mut out[5..7], month.into());
+        write_digits(&mut out[8..], day.into());
+        out
     }
-}
-
-const fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let from_march = (month + 9) % 12;
-    let day_of_year = (153 * from_march + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 /// The date as `YYYY-MM-DD`.
@@ -448,7 +389,7 @@ mod date_tests {
         #[test]
         fn chrono_agrees(days in -719_528..=2_932_896_i32) {
             let ours = Date::from_days(days);
-            let theirs = chrono::NaiveDate::from_epoch_days(days).expect("in range");
+            let theirs = NaiveDate::from_epoch_days(days).expect("in range");
             prop_assert_eq!(ours.to_string(), theirs.to_string());
             prop_assert_eq!(ours.is_weekend(), theirs.weekday().num_days_from_monday() >= 5);
             prop_assert_eq!(Date::parse(&ours.to_string()), Ok(ours));

@@ -4,6 +4,7 @@
 //! unmasked says so by calling `clear`.
 
 use crate::codec::stored;
+use crate::values::text::{number, write_digits};
 use std::fmt;
 
 stored! {
@@ -16,10 +17,10 @@ impl BankCode {
     /// Reads four digits, such as `0134`; the error is a message for the caller.
     pub fn parse(text: &str) -> Result<BankCode, &'static str> {
         const EXPECTED: &str = "must be a bank code of 4 digits, for example 0134";
-        if text.len() != 4 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(EXPECTED);
+        match number(text.as_bytes()) {
+            Some(code @ 1..) if text.len() == 4 => Ok(BankCode(code as u16)),
+            _ => Err(EXPECTED),
         }
-        text.parse().ok().filter(|number| *number > 0).map(BankCode).ok_or(EXPECTED)
     }
 
     /// The code from a number, such as 134, which some calls carry; the error is a message for the
@@ -72,14 +73,11 @@ impl AccountNumber {
     /// caller.
     pub fn parse(text: &str, known: impl FnOnce(BankCode) -> bool) -> Result<AccountNumber, &'static str> {
         let digits: &[u8; 20] = text.as_bytes().try_into().map_err(|_| ACCOUNT_EXPECTED)?;
-        if !digits.iter().all(u8::is_ascii_digit) {
-            return Err(ACCOUNT_EXPECTED);
-        }
-        let number =
-            |digits: &[u8]| digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
-        let bank = BankCode::from_number(number(&digits[..4]) as i64).map_err(|_| UNKNOWN_BANK)?;
-        let account =
-            AccountNumber { bank, branch: number(&digits[4..8]) as u16, number: number(&digits[10..]) };
+        let parts =
+            (number(&digits[..4]), number(&digits[4..8]), number(&digits[8..10]), number(&digits[10..]));
+        let (Some(bank), Some(branch), Some(_), Some(number)) = parts else { return Err(ACCOUNT_EXPECTED) };
+        let bank = BankCode::from_number(bank as i64).map_err(|_| UNKNOWN_BANK)?;
+        let account = AccountNumber { bank, branch: branch as u16, number };
         if account.ascii() != *digits {
             return Err(ACCOUNT_EXPECTED);
         }
@@ -105,19 +103,12 @@ impl AccountNumber {
 
     fn ascii(self) -> [u8; 20] {
         let mut out = [b'0'; 20];
-        write_number(&mut out[..4], u64::from(self.bank.number()));
-        write_number(&mut out[4..8], u64::from(self.branch));
-        write_number(&mut out[10..], self.number);
+        write_digits(&mut out[..4], u64::from(self.bank.number()));
+        write_digits(&mut out[4..8], u64::from(self.branch));
+        write_digits(&mut out[10..], self.number);
         out[8] = check_digit(out[..8].iter());
         out[9] = check_digit(out[4..8].iter().chain(&out[10..]));
         out
-    }
-}
-
-fn write_number(out: &mut [u8], mut number: u64) {
-    for digit in out.iter_mut().rev() {
-        *digit = b'0' + (number % 10) as u8;
-        number /= 10;
     }
 }
 
@@ -131,7 +122,7 @@ fn check_digit<'a>(digits: impl Iterator<Item = &'a u8>) -> u8 {
 }
 
 /// The operators' prefixes, without the leading 0. 422 is the newest; older validators refuse it.
-const PREFIXES: [u32; 6] = [412, 414, 416, 422, 424, 426];
+const PREFIXES: [u16; 6] = [412, 414, 416, 422, 424, 426];
 
 /// The message for text that is not a phone.
 const PHONE_EXPECTED: &str = "must be a Venezuelan mobile phone: 0412, 0414, 0416, 0422, 0424 or 0426 and 7 digits, for example 04141234567";
@@ -150,16 +141,9 @@ impl MobilePhone {
     pub fn parse(text: &str) -> Result<MobilePhone, &'static str> {
         let national =
             ["+58", "58", "0"].iter().find_map(|prefix| text.strip_prefix(prefix)).ok_or(PHONE_EXPECTED)?;
-        if national.len() != 10 || !national.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(PHONE_EXPECTED);
-        }
-        let number =
-            |digits: &str| digits.bytes().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
-        let prefix = number(&national[..3]);
-        if !PREFIXES.contains(&prefix) {
-            return Err(PHONE_EXPECTED);
-        }
-        Ok(MobilePhone { prefix: prefix as u16, line: number(&national[3..]) })
+        let number = number(national.as_bytes()).filter(|_| national.len() == 10).ok_or(PHONE_EXPECTED)?;
+        let (prefix, line) = ((number / 10_000_000) as u16, (number % 10_000_000) as u32);
+        if PREFIXES.contains(&prefix) { Ok(MobilePhone { prefix, line }) } else { Err(PHONE_EXPECTED) }
     }
 
     /// The phone unmasked, as used in the country: `04141234567`. Only for whoever registered it,
@@ -203,11 +187,12 @@ impl IdentityDocument {
             return Err(DOCUMENT_EXPECTED);
         }
         let digits = rest.strip_prefix(b"-").unwrap_or(rest);
-        if !(5..=9).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
-            return Err(DOCUMENT_EXPECTED);
+        match number(digits) {
+            Some(number) if (5..=9).contains(&digits.len()) => {
+                Ok(IdentityDocument { letter, digits: digits.len() as u8, number: number as u32 })
+            }
+            _ => Err(DOCUMENT_EXPECTED),
         }
-        let number = digits.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
-        Ok(IdentityDocument { letter, digits: digits.len() as u8, number })
     }
 
     /// The letter: `V`, `E`, `J`, `P` or `G`.

@@ -19,8 +19,8 @@ use super::directory::{self, LOG_DIRECTORY};
 use super::restored_copy::RestoredCopy;
 use super::writing::Writing;
 use super::{Failed, now_ms};
-use domain::commands::{Command, KeyedCommand};
 use domain::machine::AnyBook;
+use domain::machine::{Command, KeyedCommand};
 use domain::platform::audit::{AuditEntry, Who};
 use domain::platform::{PlatformBook, Tenant};
 use domain::refusal::Refusal;
@@ -153,19 +153,9 @@ fn opened(data: &Path, log: &Path) -> Result<Writing, Failed> {
 }
 
 fn signed(action: &str, tenant: Id, after: String) -> Option<Box<AuditEntry>> {
-    Some(Box::new(AuditEntry {
-        at: Timestamp::from_unix_ms(now_ms()),
-        operator: Who::root(),
-        peer: None,
-        action: action.to_owned(),
-        tenant: Some(tenant),
-        target: Some(tenant.to_string()),
-        before: None,
-        after: Some(after),
-        approval: None,
-        consent: None,
-        request_id: None,
-    }))
+    let entry = AuditEntry::by(Who::root(), Timestamp::from_unix_ms(now_ms()), action);
+    let (tenant, target) = (Some(tenant), Some(tenant.to_string()));
+    Some(Box::new(AuditEntry { tenant, target, after: Some(after), ..entry }))
 }
 
 /// Of the two keys that a directory hashes with.

@@ -61,8 +61,6 @@ final class CheckoutSessions
     /**
      * List checkout sessions.
      *
-     * Sessions that were opened by an earlier version are read by their id alone.
-     *
      * Needs the scope `read`.
      *
      * @param 'open'|'paid'|'expired' $status

@@ -1292,8 +1292,6 @@ export class CheckoutSessionsResource {
   /**
    * List checkout sessions.
    *
-   * Sessions that were opened by an earlier version are read by their id alone.
-   *
    * Needs the scope `read`.
    */
   list(params: CheckoutSessionsListParams = {}, options: CallOptions = {}): Listing<ListedCheckoutSession> {

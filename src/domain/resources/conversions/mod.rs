@@ -130,7 +130,7 @@ fn begin(
 ) -> Draft {
     let waits = !turn.livemode && reference.as_deref().is_some_and(|reference| reference.starts_with(WAITS));
     let end = if waits { End::Open } else { End::Completed { at: turn.now } };
-    let accepted = Accepted { price, taken, nth: book.converted.count(), end };
+    let accepted = Accepted { price, taken, nth: book.converted.count, end };
     let currency = before.source.currency();
     let mut draft = Draft::new(Cause::ConversionAccepted);
     source(&mut draft, before, &accepted, -1, MovementKind::Conversion, "conversion to USDT");

@@ -6,11 +6,11 @@ mod soundness;
 
 use super::price::Amount;
 use super::*;
-use crate::commands::Command;
 use crate::entities::Entity;
 use crate::entities::conversion::Status;
 use crate::ledger::HoldChange;
 use crate::ledger::{Account, HOLDS_MAX, Release};
+use crate::machine::Command;
 use crate::machine::{AnyBook, Domain};
 use crate::platform::settings::TenantSettings;
 use crate::rail::{Effect, Order};
@@ -307,7 +307,7 @@ fn a_cancel_restores_the_very_holds_that_still_last() {
         panic!("canceled")
     };
     assert_eq!(reason, "no_liquidity");
-    assert_eq!(world.book().converted.ves(), 0);
+    assert_eq!(world.book().converted.ves, 0);
     assert_eq!(
         world.tell(n, conversions::Command::End(Decision::Cancel)),
         Err(ConversionRefusal::NotCancelable.into())

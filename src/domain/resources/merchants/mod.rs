@@ -116,7 +116,7 @@ fn delete(book: &Book, merchant: &Merchant) -> Ruled {
     }
     let mut draft = Draft::new(Cause::MerchantDeleted);
     draft.remove(EntityId::merchant(merchant.id), merchant);
-    draft.record.freed.push(merchant.external_ref.as_str().to_owned());
+    draft.record.freed.push(String::from(&*merchant.external_ref));
     Ok(Ruling::write(draft))
 }
 

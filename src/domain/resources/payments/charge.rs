@@ -389,7 +389,7 @@ fn unsent(payment: &Payment, reply: &RailReply, turn: &Turn) -> Ruling {
         }
         Means::Card { .. } | Means::Debit { .. } => {
             draft.remove(EntityId::payment(payment.id), payment);
-            draft.record.freed.push(payment.external_ref.as_str().to_owned());
+            draft.record.freed.push(String::from(&*payment.external_ref));
             draft.record.freed_to = payment.previous;
         }
         // Transfers and deposits that are only looked for are looked for again.

@@ -3,7 +3,6 @@
 
 use super::charge::{NewCharge, Price, Secret, Transfer};
 use crate::cause::Cause;
-use crate::commands::Command;
 use crate::entities::Entity;
 use crate::entities::chargeback::Reason;
 use crate::entities::means::{Debtor, Means};
@@ -11,6 +10,7 @@ use crate::entities::payment::{Before, CHARGE, Payment, Phase, Status};
 use crate::events::EventKind;
 use crate::index::{self, Space};
 use crate::ledger::{Ledger, MovementKind};
+use crate::machine::Command;
 use crate::machine::{AnyBook, Domain};
 use crate::rail::{Effect, How, RailAnswer, RailReply};
 use crate::record::Record;

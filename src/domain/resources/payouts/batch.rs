@@ -125,7 +125,7 @@ fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruled {
         places.push(decided.map_or_else(
             |refusal| {
                 let (code, error) = explain(&refusal);
-                let (external_ref, code) = (Some(reference.as_str().to_owned()), code.to_owned());
+                let (external_ref, code) = (Some(reference.to_string()), code.to_owned());
                 ItemEnd::Refused { external_ref, code, error, asked: Some(asked) }
             },
             ItemEnd::Payout,

@@ -57,7 +57,7 @@ fn assert_sound(world: &mut World, funded: [i64; 2]) {
             today.map(|(_, _, accepted)| accepted.price.source_minor).sum::<i64>()
         );
         if source == Source::Ves {
-            assert_eq!(book.converted.ves(), spent);
+            assert_eq!(book.converted.ves, spent);
         }
     }
     let usdt = book.account(Currency::Usdt);

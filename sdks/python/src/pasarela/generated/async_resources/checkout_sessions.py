@@ -95,8 +95,6 @@ class AsyncCheckoutSessions:
     ) -> AsyncPage[models.ListedCheckoutSession]:
         """List checkout sessions.
 
-        Sessions that were opened by an earlier version are read by their id alone.
-
         Needs the scope `read`.
 
         Args:
