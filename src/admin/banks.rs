@@ -172,7 +172,7 @@ pub fn chapter() -> Chapter {
         schemas: vec![
             (
                 "BankEntry",
-                reference::description::bank()
+                reference::bank_schema()
                     .member("hidden", boolean().about("Whether tenants do not see it.")),
             ),
             ("BankChange", body(read_change)),

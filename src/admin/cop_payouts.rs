@@ -164,7 +164,7 @@ pub fn chapter() -> Chapter {
             ("NewCopPayout", body(read)),
             ("CopPayoutCompletion", body(read_reference)),
             ("CopPayoutFailure", body(read_failure)),
-            ("CopPayout", api::cop_payments::description::payout()),
+            ("CopPayout", api::cop_payments::payouts::schema()),
         ],
         ..Chapter::default()
     }

@@ -143,8 +143,8 @@ pub fn chapter() -> Chapter {
         tag: CHAPTER,
         about: "Payouts in USDT above the limit of their account wait for a review.",
         schemas: vec![
-            ("CryptoPayout", api::crypto::description::payout()),
-            ("AccountCryptoPayout", owned_schema(api::crypto::description::payout())),
+            ("CryptoPayout", api::crypto::payout_schema()),
+            ("AccountCryptoPayout", owned_schema(api::crypto::payout_schema())),
             ("CryptoPayoutPage", page("AccountCryptoPayout")),
             ("Rejection", body(read_reason)),
         ],

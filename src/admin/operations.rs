@@ -478,7 +478,7 @@ pub fn chapter() -> Chapter {
             ("OperationResolution", body(read)),
             ("Payout", payouts::description::payout()),
             ("Merchant", merchants::description::merchant()),
-            ("PayoutAccount", payouts::description::account()),
+            ("PayoutAccount", payouts::own_account::schema()),
             (
                 "ResolvedOperation",
                 any_of(

@@ -256,10 +256,10 @@ pub fn chapter() -> Chapter {
                     )
                     .about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`."),
             ),
-            ("PayoutMethod", merchants::description::method()),
+            ("PayoutMethod", merchants::method_schema()),
             ("Payment", api::payments::description::payment()),
             ("CopPayment", api::cop_payments::description::payment()),
-            ("SeenPayoutMethod", merchants::description::method().instead("phone", text())),
+            ("SeenPayoutMethod", merchants::method_schema().instead("phone", text())),
             (
                 "AnyMerchant",
                 owned_schema(merchants::description::merchant())
@@ -278,7 +278,7 @@ pub fn chapter() -> Chapter {
                 "AnyDeliveries",
                 object()
                     .member("eventId", uuid())
-                    .member("deliveries", list(api::webhooks::description::delivery()))
+                    .member("deliveries", list(api::webhooks::delivery_schema()))
                     .about("As the account's own call answers."),
             ),
         ],

@@ -6,7 +6,7 @@
 //! server on nothing more is read: its body is let go of, and a call with parameters that it does not take
 //! is refused before anything happens.
 
-use crate::answer::{OfKind, Show};
+use crate::answer::Show;
 use crate::fields::Fields;
 use crate::lists::{List, Span};
 use crate::openapi::document::{Access, ErrorShape, Row};
@@ -19,6 +19,7 @@ use crate::records::{Answered, Records, Unread, another_kind};
 use crate::respond::Reply;
 use crate::search::sought::Sought;
 use domain::commands::Command;
+use domain::entities::OfKind;
 use domain::index::Space;
 use domain::ledger::Ledger;
 use domain::ledger::days::Line;

@@ -14,7 +14,7 @@ use crate::network::Client;
 use crate::store::history;
 use actors::{CommandReply, Settled};
 use api::answer::Show;
-use api::chapters;
+use api::checkout::CHAPTER;
 use api::checkout::bolivares::{
     GotCard, read_card_call, read_execution, read_request, read_transfer, show_token,
 };
@@ -117,7 +117,7 @@ fn asked_attempt(mut query: Query<'_>) -> Result<Option<Id>, Invalid> {
     Ok(attempt.get(&sound).map(Id::from))
 }
 
-pub const STATE: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(state), || {
+pub const STATE: Endpoint<Handler> = endpoint(CHAPTER, run!(state), || {
     summary("Where the session stands").query(asked_attempt).answers(
         200,
         "CheckoutState",
@@ -170,7 +170,7 @@ fn decided(
     Ok(reply.header(header::CACHE_CONTROL, NO_STORE))
 }
 
-pub const REQUEST: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(request), || {
+pub const REQUEST: Endpoint<Handler> = endpoint(CHAPTER, run!(request), || {
     pays(summary("Begin to pay by C2P"))
         .body("CheckoutDebtor")
         .example(
@@ -190,7 +190,7 @@ async fn request(mut call: Call<'_>) -> Result<Reply, Problem> {
     decided(&call, visit.shop.tenant_key, payments::c2p::intent, Ok(settled))
 }
 
-pub const PAY: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(pay), || {
+pub const PAY: Endpoint<Handler> = endpoint(CHAPTER, run!(pay), || {
     pays(summary("Pay by C2P"))
         .body("CheckoutC2p")
         .example(
@@ -212,7 +212,7 @@ async fn pay(mut call: Call<'_>) -> Result<Reply, Problem> {
     state_reply_after(&visit, intent, &settled).await
 }
 
-pub const CARD: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(card), || {
+pub const CARD: Endpoint<Handler> = endpoint(CHAPTER, run!(card), || {
     pays(summary("Pay by card, or make a token of it"))
         .body("CheckoutCard")
         .example(
@@ -252,7 +252,7 @@ pub fn tokenized(visit: &Visit<'_>, card: Arc<Card>) -> Result<Vec<u8>, Problem>
     Ok(show_token(&token, &mark, tenant_key, expiry, terms))
 }
 
-pub const TRANSFER: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(transfer), || {
+pub const TRANSFER: Endpoint<Handler> = endpoint(CHAPTER, run!(transfer), || {
     pays(summary("Pay by a Pago Móvil that the buyer made"))
         .body("CheckoutPagoMovil")
         .example(
@@ -303,7 +303,7 @@ pub fn may_collect(
     payer.map_or(Ok(()), |phone| limits.message(client, &visit.session, phone))
 }
 
-pub const COLLECT: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(collect), || {
+pub const COLLECT: Endpoint<Handler> = endpoint(CHAPTER, run!(collect), || {
     pays(summary("Pay in pesos"))
         .body("CheckoutCop")
         .example("by QR", r#"{"channel":"qr"}"#)
@@ -337,7 +337,7 @@ async fn collect(mut call: Call<'_>) -> Result<Reply, Problem> {
     decided(&call, visit.shop.tenant_key, cop_payments::created, Ok(settled))
 }
 
-pub const SUBMIT_CODE: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(submit_code), || {
+pub const SUBMIT_CODE: Endpoint<Handler> = endpoint(CHAPTER, run!(submit_code), || {
     pays(summary("Submit the SMS code of a payment in pesos"))
         .body("CopOtp")
         .example("the right one of test mode", r#"{"otp":"123456"}"#)
@@ -358,7 +358,7 @@ async fn submit_code(mut call: Call<'_>) -> Result<Reply, Problem> {
 }
 
 pub const DEPOSIT_ADDRESS: Endpoint<Handler> =
-    endpoint(chapters::CHECKOUT_PAGE, run!(deposit_address), || {
+    endpoint(CHAPTER, run!(deposit_address), || {
         pays(summary("Pay in USDT"))
             .body("CheckoutUsdt")
             .example("on Tron", r#"{"network":"TRC20","asset":"USDT"}"#)
@@ -436,7 +436,7 @@ pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<N
     })
 }
 
-pub const OPEN: Endpoint<Handler> = endpoint(chapters::CHECKOUT_PAGE, run!(open), || {
+pub const OPEN: Endpoint<Handler> = endpoint(CHAPTER, run!(open), || {
     summary("Open a session of a payment link")
         .about(
             "What `/pay/{slug}` does for a buyer. Needs no key. A client opens at most 50 sessions of \

@@ -9,9 +9,11 @@ pub mod movements;
 
 use crate::answer::{Facts, Rendered};
 use crate::balance::movements::{Movements, show_movement};
-use crate::chapters;
+use crate::cop_payments;
+use crate::crypto;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Invalid, Kind as _, kind, read};
+use crate::merchants;
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::page::ListOf;
@@ -26,7 +28,9 @@ use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use domain::view::{self, Balance, CopBalance, View};
 
-pub const READ: Endpoint = endpoint(chapters::BALANCE, run!(read), || {
+pub(crate) const CHAPTER: &str = "Balance";
+
+pub const READ: Endpoint = endpoint(CHAPTER, run!(read), || {
     summary("Read the balance, now or as it was")
         .query(asked_at)
         .answers(200, "Balance", "The balance")
@@ -51,7 +55,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     Ok(Reply::json(200, show(&balance, cx.caller.livemode())))
 }
 
-pub const READ_SELLER: Endpoint = endpoint(chapters::MERCHANTS, run!(read_seller), || {
+pub const READ_SELLER: Endpoint = endpoint(merchants::CHAPTER, run!(read_seller), || {
     summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance")
 });
 
@@ -64,11 +68,11 @@ async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub const TRANSACTIONS: Endpoint =
-    endpoint(chapters::BALANCE, run!(list, LedgerKey::Tenant(Currency::Ves), "movements"), || {
+    endpoint(CHAPTER, run!(list, LedgerKey::Tenant(Currency::Ves), "movements"), || {
         movements_in(summary("List movements")).without(&["amountCop", "amountUsdt"])
     });
 
-pub const READ_COP: Endpoint = endpoint(chapters::PESOS, run!(read_cop), || {
+pub const READ_COP: Endpoint = endpoint(cop_payments::CHAPTER, run!(read_cop), || {
     summary("Read the balance in pesos").answers(200, "CopBalance", "The balance")
 });
 
@@ -80,11 +84,11 @@ async fn read_cop(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub const COP_TRANSACTIONS: Endpoint =
-    endpoint(chapters::PESOS, run!(list, LedgerKey::Tenant(Currency::Cop), "movements in COP"), || {
+    endpoint(cop_payments::CHAPTER, run!(list, LedgerKey::Tenant(Currency::Cop), "movements in COP"), || {
         movements_in(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
     });
 
-pub const SELLER_TRANSACTIONS: Endpoint = endpoint(chapters::MERCHANTS, run!(seller_transactions), || {
+pub const SELLER_TRANSACTIONS: Endpoint = endpoint(merchants::CHAPTER, run!(seller_transactions), || {
     movements_in(summary("List the movements of a merchant's balance")).without(&["amountUsdt"])
 });
 
@@ -97,7 +101,7 @@ async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub const CRYPTO_TRANSACTIONS: Endpoint =
-    endpoint(chapters::USDT, run!(list, LedgerKey::Tenant(Currency::Usdt), "movements in USDT"), || {
+    endpoint(crypto::CHAPTER, run!(list, LedgerKey::Tenant(Currency::Usdt), "movements in USDT"), || {
         movements_in(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
     });
 

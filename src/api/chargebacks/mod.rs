@@ -6,8 +6,7 @@
 
 pub mod description;
 
-use crate::answer::{Facts, OfKind, Rendered};
-use crate::chapters;
+use crate::answer::{Facts, Rendered};
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind as _, kind, read};
 use crate::lists::{self, List};
@@ -21,12 +20,14 @@ use crate::query::Query;
 use crate::records::{Records, Unread};
 use crate::respond::Reply;
 use crate::value::Value;
-use domain::entities::Entity;
 use domain::entities::chargeback::{Chargeback, Reason, Status};
 use domain::entities::payment::Payment;
+use domain::entities::{Entity, OfKind};
 use domain::resources::chargebacks::{self, NewChargeback, Verdict};
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::Ves;
+
+pub(crate) const CHAPTER: &str = "Chargebacks";
 
 /// Reads the body of a new chargeback: the payment, and the chargeback of it that gets this id.
 pub fn read_new(mut fields: Fields<'_>, id: Id) -> Result<(Id, NewChargeback), Invalid> {
@@ -45,7 +46,7 @@ pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
     Ok(read!(fields { required outcome = "outcome", kinds::one_of(outcomes); } => outcome))
 }
 
-pub const OPEN: Endpoint = endpoint(chapters::TEST_MODE, run!(open), || {
+pub const OPEN: Endpoint = endpoint(CHAPTER, run!(open), || {
     summary("Charge a card payment back, as the bank would")
         .body("NewChargeback")
         .example(
@@ -65,7 +66,7 @@ async fn open(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(payment, chargebacks::Command::Open(Box::new(new))).await
 }
 
-pub const CLOSE: Endpoint = endpoint(chapters::TEST_MODE, run!(close), || {
+pub const CLOSE: Endpoint = endpoint(CHAPTER, run!(close), || {
     summary("Decide a dispute, as the bank would")
         .body("ChargebackOutcome")
         .example("won", r#"{"outcome":"won"}"#)
@@ -88,11 +89,11 @@ pub fn payment_of(records: &dyn Records, chargeback: Id) -> Result<EntityId, Unr
 }
 
 pub const READ: Endpoint =
-    endpoint(chapters::CHARGEBACKS, run!(|cx| cx.one(EntityId::chargeback(cx.id("id")?), show)), || {
+    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::chargeback(cx.id("id")?), show)), || {
         summary("Read a chargeback").answers(200, "Chargeback", "The chargeback")
     });
 
-pub const LIST: Endpoint = endpoint(chapters::CHARGEBACKS, run!(list), || {
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
     summary("List chargebacks").list(asked).answers(200, "ChargebackPage", "Newest first")
 });
 

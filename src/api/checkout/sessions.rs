@@ -1,8 +1,7 @@
 //! Checkout sessions, as the tenant sees them (`docs/contract.md, 12.4`).
 //! The calls of the buyer's page are in `checkout/mod.rs`.
 
-use crate::answer::{Facts, OfKind, Rendered};
-use crate::chapters;
+use crate::answer::{Facts, Rendered};
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Invalid, Kind as _, gather, kind, read};
 use crate::lists::{self, Keep, List, Span};
@@ -17,12 +16,14 @@ use crate::respond::Reply;
 use crate::value::{Bad, Value};
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
-use domain::entities::Entity;
 use domain::entities::session::{FACET, Offered, Session, Way};
+use domain::entities::{Entity, OfKind};
 use domain::index::Space;
 use domain::resources::checkout::{self, Attempts, NewSession, Status};
 use domain::values::ids::{EntityId, Id, Kind};
 use std::borrow::Cow;
+
+pub(crate) const CHAPTER: &str = "Checkout sessions";
 
 const REFERENCE_MAX: usize = 128;
 const METADATA_BYTES_MAX: usize = 4096;
@@ -44,15 +45,13 @@ pub fn address(base_url: &str, session: Id) -> String {
     format!("{base_url}/checkout/{session}")
 }
 
-pub const CREATE: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(create), || {
+pub const CREATE: Endpoint = endpoint(CHAPTER, run!(create), || {
     summary("Open a checkout session")
         .body("NewCheckoutSession")
         .example(
             "25.50 USD",
-            concat!(
-                r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81","#,
-                r#""successUrl":"https://shop.example/gracias"}"#,
-            ),
+            r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81",
+                "successUrl":"https://shop.example/gracias"}"#,
         )
         .answers(201, "CheckoutSession", "The session")
 })
@@ -101,7 +100,7 @@ fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
     if repeated { Err(Bad::from("must name each one once")) } else { Ok(ways) }
 }
 
-pub const READ: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(read), || {
+pub const READ: Endpoint = endpoint(CHAPTER, run!(read), || {
     summary("Read a checkout session").answers(200, "CheckoutSession", "Once it is paid, with `paymentId`")
 });
 
@@ -117,7 +116,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     })
 }
 
-pub const LIST: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(list), || {
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
     summary("List checkout sessions")
         .about("Sessions that were opened by an earlier version are read by their id alone.")
         .list(asked)

@@ -6,7 +6,6 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
-use crate::chapters;
 use crate::conversions::read_reason;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, kind, read};
@@ -33,9 +32,11 @@ use domain::values::text::ExternalRef;
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
 
+pub(crate) const CHAPTER: &str = "USDT";
+
 const ADDRESS_MAX: usize = 64;
 
-pub const BALANCE: Endpoint = endpoint(chapters::USDT, run!(balance), || {
+pub const BALANCE: Endpoint = endpoint(CHAPTER, run!(balance), || {
     summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance")
 });
 
@@ -57,7 +58,7 @@ shown! {
     }
 }
 
-pub const NETWORKS: Endpoint = endpoint(chapters::USDT, run!(networks), || {
+pub const NETWORKS: Endpoint = endpoint(CHAPTER, run!(networks), || {
     summary("List the networks of USDT").answers(
         200,
         "CryptoNetworkList",
@@ -104,17 +105,19 @@ fn cents<'a>() -> impl Kind<'a, i64> {
     kind(Value::positive_cents, values::positive_amount)
 }
 
-pub const PAY: Endpoint =
-    endpoint(chapters::USDT, run!(pay), || {
-        summary("Send USDT to a wallet")
-        .about("Amount and network fee are debited at once; a payout that fails or is rejected gives both \
+pub const PAY: Endpoint = endpoint(CHAPTER, run!(pay), || {
+    summary("Send USDT to a wallet")
+        .about(
+            "Amount and network fee are debited at once; a payout that fails or is rejected gives both \
             back. Above the account's limit an operator reviews it first. The address is checked for its \
-            network.")
+            network.",
+        )
         .body("NewCryptoPayout")
-        .example("on Tron", concat!(
-                r#"{"amountUsdt":"25.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20","#,
-                r#""externalRef":"wallet-1"}"#,
-            ))
+        .example(
+            "on Tron",
+            r#"{"amountUsdt":"25.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20",
+            "externalRef":"wallet-1"}"#,
+        )
         .answers(201, "CryptoPayout", "The new payout: completed, failed, or waiting for a review")
         .answers(200, "CryptoPayout", "The payout that is there under this reference")
         .answers(202, "CryptoPayout", "The network has not answered yet")
@@ -122,8 +125,8 @@ pub const PAY: Endpoint =
         .refuses(409, &["external_ref_conflict"])
         .refuses(422, &["insufficient_balance"])
         .refuses(503, &["rail_not_configured"])
-    })
-    .shows(created);
+})
+.shows(created);
 
 async fn pay(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
@@ -151,15 +154,14 @@ fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCr
 }
 
 pub const READ: Endpoint =
-    endpoint(chapters::USDT, run!(|cx| cx.one(EntityId::crypto_payout(cx.id("id")?), show)), || {
+    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::crypto_payout(cx.id("id")?), show)), || {
         summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
     });
 
-pub const READ_BY_REF: Endpoint = endpoint(
-    chapters::USDT,
-    run!(|cx| cx.named(Space::CryptoPayout, cx.external_ref()?.as_str(), show)),
-    || summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout"),
-);
+pub const READ_BY_REF: Endpoint =
+    endpoint(CHAPTER, run!(|cx| cx.named(Space::CryptoPayout, cx.external_ref()?.as_str(), show)), || {
+        summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout")
+    });
 
 /// The status of the payouts that a list is to show.
 pub fn read_status(query: &mut Query<'_>) -> Got<Option<Status>> {
@@ -175,7 +177,7 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
         .collect()
 }
 
-pub const LIST: Endpoint = endpoint(chapters::USDT, run!(list), || {
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
     summary("List USDT payouts").list(asked).answers(200, "CryptoPayoutPage", "Newest first")
 });
 
@@ -193,7 +195,7 @@ fn review(operation: Operation) -> Operation {
     operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
 }
 
-pub const APPROVE: Endpoint = endpoint(chapters::TEST_MODE, run!(approve), || {
+pub const APPROVE: Endpoint = endpoint(CHAPTER, run!(approve), || {
     review(summary("Approve a USDT payout, as an operator would")).answers(
         202,
         "CryptoPayout",
@@ -208,7 +210,7 @@ async fn approve(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::crypto_payout(id), crypto::payouts::Command::Review(Verdict::Approve)).await
 }
 
-pub const REJECT: Endpoint = endpoint(chapters::TEST_MODE, run!(reject), || {
+pub const REJECT: Endpoint = endpoint(CHAPTER, run!(reject), || {
     review(summary("Reject a USDT payout, as an operator would"))
         .body_optional("Rejection")
         .example("why", r#"{"reason":"unknown wallet"}"#)
@@ -234,7 +236,7 @@ pub fn read_rejection(body: &[u8]) -> Result<Verdict, Problem> {
 /// The answer to a new payout, or to a repeat of one: 202 while the network is silent.
 fn created(facts: &Facts<'_>) -> Option<Rendered> {
     let payout: &CryptoPayout = facts.the()?;
-    let status = match (facts.is_new(), payout.status) {
+    let status = match (facts.record.is_some(), payout.status) {
         (false, _) => 200,
         (true, Status::Processing) => 202,
         (true, Status::PendingReview | Status::Completed | Status::Failed | Status::Rejected) => 201,
@@ -268,7 +270,7 @@ shown! {
     }
 }
 
-pub const OPEN_ADDRESS: Endpoint = endpoint(chapters::USDT, run!(open_address), || {
+pub const OPEN_ADDRESS: Endpoint = endpoint(CHAPTER, run!(open_address), || {
     summary("Get a customer's deposit address")
         .about(
             "The same customer, network and asset always has the same address. A deposit is credited 1:1 \
@@ -281,7 +283,7 @@ pub const OPEN_ADDRESS: Endpoint = endpoint(chapters::USDT, run!(open_address), 
         .refuses(403, &["usdt_not_enabled"])
         .refuses(503, &["rail_not_configured"])
 })
-.shows(|facts| Some((if facts.is_new() { 201 } else { 200 }, show_address(facts.the()?))));
+.shows(|facts| Some((if facts.record.is_some() { 201 } else { 200 }, show_address(facts.the()?))));
 
 async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (customer_ref, network, asset) = read_customer(Fields::parse(&cx.body)?)?;
@@ -336,15 +338,13 @@ shown! {
     }
 }
 
-pub const DEPOSIT: Endpoint = endpoint(chapters::TEST_MODE, run!(deposit), || {
+pub const DEPOSIT: Endpoint = endpoint(CHAPTER, run!(deposit), || {
     summary("Deposit to an address, as a customer would")
         .body("TestDeposit")
         .example(
             "40 USDT",
-            concat!(
-                r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00","#,
-                r#""network":"TRC20","asset":"USDT"}"#,
-            ),
+            r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00",
+                "network":"TRC20","asset":"USDT"}"#,
         )
         .answers(201, "CryptoDeposit", "The deposit")
         .refuses(403, &["usdt_not_enabled"])

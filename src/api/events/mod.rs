@@ -8,7 +8,6 @@
 pub mod description;
 pub mod pages;
 
-use crate::chapters;
 use crate::chargebacks::outcome;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
@@ -38,6 +37,8 @@ use domain::values::money::{Cop, Usdt, Ves};
 use domain::values::time::Timestamp;
 use std::fmt::Display;
 
+pub(crate) const CHAPTER: &str = "Events";
+
 /// The tenant and the mode in which an event happened.
 #[derive(Clone, Copy, Debug)]
 pub struct TenantMode {
@@ -48,7 +49,7 @@ pub struct TenantMode {
 /// The name of what POST /v1/notifications/test sends.
 const TEST_NOTIFICATION: &str = "notification.test";
 
-pub const LIST: Endpoint = endpoint(chapters::EVENTS, run!(list), || {
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
     summary("List events from a number on").list(asked).answers(200, "EventPage", "Oldest first")
 });
 
@@ -72,7 +73,7 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub const READ: Endpoint =
-    endpoint(chapters::EVENTS, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
+    endpoint(CHAPTER, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;

@@ -5,7 +5,7 @@ mod refusals;
 mod shared;
 
 use super::operation::{Operation, Parameter, Response};
-use super::schema::{Kind, Schema, named};
+use super::schema::{Kind, Schema, named, on_one_line};
 use super::{columns, values};
 use crate::codes::words;
 use crate::csv::{MEDIA_TYPE, Separator, Table};
@@ -299,7 +299,7 @@ fn show(row: &Row, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
             for (name, json) in &operation.examples {
                 examples = examples.json(
                     &key(name),
-                    Object::new().text("summary", name).json("value", json.as_bytes()).end(),
+                    Object::new().text("summary", name).json("value", on_one_line(json)).end(),
                 );
             }
             content = content.json("examples", examples.end());

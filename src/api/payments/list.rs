@@ -1,8 +1,8 @@
 //! Lists of payments in whatever they were collected: `GET /v1/payments` and its twin for operators.
 
 use super::attempts;
+use super::show::CHAPTER;
 use super::show::{bank_reference, show_entity};
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Got, Invalid, Kind as _, gather};
 use crate::lists::{self, Keep, List, Span};
@@ -21,7 +21,7 @@ use domain::values::ids::{EntityId, Id, Kind};
 
 const REFERENCE_MAX: usize = 128;
 
-pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
     summary("List payments").list(asked).answers(200, "PaymentPage", "Newest first")
 });
 

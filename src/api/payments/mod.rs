@@ -168,7 +168,7 @@ pub fn settled(facts: &Facts<'_>) -> Option<Rendered> {
 /// The answer to a charge without an intent, or to a repeat of one (`docs/contract.md, 1.10`).
 fn charged(facts: &Facts<'_>) -> Option<Rendered> {
     let payment: &Payment = facts.the()?;
-    let status = match (facts.is_new(), payment.phase.is_deciding()) {
+    let status = match (facts.record.is_some(), payment.phase.is_deciding()) {
         (false, _) => 200,
         (true, false) => 201,
         (true, true) => 202,

@@ -1,7 +1,7 @@
 //! GET /v1/payments/operations/:id: the outcome of an operation with a bank. The id of an operation
 //! leads to its payment or payout.
 
-use crate::chapters;
+use super::show::CHAPTER;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::openapi::operation::summary;
 use crate::problem::Problem;
@@ -22,7 +22,7 @@ const KINDS: [&str; 8] =
 const CONTRADICTED: &str = "The bank said both that it was done and that it was not. No money moved by the \
     second word; the operator clears it up with the bank.";
 
-pub const OPERATION: Endpoint = endpoint(chapters::PAYMENTS, run!(operation), || {
+pub const OPERATION: Endpoint = endpoint(CHAPTER, run!(operation), || {
     summary("Read an operation with a bank")
         .about(
             "What became of a call to a bank: the `operationId` of a payment, a payout or a debit code \

@@ -1,8 +1,7 @@
 //! Lists of payouts: `GET /v1/payouts` and its twin for operators.
 
+use super::CHAPTER;
 use super::show;
-use crate::answer::OfKind;
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Got, Invalid, Kind as _, gather};
 use crate::lists::{self, Keep, List, Span};
@@ -13,12 +12,12 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
 use crate::respond::Reply;
-use domain::entities::Entity;
 use domain::entities::payout::{Payout, PayoutKind, Status};
+use domain::entities::{Entity, OfKind};
 use domain::index::Space;
 use domain::values::ids::{EntityId, Id, Kind};
 
-pub const LIST: Endpoint = endpoint(chapters::PAYOUTS, run!(list), || {
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
     summary("List payouts").list(asked).answers(200, "PayoutPage", "Newest first")
 });
 

@@ -10,7 +10,6 @@ pub mod own_account;
 pub mod verification;
 
 use crate::answer::{Facts, Rendered};
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::{Operation, summary};
@@ -27,6 +26,8 @@ use domain::trace::shown;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::venezuela::{AccountNumber, BankCode};
+
+pub(crate) const CHAPTER: &str = "Payouts";
 
 pub const CONCEPT_MAX: usize = 140;
 const HOLDER_MAX: usize = 120;
@@ -136,7 +137,7 @@ fn pays(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured"])
 }
 
-pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Merchant { alone: true }), || {
+pub const CREATE: Endpoint = endpoint(CHAPTER, run!(pay, Form::Merchant { alone: true }), || {
     pays(summary("Pay a merchant"))
         .about(
             "To the payout method that is named, or to the default one; it must be verified and the \
@@ -145,10 +146,8 @@ pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Merchan
         .body("MerchantPayout")
         .example(
             "100 VES to a merchant",
-            concat!(
-                r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","#,
-                r#""concepto":"liquidacion","externalRef":"payout-1"}"#,
-            ),
+            r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00",
+                "concepto":"liquidacion","externalRef":"payout-1"}"#,
         )
         .refuses(400, &["payout_method_not_verified"])
         .refuses(404, &["not_found"])
@@ -156,43 +155,37 @@ pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Merchan
 })
 .shows(created);
 
-pub const CREDIT: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Credit), || {
+pub const CREDIT: Endpoint = endpoint(CHAPTER, run!(pay, Form::Credit), || {
     pays(summary("Pay a phone")).body("PhoneCredit").example(
         "50 VES",
-        concat!(
-            r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","#,
-            r#""concepto":"premio","externalRef":"credit-1"}"#,
-        ),
+        r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00",
+            "concepto":"premio","externalRef":"credit-1"}"#,
     )
 })
 .shows(created);
 
-pub const CREDIT_ACCOUNT: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Account), || {
+pub const CREDIT_ACCOUNT: Endpoint = endpoint(CHAPTER, run!(pay, Form::Account), || {
     pays(summary("Pay a bank account")).body("AccountCredit").example(
         "50 VES",
-        concat!(
-            r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez","#,
-            r#""monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
-        ),
+        r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez",
+            "monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
     )
 })
 .shows(created);
 
-pub const CHANGE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Change), || {
+pub const CHANGE: Endpoint = endpoint(CHAPTER, run!(pay, Form::Change), || {
     pays(summary("Give change to a customer"))
         .body("Change")
         .example(
             "3.50 VES",
-            concat!(
-                r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50","#,
-                r#""concepto":"vuelto","externalRef":"change-1"}"#,
-            ),
+            r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50",
+                "concepto":"vuelto","externalRef":"change-1"}"#,
         )
         .refuses(404, &["not_found"])
 })
 .shows(created);
 
-pub const INSTANT: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Own), || {
+pub const INSTANT: Endpoint = endpoint(CHAPTER, run!(pay, Form::Own), || {
     pays(summary("Withdraw to your own account"))
         .body("InstantPayout")
         .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
@@ -200,21 +193,19 @@ pub const INSTANT: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Own), 
 })
 .shows(created);
 
-pub const READ: Endpoint =
-    endpoint(chapters::PAYOUTS, run!(|cx| cx.one(EntityId::payout(cx.id("id")?), show)), || {
-        summary("Read a payout").answers(200, "Payout", "The payout")
-    });
+pub const READ: Endpoint = endpoint(CHAPTER, run!(|cx| cx.one(EntityId::payout(cx.id("id")?), show)), || {
+    summary("Read a payout").answers(200, "Payout", "The payout")
+});
 
-pub const READ_BY_REF: Endpoint = endpoint(
-    chapters::PAYOUTS,
-    run!(|cx| cx.named(Space::Payout, cx.external_ref()?.as_str(), show)),
-    || summary("Read a payout by your reference").answers(200, "Payout", "The payout"),
-);
+pub const READ_BY_REF: Endpoint =
+    endpoint(CHAPTER, run!(|cx| cx.named(Space::Payout, cx.external_ref()?.as_str(), show)), || {
+        summary("Read a payout by your reference").answers(200, "Payout", "The payout")
+    });
 
 /// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).
 pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
     let payout: &Payout = facts.the()?;
-    let status = match (facts.is_new(), payout.status) {
+    let status = match (facts.record.is_some(), payout.status) {
         (false, _) => 200,
         (true, Status::Pending) => 202,
         (true, Status::Completed | Status::Failed) => 201,

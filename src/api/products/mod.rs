@@ -6,7 +6,6 @@
 pub mod description;
 pub mod links;
 
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::lists;
@@ -60,7 +59,7 @@ fn text_for_buyers<'a>() -> impl Kind<'a, Option<String>> {
     kind(read, || schema::text().chars(0..=DESCRIPTION_MAX))
 }
 
-pub const CREATE: Endpoint = endpoint(chapters::PRODUCTS, run!(create), || {
+pub const CREATE: Endpoint = endpoint(links::CHAPTER, run!(create), || {
     summary("Create a product")
         .body("NewProduct")
         .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
@@ -84,7 +83,7 @@ fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct
     } => NewProduct { id, name, price, description, image_url, active }))
 }
 
-pub const LIST: Endpoint = endpoint(chapters::PRODUCTS, run!(list), || {
+pub const LIST: Endpoint = endpoint(links::CHAPTER, run!(list), || {
     summary("List products").list(asked).answers(200, "ProductPage", "Newest first")
 });
 
@@ -103,11 +102,11 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub const READ: Endpoint =
-    endpoint(chapters::PRODUCTS, run!(|cx| cx.one(EntityId::product(cx.id("id")?), show)), || {
+    endpoint(links::CHAPTER, run!(|cx| cx.one(EntityId::product(cx.id("id")?), show)), || {
         summary("Read a product and its links").answers(200, "Product", "The product")
     });
 
-pub const UPDATE: Endpoint = endpoint(chapters::PRODUCTS, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(links::CHAPTER, run!(update), || {
     summary("Change a product")
         .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
         .body("ProductChange")
@@ -134,7 +133,7 @@ fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, 
 }
 
 pub const DELETE: Endpoint = endpoint(
-    chapters::PRODUCTS,
+    links::CHAPTER,
     run!(|cx| cx.ask(EntityId::product(cx.id("id")?), products::Command::Delete).await),
     || {
         summary("Delete a product and its links")

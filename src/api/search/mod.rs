@@ -13,7 +13,6 @@ mod traits;
 use domain::entities::Entity;
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::openapi::operation::{Operation, summary};
 use crate::payments::list;
@@ -25,6 +24,8 @@ use domain::index::{self, Found, PersonMarks, Space, Trait};
 use domain::values::ids::{EntityId, Kind};
 use sought::Sought;
 use std::ops::ControlFlow;
+
+pub(crate) const CHAPTER: &str = "Finding things";
 
 pub const HITS_MAX: usize = 50;
 
@@ -62,7 +63,7 @@ pub fn searches(operation: Operation) -> Operation {
         .answers(200, "FoundList", "Newest first, at most 50")
 }
 
-pub const SEARCH: Endpoint = endpoint(chapters::SEARCH, run!(search), || {
+pub const SEARCH: Endpoint = endpoint(CHAPTER, run!(search), || {
     searches(summary("Search by one text")).refuses(429, &["too_many_attempts"])
 });
 
@@ -71,7 +72,7 @@ async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.search(sought).await
 }
 
-pub const REQUEST: Endpoint = endpoint(chapters::SEARCH, run!(request), || {
+pub const REQUEST: Endpoint = endpoint(CHAPTER, run!(request), || {
     summary("Read what became of a request")
         .about(
             "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \

@@ -28,8 +28,15 @@ pub mod webhook;
 use crate::bank_names::Named;
 use crate::codec::stored;
 use crate::entities::resource::Resource;
-use crate::values::ids::{EntityId, each_kind};
+use crate::values::ids::{EntityId, Kind, each_kind};
 use crate::values::time::Timestamp;
+
+/// The state of one kind.
+pub trait OfKind: Sized + 'static {
+    const KIND: Kind;
+
+    fn of(entity: &Entity) -> Option<&Self>;
+}
 
 macro_rules! entity {
     ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?,)+) => {
@@ -43,6 +50,14 @@ macro_rules! entity {
         $(impl From<$file::$State> for Entity {
             fn from(state: $file::$State) -> Entity {
                 Entity::$Kind(state)
+            }
+        })+
+
+        $(impl OfKind for $file::$State {
+            const KIND: Kind = Kind::$Kind;
+
+            fn of(entity: &Entity) -> Option<&Self> {
+                if let Entity::$Kind(state) = entity { Some(state) } else { None }
             }
         })+
 
