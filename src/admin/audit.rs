@@ -70,7 +70,7 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Wanted, Page), Inval
     let operator = query.optional("operatorId", operator);
     let action = kinds::sought(1..=64).described(|_| schema::text().example(r#""adjustment.create""#));
     let action = query.optional("action", action);
-    let tenant = query.optional("tenantId", kinds::uuid());
+    let tenant = query.optional("tenantId", kinds::id());
     let from = query.optional("from", kinds::instant());
     let to = query.optional("to", kinds::instant().about("Exclusive."));
     let page = query.page(list);
@@ -78,7 +78,7 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Wanted, Page), Inval
     let wanted = Wanted {
         operator: operator.get(&sound),
         action: action.get(&sound),
-        tenant: tenant.get(&sound).map(Id::from),
+        tenant: tenant.get(&sound),
         from: from.get(&sound).map(position),
         to: to.get(&sound).map(position),
     };

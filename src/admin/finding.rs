@@ -47,7 +47,7 @@ type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, Stopped>;
 type Show = fn(&Entity) -> Option<Vec<u8>>;
 
 pub(super) struct GotWhose {
-    tenant: Got<Option<uuid::Uuid>>,
+    tenant: Got<Option<Id>>,
     mode: Got<Option<Mode>>,
 }
 
@@ -66,11 +66,11 @@ impl GotWhose {
     }
 
     pub(super) fn read_by<'a>(query: &mut Query<'a>, mode: impl Kind<'a, Mode>) -> GotWhose {
-        GotWhose { tenant: query.optional("tenantId", kinds::uuid()), mode: query.optional("mode", mode) }
+        GotWhose { tenant: query.optional("tenantId", kinds::id()), mode: query.optional("mode", mode) }
     }
 
     pub(super) fn get(self, sound: &Sound) -> Whose {
-        Whose { tenant: self.tenant.get(sound).map(Id::from), mode: self.mode.get(sound) }
+        Whose { tenant: self.tenant.get(sound), mode: self.mode.get(sound) }
     }
 }
 

@@ -51,10 +51,10 @@ async fn list(call: Call) -> CallResult {
 }
 
 fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
-    let tenant = fields.required("tenantId", kinds::uuid());
+    let tenant = fields.required("tenantId", kinds::id());
     let note = fields.required("note", kinds::prose(NOTE_CHARACTERS));
     let sound = fields.finish()?;
-    Ok((Id::from(tenant.get(&sound)), note.get(&sound).into_owned()))
+    Ok((tenant.get(&sound), note.get(&sound).into_owned()))
 }
 
 pub const GIVE: Endpoint<Handler> = endpoint(CHAPTER, run!(give), || {

@@ -99,13 +99,13 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>, rails: &[&'static str]) -> Resu
     let rail = kinds::one_of(rails).described(|_| schema::text());
     let status = query.optional("status", kinds::named_one(STATUSES, |status| status));
     let rail = query.optional("rail", rail);
-    let tenant = query.optional("tenantId", kinds::uuid());
+    let tenant = query.optional("tenantId", kinds::id());
     let page = query.page(list);
     let sound = query.finish()?;
     let wanted = Wanted {
         status: status.get(&sound),
         rail: rail.get(&sound),
-        tenant: tenant.get(&sound).map(Id::from),
+        tenant: tenant.get(&sound),
     };
     Ok((wanted, page.get(&sound)))
 }

@@ -41,7 +41,6 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use uuid::Uuid;
 
 const CHAPTER: &str = "Reconciliation";
 
@@ -459,7 +458,7 @@ async fn accept(call: Call) -> CallResult {
 }
 
 pub fn read_chosen(mut fields: Fields<'_>) -> Result<Chosen, Invalid> {
-    let items = kinds::list(1..=ACCEPTED_MAX, kinds::uuid).about("Ids of items; or else `all`.");
+    let items = kinds::list(1..=ACCEPTED_MAX, kinds::id).about("Ids of items; or else `all`.");
     let items = fields.optional("items", items);
     let all = fields.optional("all", kinds::boolean().about("Only true."));
     match (fields.has("all"), fields.has("items")) {
@@ -474,8 +473,7 @@ pub fn read_chosen(mut fields: Fields<'_>) -> Result<Chosen, Invalid> {
     }
     let sound = fields.finish()?;
     let _ = all.get(&sound);
-    let these = |items: Vec<Uuid>| Chosen::These(items.into_iter().map(Id::from).collect());
-    Ok(items.get(&sound).map_or(Chosen::All, these))
+    Ok(items.get(&sound).map_or(Chosen::All, Chosen::These))
 }
 
 struct Proposal {

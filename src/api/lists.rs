@@ -7,7 +7,7 @@
 
 use crate::fields::{Got, Invalid, Kind as _, gather, read};
 use crate::openapi::kinds;
-use crate::page::{ListOf, Page, page_json};
+use crate::page::{Page, page_json};
 use crate::query::Query;
 use crate::records::{Answered, Records, Stopped, another_kind};
 use domain::entities::Entity;
@@ -62,18 +62,6 @@ pub fn by_status<const N: usize>(
         let listed = facets.filter(|each| asked.is_none_or(|asked| asked == *each));
         List::of(listed.map(|facet| (kind, facet)).collect(), Span::default(), Box::new(|_| true))
     })
-}
-
-/// Reads the query of a tenant's list, whose filters `filters` reads.
-pub fn asked<F>(
-    mut query: Query<'_>,
-    list: ListOf<'_>,
-    filters: impl FnOnce(&mut Query<'_>) -> Got<F>,
-) -> Result<(F, Page), Invalid> {
-    Ok(read!(query {
-        got filters = filters(&mut query);
-        got page = query.page(list);
-    } => (filters, page)))
 }
 
 impl Span {

@@ -111,10 +111,10 @@ pub fn is_secret(keys: &ServerKeys, id: Id, sent: &str) -> bool {
 }
 
 fn asked_attempt(mut query: Query<'_>) -> Result<Option<Id>, Invalid> {
-    let payment = kinds::uuid().about("A payment of this session: the answer then says how that stands too.");
+    let payment = kinds::id().about("A payment of this session: the answer then says how that stands too.");
     let attempt = query.optional("attempt", payment);
     let sound = query.finish()?;
-    Ok(attempt.get(&sound).map(Id::from))
+    Ok(attempt.get(&sound))
 }
 
 pub const STATE: Endpoint<Handler> = endpoint(CHAPTER, run!(state), || {

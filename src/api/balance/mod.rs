@@ -12,11 +12,14 @@ use crate::balance::movements::{Movements, show_movement};
 use crate::cop_payments;
 use crate::crypto;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::fields::Got;
+use crate::fields::gather;
 use crate::fields::{Invalid, Kind as _, kind, read};
 use crate::merchants;
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
-use crate::page::ListOf;
+use crate::page::Page;
+
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
@@ -95,7 +98,7 @@ pub const SELLER_TRANSACTIONS: Endpoint = endpoint(merchants::CHAPTER, run!(sell
 async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     let name = format!("movements of {id}");
-    let ask = cx.listed(&name, |query, list| asked(query, list, LedgerKey::Seller(id)))?;
+    let ask = cx.listed(&name, |query| filters(query, LedgerKey::Seller(id)))?;
     cx.find(|records| Ok(records.entity(EntityId::merchant(id))?.ok_or_else(Problem::not_found)?))?;
     movements_of(cx, ask).await
 }
@@ -106,41 +109,40 @@ pub const CRYPTO_TRANSACTIONS: Endpoint =
     });
 
 fn movements_in(operation: Operation) -> Operation {
-    operation.list(|query, list| asked(query, list, LedgerKey::Tenant(Currency::Ves))).answers(
+    operation.filters(|query| filters(query, LedgerKey::Tenant(Currency::Ves))).answers(
         200,
         "MovementPage",
         "Newest first; new movements never shift pages being walked",
     )
 }
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>, ledger: LedgerKey) -> Result<Movements, Invalid> {
+fn filters(query: &mut Query<'_>, ledger: LedgerKey) -> Got<Movements> {
     let movement = kind(
         |value| value.text_known("a type of movement", MovementKind::from_name),
         || schema::one_of(MovementKind::ALL.map(MovementKind::name)),
     );
     let payout_of =
         if ledger == LedgerKey::Tenant(Currency::Usdt) { EntityId::crypto_payout } else { EntityId::payout };
-    Ok(read!(query {
+    gather!(query {
         list kinds = "type", movement => if kinds.is_empty() { MovementKind::ALL.to_vec() } else { kinds };
         optional payment = "paymentId", kinds::id() => payment.map(EntityId::payment);
         optional payout = "payoutId", kinds::id() => payout.map(payout_of);
         optional from = "from", kinds::instant().about("Inclusive.");
         optional to = "to", kinds::instant().about("Exclusive.");
-        got page = query.page(list);
     } => {
         let kinds = kinds.into_iter().map(|kind| kind as u8).collect();
-        Movements { ledger, kinds, from, to, subjects: payment.into_iter().chain(payout).collect(), page }
-    }))
+        Movements { ledger, kinds, from, to, subjects: payment.into_iter().chain(payout).collect() }
+    })
 }
 
 async fn list(cx: &mut Context<'_>, ledger: LedgerKey, list: &str) -> Result<Reply, Problem> {
-    let ask = cx.listed(list, |query, list| asked(query, list, ledger))?;
+    let ask = cx.listed(list, |query| filters(query, ledger))?;
     movements_of(cx, ask).await
 }
 
-async fn movements_of(cx: &mut Context<'_>, ask: Movements) -> Result<Reply, Problem> {
+async fn movements_of(cx: &mut Context<'_>, (ask, page): (Movements, Page)) -> Result<Reply, Problem> {
     let now = cx.clock().await?;
-    cx.read_long(move |records| movements::read(records, &ask, now)).await
+    cx.read_long(move |records| movements::read(records, &ask, &page, now)).await
 }
 
 shown! {

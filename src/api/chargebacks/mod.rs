@@ -94,20 +94,16 @@ pub const READ: Endpoint =
     });
 
 pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List chargebacks").list(asked).answers(200, "ChargebackPage", "Newest first")
+    summary("List chargebacks").filters(by_status).answers(200, "ChargebackPage", "Newest first")
 });
 
 pub fn by_status(query: &mut Query<'_>) -> Got<List> {
     lists::by_status(query, Kind::Chargeback, Status::ALL.map(|status| (status.name(), status as u8)))
 }
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    lists::asked(query, list, by_status)
-}
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (list, page) = cx.listed("chargebacks", asked)?;
-    cx.read_long(move |records| list.page(records, &page, &show_entity)).await
+    let (list, page) = cx.listed("chargebacks", by_status)?;
+    cx.list(list, page, show_entity).await
 }
 
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {

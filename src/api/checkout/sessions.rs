@@ -3,8 +3,9 @@
 
 use crate::answer::{Facts, Rendered};
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::fields::Got;
 use crate::fields::{Fields, Invalid, Kind as _, gather, kind, read};
-use crate::lists::{self, Keep, List, Span};
+use crate::lists::{Keep, List, Span};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
@@ -119,7 +120,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
     summary("List checkout sessions")
         .about("Sessions that were opened by an earlier version are read by their id alone.")
-        .list(asked)
+        .filters(filters)
         .answers(200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`")
 });
 
@@ -134,18 +135,16 @@ const STATUSES: [(&str, Stands); 3] = [
 
 type Filters = (Option<Stands>, Option<String>, Span);
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {
-    lists::asked(query, list, |query| {
-        gather!(query {
-            optional status = "status", kinds::one_of(STATUSES);
-            optional reference = "reference", kinds::sought(1..=REFERENCE_MAX);
-            got span = Span::read(query);
-        } => (status, reference, span))
-    })
+fn filters(query: &mut Query<'_>) -> Got<Filters> {
+    gather!(query {
+        optional status = "status", kinds::one_of(STATUSES);
+        optional reference = "reference", kinds::sought(1..=REFERENCE_MAX);
+        got span = Span::read(query);
+    } => (status, reference, span))
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let ((status, reference, span), page) = cx.listed("checkout sessions", asked)?;
+    let ((status, reference, span), page) = cx.listed("checkout sessions", filters)?;
     let keep: Keep = Box::new(move |entity| {
         let is = |session: &Session| reference.is_none() || session.reference == reference;
         Session::of(entity).is_some_and(is)

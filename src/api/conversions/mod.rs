@@ -9,7 +9,7 @@ pub mod description;
 use crate::answer::{Facts, Rendered};
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
-use crate::lists::{self, List, Span};
+use crate::lists::{List, Span};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
@@ -198,7 +198,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List conversions").list(asked).answers(200, "ConversionPage", "Newest first")
+    summary("List conversions").filters(filters).answers(200, "ConversionPage", "Newest first")
 });
 
 pub fn filters(query: &mut Query<'_>) -> Got<List> {
@@ -215,13 +215,9 @@ pub fn filters(query: &mut Query<'_>) -> Got<List> {
     })
 }
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    lists::asked(query, list, filters)
-}
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (list, page) = cx.listed("conversions", asked)?;
-    cx.read_long(move |records| list.page(records, &page, &show_entity)).await
+    let (list, page) = cx.listed("conversions", filters)?;
+    cx.list(list, page, show_entity).await
 }
 
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {

@@ -4,7 +4,7 @@
 use super::CHAPTER;
 use crate::answer::{Facts, Rendered};
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::fields::{Got, Invalid};
+use crate::fields::Got;
 use crate::lists::{self, List};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
@@ -19,24 +19,19 @@ use domain::values::colombia::DocumentType;
 use domain::values::ids::{EntityId, Kind};
 
 pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List payouts in pesos").about("They are made by the operator on request.").list(asked).answers(
-        200,
-        "CopPayoutPage",
-        "Newest first",
-    )
+    summary("List payouts in pesos")
+        .about("They are made by the operator on request.")
+        .filters(by_status)
+        .answers(200, "CopPayoutPage", "Newest first")
 });
 
 pub fn by_status(query: &mut Query<'_>) -> Got<List> {
     lists::by_status(query, Kind::CopPayout, Status::ALL.map(|status| (status.name(), status as u8)))
 }
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    lists::asked(query, list, by_status)
-}
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (list, page) = cx.listed("cop payouts", asked)?;
-    cx.read_long(move |records| list.page(records, &page, &show_entity)).await
+    let (list, page) = cx.listed("cop payouts", by_status)?;
+    cx.list(list, page, show_entity).await
 }
 
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {

@@ -9,7 +9,7 @@ use crate::answer::{Facts, Rendered};
 use crate::conversions::read_reason;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, kind, read};
-use crate::lists;
+
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
@@ -132,8 +132,8 @@ async fn pay(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
     let new = read_payout(Fields::parse(&cx.body)?, cx.env.network_fees(), id)?;
     let name = new.external_ref.as_str().to_owned();
-    let ask = crypto::payouts::Command::Pay(Box::new(new));
-    cx.create(Space::CryptoPayout, &name, EntityId::crypto_payout(id), ask).await
+    let target = cx.reserve(Space::CryptoPayout, &name, EntityId::crypto_payout(id)).await?;
+    cx.server.ask(target, crypto::payouts::Command::Pay(Box::new(new)).into()).await
 }
 
 fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCryptoPayout, Invalid> {
@@ -178,15 +178,11 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
 }
 
 pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List USDT payouts").list(asked).answers(200, "CryptoPayoutPage", "Newest first")
+    summary("List USDT payouts").filters(read_status).answers(200, "CryptoPayoutPage", "Newest first")
 });
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
-    lists::asked(query, list, read_status)
-}
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (status, page) = cx.listed("crypto payouts", asked)?;
+    let (status, page) = cx.listed("crypto payouts", read_status)?;
     cx.page(facets(status), page, show).await
 }
 
@@ -297,13 +293,10 @@ async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
         // One after the other for the next address: nobody waits for that in a slot.
         cx.server()?.release_slot();
     }
-    let target = match cx.reserve(Space::DepositAddress, &name).await? {
-        Some(known) => Target::Entity(EntityId::deposit_address(known)),
-        None => {
-            cx.server.derive_address(&mut new).await?;
-            Target::New(EntityId::deposit_address(id))
-        }
-    };
+    let target = cx.reserve(Space::DepositAddress, &name, EntityId::deposit_address(id)).await?;
+    if let Target::New(_) = target {
+        cx.server.derive_address(&mut new).await?;
+    }
     cx.server.ask(target, crypto::deposits::Command::Open(Box::new(new)).into()).await
 }
 

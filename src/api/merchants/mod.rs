@@ -8,7 +8,7 @@ pub mod description;
 use crate::answer::{Facts, Rendered};
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind as _, gather, read};
-use crate::lists;
+
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
@@ -53,8 +53,8 @@ async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
     let registration = read_registration(Fields::parse(&cx.body)?, cx.banks, id)?;
     let name = registration.external_ref.as_str().to_owned();
-    let ask = merchants::Command::Register(Box::new(registration));
-    cx.create(Space::Merchant, &name, EntityId::merchant(id), ask).await
+    let target = cx.reserve(Space::Merchant, &name, EntityId::merchant(id)).await?;
+    cx.server.ask(target, merchants::Command::Register(Box::new(registration)).into()).await
 }
 
 fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Result<Registration, Invalid> {
@@ -77,7 +77,7 @@ fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Resul
 
 pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
     summary("List merchants, or read one by your reference")
-        .list(asked)
+        .filters(filters)
         .answers_with(
             200,
             schema::any_of([schema::named("MerchantPage"), schema::named("Merchant")]),
@@ -105,12 +105,8 @@ fn filters(query: &mut Query<'_>) -> Got<Filters> {
     })
 }
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {
-    lists::asked(query, list, filters)
-}
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let ((facets, external_ref), page) = cx.listed("merchants", asked)?;
+    let ((facets, external_ref), page) = cx.listed("merchants", filters)?;
     match external_ref {
         Some(name) => cx.named(Space::Merchant, &name, show),
         None => cx.page(facets, page, show).await,

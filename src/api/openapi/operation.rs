@@ -2,7 +2,7 @@
 //! scope, what every call may be refused for) comes from the row.
 
 use super::schema::{Schema, named, text};
-use crate::fields::{Expected, Need};
+use crate::fields::{Expected, Got, Need};
 use crate::page::ListOf;
 use crate::query::{self, Query};
 
@@ -139,6 +139,11 @@ impl Operation {
     /// Parameters of the query of a list, as `reader` asks for them.
     pub fn list<T, E>(self, reader: impl FnOnce(Query<'_>, ListOf<'_>) -> Result<T, E>) -> Operation {
         self.query(|query| reader(query, ListOf::DESCRIBED))
+    }
+
+    /// Parameters of the query of a list with these filters.
+    pub fn filters<F>(self, filters: impl FnOnce(&mut Query<'_>) -> Got<F>) -> Operation {
+        self.list(|query, list| query::listed(query, list, filters))
     }
 
     pub fn header(mut self, name: &'static str, schema: Schema) -> Operation {

@@ -81,13 +81,12 @@ async fn request(cx: &mut Context<'_>) -> Result<Reply, Problem> {
         is_known: false,
         checkout: None,
     };
-    let known = cx.reserve(Space::Payment, &name).await?;
+    let target = cx.reserve(Space::Payment, &name, EntityId::payment(id)).await?;
+    let known = if let Target::Entity(known) = target { Some(known.id) } else { None };
     new.is_known = known.is_some();
     if cx.caller.livemode() {
         cx.server.send_c2p_code(&mut new, known).await?;
     }
-    let target =
-        known.map_or(Target::New(EntityId::payment(id)), |known| Target::Entity(EntityId::payment(known)));
     cx.server.ask(target, payments::Command::RequestC2p(Box::new(new)).into()).await
 }
 

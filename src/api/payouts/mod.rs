@@ -122,8 +122,8 @@ async fn pay(cx: &mut Context<'_>, form: Form) -> Result<Reply, Problem> {
     if let Receiver::Change { payment: Some(payment), .. } = new.receiver {
         cx.find(|records| Ok(records.entity(EntityId::payment(payment))?.ok_or_else(Problem::not_found)?))?;
     }
-    let id = EntityId::payout(new.id);
-    cx.create(Space::Payout, &name, id, Box::new(new)).await
+    let target = cx.reserve(Space::Payout, &name, EntityId::payout(new.id)).await?;
+    cx.server.ask(target, Box::new(new).into()).await
 }
 
 /// A new payout in each of its outcomes.

@@ -7,15 +7,16 @@ pub mod description;
 pub mod links;
 
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::fields::Got;
 use crate::fields::{Fields, Invalid, Kind, kind, read};
-use crate::lists;
+
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::value::{Bad, Value};
+use crate::value::{Bad, Lines, Value};
 use domain::entities::product::{Product, facet};
 use domain::resources::payments::charge::USD_MAX;
 use domain::resources::products::{self, NewProduct, ProductChange};
@@ -53,7 +54,7 @@ fn read_price(value: Value<'_>) -> Result<Usd, Bad> {
 /// A text for buyers; an empty one clears.
 fn text_for_buyers<'a>() -> impl Kind<'a, Option<String>> {
     let read = |value: Value<'a>| {
-        let text = value.prose(0..=DESCRIPTION_MAX)?;
+        let text = value.prose(0..=DESCRIPTION_MAX, Lines::Any)?;
         Ok((!text.is_empty()).then(|| text.into_owned()))
     };
     kind(read, || schema::text().chars(0..=DESCRIPTION_MAX))
@@ -84,15 +85,15 @@ fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct
 }
 
 pub const LIST: Endpoint = endpoint(links::CHAPTER, run!(list), || {
-    summary("List products").list(asked).answers(200, "ProductPage", "Newest first")
+    summary("List products").filters(active).answers(200, "ProductPage", "Newest first")
 });
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
-    lists::asked(query, list, |query| query.optional("active", kinds::boolean()))
+fn active(query: &mut Query<'_>) -> Got<Option<bool>> {
+    query.optional("active", kinds::boolean())
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (active, page) = cx.listed("products", asked)?;
+    let (active, page) = cx.listed("products", active)?;
     let facets = [true, false]
         .into_iter()
         .filter(|each| active.is_none_or(|active| active == *each))

@@ -9,13 +9,14 @@ pub mod targets;
 
 use crate::answer::Facts;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::fields::Got;
 use crate::fields::{self, Fields, Invalid, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::problem::Problem;
 use crate::products::links::{deleted, deleted_schema};
-use crate::query;
+
 use crate::records::{Records, Stopped, Unread};
 use crate::respond::Reply;
 use crate::value::{Bad, Value};
@@ -186,7 +187,7 @@ fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
 }
 
 pub const DELIVERIES: Endpoint = endpoint(CHAPTER, run!(deliveries), || {
-    summary("List the deliveries of an endpoint").list(query::page).answers(
+    summary("List the deliveries of an endpoint").filters(|_| Got::of(())).answers(
         200,
         "DeliveryPage",
         "Newest first",
@@ -195,7 +196,7 @@ pub const DELIVERIES: Endpoint = endpoint(CHAPTER, run!(deliveries), || {
 
 async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
-    let page = cx.listed(&format!("deliveries {id}"), query::page)?;
+    let (_, page) = cx.listed(&format!("deliveries {id}"), |_| Got::of(()))?;
     cx.server()?.deliveries(id, page).await
 }
 
