@@ -172,8 +172,7 @@ pub fn chapter() -> Chapter {
         schemas: vec![
             (
                 "BankEntry",
-                reference::bank_schema()
-                    .member("hidden", boolean().about("Whether tenants do not see it.")),
+                reference::bank_schema().member("hidden", boolean().about("Whether tenants do not see it.")),
             ),
             ("BankChange", body(read_change)),
         ],

@@ -102,11 +102,7 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>, rails: &[&'static str]) -> Resu
     let tenant = query.optional("tenantId", kinds::id());
     let page = query.page(list);
     let sound = query.finish()?;
-    let wanted = Wanted {
-        status: status.get(&sound),
-        rail: rail.get(&sound),
-        tenant: tenant.get(&sound),
-    };
+    let wanted = Wanted { status: status.get(&sound), rail: rail.get(&sound), tenant: tenant.get(&sound) };
     Ok((wanted, page.get(&sound)))
 }
 

@@ -3,7 +3,6 @@
 
 use crate::openapi::document::{Access, Document, ErrorShape, Row};
 use crate::routes::{self, Modes, Route};
-use crate::writer::Object;
 use crate::{public, reference};
 use hyper::Method;
 
@@ -21,16 +20,8 @@ pub fn public(of_buyers: Vec<Row>) -> Document {
         errors: ErrorShape::Public,
         ..route.endpoint.described(Method::GET, route.path, route.operation, Access::Open)
     });
-    let api_key = Object::new().plain("type", "apiKey").plain("in", "header").plain("name", "x-api-key");
-    let api_key = api_key
-        .text(
-            "description",
-            "The account's key, `pk_test_…` or `pk_live_…`. Send it from a trusted server only.",
-        )
-        .end();
-    let client_secret = Object::new().plain("type", "http").plain("scheme", "bearer");
-    let client_secret =
-        client_secret.text("description", "The `clientSecret` of a checkout session: it opens that session for its buyer, and nothing else.").end();
+    let api_key = r#"{"type":"apiKey","in":"header","name":"x-api-key","description":"The account's key, `pk_test_…` or `pk_live_…`. Send it from a trusted server only."}"#;
+    let client_secret = r#"{"type":"http","scheme":"bearer","description":"The `clientSecret` of a checkout session: it opens that session for its buyer, and nothing else."}"#;
     Document {
         title: "Pasarela",
         about: ABOUT,
@@ -40,6 +31,6 @@ pub fn public(of_buyers: Vec<Row>) -> Document {
             .chain(reference::description::health_rows())
             .collect(),
         chapters: routes::chapters(),
-        security: vec![("apiKey", api_key), ("clientSecret", client_secret)],
+        security: vec![("apiKey", api_key.into()), ("clientSecret", client_secret.into())],
     }
 }

@@ -5,7 +5,7 @@
 //! parts; the others look at each entity, and a page looks at a bounded number: a page may be short
 //! and still have a next one. So a page costs the same whatever the length of the history.
 
-use crate::fields::{Got, Invalid, Kind as _, gather, read};
+use crate::fields::{Got, Kind as _, gather};
 use crate::openapi::kinds;
 use crate::page::{Page, page_json};
 use crate::query::Query;

@@ -9,7 +9,7 @@ use crate::gateway::names::random_id;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_request::{Shows, reply};
 use crate::gateway::{ask, card_vault};
-use crate::http::respond::Reply;
+use crate::http::respond::{Reply, Trace};
 use crate::network::Client;
 use crate::store::history;
 use actors::{CommandReply, Settled};
@@ -155,7 +155,7 @@ async fn state_reply_after(
 
 fn traced(reply: Reply, settled: &Settled<Domain>) -> Reply {
     match settled.seq {
-        Some(seq) => reply.wal_seq(seq).timing(ask::timing(settled.timing)),
+        Some(seq) => reply.trace(Trace { seq: Some(seq), timing: Some(ask::timing(settled.timing)) }),
         None => reply,
     }
 }
@@ -357,19 +357,18 @@ async fn submit_code(mut call: Call<'_>) -> Result<Reply, Problem> {
     state_reply_after(&visit, attempt, &settled).await
 }
 
-pub const DEPOSIT_ADDRESS: Endpoint<Handler> =
-    endpoint(CHAPTER, run!(deposit_address), || {
-        pays(summary("Pay in USDT"))
-            .body("CheckoutUsdt")
-            .example("on Tron", r#"{"network":"TRC20","asset":"USDT"}"#)
-            .about(
-                "A USDT is a dollar. The session is paid when what came to its addresses reaches the \
+pub const DEPOSIT_ADDRESS: Endpoint<Handler> = endpoint(CHAPTER, run!(deposit_address), || {
+    pays(summary("Pay in USDT"))
+        .body("CheckoutUsdt")
+        .example("on Tron", r#"{"network":"TRC20","asset":"USDT"}"#)
+        .about(
+            "A USDT is a dollar. The session is paid when what came to its addresses reaches the \
                  amount, whatever the networks.",
-            )
-            .answers(201, "CheckoutAddress", "Where to, and how much")
-            .answers(200, "CheckoutAddress", "The same, asked for again")
-            .refuses(403, &["usdt_not_enabled"])
-    });
+        )
+        .answers(201, "CheckoutAddress", "Where to, and how much")
+        .answers(200, "CheckoutAddress", "The same, asked for again")
+        .refuses(403, &["usdt_not_enabled"])
+});
 
 async fn deposit_address(mut call: Call<'_>) -> Result<Reply, Problem> {
     let read = |fields: Fields<'_>| Ok(read_network(fields)?);

@@ -88,7 +88,7 @@ pub async fn carry_out(
     let command = batch::Command::Answered { kept: Arc::clone(&kept.of), status: 201, body: body.clone() };
     let kept_now = engine.ask_entity(tenant, id, false, command.into(), None, key_held).await;
     Ok(match kept_now.map(|settled| settled.seq) {
-        Ok(Some(seq)) => Reply::json(201, body).trace(trace).wal_seq(seq),
+        Ok(Some(seq)) => Reply::json(201, body).trace(Trace { seq: Some(seq), ..trace }),
         // If the newer body could not be kept, the body that was kept with the debits is the
         // answer.
         _ => Reply::json(201, first).trace(trace),

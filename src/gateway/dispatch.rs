@@ -20,7 +20,7 @@ use crate::gateway::{
 use crate::http::accept;
 use crate::http::body::{Inbound, without_unexpected};
 use crate::http::listen::Arrival;
-use crate::http::respond::{Reply, RequestId};
+use crate::http::respond::{Reply, RequestId, Trace};
 use crate::http::router::{Found, Lookup, Parameters, Router};
 use crate::store::history::{self, Stored};
 use crate::store::past_balance;
@@ -153,7 +153,7 @@ impl Pages for Arc<Source> {
             return Err(failure(Failure::Halted));
         }
         let page = self.call(None, (Some(&query), Bytes::new(), Vec::new()), (None, None)).await?;
-        Ok(page.body().clone())
+        Ok(page.body.clone())
     }
 }
 
@@ -251,7 +251,9 @@ impl Gateway {
                     let tenant = caller.tenant_key;
                     let secrets = TenantSecrets { services: &self.services, tenant, sent: Some(key) };
                     let (status, body) = answer.show(shows.show, shows.about, &secrets)?;
-                    let reply = Reply::json(status, body).wal_seq(answer.seq).replayed();
+                    let reply = Reply::json(status, body)
+                        .trace(Trace { seq: Some(answer.seq), timing: None })
+                        .replayed();
                     return Ok(ControlFlow::Break(reply));
                 }
             };
@@ -289,7 +291,7 @@ impl Prepared {
         let query = export.query(None);
         let read = (Some(&*query), body, unexpected);
         let first = Box::pin(source.call(Some(arrival), read, (used, slot))).await?;
-        export.reply(first.body(), Arc::new(source), arrival.request_id.clone())
+        export.reply(&first.body, Arc::new(source), arrival.request_id.clone())
     }
 }
 

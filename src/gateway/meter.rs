@@ -120,23 +120,23 @@ impl<'m> Measuring<'m> {
             ms,
             method: verb,
             route: self.meter.route,
-            status: reply.status(),
-            error: if reply.status() >= 400 { Code::of(reply.body()) } else { None },
-            seq: reply.seq(),
+            status: reply.status,
+            error: if reply.status >= 400 { Code::of(&reply.body) } else { None },
+            seq: reply.trace.seq,
         })
     }
 
     pub fn end(mut self, reply: &Reply, request_id: &RequestId) {
-        self.status = Some(reply.status());
+        self.status = Some(reply.status);
         let Some(trace) = self.trace.take() else { return };
         trace.end(RequestSummary {
             method: &self.meter.method,
             route: self.meter.route,
-            status: reply.status(),
+            status: reply.status,
             request_id: request_id.as_str(),
             tenant: self.tenant.map(|tenant| tenant.to_string()),
-            wal_seq: reply.seq(),
-            timing_us: reply.times().map(|times| [times.queue_us, times.apply_us, times.wal_us]),
+            wal_seq: reply.trace.seq,
+            timing_us: reply.trace.timing.map(|times| [times.queue_us, times.apply_us, times.wal_us]),
         });
     }
 }

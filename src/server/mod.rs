@@ -542,7 +542,7 @@ impl Answer for Server {
             measuring.caller = self.audiences.tenants.key_of(arrival);
         }
         if measuring.caller.is_some()
-            && services.files.requests.takes(reply.status())
+            && services.files.requests.takes(reply.status)
             && let Some(answered) =
                 measuring.answered(&arrival.head.method, &reply, &arrival.request_id, services.now())
         {

@@ -1,7 +1,7 @@
 //! Balances and movements, as the description tells of them.
 
 use super::CHAPTER;
-use crate::openapi::document::Chapter;
+use crate::openapi::document::{Chapter, schemas};
 use crate::openapi::schema::Schema;
 use crate::openapi::values::page;
 
@@ -11,19 +11,15 @@ pub fn chapter() -> Chapter {
         about: "The balance, what of it is held, and every movement behind it: the sum of `amountVes` over \
             all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is \
             `availableVes`, always.",
-        schemas: vec![
-            (
-                "Balance",
-                super::schema().example(
-                    r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50",
+        schemas: schemas! {
+            "Balance" = super::schema(),
+                example r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50",
                 "nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00",
                 "balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00",
-                "sellerPendingVes":"0.00","sellerAvailableVes":"0.00","livemode":false}"#,
-                ),
-            ),
-            ("Movement", movement()),
-            ("MovementPage", page("Movement")),
-        ],
+                "sellerPendingVes":"0.00","sellerAvailableVes":"0.00","livemode":false}"#;
+            "Movement" = movement();
+            "MovementPage" = page("Movement");
+        },
         ..Chapter::default()
     }
 }

@@ -3,7 +3,7 @@
 use super::CHAPTER;
 use super::{read_new, read_verdict};
 use crate::fields::body;
-use crate::openapi::document::Chapter;
+use crate::openapi::document::{Chapter, schemas};
 use crate::openapi::schema::Schema;
 use crate::openapi::values::page;
 use domain::values::ids::Id;
@@ -19,18 +19,14 @@ pub fn chapter() -> Chapter {
 }
 
 pub fn schemas() -> Vec<(&'static str, Schema)> {
-    vec![
-        (
-            "Chargeback",
-            super::schema().example(
-                r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback",
-                "paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2",
-                "status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00",
-                "reason":"fraud","bankDebitedAt":"2026-11-23T14:00:00.000Z","livemode":false,
-                "createdAt":"2026-11-23T15:10:00.000Z","closedAt":null}"#,
-            ),
-        ),
-        ("NewChargeback", body(|fields| read_new(fields, Id::from_bytes([0; 16])))),
-        ("ChargebackOutcome", body(read_verdict)),
-    ]
+    schemas! {
+        "Chargeback" = super::schema(),
+            example r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback",
+            "paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2",
+            "status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00",
+            "reason":"fraud","bankDebitedAt":"2026-11-23T14:00:00.000Z","livemode":false,
+            "createdAt":"2026-11-23T15:10:00.000Z","closedAt":null}"#;
+        "NewChargeback" = body(|fields| read_new(fields, Id::from_bytes([0; 16])));
+        "ChargebackOutcome" = body(read_verdict);
+    }
 }

@@ -12,7 +12,6 @@ use crate::fields::{Fields, Got, Invalid, Kind as _, kind, read};
 use crate::lists::{self, List};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page};
 use crate::payments::of_name;
 use crate::payments::show::{chargeback_reason, chargeback_status};
 use crate::problem::Problem;

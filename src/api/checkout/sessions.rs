@@ -8,7 +8,6 @@ use crate::fields::{Fields, Invalid, Kind as _, gather, kind, read};
 use crate::lists::{Keep, List, Span};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::problem::Problem;
 use crate::query::Query;

@@ -12,7 +12,6 @@ use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::lists::{List, Span};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals::invalid_amount;

@@ -8,7 +8,6 @@ use crate::fields::Got;
 use crate::lists::{self, List};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
-use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;

@@ -12,7 +12,7 @@ use crate::fields::{Fields, Got, Invalid, Kind, kind, read};
 
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page, list_json};
+use crate::page::list_json;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;

@@ -17,7 +17,7 @@ use crate::fields::Kind as _;
 use crate::openapi::operation::summary;
 use crate::openapi::values;
 use crate::openapi::{kinds, schema};
-use crate::page::{ListOf, Page, bad_cursor};
+use crate::page::bad_cursor;
 use crate::payments::show::{chargeback_reason, chargeback_status, reversal_type, show_chargeback};
 use crate::problem::Problem;
 use crate::query::Query;

@@ -11,7 +11,7 @@ use crate::fields::{Fields, Got, Invalid, Kind as _, gather, read};
 
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page, list_json};
+use crate::page::list_json;
 use crate::payouts::credit_bank;
 use crate::payouts::verification;
 use crate::problem::Problem;

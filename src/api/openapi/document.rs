@@ -69,6 +69,15 @@ pub struct Chapter {
     pub webhooks: Vec<Webhook>,
 }
 
+/// `NAME = SCHEMA [, example JSON];`
+macro_rules! schemas {
+    ($($name:literal = $schema:expr $(, example $example:literal)?;)*) => {
+        vec![$(($name, $schema$(.example($example))?)),*]
+    };
+}
+
+pub(crate) use schemas;
+
 /// A message that is sent, not asked for.
 pub struct Webhook {
     pub name: &'static str,
@@ -360,11 +369,11 @@ fn show_parameter(parameter: &Parameter) -> Vec<u8> {
 fn responses(row: &Row, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
     let operation = &row.description;
     let mut refusals: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
-    for (status, codes) in operation.refusals.iter().cloned().chain(usual_refusals(row)) {
+    for (status, codes) in operation.refusals.iter().copied().chain(usual_refusals(row)) {
         let known = refusals.entry(status).or_default();
         for code in codes {
-            if !known.contains(&code) {
-                known.push(code);
+            if !known.contains(code) {
+                known.push(*code);
             }
         }
     }

@@ -33,7 +33,7 @@ pub struct Operation {
     pub(super) takes: &'static str,
     pub(super) examples: Vec<(&'static str, &'static str)>,
     pub(super) answers: Vec<Response>,
-    pub(super) refusals: Vec<(u16, Vec<&'static str>)>,
+    pub(super) refusals: Vec<(u16, &'static [&'static str])>,
     /// Members that are never in this list, of a schema that several lists share.
     pub(super) absent: &'static [&'static str],
     /// Its commands on the operators' command line; the first one names the act in the audit.
@@ -209,8 +209,8 @@ impl Operation {
     }
 
     /// Adds codes with which the operation may be refused, beside those of every call.
-    pub fn refuses(mut self, status: u16, codes: &[&'static str]) -> Operation {
-        self.refusals.push((status, codes.to_vec()));
+    pub fn refuses(mut self, status: u16, codes: &'static [&'static str]) -> Operation {
+        self.refusals.push((status, codes));
         self
     }
 }

@@ -31,7 +31,7 @@ use domain::values::money::{Rate, Usd, Ves};
 use domain::values::venezuela::BankCode;
 use rust_decimal::Decimal;
 
-pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "payment_in_progress", "merchant_inactive"];
+pub(crate) static CREATES: [&str; 3] = ["external_ref_conflict", "payment_in_progress", "merchant_inactive"];
 
 /// What is answered to a call that makes no attempt.
 pub(super) const REPEATED: &str = "The newest payment under this reference, of which the call is a repeat";

@@ -90,23 +90,25 @@ shown! {
     }
 }
 
+/// What the status of a payment says of its charge.
+const fn outcome(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "pending",
+        Status::Completed | Status::Reversed => "completed",
+        Status::Failed | Status::Canceled => "failed",
+    }
+}
+
 fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
     match n {
-        payment::CHARGE if was_charged(payment) => {
-            let status = match payment.status {
-                Status::Pending => "pending",
-                Status::Completed | Status::Reversed => "completed",
-                Status::Failed | Status::Canceled => "failed",
-            };
-            Some(Operation {
-                kind: kind_of_charge(&payment.means),
-                status,
-                code: payment.failure_code.as_deref(),
-                reference: shown(&payment.bank_reference),
-                contradicted: payment.contradicted() == Some(payment::CHARGE),
-                updated_at: updated(payment.order.of(n), payment.completed_at, payment.created_at),
-            })
-        }
+        payment::CHARGE if was_charged(payment) => Some(Operation {
+            kind: kind_of_charge(&payment.means),
+            status: outcome(payment.status),
+            code: payment.failure_code.as_deref(),
+            reference: shown(&payment.bank_reference),
+            contradicted: payment.contradicted() == Some(payment::CHARGE),
+            updated_at: updated(payment.order.of(n), payment.completed_at, payment.created_at),
+        }),
         // A payment that was charged back whole may have had none.
         n if n == payment.reversal() && payment.reversals > 0 => Some(Operation {
             kind: "reversal",
@@ -185,14 +187,9 @@ fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
 
 fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
     if n == cop_payment::COLLECT {
-        let status = match payment.status {
-            Status::Pending => "pending",
-            Status::Completed | Status::Reversed => "completed",
-            Status::Failed | Status::Canceled => "failed",
-        };
         return Some(Operation {
             kind: "collection",
-            status,
+            status: outcome(payment.status),
             code: payment.failure_code(),
             reference: shown(&payment.processor_reference),
             contradicted: payment.contradicted() == Some(n),

@@ -7,7 +7,7 @@ use crate::fields::{Got, Kind as _, gather};
 use crate::lists::{Keep, List, Span};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
-use crate::page::{ListOf, Page, page_json};
+use crate::page::page_json;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};

@@ -214,40 +214,40 @@ pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
 }
 
 shown! {
-    pub fn show(payout: &Payout), schema, 896 {
+    pub fn show(payout: &Payout), schema, 896 [
+        let destination = match &payout.destination {
+            Destination::Phone { phone, .. } => format!("…{:04}", phone.last_four()),
+            Destination::Account { account, .. } => account.masked().to_string(),
+        };
+    ] {
         plain "payoutId" = payout.id, values::uuid();
         constant "object" = "payout";
         plain "kind" = payout.kind.name(), schema::one_of(PayoutKind::ALL.map(PayoutKind::name));
         plain "status" = payout.status.name(), schema::one_of(Status::ALL.map(Status::name));
         // A reference that contradicts the outcome is shown on the operation alone.
-        maybe text "reference" = shown(&payout.reference).filter(|_| payout.status == Status::Completed),
+        maybe text "reference" = if payout.status == Status::Completed { shown(&payout.reference) } else { None },
             schema::text().about("The bank's reference; null while pending.");
-        maybe text "failureCode" = payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed),
+        maybe text "failureCode" = if payout.status == Status::Failed { payout.failure_code.as_deref() } else { None },
             schema::text().about("The bank's code, when it failed.");
         text "externalRef" = &*payout.external_ref, values::shown_ref();
         maybe plain "batchId" = payout.batch, values::uuid();
         maybe plain "merchantId" = payout.merchant, values::uuid();
         maybe plain "payoutMethodId" = payout.method, values::uuid();
-        maybe text "merchantName" = payout.merchant_name.as_ref().filter(|name| !name.is_empty()), schema::text();
+        maybe text "merchantName" = match &payout.merchant_name {
+                Some(name) if !name.is_empty() => Some(name),
+                _ => None,
+            }, schema::text();
         maybe plain "paymentId" = payout.payment, values::uuid().about("Of change: the payment.");
         plain "monto" = payout.amount, values::ves();
         plain "feeVes" = payout.fee, values::ves();
         text "concepto" = &payout.concept, schema::text();
         plain "bankCode" = payout.destination.bank(), values::bank_code();
-        plain "destination" = destination(payout), schema::text().about("Masked: an ellipsis and the last four digits.");
+        plain "destination" = destination, schema::text().about("Masked: an ellipsis and the last four digits.");
         boolean "fromMerchantBalance" = payout.from_merchant_balance, schema::boolean();
         maybe plain "operationId" = payout.operation(),
             values::uuid().about("While the bank is being asked; see `GET /v1/payments/operations/{id}`.");
         boolean "livemode" = payout.livemode, values::livemode();
         plain "createdAt" = payout.created_at, values::instant();
         maybe plain "settledAt" = payout.settled_at, values::instant();
-    }
-}
-
-/// The recipient's phone or account, masked.
-fn destination(payout: &Payout) -> String {
-    match &payout.destination {
-        Destination::Phone { phone, .. } => format!("…{:04}", phone.last_four()),
-        Destination::Account { account, .. } => account.masked().to_string(),
     }
 }

@@ -12,7 +12,6 @@ use crate::fields::{Fields, Invalid, Kind, kind, read};
 
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;

@@ -29,19 +29,11 @@ pub(crate) const CHAPTER: &str = "Finding things";
 
 pub const HITS_MAX: usize = 50;
 
-const BY_ID: [Kind; 11] = [
-    Kind::Payment,
-    Kind::CopPayment,
-    Kind::Payout,
-    Kind::CopPayout,
-    Kind::CryptoPayout,
-    Kind::Batch,
-    Kind::Conversion,
-    Kind::Chargeback,
-    Kind::Merchant,
-    Kind::Session,
-    Kind::Product,
-];
+/// Whether something of a kind is found by its id: nobody is told that of the others.
+const fn is_found_by_id(kind: Kind) -> bool {
+    use Kind::{Approval, DepositAddress, Notice, Otp, OwnAccount, Webhook};
+    !matches!(kind, Otp | OwnAccount | DepositAddress | Webhook | Notice | Approval)
+}
 
 /// The kinds that are found by a reference of the tenant's that is unique.
 const BY_NAME: [(Space, Kind); 5] = [
@@ -106,7 +98,7 @@ pub fn within(
 pub fn by_id(records: &dyn Records, sought: &Sought, hits: &mut Vec<Hit>) -> Result<(), Unread> {
     let Some(id) = sought.id else { return Ok(()) };
     let tenant = records.tenant_key();
-    for kind in BY_ID {
+    for kind in Kind::ALL.into_iter().filter(|kind| is_found_by_id(*kind)) {
         // A quote is no conversion yet.
         let is_shown = |entity: &Entity| match entity {
             Entity::Conversion(conversion) => conversion.accepted().is_some(),

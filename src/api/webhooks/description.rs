@@ -4,7 +4,7 @@ use super::CHAPTER;
 use super::targets::Allowed;
 use super::{read_change, read_new, read_rotation};
 use crate::fields::body;
-use crate::openapi::document::Chapter;
+use crate::openapi::document::{Chapter, schemas};
 use crate::openapi::schema::{integer, list, named, object, text};
 use crate::openapi::values::{items, page, uuid};
 use domain::values::ids::Id;
@@ -24,35 +24,24 @@ pub fn chapter() -> Chapter {
             `Svc-Attempt` counts the tries. Verify `webhook-signature` (Standard Webhooks), and refuse what \
             was sent more than five minutes ago: `Svc-Signature` covers the body alone, so a replay passes \
             it, unless the endpoint's `signature` is `timestamped`. What was missed is in `GET /v1/events`.",
-        schemas: vec![
-            ("NewWebhook", body(|fields| read_new(fields, allowed, Id::from_bytes([0; 16])))),
-            ("WebhookChange", body(|fields| read_change(fields, allowed))),
-            ("SecretRotation", body(read_rotation)),
-            (
-                "Webhook",
-                super::schema().example(
-                    r#"{"id":"01975a2e-7c00-7000-8000-000000000110","object":"webhook",
+        schemas: schemas! {
+            "NewWebhook" = body(|fields| read_new(fields, allowed, Id::from_bytes([0; 16])));
+            "WebhookChange" = body(|fields| read_change(fields, allowed));
+            "SecretRotation" = body(read_rotation);
+            "Webhook" = super::schema(),
+                example r#"{"id":"01975a2e-7c00-7000-8000-000000000110","object":"webhook",
                 "url":"https://shop.example/hooks","events":["payment.completed","payment.failed"],
                 "status":"enabled","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z",
-                "retry":"none","signature":"hex"}"#,
-                ),
-            ),
-            (
-                "NewlySignedWebhook",
-                super::schema().member(
-                    "secret",
-                    text()
-                        .pattern("^whsec_")
-                        .example("\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"")
-                        .about("Shown here and never again. Its whole text is the key of `Svc-Signature`."),
-                ),
-            ),
-            ("WebhookList", items("Webhook")),
-            ("Delivery", super::delivery_schema()),
-            ("DeliveryPage", page("Delivery")),
-            ("Deliveries", object().member("eventId", uuid()).member("deliveries", list(named("Delivery")))),
-            ("TestDeliveries", object().member("eventId", uuid()).member("deliveries", list(tried))),
-        ],
+                "retry":"none","signature":"hex"}"#;
+            "NewlySignedWebhook" = super::schema().member("secret", text().pattern("^whsec_")
+                .example("\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"")
+                .about("Shown here and never again. Its whole text is the key of `Svc-Signature`."));
+            "WebhookList" = items("Webhook");
+            "Delivery" = super::delivery_schema();
+            "DeliveryPage" = page("Delivery");
+            "Deliveries" = object().member("eventId", uuid()).member("deliveries", list(named("Delivery")));
+            "TestDeliveries" = object().member("eventId", uuid()).member("deliveries", list(tried));
+        },
         ..Chapter::default()
     }
 }
