@@ -474,7 +474,7 @@ pub fn chapter() -> Chapter {
             ("OperationResolution", body(read)),
             ("Payout", payouts::description::payout()),
             ("Merchant", merchants::description::merchant()),
-            ("PayoutAccount", payouts::own_account::schema()),
+            ("PayoutAccount", own_account::schema()),
             (
                 "ResolvedOperation",
                 any_of(

@@ -62,8 +62,8 @@ pub async fn carry_out(
     let entity = settled.entity.clone();
     let (Some(Entity::Batch(decided)), None) = (entity.as_deref(), &settled.refusal) else {
         let refused = reply(&services, tenant, Shows::by(created), Ok(settled), &request_id)?;
-        if matches!(refused.status(), 409 | 422) {
-            idempotency::keep_answer(&services, tenant, repeated, (refused.status(), refused.body())).await?;
+        if matches!(refused.status, 409 | 422) {
+            idempotency::keep_answer(&services, tenant, repeated, (refused.status, &refused.body)).await?;
         }
         return Ok(refused);
     };
