@@ -191,10 +191,7 @@ class Reader:
         return nulled(types[0] if len(types) == 1 else Type("union", of=tuple(types)), nullable)
 
     def groups(self) -> list[Group]:
-        unknown = [tag["name"] for tag in self.document["tags"] if tag["name"] not in names.GROUPS]
-        if unknown:
-            raise NotUnderstood(f"no row of names.GROUPS says what these tags are called in a client: {unknown}")
-        groups = {tag["name"]: Group(tag["name"], names.GROUPS[tag["name"]][0], tag["description"]) for tag in self.document["tags"]}
+        groups = {tag["name"]: Group(tag["name"], names.group(tag["name"])[0], tag["description"]) for tag in self.document["tags"]}
         for path, item in self.document["paths"].items():
             for verb, operation in item.items():
                 if verb == "parameters":

@@ -6,21 +6,16 @@ client (`client.payments`), and the noun that it says already is left out of the
 
 import re
 
-# Tag: the attribute of the client, and the words that methods under it need not repeat.
+# Tags whose attribute and noun are others than their own word: the attribute of the client, and the words that methods
+# under it need not repeat.
 GROUPS = {
-    "Payments": ("payments", ["Payment", "Payments"]),
     "Balance": ("balance", ["Balance"]),
     "Statements": ("statements", ["Statement"]),
-    "Merchants": ("merchants", ["Merchant", "Merchants"]),
-    "Payouts": ("payouts", ["Payout", "Payouts"]),
-    "Chargebacks": ("chargebacks", ["Chargeback", "Chargebacks"]),
-    "Conversions": ("conversions", ["Conversion", "Conversions"]),
     "USDT": ("usdt", ["Crypto"]),
     "Colombian pesos": ("cop", ["Cop"]),
     "Products and links": ("products", ["Product", "Products", "Payment"]),
     "Checkout sessions": ("checkout_sessions", ["Checkout", "Session", "Sessions"]),
     "Checkout page": ("checkout_page", ["Checkout"]),
-    "Events": ("events", ["Event", "Events"]),
     "Webhook endpoints": ("webhooks", ["Webhook", "Webhooks"]),
     "Reference": ("reference", []),
     "Finding things": ("finding", []),
@@ -28,6 +23,14 @@ GROUPS = {
     "Test mode": ("test", ["Test"]),
     "Health": ("health", ["Health"]),
 }
+
+
+def group(tag: str) -> tuple[str, list[str]]:
+    """The attribute of a tag and the words that its methods leave out: `Payments` is payments, without Payment, Payments."""
+    if tag in GROUPS:
+        return GROUPS[tag]
+    said = [word[0].upper() + word[1:] for word in words(tag)]
+    return snake(tag), [*(word.removesuffix("s") for word in said if word.endswith("s")), *said]
 
 
 def words(name: str) -> list[str]:
@@ -50,7 +53,7 @@ def pascal(name: str) -> str:
 
 def method(tag: str, operation_id: str) -> str:
     """The method's name in camel case. A verb alone would say nothing of what: `verifyPayoutMethod` of merchants stays whole."""
-    spoken = GROUPS[tag][1]
+    spoken = group(tag)[1]
     kept = words(operation_id)
     kept = [kept[0], *(word for word in kept[1:] if word not in spoken)]
     return camel("".join(word[0].upper() + word[1:] for word in kept))

@@ -40,7 +40,6 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use uuid::Uuid;
 
 const RAILS: [&str; 2] = ["r4", "wompi"];
 const ACCOUNT_DIGITS: usize = 20;

@@ -4,28 +4,13 @@
 use crate::problem::Problem;
 use crate::refusals;
 use domain::cause::Cause;
-use domain::entities::Entity;
-use domain::entities::approval::Approval;
-use domain::entities::batch::Batch;
-use domain::entities::chargeback::Chargeback;
-use domain::entities::conversion::Conversion;
-use domain::entities::cop_payment::CopPayment;
-use domain::entities::cop_payout::CopPayout;
-use domain::entities::crypto_payout::CryptoPayout;
-use domain::entities::deposit_address::DepositAddress;
-use domain::entities::merchant::Merchant;
-use domain::entities::otp::Otp;
-use domain::entities::own_account::OwnAccount;
-use domain::entities::payment::Payment;
-use domain::entities::payout::Payout;
-use domain::entities::product::Product;
-use domain::entities::session::Session;
 use domain::entities::webhook::Webhook;
+use domain::entities::{Entity, OfKind};
 use domain::platform::ApiKey;
 use domain::platform::operators::OperatorAccount;
 use domain::record::{Answer, Kept, Record};
 use domain::refusal::Refusal;
-use domain::values::ids::{Id, Kind};
+use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
@@ -108,11 +93,6 @@ impl<'a> Facts<'a> {
         self.entity.and_then(T::of)
     }
 
-    /// Whether something was written, and not known already.
-    pub fn is_new(&self) -> bool {
-        self.record.is_some()
-    }
-
     /// The answer: what is shown, or the refusal.
     pub fn shown_by(&self, show: Option<Show>) -> Result<Rendered, Problem> {
         if let Some(refusal) = self.refusal {
@@ -148,40 +128,3 @@ pub fn kept(
         _ => Facts::of_kept(kept, record, time, livemode, about, secrets).shown_by(show),
     }
 }
-
-pub trait OfKind: Sized + 'static {
-    const KIND: Kind;
-
-    fn of(entity: &Entity) -> Option<&Self>;
-}
-
-macro_rules! kinds {
-    ($($kind:ident),* $(,)?) => {
-        $(impl OfKind for $kind {
-            const KIND: Kind = Kind::$kind;
-
-            fn of(entity: &Entity) -> Option<&Self> {
-                if let Entity::$kind(state) = entity { Some(state) } else { None }
-            }
-        })*
-    };
-}
-
-kinds!(
-    Payment,
-    Payout,
-    Merchant,
-    Batch,
-    Chargeback,
-    Otp,
-    OwnAccount,
-    Product,
-    Session,
-    Conversion,
-    CryptoPayout,
-    DepositAddress,
-    CopPayment,
-    CopPayout,
-    Webhook,
-    Approval,
-);

@@ -6,8 +6,8 @@
 //! server on nothing more is read: its body is let go of, and a call with parameters that it does not take
 //! is refused before anything happens.
 
-use crate::answer::{OfKind, Show};
-use crate::fields::Fields;
+use crate::answer::Show;
+use crate::fields::{Fields, Got, Invalid};
 use crate::lists::{List, Span};
 use crate::openapi::document::{Access, ErrorShape, Row};
 use crate::openapi::operation::Operation;
@@ -18,6 +18,7 @@ use crate::query::{self, Query};
 use crate::records::{Answered, Records, Unread, another_kind};
 use crate::respond::Reply;
 use crate::search::sought::Sought;
+use domain::entities::{Entity, OfKind};
 use domain::index::Space;
 use domain::ledger::Ledger;
 use domain::ledger::days::Line;
@@ -309,14 +310,15 @@ impl<'c> Context<'c> {
         query::read(self.query, reader)
     }
 
-    /// Reads the query of a list of the caller's, of this kind.
-    pub fn listed<T, E>(
+    /// Reads the query of a list of the caller's, of this kind: its filters, and the page.
+    pub fn listed<F>(
         &self,
         kind: &str,
-        reader: impl FnOnce(Query<'_>, ListOf<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
+        filters: impl FnOnce(&mut Query<'_>) -> Got<F>,
+    ) -> Result<(F, Page), Invalid> {
         let mark = &|parts: &[&[u8]]| self.env.mark(parts);
-        self.asked(|query| reader(query, ListOf { mark, tenant_key: self.caller.tenant_key, kind }))
+        let list = ListOf { mark, tenant_key: self.caller.tenant_key, kind };
+        self.asked(|query| query::listed(query, list, filters))
     }
 
     /// The server, once the call is read: a problem if something is bad about it outside of its body.
@@ -343,27 +345,13 @@ impl<'c> Context<'c> {
         self.server()?.ask(Target::New(id), command.into()).await
     }
 
-    /// Makes a new entity under a reference, or repeats the answer of the one that has it.
-    pub async fn create(
-        &mut self,
-        space: Space,
-        name: &str,
-        id: EntityId,
-        command: impl Into<Command>,
-    ) -> Result<Reply, Problem> {
-        let target = match self.reserve(space, name).await? {
-            Some(known) => Target::Entity(EntityId { kind: id.kind, id: known }),
-            None => Target::New(id),
-        };
-        self.server.ask(target, command.into()).await
-    }
-
-    /// Reserves a name of the tenant's until the next record, and looks up whom it names.
-    pub async fn reserve(&mut self, space: Space, name: &str) -> Result<Option<Id>, Problem> {
+    /// Reserves a name of the tenant's until the next record, for the entity that has it, or for a new one.
+    pub async fn reserve(&mut self, space: Space, name: &str, new: EntityId) -> Result<Target, Problem> {
         let tenant = self.caller.tenant_key;
         let server = self.server()?;
         server.hold(tenant, space, name).await?;
-        Ok(server.records().named(space, name)?)
+        let known = server.records().named(space, name)?;
+        Ok(known.map_or(Target::New(new), |id| Target::Entity(EntityId { kind: new.kind, id })))
     }
 
     pub async fn clock(&mut self) -> Result<Timestamp, Problem> {
@@ -403,6 +391,16 @@ impl<'c> Context<'c> {
             let id = records.named(space, name)?.ok_or_else(Problem::not_found)?;
             one(records, EntityId { kind: T::KIND, id }, show)
         })
+    }
+
+    /// Shows a page of a list.
+    pub async fn list(
+        &mut self,
+        list: List,
+        page: Page,
+        show: fn(&Entity) -> Option<Vec<u8>>,
+    ) -> Result<Reply, Problem> {
+        self.read_long(move |records| list.page(records, &page, &show)).await
     }
 
     /// Shows a page of entities of one kind with these facets; none of them is an empty page.

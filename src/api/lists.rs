@@ -5,9 +5,9 @@
 //! parts; the others look at each entity, and a page looks at a bounded number: a page may be short
 //! and still have a next one. So a page costs the same whatever the length of the history.
 
-use crate::fields::{Got, Invalid, Kind as _, gather, read};
+use crate::fields::{Got, Kind as _, gather};
 use crate::openapi::kinds;
-use crate::page::{ListOf, Page, page_json};
+use crate::page::{Page, page_json};
 use crate::query::Query;
 use crate::records::{Answered, Records, Stopped, another_kind};
 use domain::entities::Entity;
@@ -62,18 +62,6 @@ pub fn by_status<const N: usize>(
         let listed = facets.filter(|each| asked.is_none_or(|asked| asked == *each));
         List::of(listed.map(|facet| (kind, facet)).collect(), Span::default(), Box::new(|_| true))
     })
-}
-
-/// Reads the query of a tenant's list, whose filters `filters` reads.
-pub fn asked<F>(
-    mut query: Query<'_>,
-    list: ListOf<'_>,
-    filters: impl FnOnce(&mut Query<'_>) -> Got<F>,
-) -> Result<(F, Page), Invalid> {
-    Ok(read!(query {
-        got filters = filters(&mut query);
-        got page = query.page(list);
-    } => (filters, page)))
 }
 
 impl Span {

@@ -13,7 +13,6 @@
 
 pub mod answer;
 pub mod balance;
-pub mod chapters;
 pub mod chargebacks;
 pub mod checkout;
 pub mod codes;

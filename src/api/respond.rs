@@ -104,38 +104,36 @@ pub fn log(problem: &Problem, request_id: &RequestId) {
 #[derive(Debug)]
 #[must_use]
 pub struct Reply {
-    status: StatusCode,
-    body: Bytes,
+    pub status: u16,
+    pub body: Bytes,
+    pub trace: Trace,
     rest: Option<Rest>,
     content_type: &'static str,
-    wal_seq: Option<u64>,
-    timing: Option<Timing>,
     replayed: bool,
     close: bool,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Reply {
-    pub fn new(status: u16, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+    pub fn json(status: u16, body: impl Into<Bytes>) -> Self {
         Reply {
-            status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            status,
             body: body.into(),
+            trace: Trace::default(),
             rest: None,
-            content_type,
-            wal_seq: None,
-            timing: None,
+            content_type: JSON,
             replayed: false,
             close: false,
             headers: Vec::new(),
         }
     }
 
-    pub fn json(status: u16, body: impl Into<Bytes>) -> Self {
-        Self::new(status, JSON, body)
+    pub fn new(status: u16, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        Reply { content_type, ..Self::json(status, body) }
     }
 
     pub fn empty(status: u16) -> Self {
-        Self::new(status, JSON, Bytes::new())
+        Self::json(status, Bytes::new())
     }
 
     pub fn pieces(content_type: &'static str, first: impl Into<Bytes>, rest: Rest) -> Self {
@@ -176,18 +174,8 @@ impl Reply {
         self
     }
 
-    pub fn wal_seq(mut self, seq: u64) -> Self {
-        self.wal_seq = Some(seq);
-        self
-    }
-
-    pub fn timing(mut self, timing: Timing) -> Self {
-        self.timing = Some(timing);
-        self
-    }
-
     pub fn trace(self, trace: Trace) -> Self {
-        Reply { wal_seq: trace.seq, timing: trace.timing, ..self }
+        Reply { trace, ..self }
     }
 
     pub fn replayed(mut self) -> Self {
@@ -206,27 +194,11 @@ impl Reply {
     }
 
     /// Unless the answer says already how long it may be kept.
-    pub fn no_store(self) -> Self {
-        if self.headers.iter().any(|(name, _)| *name == header::CACHE_CONTROL) {
-            return self;
+    pub fn no_store(mut self) -> Self {
+        if !self.headers.iter().any(|(name, _)| *name == header::CACHE_CONTROL) {
+            self.headers.push((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));
         }
-        self.header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
-    }
-
-    pub fn status(&self) -> u16 {
-        self.status.as_u16()
-    }
-
-    pub fn seq(&self) -> Option<u64> {
-        self.wal_seq
-    }
-
-    pub fn times(&self) -> Option<Timing> {
-        self.timing
-    }
-
-    pub fn body(&self) -> &Bytes {
-        &self.body
+        self
     }
 
     pub fn into_response(self, request_id: &RequestId, version: Version) -> Response<Body> {
@@ -236,19 +208,35 @@ impl Reply {
             rest => Body::Right(Pieces { ready: Some(self.body), rest, taken: None }),
         };
         let mut response = Response::new(body);
-        *response.status_mut() = self.status;
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
         headers.reserve(8 + self.headers.len());
         // All values that are made here share one allocation.
         let mut made = BytesMut::with_capacity(128);
         made.extend_from_slice(request_id.as_str().as_bytes());
         insert(headers, X_REQUEST_ID, &mut made);
-        if let Some(seq) = self.wal_seq {
+        if let Some(seq) = self.trace.seq {
             made.extend_from_slice(itoa::Buffer::new().format(seq).as_bytes());
             insert(headers, WAL_SEQ, &mut made);
         }
-        if let Some(timing) = self.timing {
-            write_timing(&mut made, timing);
+        if let Some(timing) = self.trace.timing {
+            // `queue;dur=0.012, apply;dur=0.003, wal;dur=1.250`, in milliseconds.
+            let parts = [
+                ("queue;dur=", Some(timing.queue_us)),
+                (", apply;dur=", Some(timing.apply_us)),
+                (", wal;dur=", Some(timing.wal_us)),
+                (", agree;dur=", timing.agree_us),
+            ];
+            let mut digits = itoa::Buffer::new();
+            for (name, us) in parts {
+                let Some(us) = us else { continue };
+                made.extend_from_slice(name.as_bytes());
+                made.extend_from_slice(digits.format(us / 1_000).as_bytes());
+                made.extend_from_slice(b".");
+                // The first digit makes room for zeros.
+                made.extend_from_slice(&digits.format(1_000 + us % 1_000).as_bytes()[1..]);
+            }
             insert(headers, SERVER_TIMING, &mut made);
         }
         if has_type {
@@ -270,25 +258,6 @@ impl Reply {
 fn insert(headers: &mut HeaderMap, name: HeaderName, made: &mut BytesMut) {
     if let Ok(value) = HeaderValue::from_maybe_shared(made.split().freeze()) {
         headers.insert(name, value);
-    }
-}
-
-/// `queue;dur=0.012, apply;dur=0.003, wal;dur=1.250`, in milliseconds.
-fn write_timing(out: &mut BytesMut, timing: Timing) {
-    let parts = [
-        ("queue;dur=", Some(timing.queue_us)),
-        (", apply;dur=", Some(timing.apply_us)),
-        (", wal;dur=", Some(timing.wal_us)),
-        (", agree;dur=", timing.agree_us),
-    ];
-    let mut digits = itoa::Buffer::new();
-    for (name, us) in parts {
-        let Some(us) = us else { continue };
-        out.extend_from_slice(name.as_bytes());
-        out.extend_from_slice(digits.format(us / 1_000).as_bytes());
-        out.extend_from_slice(b".");
-        // The first digit makes room for zeros.
-        out.extend_from_slice(&digits.format(1_000 + us % 1_000).as_bytes()[1..]);
     }
 }
 
@@ -403,15 +372,19 @@ mod tests {
     fn a_write_says_its_sequence_and_its_times() {
         let timing = Timing { queue_us: 12, apply_us: 3, wal_us: 1_250, agree_us: None };
         let id = RequestId::generate();
-        let response =
-            Reply::json(201, "{}").wal_seq(17).timing(timing).replayed().into_response(&id, Version::HTTP_11);
+        let response = Reply::json(201, "{}")
+            .trace(Trace { seq: Some(17), timing: Some(timing) })
+            .replayed()
+            .into_response(&id, Version::HTTP_11);
         let text = |name: &str| response.headers().get(name).map(|value| value.to_str().expect("text"));
         assert_eq!(response.status(), 201);
         assert_eq!(text("x-request-id"), Some(id.as_str()));
         assert_eq!(text("wal-seq"), Some("17"));
         assert_eq!(text("server-timing"), Some("queue;dur=0.012, apply;dur=0.003, wal;dur=1.250"));
         let timing = Timing { agree_us: Some(900), ..timing };
-        let agreed = Reply::json(201, "{}").timing(timing).into_response(&id, Version::HTTP_11);
+        let agreed = Reply::json(201, "{}")
+            .trace(Trace { seq: None, timing: Some(timing) })
+            .into_response(&id, Version::HTTP_11);
         assert!(
             agreed.headers()["server-timing"].to_str().is_ok_and(|text| text.ends_with(", agree;dur=0.900"))
         );

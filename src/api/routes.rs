@@ -6,13 +6,14 @@ use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::csv::Table;
 use crate::endpoint::Endpoint;
+use crate::openapi::document::Chapter;
 use crate::payments::{c2p, cards, debits, methods, receipt, transfers};
 use crate::payouts::{batches, own_account};
 use crate::products::links;
 use crate::tenants::own;
 use crate::{
-    balance, chargebacks, conversions, cop_payments, crypto, events, merchants, payments, payouts, products,
-    reference, search, statements, testing, webhooks,
+    balance, chargebacks, checkout, conversions, cop_payments, crypto, events, merchants, payments, payouts,
+    products, public, reference, search, statements, testing, webhooks,
 };
 use domain::platform::Scope;
 use hyper::Method;
@@ -45,18 +46,13 @@ pub struct Route {
 }
 
 impl Route {
-    const fn with_card(mut self) -> Route {
+    fn with_card(mut self) -> Route {
         self.has_card = true;
-        self
-    }
-
-    const fn of_test_mode(mut self) -> Route {
-        self.modes = Modes::TestOnly;
         self
     }
 }
 
-const fn row(
+fn row(
     method: Method,
     path: &'static str,
     scope: Scope,
@@ -77,14 +73,15 @@ const fn row(
     }
 }
 
-const fn test(
+fn test(
     method: Method,
     path: &'static str,
     scope: Scope,
     operation: &'static str,
     endpoint: Endpoint,
 ) -> Route {
-    row(method, path, scope, operation, endpoint).of_test_mode()
+    let endpoint = Endpoint { chapter: testing::CHAPTER, ..endpoint };
+    Route { modes: Modes::TestOnly, ..row(method, path, scope, operation, endpoint) }
 }
 
 /// The rows of what a tenant does to its own account, on pages alone. They are a part of no description,
@@ -221,4 +218,49 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/search", Read, "search", search::SEARCH),
         row(get(), "/v1/requests/:requestId", Read, "getRequest", search::REQUEST),
     ]
+}
+
+/// The chapters in reading order.
+pub fn chapters() -> Vec<Chapter> {
+    vec![
+        payments::description::chapter(),
+        balance::description::chapter(),
+        statements::description::chapter(),
+        merchants::description::chapter(),
+        payouts::description::chapter(),
+        chargebacks::description::chapter(),
+        conversions::description::chapter(),
+        crypto::description::chapter(),
+        cop_payments::description::chapter(),
+        products::description::chapter(),
+        checkout::description::sessions(),
+        checkout::description::chapter(),
+        events::description::chapter(),
+        webhooks::description::chapter(),
+        reference::description::chapter(),
+        search::description::chapter(),
+        public::description::chapter(),
+        testing::description::chapter(),
+        reference::description::health(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_route_is_described() {
+        assert_eq!(super::public(Vec::new()).gaps(), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn every_event_that_can_be_listed_is_described() {
+        let document: serde_json::Value =
+            serde_json::from_slice(&super::public(Vec::new()).to_json()).expect("JSON");
+        let mut described: Vec<&str> =
+            document["webhooks"].as_object().expect("webhooks").keys().map(String::as_str).collect();
+        let mut listed = domain::entities::webhook::EVENT_NAMES.to_vec();
+        described.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(described, listed);
+    }
 }

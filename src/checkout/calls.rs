@@ -9,12 +9,12 @@ use crate::gateway::names::random_id;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_request::{Shows, reply};
 use crate::gateway::{ask, card_vault};
-use crate::http::respond::Reply;
+use crate::http::respond::{Reply, Trace};
 use crate::network::Client;
 use crate::store::history;
 use actors::{CommandReply, Settled};
 use api::answer::Show;
-use api::chapters;
+use api::checkout::CHAPTER;
 use api::checkout::bolivares::{
     GotCard, read_card_call, read_execution, read_request, read_transfer, show_token,
 };
@@ -111,10 +111,10 @@ pub fn is_secret(keys: &ServerKeys, id: Id, sent: &str) -> bool {
 }
 
 fn asked_attempt(mut query: Query<'_>) -> Result<Option<Id>, Invalid> {
-    let payment = kinds::uuid().about("A payment of this session: the answer then says how that stands too.");
+    let payment = kinds::id().about("A payment of this session: the answer then says how that stands too.");
     let attempt = query.optional("attempt", payment);
     let sound = query.finish()?;
-    Ok(attempt.get(&sound).map(Id::from))
+    Ok(attempt.get(&sound))
 }
 
 endpoints! { chapters::CHECKOUT_PAGE;
@@ -248,7 +248,7 @@ async fn state_reply_after(
 
 fn traced(reply: Reply, settled: &Settled<Domain>) -> Reply {
     match settled.seq {
-        Some(seq) => reply.wal_seq(seq).timing(ask::timing(settled.timing)),
+        Some(seq) => reply.trace(Trace { seq: Some(seq), timing: Some(ask::timing(settled.timing)) }),
         None => reply,
     }
 }

@@ -347,7 +347,7 @@ mod tests {
         let link = |path: &str, to: &str, origins| {
             let request = hyper::Request::get(path).header(SEC_FETCH_DEST, to).body(()).expect("a request");
             let reply = problem(&Problem::storage_unavailable(), &request.into_parts().0, origins);
-            let html = String::from_utf8(reply.expect("a page").body().to_vec()).expect("text");
+            let html = String::from_utf8(reply.expect("a page").body.to_vec()).expect("text");
             html.split("<p><a href=\"").nth(1).and_then(|rest| rest.split('"').next()).map(str::to_owned)
         };
         let whole = format!("/checkout/{id}");

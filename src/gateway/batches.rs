@@ -61,8 +61,8 @@ pub async fn carry_out(
     let entity = settled.entity.clone();
     let (Some(Entity::Batch(decided)), None) = (entity.as_deref(), &settled.refusal) else {
         let refused = reply(&services, tenant, Shows::by(created), Ok(settled), &request_id)?;
-        if matches!(refused.status(), 409 | 422) {
-            idempotency::keep_answer(&services, tenant, repeated, (refused.status(), refused.body())).await?;
+        if matches!(refused.status, 409 | 422) {
+            idempotency::keep_answer(&services, tenant, repeated, (refused.status, &refused.body)).await?;
         }
         return Ok(refused);
     };
@@ -87,7 +87,7 @@ pub async fn carry_out(
     let command = batch::Command::Answered { kept: Arc::clone(&kept.of), status: 201, body: body.clone() };
     let kept_now = engine.ask_entity(tenant, id, false, command.into(), None, key_held).await;
     Ok(match kept_now.map(|settled| settled.seq) {
-        Ok(Some(seq)) => Reply::json(201, body).trace(trace).wal_seq(seq),
+        Ok(Some(seq)) => Reply::json(201, body).trace(Trace { seq: Some(seq), ..trace }),
         // If the newer body could not be kept, the body that was kept with the debits is the
         // answer.
         _ => Reply::json(201, first).trace(trace),

@@ -20,7 +20,7 @@ use crate::gateway::{
 use crate::http::accept;
 use crate::http::body::{Inbound, without_unexpected};
 use crate::http::listen::Arrival;
-use crate::http::respond::{Reply, RequestId};
+use crate::http::respond::{Reply, RequestId, Trace};
 use crate::http::router::{Found, Lookup, Parameters, Router};
 use crate::store::history::{self, Stored};
 use crate::store::past_balance;
@@ -204,7 +204,9 @@ impl Gateway {
                     let tenant = caller.tenant_key;
                     let secrets = TenantSecrets { services: &self.services, tenant, sent: Some(key) };
                     let (status, body) = answer.show(shows.show, shows.about, &secrets)?;
-                    let reply = Reply::json(status, body).wal_seq(answer.seq).replayed();
+                    let reply = Reply::json(status, body)
+                        .trace(Trace { seq: Some(answer.seq), timing: None })
+                        .replayed();
                     return Ok(ControlFlow::Break(reply));
                 }
             };

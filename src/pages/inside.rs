@@ -108,7 +108,7 @@ impl<'a> Inside<'a> {
     /// In another form than JSON; the answer as it is, unless it is refused.
     pub async fn download(&self, path: &str, form: &'static str) -> Result<Reply, Refused> {
         let reply = self.call(Method::GET, path, None, "", form).await;
-        if reply.status() < 400 { Ok(reply) } else { Err(refused(&reply)) }
+        if reply.status < 400 { Ok(reply) } else { Err(refused(&reply)) }
     }
 
     async fn call(
@@ -142,14 +142,14 @@ impl<'a> Inside<'a> {
 }
 
 fn read(reply: Reply) -> ApiResult {
-    if reply.status() >= 400 {
+    if reply.status >= 400 {
         return Err(refused(&reply));
     }
-    Ok(serde_json::from_slice(reply.body()).unwrap_or_default())
+    Ok(serde_json::from_slice(&reply.body).unwrap_or_default())
 }
 
 fn refused(reply: &Reply) -> Refused {
-    Refused::of(reply.status(), &serde_json::from_slice(reply.body()).unwrap_or_default())
+    Refused::of(reply.status, &serde_json::from_slice(&reply.body).unwrap_or_default())
 }
 
 pub fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {

@@ -241,15 +241,7 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         Cause::SellerReleased => ("Se liberó dinero del vendedor", "Money of the seller was released", Plain),
         Cause::ConversionAccepted | Cause::ConversionTried | Cause::ConversionCompleted => ("Se convirtió", "It was converted", Plain),
         Cause::WebhookProgress | Cause::WebhookDue | Cause::EventResent => ("Se registraron entregas de webhooks", "Deliveries of webhooks were recorded", Plain),
-        // No such record changes a payment or a payout, or it changes nothing that its reader would
-        // ask for.
-        Cause::MerchantCreated | Cause::MerchantChanged | Cause::MerchantDeleted | Cause::Funded | Cause::Adjusted
-        | Cause::ClockMoved | Cause::TenantSettingsChanged | Cause::PlatformChanged | Cause::RefusalKept
-        | Cause::AnswerKept | Cause::BatchAnswered | Cause::OwnAccountChanged | Cause::VerificationStarted
-        | Cause::VerificationUnsent | Cause::NoticeGiven | Cause::ProductCreated | Cause::ProductChanged
-        | Cause::ProductDeleted | Cause::LinkCreated | Cause::LinkDeleted | Cause::SessionOpened
-        | Cause::ConversionQuoted | Cause::ConversionCanceled | Cause::ConversionDropped | Cause::DepositAddressMade
-        | Cause::WebhookCreated | Cause::WebhookChanged | Cause::WebhookDeleted | Cause::ApprovalAsked
-        | Cause::TestReset | Cause::ApprovalDecided => ("Cambió", "It changed", Plain),
+        // Of the others none changes a payment or a payout, or it changes nothing that its reader would ask for.
+        _ => ("Cambió", "It changed", Plain),
     }
 }

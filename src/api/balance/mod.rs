@@ -9,12 +9,17 @@ pub mod movements;
 
 use crate::answer::{Facts, Rendered};
 use crate::balance::movements::{Movements, show_movement};
-use crate::chapters;
+use crate::cop_payments;
+use crate::crypto;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::fields::Got;
+use crate::fields::gather;
 use crate::fields::{Invalid, Kind as _, kind, read};
+use crate::merchants;
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
-use crate::page::ListOf;
+use crate::page::Page;
+
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
@@ -26,7 +31,9 @@ use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use domain::view::{self, Balance, CopBalance, View};
 
-pub const READ: Endpoint = endpoint(chapters::BALANCE, run!(read), || {
+pub(crate) const CHAPTER: &str = "Balance";
+
+pub const READ: Endpoint = endpoint(CHAPTER, run!(read), || {
     summary("Read the balance, now or as it was")
         .query(asked_at)
         .answers(200, "Balance", "The balance")
@@ -51,7 +58,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     Ok(Reply::json(200, show(&balance, cx.caller.livemode())))
 }
 
-pub const READ_SELLER: Endpoint = endpoint(chapters::MERCHANTS, run!(read_seller), || {
+pub const READ_SELLER: Endpoint = endpoint(merchants::CHAPTER, run!(read_seller), || {
     summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance")
 });
 
@@ -64,11 +71,11 @@ async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub const TRANSACTIONS: Endpoint =
-    endpoint(chapters::BALANCE, run!(list, LedgerKey::Tenant(Currency::Ves), "movements"), || {
+    endpoint(CHAPTER, run!(list, LedgerKey::Tenant(Currency::Ves), "movements"), || {
         movements_in(summary("List movements")).without(&["amountCop", "amountUsdt"])
     });
 
-pub const READ_COP: Endpoint = endpoint(chapters::PESOS, run!(read_cop), || {
+pub const READ_COP: Endpoint = endpoint(cop_payments::CHAPTER, run!(read_cop), || {
     summary("Read the balance in pesos").answers(200, "CopBalance", "The balance")
 });
 
@@ -80,63 +87,62 @@ async fn read_cop(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub const COP_TRANSACTIONS: Endpoint =
-    endpoint(chapters::PESOS, run!(list, LedgerKey::Tenant(Currency::Cop), "movements in COP"), || {
+    endpoint(cop_payments::CHAPTER, run!(list, LedgerKey::Tenant(Currency::Cop), "movements in COP"), || {
         movements_in(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
     });
 
-pub const SELLER_TRANSACTIONS: Endpoint = endpoint(chapters::MERCHANTS, run!(seller_transactions), || {
+pub const SELLER_TRANSACTIONS: Endpoint = endpoint(merchants::CHAPTER, run!(seller_transactions), || {
     movements_in(summary("List the movements of a merchant's balance")).without(&["amountUsdt"])
 });
 
 async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     let name = format!("movements of {id}");
-    let ask = cx.listed(&name, |query, list| asked(query, list, LedgerKey::Seller(id)))?;
+    let ask = cx.listed(&name, |query| filters(query, LedgerKey::Seller(id)))?;
     cx.find(|records| Ok(records.entity(EntityId::merchant(id))?.ok_or_else(Problem::not_found)?))?;
     movements_of(cx, ask).await
 }
 
 pub const CRYPTO_TRANSACTIONS: Endpoint =
-    endpoint(chapters::USDT, run!(list, LedgerKey::Tenant(Currency::Usdt), "movements in USDT"), || {
+    endpoint(crypto::CHAPTER, run!(list, LedgerKey::Tenant(Currency::Usdt), "movements in USDT"), || {
         movements_in(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
     });
 
 fn movements_in(operation: Operation) -> Operation {
-    operation.list(|query, list| asked(query, list, LedgerKey::Tenant(Currency::Ves))).answers(
+    operation.filters(|query| filters(query, LedgerKey::Tenant(Currency::Ves))).answers(
         200,
         "MovementPage",
         "Newest first; new movements never shift pages being walked",
     )
 }
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>, ledger: LedgerKey) -> Result<Movements, Invalid> {
+fn filters(query: &mut Query<'_>, ledger: LedgerKey) -> Got<Movements> {
     let movement = kind(
         |value| value.text_known("a type of movement", MovementKind::from_name),
         || schema::one_of(MovementKind::ALL.map(MovementKind::name)),
     );
     let payout_of =
         if ledger == LedgerKey::Tenant(Currency::Usdt) { EntityId::crypto_payout } else { EntityId::payout };
-    Ok(read!(query {
+    gather!(query {
         list kinds = "type", movement => if kinds.is_empty() { MovementKind::ALL.to_vec() } else { kinds };
         optional payment = "paymentId", kinds::id() => payment.map(EntityId::payment);
         optional payout = "payoutId", kinds::id() => payout.map(payout_of);
         optional from = "from", kinds::instant().about("Inclusive.");
         optional to = "to", kinds::instant().about("Exclusive.");
-        got page = query.page(list);
     } => {
         let kinds = kinds.into_iter().map(|kind| kind as u8).collect();
-        Movements { ledger, kinds, from, to, subjects: payment.into_iter().chain(payout).collect(), page }
-    }))
+        Movements { ledger, kinds, from, to, subjects: payment.into_iter().chain(payout).collect() }
+    })
 }
 
 async fn list(cx: &mut Context<'_>, ledger: LedgerKey, list: &str) -> Result<Reply, Problem> {
-    let ask = cx.listed(list, |query, list| asked(query, list, ledger))?;
+    let ask = cx.listed(list, |query| filters(query, ledger))?;
     movements_of(cx, ask).await
 }
 
-async fn movements_of(cx: &mut Context<'_>, ask: Movements) -> Result<Reply, Problem> {
+async fn movements_of(cx: &mut Context<'_>, (ask, page): (Movements, Page)) -> Result<Reply, Problem> {
     let now = cx.clock().await?;
-    cx.read_long(move |records| movements::read(records, &ask, now)).await
+    cx.read_long(move |records| movements::read(records, &ask, &page, now)).await
 }
 
 shown! {

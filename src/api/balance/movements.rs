@@ -17,7 +17,7 @@ use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
 
-/// The filters and the page of a list of movements.
+/// The filters of a list of movements.
 pub struct Movements {
     pub ledger: LedgerKey,
     pub kinds: Vec<u8>,
@@ -25,14 +25,13 @@ pub struct Movements {
     /// The instant before which movements are listed.
     pub to: Option<Timestamp>,
     pub subjects: Vec<EntityId>,
-    pub page: Page,
 }
 
-pub fn read(records: &dyn Records, ask: &Movements, now: Timestamp) -> Answered {
+pub fn read(records: &dyn Records, ask: &Movements, page: &Page, now: Timestamp) -> Answered {
     let after =
-        ask.page.after.as_deref().map(|bytes| Position::read(bytes).ok_or_else(bad_cursor)).transpose()?;
+        page.after.as_deref().map(|bytes| Position::read(bytes).ok_or_else(bad_cursor)).transpose()?;
     let livemode = is_live(records.tenant_key());
-    let mut items = Vec::with_capacity(ask.page.limit);
+    let mut items = Vec::with_capacity(page.limit);
     let (mut last, mut next) = (Vec::new(), None);
     let subjects = subjects(records, &ask.subjects)?;
     for (from, to) in spans(records, ask, &subjects)? {
@@ -57,8 +56,8 @@ pub fn read(records: &dyn Records, ask: &Movements, now: Timestamp) -> Answered 
                 {
                     continue;
                 }
-                if items.len() == ask.page.limit {
-                    next = Some(ask.page.next(&last));
+                if items.len() == page.limit {
+                    next = Some(page.next(&last));
                     return Ok(ControlFlow::Break(()));
                 }
                 items.extend(show_movement(livemode, &record, time, n, now));

@@ -6,14 +6,12 @@
 
 pub mod description;
 
-use crate::answer::{Facts, OfKind, Rendered};
-use crate::chapters;
+use crate::answer::{Facts, Rendered};
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind as _, kind, read};
 use crate::lists::{self, List};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page};
 use crate::payments::of_name;
 use crate::payments::show::{chargeback_reason, chargeback_status};
 use crate::problem::Problem;
@@ -21,12 +19,14 @@ use crate::query::Query;
 use crate::records::{Records, Unread};
 use crate::respond::Reply;
 use crate::value::Value;
-use domain::entities::Entity;
 use domain::entities::chargeback::{Chargeback, Reason, Status};
 use domain::entities::payment::Payment;
+use domain::entities::{Entity, OfKind};
 use domain::resources::chargebacks::{self, NewChargeback, Verdict};
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::Ves;
+
+pub(crate) const CHAPTER: &str = "Chargebacks";
 
 /// Reads the body of a new chargeback: the payment, and the chargeback of it that gets this id.
 pub fn read_new(mut fields: Fields<'_>, id: Id) -> Result<(Id, NewChargeback), Invalid> {
@@ -45,7 +45,7 @@ pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
     Ok(read!(fields { required outcome = "outcome", kinds::one_of(outcomes); } => outcome))
 }
 
-pub const OPEN: Endpoint = endpoint(chapters::TEST_MODE, run!(open), || {
+pub const OPEN: Endpoint = endpoint(CHAPTER, run!(open), || {
     summary("Charge a card payment back, as the bank would")
         .body("NewChargeback")
         .example(
@@ -65,7 +65,7 @@ async fn open(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(payment, chargebacks::Command::Open(Box::new(new))).await
 }
 
-pub const CLOSE: Endpoint = endpoint(chapters::TEST_MODE, run!(close), || {
+pub const CLOSE: Endpoint = endpoint(CHAPTER, run!(close), || {
     summary("Decide a dispute, as the bank would")
         .body("ChargebackOutcome")
         .example("won", r#"{"outcome":"won"}"#)
@@ -88,25 +88,21 @@ pub fn payment_of(records: &dyn Records, chargeback: Id) -> Result<EntityId, Unr
 }
 
 pub const READ: Endpoint =
-    endpoint(chapters::CHARGEBACKS, run!(|cx| cx.one(EntityId::chargeback(cx.id("id")?), show)), || {
+    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::chargeback(cx.id("id")?), show)), || {
         summary("Read a chargeback").answers(200, "Chargeback", "The chargeback")
     });
 
-pub const LIST: Endpoint = endpoint(chapters::CHARGEBACKS, run!(list), || {
-    summary("List chargebacks").list(asked).answers(200, "ChargebackPage", "Newest first")
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
+    summary("List chargebacks").filters(by_status).answers(200, "ChargebackPage", "Newest first")
 });
 
 pub fn by_status(query: &mut Query<'_>) -> Got<List> {
     lists::by_status(query, Kind::Chargeback, Status::ALL.map(|status| (status.name(), status as u8)))
 }
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    lists::asked(query, list, by_status)
-}
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (list, page) = cx.listed("chargebacks", asked)?;
-    cx.read_long(move |records| list.page(records, &page, &show_entity)).await
+    let (list, page) = cx.listed("chargebacks", by_status)?;
+    cx.list(list, page, show_entity).await
 }
 
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {

@@ -1,16 +1,15 @@
 //! The description of the calls that the page of a checkout session makes.
 
 use super::{bolivares, read_network, read_pesos, read_quantity};
-use crate::chapters;
 use crate::fields::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, text};
+use crate::openapi::schema::text;
 use crate::openapi::values::page;
 use domain::resources::banks::Catalogue;
 
 pub fn sessions() -> Chapter {
     Chapter {
-        tag: chapters::CHECKOUT_SESSIONS,
+        tag: super::sessions::CHAPTER,
         about: "A page on which a buyer pays once, priced in US dollars: send the buyer to `url`, or embed \
             it with `clientSecret` and `/checkout.js`.",
         schemas: vec![
@@ -30,28 +29,24 @@ pub fn sessions() -> Chapter {
 }
 
 pub fn chapter() -> Chapter {
+    let banks = Catalogue::embedded();
     Chapter {
-        tag: chapters::CHECKOUT_PAGE,
+        tag: super::CHAPTER,
         about: "The calls of a buyer's page, for those who build their own. `Authorization: Bearer \
             <clientSecret>` opens one session and nothing else. One attempt at a time: a new one supersedes \
             what is pending. A body has at most 16 KiB.",
-        schemas: schemas(),
+        schemas: vec![
+            ("CheckoutState", super::state_schema()),
+            ("CheckoutDebtor", body(|fields| bolivares::read_request(fields, &banks))),
+            ("CheckoutC2p", body(|fields| bolivares::read_execution(fields, &banks))),
+            ("CheckoutPagoMovil", body(|fields| bolivares::read_transfer(fields, &banks))),
+            ("CheckoutCard", body(bolivares::read_card_call)),
+            ("MadeCardToken", bolivares::token_schema()),
+            ("CheckoutCop", body(|fields| read_pesos(fields, false))),
+            ("CheckoutUsdt", body(read_network)),
+            ("CheckoutAddress", super::address_schema()),
+            ("LinkQuantity", body(read_quantity)),
+        ],
         ..Chapter::default()
     }
-}
-
-fn schemas() -> Vec<(&'static str, Schema)> {
-    let banks = Catalogue::embedded();
-    vec![
-        ("CheckoutState", super::state_schema()),
-        ("CheckoutDebtor", body(|fields| bolivares::read_request(fields, &banks))),
-        ("CheckoutC2p", body(|fields| bolivares::read_execution(fields, &banks))),
-        ("CheckoutPagoMovil", body(|fields| bolivares::read_transfer(fields, &banks))),
-        ("CheckoutCard", body(bolivares::read_card_call)),
-        ("MadeCardToken", bolivares::token_schema()),
-        ("CheckoutCop", body(|fields| read_pesos(fields, false))),
-        ("CheckoutUsdt", body(read_network)),
-        ("CheckoutAddress", super::address_schema()),
-        ("LinkQuantity", body(read_quantity)),
-    ]
 }

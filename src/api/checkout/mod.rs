@@ -35,6 +35,8 @@ use domain::values::ids::Id;
 use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
 use std::sync::Arc;
 
+pub const CHAPTER: &str = "Checkout page";
+
 /// The rates and ways of payment that hold when a session is shown.
 pub struct Market {
     pub bcv: Option<Arc<Sample>>,

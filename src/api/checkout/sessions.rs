@@ -1,14 +1,13 @@
 //! Checkout sessions, as the tenant sees them (`docs/contract.md, 12.4`).
 //! The calls of the buyer's page are in `checkout/mod.rs`.
 
-use crate::answer::{Facts, OfKind, Rendered};
-use crate::chapters;
+use crate::answer::{Facts, Rendered};
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::fields::Got;
 use crate::fields::{Fields, Invalid, Kind as _, gather, kind, read};
-use crate::lists::{self, Keep, List, Span};
+use crate::lists::{Keep, List, Span};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -17,13 +16,15 @@ use crate::respond::Reply;
 use crate::value::{Bad, Value};
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
-use domain::entities::Entity;
 use domain::entities::session::{FACET, Session, Way};
+use domain::entities::{Entity, OfKind};
 use domain::index::Space;
 use domain::resources::checkout::{Attempts, Status};
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use std::borrow::Cow;
+
+pub(crate) const CHAPTER: &str = "Checkout sessions";
 
 const REFERENCE_MAX: usize = 128;
 const METADATA_BYTES_MAX: usize = 4096;
@@ -45,15 +46,13 @@ pub fn address(base_url: &str, session: Id) -> String {
     format!("{base_url}/checkout/{session}")
 }
 
-pub const CREATE: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(create), || {
+pub const CREATE: Endpoint = endpoint(CHAPTER, run!(create), || {
     summary("Open a checkout session")
         .body("NewCheckoutSession")
         .example(
             "25.50 USD",
-            concat!(
-                r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81","#,
-                r#""successUrl":"https://shop.example/gracias"}"#,
-            ),
+            r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81",
+                "successUrl":"https://shop.example/gracias"}"#,
         )
         .answers(201, "CheckoutSession", "The session")
 })
@@ -105,7 +104,7 @@ fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
     if repeated { Err(Bad::from("must name each one once")) } else { Ok(ways) }
 }
 
-pub const READ: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(read), || {
+pub const READ: Endpoint = endpoint(CHAPTER, run!(read), || {
     summary("Read a checkout session").answers(200, "CheckoutSession", "Once it is paid, with `paymentId`")
 });
 
@@ -121,8 +120,8 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     })
 }
 
-pub const LIST: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(list), || {
-    summary("List checkout sessions").list(asked).answers(
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
+    summary("List checkout sessions").filters(filters).answers(
         200,
         "ListedCheckoutSessionPage",
         "Newest first, without `clientSecret`",
@@ -140,18 +139,16 @@ const STATUSES: [(&str, Stands); 3] = [
 
 type Filters = (Option<Stands>, Option<String>, Span);
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {
-    lists::asked(query, list, |query| {
-        gather!(query {
-            optional status = "status", kinds::one_of(STATUSES);
-            optional reference = "reference", kinds::sought(1..=REFERENCE_MAX);
-            got span = Span::read(query);
-        } => (status, reference, span))
-    })
+fn filters(query: &mut Query<'_>) -> Got<Filters> {
+    gather!(query {
+        optional status = "status", kinds::one_of(STATUSES);
+        optional reference = "reference", kinds::sought(1..=REFERENCE_MAX);
+        got span = Span::read(query);
+    } => (status, reference, span))
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let ((status, reference, span), page) = cx.listed("checkout sessions", asked)?;
+    let ((status, reference, span), page) = cx.listed("checkout sessions", filters)?;
     let keep: Keep = Box::new(move |entity| {
         let is = |session: &Session| reference.is_none() || session.reference == reference;
         Session::of(entity).is_some_and(is)

@@ -6,22 +6,20 @@
 
 pub mod description;
 
-use crate::answer::{Facts, OfKind, Rendered};
-use crate::chapters;
+use crate::answer::{Facts, Rendered};
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
-use crate::lists::{self, List, Span};
+use crate::lists::{List, Span};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals::invalid_amount;
 use crate::respond::Reply;
 use crate::tenants::settings::{enabled, show_limit, show_spread, spread_schema};
 use crate::value::{self, Value};
-use domain::entities::Entity;
 use domain::entities::conversion::{Accepted, Conversion, End, Price, Source, Stage, Status, facet};
+use domain::entities::{Entity, OfKind};
 use domain::platform::settings::Settings;
 use domain::resources::conversions::price::Amount;
 use domain::resources::conversions::{self, Decision, NewQuote};
@@ -29,6 +27,8 @@ use domain::values::ids::{self, EntityId, Id};
 use domain::values::money::{Currency, Usdt, Ves};
 use domain::values::time::Timestamp;
 use std::borrow::Cow;
+
+pub(crate) const CHAPTER: &str = "Conversions";
 
 const REFERENCE_MAX: usize = 128;
 const REASON_MAX: usize = 200;
@@ -39,7 +39,7 @@ const RATE_SOURCE: &str = "market";
 
 const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
 
-pub const QUOTE: Endpoint = endpoint(chapters::CONVERSIONS, run!(quote), || {
+pub const QUOTE: Endpoint = endpoint(CHAPTER, run!(quote), || {
     summary("Ask for a price")
         .about(
             "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the \
@@ -104,7 +104,7 @@ fn whole_pesos<'a>() -> impl Kind<'a, Option<i64>> {
     })
 }
 
-pub const ACCEPT: Endpoint = endpoint(chapters::CONVERSIONS, run!(accept), || {
+pub const ACCEPT: Endpoint = endpoint(CHAPTER, run!(accept), || {
     summary("Accept a quote")
         .about(
             "Always send an Idempotency-Key: the same key answers the same conversion. One conversion \
@@ -148,7 +148,7 @@ async fn end_by(cx: &mut Context<'_>, decision: Decision) -> Result<Reply, Probl
     end(cx, decision).await
 }
 
-pub const CANCEL: Endpoint = endpoint(chapters::CONVERSIONS, run!(end_by, Decision::Cancel), || {
+pub const CANCEL: Endpoint = endpoint(CHAPTER, run!(end_by, Decision::Cancel), || {
     summary("Cancel a pending conversion")
         .about("What it took is back at once, and held where it was held.")
         .answers(200, "Conversion", "The conversion, canceled")
@@ -156,14 +156,14 @@ pub const CANCEL: Endpoint = endpoint(chapters::CONVERSIONS, run!(end_by, Decisi
 })
 .shows(ended);
 
-pub const FULFIL: Endpoint = endpoint(chapters::TEST_MODE, run!(end_by, Decision::Fulfil), || {
+pub const FULFIL: Endpoint = endpoint(CHAPTER, run!(end_by, Decision::Fulfil), || {
     summary("Fulfil a pending conversion")
         .answers(200, "Conversion", "The conversion, completed")
         .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
 })
 .shows(ended);
 
-pub const REJECT: Endpoint = endpoint(chapters::TEST_MODE, run!(reject), || {
+pub const REJECT: Endpoint = endpoint(CHAPTER, run!(reject), || {
     summary("Let a pending conversion fail")
         .body_optional("Rejection")
         .example("why", r#"{"reason":"no_liquidity"}"#)
@@ -183,7 +183,7 @@ pub fn read_reason(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
     )
 }
 
-pub const READ: Endpoint = endpoint(chapters::CONVERSIONS, run!(read), || {
+pub const READ: Endpoint = endpoint(CHAPTER, run!(read), || {
     summary("Read a conversion").answers(200, "Conversion", "The conversion")
 });
 
@@ -196,8 +196,8 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     })
 }
 
-pub const LIST: Endpoint = endpoint(chapters::CONVERSIONS, run!(list), || {
-    summary("List conversions").list(asked).answers(200, "ConversionPage", "Newest first")
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
+    summary("List conversions").filters(filters).answers(200, "ConversionPage", "Newest first")
 });
 
 pub fn filters(query: &mut Query<'_>) -> Got<List> {
@@ -214,13 +214,9 @@ pub fn filters(query: &mut Query<'_>) -> Got<List> {
     })
 }
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    lists::asked(query, list, filters)
-}
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (list, page) = cx.listed("conversions", asked)?;
-    cx.read_long(move |records| list.page(records, &page, &show_entity)).await
+    let (list, page) = cx.listed("conversions", filters)?;
+    cx.list(list, page, show_entity).await
 }
 
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
@@ -305,12 +301,12 @@ shown! {
 }
 
 pub const SETTINGS: Endpoint = endpoint(
-    chapters::CONVERSIONS,
+    CHAPTER,
     run!(|cx| Ok(Reply::json(200, show_settings(&cx.caller.tenant.tenant_settings.settings)))),
     || summary("Read the settings of conversions").answers(200, "ConversionSettings", "The settings"),
 );
 
-pub const SET: Endpoint = endpoint(chapters::CONVERSIONS, run!(set), || {
+pub const SET: Endpoint = endpoint(CHAPTER, run!(set), || {
     summary("Convert pesos automatically")
         .about(
             "The percentage of the net of each COP payment that is converted on completion. The other \

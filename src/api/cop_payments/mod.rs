@@ -9,7 +9,6 @@ pub mod payouts;
 pub mod qr;
 
 use crate::answer::{Facts, Rendered};
-use crate::chapters;
 use crate::cop_payments::qr::{picture_base64, png_base64};
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
@@ -35,11 +34,13 @@ use domain::values::money::Cop;
 use domain::values::token::Token;
 use std::borrow::Cow;
 
+pub(crate) const CHAPTER: &str = "Colombian pesos";
+
 const REFERENCE_MAX: usize = 128;
 /// Bytes of metadata, as JSON.
 const METADATA_BYTES_MAX: usize = 8 * 1024;
 
-pub const CREATE: Endpoint = endpoint(chapters::PESOS, run!(create), || {
+pub const CREATE: Endpoint = endpoint(CHAPTER, run!(create), || {
     summary("Collect pesos")
         .about("`next` says what the buyer does. The QR code is in this answer alone, in live mode also in those to GET. Always send an Idempotency-Key: there is no externalRef here.")
         .body("NewCopPayment")
@@ -180,7 +181,7 @@ fn read_whole_buyer(mut fields: Fields<'_>, documents: &[DocumentType]) -> Resul
 }
 
 pub const READ: Endpoint =
-    endpoint(chapters::PESOS, run!(|cx| cx.one(EntityId::cop_payment(cx.id("id")?), show)), || {
+    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::cop_payment(cx.id("id")?), show)), || {
         summary("Read a payment in pesos").answers(200, "CopPayment", "The payment")
     });
 
@@ -192,7 +193,7 @@ fn settles(operation: Operation) -> Operation {
     )
 }
 
-pub const SUBMIT_OTP: Endpoint = endpoint(chapters::PESOS, run!(submit_otp), || {
+pub const SUBMIT_OTP: Endpoint = endpoint(CHAPTER, run!(submit_otp), || {
     settles(summary("Submit the buyer's SMS code"))
         .body("CopOtp")
         .example("the right one of test mode", r#"{"otp":"123456"}"#)
@@ -214,14 +215,13 @@ pub fn read_code(mut fields: Fields<'_>) -> Result<Option<Token>, Invalid> {
     Ok(read!(fields { required code = "otp", kind(code, schema::text); } => code))
 }
 
-pub const CANCEL: Endpoint =
-    endpoint(chapters::PESOS, run!(act, cop_payments::Command::Cancel(None)), || {
-        settles(summary("Cancel an unpaid payment in pesos"))
-            .refuses(409, &["payment_not_pending", "charge_in_progress"])
-    })
-    .shows(settled);
+pub const CANCEL: Endpoint = endpoint(CHAPTER, run!(act, cop_payments::Command::Cancel(None)), || {
+    settles(summary("Cancel an unpaid payment in pesos"))
+        .refuses(409, &["payment_not_pending", "charge_in_progress"])
+})
+.shows(settled);
 
-pub const REFUND: Endpoint = endpoint(chapters::PESOS, run!(act, cop_payments::Command::Refund), || {
+pub const REFUND: Endpoint = endpoint(CHAPTER, run!(act, cop_payments::Command::Refund), || {
     settles(summary("Refund a payment in pesos"))
         .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds. In live mode an operator has it refunded: 202, and `payment.reversed` when that is done.")
         .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
@@ -229,14 +229,14 @@ pub const REFUND: Endpoint = endpoint(chapters::PESOS, run!(act, cop_payments::C
 }).shows(settled);
 
 pub const PLAY_PAYING: Endpoint =
-    endpoint(chapters::TEST_MODE, run!(act, cop_payments::Command::PlayBuyer { pays: true }), || {
+    endpoint(CHAPTER, run!(act, cop_payments::Command::PlayBuyer { pays: true }), || {
         settles(summary("Pay in pesos, as the buyer would"))
             .refuses(409, &["payment_not_pending", "charge_in_progress"])
     })
     .shows(settled);
 
 pub const PLAY_DECLINING: Endpoint =
-    endpoint(chapters::TEST_MODE, run!(act, cop_payments::Command::PlayBuyer { pays: false }), || {
+    endpoint(CHAPTER, run!(act, cop_payments::Command::PlayBuyer { pays: false }), || {
         settles(summary("Decline to pay, as the buyer would"))
             .refuses(409, &["payment_not_pending", "charge_in_progress"])
     })

@@ -1,42 +1,36 @@
 //! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs`
 //! (`docs/contract.md, 11.8`).
 
-use crate::answer::{Facts, OfKind, Rendered};
-use crate::chapters;
+use super::CHAPTER;
+use crate::answer::{Facts, Rendered};
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::fields::{Got, Invalid};
+use crate::fields::Got;
 use crate::lists::{self, List};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
-use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use domain::entities::Entity;
 use domain::entities::cop_payout::{AccountType, CopPayout};
 use domain::entities::payout::Status;
+use domain::entities::{Entity, OfKind};
 use domain::values::colombia::DocumentType;
 use domain::values::ids::{EntityId, Kind};
 
-pub const LIST: Endpoint = endpoint(chapters::PESOS, run!(list), || {
-    summary("List payouts in pesos").about("They are made by the operator on request.").list(asked).answers(
-        200,
-        "CopPayoutPage",
-        "Newest first",
-    )
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
+    summary("List payouts in pesos")
+        .about("They are made by the operator on request.")
+        .filters(by_status)
+        .answers(200, "CopPayoutPage", "Newest first")
 });
 
 pub fn by_status(query: &mut Query<'_>) -> Got<List> {
     lists::by_status(query, Kind::CopPayout, Status::ALL.map(|status| (status.name(), status as u8)))
 }
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    lists::asked(query, list, by_status)
-}
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (list, page) = cx.listed("cop payouts", asked)?;
-    cx.read_long(move |records| list.page(records, &page, &show_entity)).await
+    let (list, page) = cx.listed("cop payouts", by_status)?;
+    cx.list(list, page, show_entity).await
 }
 
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
@@ -44,13 +38,13 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
 }
 
 pub const READ: Endpoint =
-    endpoint(chapters::PESOS, run!(|cx| cx.one(EntityId::cop_payout(cx.id("id")?), show)), || {
+    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::cop_payout(cx.id("id")?), show)), || {
         summary("Read a payout in pesos").answers(200, "CopPayout", "The payout")
     });
 
 /// The answer to a new payout, or to a repeat of one.
 pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((if facts.is_new() { 201 } else { 200 }, show(facts.the()?)))
+    Some((if facts.record.is_some() { 201 } else { 200 }, show(facts.the()?)))
 }
 
 pub fn settled(facts: &Facts<'_>) -> Option<Rendered> {

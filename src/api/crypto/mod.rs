@@ -6,14 +6,13 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
-use crate::chapters;
 use crate::conversions::read_reason;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, kind, read};
-use crate::lists;
+
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page, list_json};
+use crate::page::list_json;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
@@ -33,9 +32,11 @@ use domain::values::text::ExternalRef;
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
 
+pub(crate) const CHAPTER: &str = "USDT";
+
 const ADDRESS_MAX: usize = 64;
 
-pub const BALANCE: Endpoint = endpoint(chapters::USDT, run!(balance), || {
+pub const BALANCE: Endpoint = endpoint(CHAPTER, run!(balance), || {
     summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance")
 });
 
@@ -57,7 +58,7 @@ shown! {
     }
 }
 
-pub const NETWORKS: Endpoint = endpoint(chapters::USDT, run!(networks), || {
+pub const NETWORKS: Endpoint = endpoint(CHAPTER, run!(networks), || {
     summary("List the networks of USDT").answers(
         200,
         "CryptoNetworkList",
@@ -104,17 +105,19 @@ fn cents<'a>() -> impl Kind<'a, i64> {
     kind(Value::positive_cents, values::positive_amount)
 }
 
-pub const PAY: Endpoint =
-    endpoint(chapters::USDT, run!(pay), || {
-        summary("Send USDT to a wallet")
-        .about("Amount and network fee are debited at once; a payout that fails or is rejected gives both \
+pub const PAY: Endpoint = endpoint(CHAPTER, run!(pay), || {
+    summary("Send USDT to a wallet")
+        .about(
+            "Amount and network fee are debited at once; a payout that fails or is rejected gives both \
             back. Above the account's limit an operator reviews it first. The address is checked for its \
-            network.")
+            network.",
+        )
         .body("NewCryptoPayout")
-        .example("on Tron", concat!(
-                r#"{"amountUsdt":"25.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20","#,
-                r#""externalRef":"wallet-1"}"#,
-            ))
+        .example(
+            "on Tron",
+            r#"{"amountUsdt":"25.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20",
+            "externalRef":"wallet-1"}"#,
+        )
         .answers(201, "CryptoPayout", "The new payout: completed, failed, or waiting for a review")
         .answers(200, "CryptoPayout", "The payout that is there under this reference")
         .answers(202, "CryptoPayout", "The network has not answered yet")
@@ -122,15 +125,15 @@ pub const PAY: Endpoint =
         .refuses(409, &["external_ref_conflict"])
         .refuses(422, &["insufficient_balance"])
         .refuses(503, &["rail_not_configured"])
-    })
-    .shows(created);
+})
+.shows(created);
 
 async fn pay(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
     let new = read_payout(Fields::parse(&cx.body)?, cx.env.network_fees(), id)?;
     let name = String::from(&*new.external_ref);
-    let ask = crypto::payouts::Command::Pay(Box::new(new));
-    cx.create(Space::CryptoPayout, &name, EntityId::crypto_payout(id), ask).await
+    let target = cx.reserve(Space::CryptoPayout, &name, EntityId::crypto_payout(id)).await?;
+    cx.server.ask(target, crypto::payouts::Command::Pay(Box::new(new)).into()).await
 }
 
 fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCryptoPayout, Invalid> {
@@ -151,12 +154,12 @@ fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCr
 }
 
 pub const READ: Endpoint =
-    endpoint(chapters::USDT, run!(|cx| cx.one(EntityId::crypto_payout(cx.id("id")?), show)), || {
+    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::crypto_payout(cx.id("id")?), show)), || {
         summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
     });
 
 pub const READ_BY_REF: Endpoint =
-    endpoint(chapters::USDT, run!(|cx| cx.named(Space::CryptoPayout, &cx.external_ref()?, show)), || {
+    endpoint(CHAPTER, run!(|cx| cx.named(Space::CryptoPayout, &cx.external_ref()?, show)), || {
         summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout")
     });
 
@@ -174,16 +177,12 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
         .collect()
 }
 
-pub const LIST: Endpoint = endpoint(chapters::USDT, run!(list), || {
-    summary("List USDT payouts").list(asked).answers(200, "CryptoPayoutPage", "Newest first")
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
+    summary("List USDT payouts").filters(read_status).answers(200, "CryptoPayoutPage", "Newest first")
 });
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
-    lists::asked(query, list, read_status)
-}
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (status, page) = cx.listed("crypto payouts", asked)?;
+    let (status, page) = cx.listed("crypto payouts", read_status)?;
     cx.page(facets(status), page, show).await
 }
 
@@ -192,7 +191,7 @@ fn review(operation: Operation) -> Operation {
     operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
 }
 
-pub const APPROVE: Endpoint = endpoint(chapters::TEST_MODE, run!(approve), || {
+pub const APPROVE: Endpoint = endpoint(CHAPTER, run!(approve), || {
     review(summary("Approve a USDT payout, as an operator would")).answers(
         202,
         "CryptoPayout",
@@ -207,7 +206,7 @@ async fn approve(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::crypto_payout(id), crypto::payouts::Command::Review(Verdict::Approve)).await
 }
 
-pub const REJECT: Endpoint = endpoint(chapters::TEST_MODE, run!(reject), || {
+pub const REJECT: Endpoint = endpoint(CHAPTER, run!(reject), || {
     review(summary("Reject a USDT payout, as an operator would"))
         .body_optional("Rejection")
         .example("why", r#"{"reason":"unknown wallet"}"#)
@@ -233,7 +232,7 @@ pub fn read_rejection(body: &[u8]) -> Result<Verdict, Problem> {
 /// The answer to a new payout, or to a repeat of one: 202 while the network is silent.
 fn created(facts: &Facts<'_>) -> Option<Rendered> {
     let payout: &CryptoPayout = facts.the()?;
-    let status = match (facts.is_new(), payout.status) {
+    let status = match (facts.record.is_some(), payout.status) {
         (false, _) => 200,
         (true, Status::Processing) => 202,
         (true, Status::PendingReview | Status::Completed | Status::Failed | Status::Rejected) => 201,
@@ -267,7 +266,7 @@ shown! {
     }
 }
 
-pub const OPEN_ADDRESS: Endpoint = endpoint(chapters::USDT, run!(open_address), || {
+pub const OPEN_ADDRESS: Endpoint = endpoint(CHAPTER, run!(open_address), || {
     summary("Get a customer's deposit address")
         .about(
             "The same customer, network and asset always has the same address. A deposit is credited 1:1 \
@@ -280,7 +279,7 @@ pub const OPEN_ADDRESS: Endpoint = endpoint(chapters::USDT, run!(open_address), 
         .refuses(403, &["usdt_not_enabled"])
         .refuses(503, &["rail_not_configured"])
 })
-.shows(|facts| Some((if facts.is_new() { 201 } else { 200 }, show_address(facts.the()?))));
+.shows(|facts| Some((if facts.record.is_some() { 201 } else { 200 }, show_address(facts.the()?))));
 
 async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (customer_ref, network, asset) = read_customer(Fields::parse(&cx.body)?)?;
@@ -294,13 +293,10 @@ async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
         // One after the other for the next address: nobody waits for that in a slot.
         cx.server()?.release_slot();
     }
-    let target = match cx.reserve(Space::DepositAddress, &name).await? {
-        Some(known) => Target::Entity(EntityId::deposit_address(known)),
-        None => {
-            cx.server.derive_address(&mut new).await?;
-            Target::New(EntityId::deposit_address(id))
-        }
-    };
+    let target = cx.reserve(Space::DepositAddress, &name, EntityId::deposit_address(id)).await?;
+    if let Target::New(_) = target {
+        cx.server.derive_address(&mut new).await?;
+    }
     cx.server.ask(target, crypto::deposits::Command::Open(Box::new(new)).into()).await
 }
 
@@ -335,15 +331,13 @@ shown! {
     }
 }
 
-pub const DEPOSIT: Endpoint = endpoint(chapters::TEST_MODE, run!(deposit), || {
+pub const DEPOSIT: Endpoint = endpoint(CHAPTER, run!(deposit), || {
     summary("Deposit to an address, as a customer would")
         .body("TestDeposit")
         .example(
             "40 USDT",
-            concat!(
-                r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00","#,
-                r#""network":"TRC20","asset":"USDT"}"#,
-            ),
+            r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00",
+                "network":"TRC20","asset":"USDT"}"#,
         )
         .answers(201, "CryptoDeposit", "The deposit")
         .refuses(403, &["usdt_not_enabled"])

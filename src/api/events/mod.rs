@@ -8,16 +8,16 @@
 pub mod description;
 pub mod pages;
 
-use crate::chapters;
 use crate::chargebacks::outcome;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::fields::{Invalid, Kind as _};
-use crate::lists;
+use crate::fields::Got;
+use crate::fields::Kind as _;
+
 use crate::openapi::operation::summary;
 use crate::openapi::values;
 use crate::openapi::{kinds, schema};
-use crate::page::{ListOf, Page, bad_cursor};
+use crate::page::bad_cursor;
 use crate::payments::show::{chargeback_reason, chargeback_status, reversal_type, show_chargeback};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -38,6 +38,8 @@ use domain::values::money::{Cop, Usdt, Ves};
 use domain::values::time::Timestamp;
 use std::fmt::Display;
 
+pub(crate) const CHAPTER: &str = "Events";
+
 /// The tenant and the mode in which an event happened.
 #[derive(Clone, Copy, Debug)]
 pub struct TenantMode {
@@ -48,21 +50,19 @@ pub struct TenantMode {
 /// The name of what POST /v1/notifications/test sends.
 const TEST_NOTIFICATION: &str = "notification.test";
 
-pub const LIST: Endpoint = endpoint(chapters::EVENTS, run!(list), || {
-    summary("List events from a number on").list(asked).answers(200, "EventPage", "Oldest first")
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
+    summary("List events from a number on").filters(after).answers(200, "EventPage", "Oldest first")
 });
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<i64>, Page), Invalid> {
-    lists::asked(query, list, |query| {
-        let sequence = kinds::integer(0..=i64::MAX).described(|_| {
-            schema::integer().at_least("0").about("The last sequence that you know; 0 is the beginning.")
-        });
-        query.optional("after", sequence)
-    })
+fn after(query: &mut Query<'_>) -> Got<Option<i64>> {
+    let sequence = kinds::integer(0..=i64::MAX).described(|_| {
+        schema::integer().at_least("0").about("The last sequence that you know; 0 is the beginning.")
+    });
+    query.optional("after", sequence)
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (after, page) = cx.listed("events", asked)?;
+    let (after, page) = cx.listed("events", after)?;
     let number =
         |position: &[u8]| <[u8; 8]>::try_from(position).map(u64::from_be_bytes).map_err(|_| bad_cursor());
     let position = page.after.as_deref().map(number).transpose()?;
@@ -72,7 +72,7 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub const READ: Endpoint =
-    endpoint(chapters::EVENTS, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
+    endpoint(CHAPTER, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;

@@ -6,13 +6,12 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind as _, gather, read};
-use crate::lists;
+
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page, list_json};
+use crate::page::list_json;
 use crate::payouts::credit_bank;
 use crate::payouts::verification;
 use crate::problem::Problem;
@@ -27,8 +26,10 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
 use std::borrow::Cow;
 
+pub(crate) const CHAPTER: &str = "Merchants";
+
 const NAME_MAX: usize = 120;
-pub const REGISTER: Endpoint = endpoint(chapters::MERCHANTS, run!(register), || {
+pub const REGISTER: Endpoint = endpoint(CHAPTER, run!(register), || {
     summary("Register a merchant")
         .about(
             "`bankCode` and `phone` together make its first payout method; without them it is a shell. \
@@ -37,11 +38,9 @@ pub const REGISTER: Endpoint = endpoint(chapters::MERCHANTS, run!(register), || 
         .body("NewMerchant")
         .example(
             "with a payout method",
-            concat!(
-                r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
-                r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","#,
-                r#""phone":"04147654321"}"#,
-            ),
+            r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321",
+                "contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134",
+                "phone":"04147654321"}"#,
         )
         .example("a shell", r#"{"externalRef":"seller-2","name":"Panaderia Sol"}"#)
         .answers(201, "Merchant", "The new merchant")
@@ -54,8 +53,8 @@ async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
     let registration = read_registration(Fields::parse(&cx.body)?, cx.banks, id)?;
     let name = String::from(&*registration.external_ref);
-    let ask = merchants::Command::Register(Box::new(registration));
-    cx.create(Space::Merchant, &name, EntityId::merchant(id), ask).await
+    let target = cx.reserve(Space::Merchant, &name, EntityId::merchant(id)).await?;
+    cx.server.ask(target, merchants::Command::Register(Box::new(registration)).into()).await
 }
 
 fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Result<Registration, Invalid> {
@@ -76,9 +75,9 @@ fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Resul
     } => Registration { id, external_ref, name, identification, contact_email, contact_phone, method: bank.zip(phone) }))
 }
 
-pub const LIST: Endpoint = endpoint(chapters::MERCHANTS, run!(list), || {
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
     summary("List merchants, or read one by your reference")
-        .list(asked)
+        .filters(filters)
         .answers_with(
             200,
             schema::any_of([schema::named("MerchantPage"), schema::named("Merchant")]),
@@ -106,12 +105,8 @@ fn filters(query: &mut Query<'_>) -> Got<Filters> {
     })
 }
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {
-    lists::asked(query, list, filters)
-}
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let ((facets, external_ref), page) = cx.listed("merchants", asked)?;
+    let ((facets, external_ref), page) = cx.listed("merchants", filters)?;
     match external_ref {
         Some(name) => cx.named(Space::Merchant, &name, show),
         None => cx.page(facets, page, show).await,
@@ -119,11 +114,11 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub const READ: Endpoint =
-    endpoint(chapters::MERCHANTS, run!(|cx| cx.one(EntityId::merchant(cx.id("id")?), show)), || {
+    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::merchant(cx.id("id")?), show)), || {
         summary("Read a merchant").answers(200, "Merchant", "The merchant")
     });
 
-pub const UPDATE: Endpoint = endpoint(chapters::MERCHANTS, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(CHAPTER, run!(update), || {
     summary("Activate or deactivate a merchant")
         .body("MerchantUpdate")
         .example("deactivate", r#"{"isActive":false}"#)
@@ -143,7 +138,7 @@ fn read_update(mut fields: Fields<'_>) -> Result<bool, Invalid> {
 }
 
 pub const DELETE: Endpoint = endpoint(
-    chapters::MERCHANTS,
+    CHAPTER,
     run!(|cx| cx.ask(EntityId::merchant(cx.id("id")?), merchants::Command::Delete).await),
     || {
         summary("Delete a merchant that was never paid")
@@ -154,7 +149,7 @@ pub const DELETE: Endpoint = endpoint(
 )
 .shows(|facts| Some((200, show_deleted(facts.the()?))));
 
-pub const ADD_METHOD: Endpoint = endpoint(chapters::MERCHANTS, run!(add_method), || {
+pub const ADD_METHOD: Endpoint = endpoint(CHAPTER, run!(add_method), || {
     summary("Add a payout method")
         .body("NewPayoutMethod")
         .example("a phone", r#"{"bankCode":"0102","phone":"04167654321"}"#)
@@ -178,11 +173,11 @@ fn read_method(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(BankCode, M
 }
 
 pub const METHODS: Endpoint =
-    endpoint(chapters::MERCHANTS, run!(|cx| cx.one(EntityId::merchant(cx.id("id")?), show_methods)), || {
+    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::merchant(cx.id("id")?), show_methods)), || {
         summary("List payout methods").answers(200, "PayoutMethodList", "Oldest first")
     });
 
-pub const SET_DEFAULT: Endpoint = endpoint(chapters::MERCHANTS, run!(set_default), || {
+pub const SET_DEFAULT: Endpoint = endpoint(CHAPTER, run!(set_default), || {
     summary("Make a payout method the default").answers(200, "PayoutMethod", "The method")
 })
 .shows(one_method);
@@ -193,7 +188,7 @@ async fn set_default(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::merchant(id), merchants::Command::SetDefaultMethod(method)).await
 }
 
-pub const DELETE_METHOD: Endpoint = endpoint(chapters::MERCHANTS, run!(delete_method), || {
+pub const DELETE_METHOD: Endpoint = endpoint(CHAPTER, run!(delete_method), || {
     summary("Delete a payout method")
         .about("When it was the default, the oldest verified one takes its place.")
         .answers(200, "Merchant", "The merchant without it")
@@ -205,7 +200,7 @@ async fn delete_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::merchant(id), merchants::Command::DeleteMethod(method)).await
 }
 
-pub const START_VERIFICATION: Endpoint = endpoint(chapters::MERCHANTS, run!(start_verification), || {
+pub const START_VERIFICATION: Endpoint = endpoint(CHAPTER, run!(start_verification), || {
     summary("Send the two micro-deposits")
         .about(
             "They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the \
@@ -230,7 +225,7 @@ async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     verification::start(cx, EntityId::merchant(id), Some(method)).await
 }
 
-pub const VERIFY: Endpoint = endpoint(chapters::MERCHANTS, run!(verify), || {
+pub const VERIFY: Endpoint = endpoint(CHAPTER, run!(verify), || {
     summary("Verify a payout method by the amounts of the micro-deposits")
         .about("In either order; three tries.")
         .body("SeenAmounts")
@@ -281,7 +276,7 @@ fn one_method(facts: &Facts<'_>) -> Option<Rendered> {
 fn newest_method(facts: &Facts<'_>) -> Option<Rendered> {
     let merchant: &Merchant = facts.the()?;
     Some(match merchant.methods.last() {
-        Some(found) => (if facts.is_new() { 201 } else { 200 }, show_method(merchant, found)),
+        Some(found) => (if facts.record.is_some() { 201 } else { 200 }, show_method(merchant, found)),
         None => (200, show(merchant)),
     })
 }

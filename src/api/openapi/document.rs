@@ -5,7 +5,7 @@ mod refusals;
 mod shared;
 
 use super::operation::{Operation, Parameter, Response};
-use super::schema::{Kind, Schema, named};
+use super::schema::{Kind, Schema, named, on_one_line};
 use super::{columns, values};
 use crate::codes::words;
 use crate::csv::{MEDIA_TYPE, Separator, Table};
@@ -68,6 +68,15 @@ pub struct Chapter {
     pub schemas: Vec<(&'static str, Schema)>,
     pub webhooks: Vec<Webhook>,
 }
+
+/// `NAME = SCHEMA [, example JSON];`
+macro_rules! schemas {
+    ($($name:literal = $schema:expr $(, example $example:literal)?;)*) => {
+        vec![$(($name, $schema$(.example($example))?)),*]
+    };
+}
+
+pub(crate) use schemas;
 
 /// A message that is sent, not asked for.
 pub struct Webhook {
@@ -299,7 +308,7 @@ fn show(row: &Row, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
             for (name, json) in &operation.examples {
                 examples = examples.json(
                     &key(name),
-                    Object::new().text("summary", name).json("value", json.as_bytes()).end(),
+                    Object::new().text("summary", name).json("value", on_one_line(json)).end(),
                 );
             }
             content = content.json("examples", examples.end());
@@ -360,11 +369,11 @@ fn show_parameter(parameter: &Parameter) -> Vec<u8> {
 fn responses(row: &Row, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
     let operation = &row.description;
     let mut refusals: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
-    for (status, codes) in operation.refusals.iter().cloned().chain(usual_refusals(row)) {
+    for (status, codes) in operation.refusals.iter().copied().chain(usual_refusals(row)) {
         let known = refusals.entry(status).or_default();
         for code in codes {
-            if !known.contains(&code) {
-                known.push(code);
+            if !known.contains(code) {
+                known.push(*code);
             }
         }
     }

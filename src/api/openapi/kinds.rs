@@ -3,7 +3,7 @@
 
 use super::{schema, values};
 use crate::fields::{Fields, Invalid, Kind, body, kind};
-use crate::value::{BREAKS, Bad, Value};
+use crate::value::{BREAKS, Bad, Lines, Value};
 use domain::values::ids::{Id, Mode};
 use domain::values::money::Currency;
 use domain::values::text::{ExternalRef, REFERENCE_CHARACTERS_MAX, has_line_break};
@@ -12,7 +12,6 @@ use domain::values::venezuela::{IdentityDocument, MobilePhone};
 use schema::Schema;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
-use uuid::Uuid;
 
 pub fn integer<'a>(range: RangeInclusive<i64>) -> impl Kind<'a, i64> {
     let (least, most) = (*range.start(), *range.end());
@@ -31,8 +30,7 @@ macro_rules! kinds {
 
 kinds! {
     boolean: bool = Value::boolean, schema::boolean;
-    uuid: Uuid = Value::uuid, values::uuid;
-    id: Id = |value: Value<'_>| value.uuid().map(Id::from), values::uuid;
+    id: Id = Value::id, values::uuid;
     instant: Timestamp = |value: Value<'_>| Ok(Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis())),
         values::instant;
     day: Date = |value: Value<'_>| value.text_as(Date::parse), values::day;
@@ -59,13 +57,13 @@ pub fn text<'a>() -> impl Kind<'a, Cow<'a, str>> {
 /// has no pattern.
 pub fn trimmed<'a>(chars: RangeInclusive<usize>) -> impl Kind<'a, Cow<'a, str>> {
     let (least, most) = (*chars.start(), *chars.end());
-    kind(move |value: Value<'a>| value.trimmed(least..=most), move || free_text(least..=most))
+    kind(move |value: Value<'a>| value.prose(least..=most, Lines::One), move || free_text(least..=most))
 }
 
 /// A text like [`trimmed`], which may have several lines: what people explain to each other.
 pub fn prose<'a>(chars: RangeInclusive<usize>) -> impl Kind<'a, Cow<'a, str>> {
     let (least, most) = (*chars.start(), *chars.end());
-    kind(move |value: Value<'a>| value.prose(least..=most), move || free_text(least..=most))
+    kind(move |value: Value<'a>| value.prose(least..=most, Lines::Any), move || free_text(least..=most))
 }
 
 fn free_text(chars: RangeInclusive<usize>) -> Schema {
@@ -147,7 +145,7 @@ pub fn plain_ref<'a>() -> impl Kind<'a, ExternalRef> {
 const EMAIL_MAX: usize = 254;
 
 fn read_email(value: Value<'_>) -> Result<String, Bad> {
-    let text = value.trimmed(3..=EMAIL_MAX)?;
+    let text = value.prose(3..=EMAIL_MAX, Lines::One)?;
     if is_email(&text) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }
 }
 

@@ -2,7 +2,7 @@
 //! scope, what every call may be refused for) comes from the row.
 
 use super::schema::{Schema, named, text};
-use crate::fields::{Expected, Need};
+use crate::fields::{Expected, Got, Need};
 use crate::page::ListOf;
 use crate::query::{self, Query};
 
@@ -34,7 +34,7 @@ pub struct Operation {
     pub(super) takes: &'static str,
     pub(super) examples: Vec<(&'static str, &'static str)>,
     pub(super) answers: Vec<Response>,
-    pub(super) refusals: Vec<(u16, Vec<&'static str>)>,
+    pub(super) refusals: Vec<(u16, &'static [&'static str])>,
     /// Members that are never in this list, of a schema that several lists share.
     pub(super) absent: &'static [&'static str],
     /// Its commands on the operators' command line; the first one names the act in the audit.
@@ -130,6 +130,11 @@ impl Operation {
         self.query(|query| reader(query, ListOf::DESCRIBED))
     }
 
+    /// Parameters of the query of a list with these filters.
+    pub fn filters<F>(self, filters: impl FnOnce(&mut Query<'_>) -> Got<F>) -> Operation {
+        self.list(|query, list| query::listed(query, list, filters))
+    }
+
     pub fn header(mut self, name: &'static str, schema: Schema) -> Operation {
         self.parameters.push(Parameter { name, place: "header", schema, required: false, repeatable: false });
         self
@@ -203,8 +208,8 @@ impl Operation {
     }
 
     /// Adds codes with which the operation may be refused, beside those of every call.
-    pub fn refuses(mut self, status: u16, codes: &[&'static str]) -> Operation {
-        self.refusals.push((status, codes.to_vec()));
+    pub fn refuses(mut self, status: u16, codes: &'static [&'static str]) -> Operation {
+        self.refusals.push((status, codes));
         self
     }
 }

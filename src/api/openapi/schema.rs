@@ -141,7 +141,7 @@ impl Schema {
     }
 
     pub fn example(self, json: &str) -> Schema {
-        self.fact("examples", [b"[", json.as_bytes(), b"]"].concat())
+        self.fact("examples", format!("[{}]", on_one_line(json)).into())
     }
 
     pub(super) fn known_fact(&self, keyword: &str) -> Option<&[u8]> {
@@ -298,6 +298,11 @@ impl Schema {
     }
 }
 
+/// JSON that is written on several lines, each indented.
+pub(super) fn on_one_line(json: &str) -> String {
+    json.lines().map(str::trim_start).collect()
+}
+
 fn reference(name: &str) -> Vec<u8> {
     Object::with_capacity(64).plain("$ref", format_args!("#/components/schemas/{name}")).end()
 }
@@ -316,11 +321,9 @@ mod tests {
             .member("b", text().chars(1..=64).about("a \"name\""))
             .optional("a", integer().range("1", "9").or_null())
             .closed();
-        let json = concat!(
-            r#"{"type":"object","properties":{"b":{"type":"string","minLength":1,"maxLength":64,"#,
-            r#""description":"a \"name\""},"a":{"type":["integer","null"],"minimum":1,"maximum":9}},"#,
-            r#""required":["b"],"additionalProperties":false}"#,
-        );
+        let json = r#"{"type":"object","properties":{"b":{"type":"string","minLength":1,"maxLength":64,
+            "description":"a \"name\""},"a":{"type":["integer","null"],"minimum":1,"maximum":9}},
+            "required":["b"],"additionalProperties":false}"#;
         assert_eq!(written(&schema), json);
     }
 

@@ -126,10 +126,8 @@ mod tests {
     fn only_what_changed_is_there_at_every_depth() {
         differ(
             r#"{"a":1,"fees":{"c2p":{"percent":"1.00","fixed":"0"},"vpos":{"percent":"2"}},"list":[1]}"#,
-            concat!(
-                r#"{"a":1,"fees":{"c2p":{"percent":"1.25","fixed":"0"},"vpos":{"percent":"2"}},"#,
-                r#""list":[1,2],"new":true}"#,
-            ),
+            r#"{"a":1,"fees":{"c2p":{"percent":"1.25","fixed":"0"},"vpos":{"percent":"2"}},
+                "list":[1,2],"new":true}"#,
             r#"{"fees":{"c2p":{"percent":"1.00"}},"list":[1],"new":null}"#,
             r#"{"fees":{"c2p":{"percent":"1.25"}},"list":[1,2],"new":true}"#,
         );
@@ -146,10 +144,10 @@ mod tests {
     #[test]
     fn people_are_masked_wherever_they_stand() {
         assert_eq!(
-            masked(concat!(
-                r#"{"to":[{"phone":"04141234567","holderName":"Ana"}],"documentNumber":"***678","#,
-                r#""phone":null}"#,
-            )),
+            masked(
+                r#"{"to":[{"phone":"04141234567","holderName":"Ana"}],"documentNumber":"***678",
+                "phone":null}"#
+            ),
             r#"{"to":[{"phone":"0414***4567","holderName":"***"}],"documentNumber":"***678","phone":null}"#
         );
     }

@@ -1,9 +1,9 @@
 //! C2P: request, execute and reverse (`docs/contract.md, 5.4, 5.5, 5.10`).
 
+use super::show::CHAPTER;
 use super::show::{of_name, show};
 use super::{bank_number, debtor_at, marketplace, price, settled};
-use crate::answer::{Facts, OfKind, Rendered};
-use crate::chapters;
+use crate::answer::{Facts, Rendered};
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::summary;
@@ -14,6 +14,7 @@ use crate::refusals::problem;
 use crate::respond::Reply;
 use crate::value::Value;
 use crate::writer::Object;
+use domain::entities::OfKind;
 use domain::entities::means::{Debtor, Means};
 use domain::entities::payment::{Payment, Status};
 use domain::index::Space;
@@ -39,23 +40,25 @@ pub fn bank<'a>(banks: &Catalogue) -> impl Kind<'a, BankCode> {
     bank_number(banks, Service::C2p, "must be a bank that offers C2P; see GET /v1/banks")
 }
 
-pub const REQUEST: Endpoint =
-    endpoint(chapters::PAYMENTS, run!(request), || {
-        summary("Request a C2P intent")
-        .about("Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a \
+pub const REQUEST: Endpoint = endpoint(CHAPTER, run!(request), || {
+    summary("Request a C2P intent")
+        .about(
+            "Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a \
             code if it does so (`otpRequested`); otherwise the payer makes the key in the app of the bank. A \
-            newer request under the same `externalRef` takes the place of the pending one.")
+            newer request under the same `externalRef` takes the place of the pending one.",
+        )
         .body("C2pRequest")
-        .example("10 USD from a payer at Banesco", concat!(
-                    r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","#,
-                    r#""debtorBankCode":134,"externalRef":"order-1"}"#,
-                ))
+        .example(
+            "10 USD from a payer at Banesco",
+            r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567",
+            "debtorBankCode":134,"externalRef":"order-1"}"#,
+        )
         .answers(200, "C2pPayment", "The payment that is at its bank or paid under this reference")
         .answers(201, "C2pIntent", "The intent")
         .refuses(409, &["external_ref_conflict", "payment_in_progress"])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-    })
-    .shows(intent);
+})
+.shows(intent);
 
 async fn request(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (price, debtor, external_ref) = read_request(Fields::parse(&cx.body)?, cx.banks)?;
@@ -78,13 +81,12 @@ async fn request(cx: &mut Context<'_>) -> Result<Reply, Problem> {
         is_known: false,
         checkout: None,
     };
-    let known = cx.reserve(Space::Payment, &name).await?;
+    let target = cx.reserve(Space::Payment, &name, EntityId::payment(id)).await?;
+    let known = if let Target::Entity(known) = target { Some(known.id) } else { None };
     new.is_known = known.is_some();
     if cx.caller.livemode() {
         cx.server.send_c2p_code(&mut new, known).await?;
     }
-    let target =
-        known.map_or(Target::New(EntityId::payment(id)), |known| Target::Entity(EntityId::payment(known)));
     cx.server.ask(target, payments::Command::RequestC2p(Box::new(new)).into()).await
 }
 
@@ -95,7 +97,7 @@ pub(super) fn read_request(
     Ok(read!(fields { got details = details(&mut fields, banks); } => details))
 }
 
-pub const EXECUTE: Endpoint = endpoint(chapters::PAYMENTS, run!(execute), || {
+pub const EXECUTE: Endpoint = endpoint(CHAPTER, run!(execute), || {
     summary("Charge a C2P intent")
         .about(
             "Repeats the details of the request and brings the payer's key. The bank is called once: what \
@@ -106,20 +108,16 @@ pub const EXECUTE: Endpoint = endpoint(chapters::PAYMENTS, run!(execute), || {
         .body("C2pCharge")
         .example(
             "the key that the payer typed",
-            concat!(
-                r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"#,
-                r#""debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
-                r#""token":"12345678","externalRef":"order-1"}"#,
-            ),
+            r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,
+                "debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,
+                "token":"12345678","externalRef":"order-1"}"#,
         )
         .example(
             "a marketplace sale",
-            concat!(
-                r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"#,
-                r#""debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
-                r#""token":"12345678","externalRef":"order-1","#,
-                r#""merchantId":"01975a2e-7c00-7000-8000-0000000000aa","applicationFeePercent":12.5}"#,
-            ),
+            r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,
+                "debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,
+                "token":"12345678","externalRef":"order-1",
+                "merchantId":"01975a2e-7c00-7000-8000-0000000000aa","applicationFeePercent":12.5}"#,
         )
         .answers(200, "Payment", "The payment, completed or failed")
         .answers(202, "Payment", "The bank has not answered yet")
@@ -166,7 +164,7 @@ pub(crate) fn token<'a>() -> impl Kind<'a, Token> {
     kind(|value: Value<'a>| value.text_as(Token::parse_c2p), || schema::text().pattern("^[0-9]{6,8}$"))
 }
 
-pub const REVERSE: Endpoint = endpoint(chapters::PAYMENTS, run!(reverse), || {
+pub const REVERSE: Endpoint = endpoint(CHAPTER, run!(reverse), || {
     summary("Reverse a C2P payment")
         .about(
             "Within 24 hours of completion. The fee comes back. The money is taken from the hold of this \

@@ -2,7 +2,7 @@
 //! a page of the gateway's took from its holder (`docs/contract.md, 12.12`).
 //! Number and code go from the body into the order to the bank, and nowhere else.
 
-use crate::chapters;
+use super::show::CHAPTER;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 const HOLDER_NAME_MAX: usize = 100;
 
-pub const CHARGE: Endpoint = endpoint(chapters::PAYMENTS, run!(charge), || {
+pub const CHARGE: Endpoint = endpoint(CHAPTER, run!(charge), || {
     summary("Charge a card")
         .about(
             "Of the card only brand and last four digits are ever stored or logged. After an attempt that \
@@ -36,11 +36,9 @@ pub const CHARGE: Endpoint = endpoint(chapters::PAYMENTS, run!(charge), || {
         .body("CardCharge")
         .example(
             "an approved card of test mode",
-            concat!(
-                r#"{"usdAmount":25.5,"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"#,
-                r#""cvv":"123","holderName":"Ana Perez","holderId":"V12345678"},"#,
-                r#""externalRef":"order-2","description":"camisa"}"#,
-            ),
+            r#"{"usdAmount":25.5,"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,
+                "cvv":"123","holderName":"Ana Perez","holderId":"V12345678"},
+                "externalRef":"order-2","description":"camisa"}"#,
         )
         .answers(201, "Payment", "The new payment, completed or failed")
         .answers(200, "Payment", super::REPEATED)

@@ -1,8 +1,8 @@
 //! POST /v1/payments/debit/otp and /v1/payments/debit: immediate debit with a code of the payer's
 //! bank (`docs/contract.md, 5.7`).
 
+use super::show::CHAPTER;
 use crate::answer::{Facts, Rendered};
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::summary;
@@ -35,7 +35,7 @@ fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Got<(Debtor, Ves)> {
     } => (Debtor { bank, id, phone }, amount))
 }
 
-pub const REQUEST_OTP: Endpoint = endpoint(chapters::PAYMENTS, run!(request_otp), || {
+pub const REQUEST_OTP: Endpoint = endpoint(CHAPTER, run!(request_otp), || {
     summary("Have the payer's bank send a debit code")
         .body("DebitOtpRequest")
         .example(
@@ -64,15 +64,13 @@ pub(super) fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<
     Ok(read!(fields { got details = details(&mut fields, banks); } => details))
 }
 
-pub const CHARGE: Endpoint = endpoint(chapters::PAYMENTS, run!(charge), || {
+pub const CHARGE: Endpoint = endpoint(CHAPTER, run!(charge), || {
     summary("Debit an account with the payer's code")
         .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt \
             that failed the same `externalRef` takes another code.")
         .body("DebitCharge")
-        .example("500 VES", concat!(
-                r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678","#,
-                r#""nombre":"Ana Perez","otp":"12345678","concepto":"factura 81","externalRef":"order-3"}"#,
-            ))
+        .example("500 VES", r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678",
+            "nombre":"Ana Perez","otp":"12345678","concepto":"factura 81","externalRef":"order-3"}"#)
         .answers(201, "Payment", "The new payment, completed or failed")
         .answers(200, "Payment", super::REPEATED)
         .answers(202, "Payment", "The bank has not answered yet")

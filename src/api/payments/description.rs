@@ -1,96 +1,67 @@
 //! Collections in bolívares, as the description tells of them.
 
+use super::show::CHAPTER;
 use super::{c2p, cards, debits, methods, show, transfers};
-use crate::chapters;
 use crate::fields::body;
-use crate::openapi::document::Chapter;
+use crate::openapi::document::{Chapter, schemas};
 use crate::openapi::schema::{Schema, boolean, integer, object, text};
 use crate::openapi::values::{items, page, uuid, ves};
 use domain::resources::banks::Catalogue;
 use domain::values::ids::Id;
 
 pub fn chapter() -> Chapter {
+    let banks = Catalogue::embedded();
+    let id = Id::from_bytes([0; 16]);
     Chapter {
-        tag: chapters::PAYMENTS,
+        tag: CHAPTER,
         about: "Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, \
             immediate debit, and transfers that the payer made by Pago Móvil. What is collected is held for \
             24 hours, then available.",
-        schemas: schemas(),
+        schemas: schemas! {
+            "C2pRequest" = body(|fields| c2p::read_request(fields, &banks));
+            "C2pCharge" = body(|fields| c2p::read_execution(fields, &banks, &|_| [0; 16]));
+            "C2pIntent" = c2p::intent_schema(),
+                example r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","otpRequested":false,
+                "status":"PENDING","usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,
+                "expiresAt":"2026-11-21T02:28:00.000Z","externalRef":"order-1","livemode":false}"#;
+            "C2pPayment" = c2p_payment();
+            "CardCharge" = body(|fields| cards::read_charge(fields, &|_| None));
+            "Card" = body(cards::read_card);
+            "CardToken" = body(|fields| cards::read_token(fields, &|_| None));
+            "DebitOtpRequest" = body(|fields| debits::read_request(fields, &banks));
+            "DebitOtp" = debits::otp_schema(),
+                example r#"{"requested":true,"operationId":"01975a2e-7c00-7000-8000-000000000001",
+                "expiresAt":"2026-11-21T02:18:00.000Z","failureCode":null,"livemode":false}"#;
+            "DebitCharge" = body(|fields| debits::read_charge(fields, &banks, id, &|_| [0; 16]));
+            "PagoMovilAccount" = transfers::account_schema(), example r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#;
+            "PagoMovilVerification" = body(|fields| transfers::read(fields, &banks));
+            "Payment" = payment();
+            "PaymentChargeback" = show::chargeback_schema();
+            "PaymentPage" = page("Payment");
+            "Operation" = super::operations::schema(),
+                example r#"{"operationId":"01975a2e-7c00-7000-8000-000000000001","kind":"charge",
+                "status":"completed","code":null,"reference":"903144721","contradicted":false,
+                "paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,
+                "createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:13:04.120Z"}"#;
+            "CollectionMethod" = methods::schema(), example r#"{"method":"C2P","enabled":true,"currency":"VES","reason":null}"#;
+            "CollectionMethodList" = items("CollectionMethod");
+        },
         ..Chapter::default()
     }
 }
 
-fn schemas() -> Vec<(&'static str, Schema)> {
-    let banks = Catalogue::embedded();
-    let id = Id::from_bytes([0; 16]);
-    vec![
-        ("C2pRequest", body(|fields| c2p::read_request(fields, &banks))),
-        ("C2pCharge", body(|fields| c2p::read_execution(fields, &banks, &|_| [0; 16]))),
-        (
-            "C2pIntent",
-            c2p::intent_schema().example(concat!(
-                r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","otpRequested":false,"#,
-                r#""status":"PENDING","usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"#,
-                r#""expiresAt":"2026-11-21T02:28:00.000Z","externalRef":"order-1","livemode":false}"#,
-            )),
-        ),
-        ("C2pPayment", c2p_payment()),
-        ("CardCharge", body(|fields| cards::read_charge(fields, &|_| None))),
-        ("Card", body(cards::read_card)),
-        ("CardToken", body(|fields| cards::read_token(fields, &|_| None))),
-        ("DebitOtpRequest", body(|fields| debits::read_request(fields, &banks))),
-        (
-            "DebitOtp",
-            debits::otp_schema().example(concat!(
-                r#"{"requested":true,"operationId":"01975a2e-7c00-7000-8000-000000000001","#,
-                r#""expiresAt":"2026-11-21T02:18:00.000Z","failureCode":null,"livemode":false}"#,
-            )),
-        ),
-        ("DebitCharge", body(|fields| debits::read_charge(fields, &banks, id, &|_| [0; 16]))),
-        (
-            "PagoMovilAccount",
-            transfers::account_schema()
-                .example(r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#),
-        ),
-        ("PagoMovilVerification", body(|fields| transfers::read(fields, &banks))),
-        ("Payment", payment()),
-        ("PaymentChargeback", payment_chargeback()),
-        ("PaymentPage", page("Payment")),
-        (
-            "Operation",
-            super::operations::schema().example(concat!(
-                r#"{"operationId":"01975a2e-7c00-7000-8000-000000000001","kind":"charge","#,
-                r#""status":"completed","code":null,"reference":"903144721","contradicted":false,"#,
-                r#""paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"#,
-                r#""createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:13:04.120Z"}"#,
-            )),
-        ),
-        (
-            "CollectionMethod",
-            methods::schema().example(r#"{"method":"C2P","enabled":true,"currency":"VES","reason":null}"#),
-        ),
-        ("CollectionMethodList", items("CollectionMethod")),
-    ]
-}
-
-pub fn payment_chargeback() -> Schema {
-    show::chargeback_schema()
-}
-
-const PAYMENT: &str = concat!(
-    r#"{"id":"01975a2e-7c00-7000-8000-000000000000","#,
-    r#""paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","#,
-    r#""externalRef":"order-1","attempt":1,"status":"COMPLETED","method":"C2P","failureCode":null,"#,
-    r#""cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,"#,
-    r#""netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,"#,
-    r#""sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678","#,
-    r#""debtorCellPhone":"0414***4567","cardLast4":null,"cardBrand":null,"#,
-    r#""bankReference":"903144721","operationId":null,"description":null,"checkoutSessionId":null,"#,
-    r#""reference":null,"checkoutSession":null,"reversedAt":null,"reversalRef":null,"#,
-    r#""reversalType":null,"chargebacks":[],"livemode":false,"#,
-    r#""createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:28:00.000Z","#,
-    r#""completedAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#,
-);
+const PAYMENT: &str = r#"{"id":"01975a2e-7c00-7000-8000-000000000000",
+    "paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment",
+    "externalRef":"order-1","attempt":1,"status":"COMPLETED","method":"C2P","failureCode":null,
+    "cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,
+    "netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,
+    "sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678",
+    "debtorCellPhone":"0414***4567","cardLast4":null,"cardBrand":null,
+    "bankReference":"903144721","operationId":null,"description":null,"checkoutSessionId":null,
+    "reference":null,"checkoutSession":null,"reversedAt":null,"reversalRef":null,
+    "reversalType":null,"chargebacks":[],"livemode":false,
+    "createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:28:00.000Z",
+    "completedAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#;
 
 /// A payment of any kind.
 pub fn payment() -> Schema {

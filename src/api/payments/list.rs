@@ -1,14 +1,13 @@
 //! Lists of payments in whatever they were collected: `GET /v1/payments` and its twin for operators.
 
 use super::attempts;
+use super::show::CHAPTER;
 use super::show::{bank_reference, show_entity};
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Got, Invalid, Kind as _, gather};
-use crate::lists::{self, Keep, List, Span};
+use crate::fields::{Got, Kind as _, gather};
+use crate::lists::{Keep, List, Span};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
-use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
@@ -21,8 +20,8 @@ use domain::values::ids::{EntityId, Id, Kind};
 
 const REFERENCE_MAX: usize = 128;
 
-pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {
-    summary("List payments").list(asked).answers(200, "PaymentPage", "Newest first")
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
+    summary("List payments").filters(filters).answers(200, "PaymentPage", "Newest first")
 });
 
 pub struct Filters {
@@ -122,12 +121,8 @@ impl Listed<'_> {
     }
 }
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {
-    lists::asked(query, list, filters)
-}
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (filters, page) = cx.listed("payments", asked)?;
+    let (filters, page) = cx.listed("payments", filters)?;
     let (name, list) = (filters.external_ref.clone(), filters.list());
     cx.read_long(move |records| match &name {
         // Only payments of the first kind have an externalRef.

@@ -1,7 +1,7 @@
 //! GET /v1/payment-methods: the methods by which the account can collect bolívares now
 //! (`docs/contract.md, 5.14`).
 
-use crate::chapters;
+use super::show::CHAPTER;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::openapi::operation::summary;
 use crate::openapi::schema;
@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::respond::Reply;
 use domain::entities::means::{Method, Offer};
 
-pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
     summary("List the ways in which the account can collect").answers(
         200,
         "CollectionMethodList",

@@ -31,7 +31,7 @@ use domain::values::money::{Rate, Usd, Ves};
 use domain::values::venezuela::BankCode;
 use rust_decimal::Decimal;
 
-pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "payment_in_progress", "merchant_inactive"];
+pub(crate) static CREATES: [&str; 3] = ["external_ref_conflict", "payment_in_progress", "merchant_inactive"];
 
 /// What is answered to a call that makes no attempt.
 pub(super) const REPEATED: &str = "The newest payment under this reference, of which the call is a repeat";
@@ -168,7 +168,7 @@ pub fn settled(facts: &Facts<'_>) -> Option<Rendered> {
 /// The answer to a charge without an intent, or to a repeat of one (`docs/contract.md, 1.10`).
 fn charged(facts: &Facts<'_>) -> Option<Rendered> {
     let payment: &Payment = facts.the()?;
-    let status = match (facts.is_new(), payment.phase.is_deciding()) {
+    let status = match (facts.record.is_some(), payment.phase.is_deciding()) {
         (false, _) => 200,
         (true, false) => 201,
         (true, true) => 202,

@@ -1,7 +1,7 @@
 //! GET /v1/payments/operations/:id: the outcome of an operation with a bank. The id of an operation
 //! leads to its payment or payout.
 
-use crate::chapters;
+use super::show::CHAPTER;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::openapi::operation::summary;
 use crate::problem::Problem;
@@ -22,7 +22,7 @@ const KINDS: [&str; 8] =
 const CONTRADICTED: &str = "The bank said both that it was done and that it was not. No money moved by the \
     second word; the operator clears it up with the bank.";
 
-pub const OPERATION: Endpoint = endpoint(chapters::PAYMENTS, run!(operation), || {
+pub const OPERATION: Endpoint = endpoint(CHAPTER, run!(operation), || {
     summary("Read an operation with a bank")
         .about(
             "What became of a call to a bank: the `operationId` of a payment, a payout or a debit code \
@@ -90,23 +90,25 @@ shown! {
     }
 }
 
+/// What the status of a payment says of its charge.
+const fn outcome(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "pending",
+        Status::Completed | Status::Reversed => "completed",
+        Status::Failed | Status::Canceled => "failed",
+    }
+}
+
 fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
     match n {
-        payment::CHARGE if was_charged(payment) => {
-            let status = match payment.status {
-                Status::Pending => "pending",
-                Status::Completed | Status::Reversed => "completed",
-                Status::Failed | Status::Canceled => "failed",
-            };
-            Some(Operation {
-                kind: payment.means.operation_name(),
-                status,
-                code: payment.failure_code.as_deref(),
-                reference: shown(&payment.bank_reference),
-                contradicted: payment.contradicted() == Some(payment::CHARGE),
-                updated_at: updated(payment.order.of(n), payment.completed_at, payment.created_at),
-            })
-        }
+        payment::CHARGE if was_charged(payment) => Some(Operation {
+            kind: payment.means.operation_name(),
+            status: outcome(payment.status),
+            code: payment.failure_code.as_deref(),
+            reference: shown(&payment.bank_reference),
+            contradicted: payment.contradicted() == Some(payment::CHARGE),
+            updated_at: updated(payment.order.of(n), payment.completed_at, payment.created_at),
+        }),
         // A payment that was charged back whole may have had none.
         n if n == payment.reversal() && payment.reversals > 0 => Some(Operation {
             kind: "reversal",
@@ -176,14 +178,9 @@ fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
 
 fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
     if n == cop_payment::COLLECT {
-        let status = match payment.status {
-            Status::Pending => "pending",
-            Status::Completed | Status::Reversed => "completed",
-            Status::Failed | Status::Canceled => "failed",
-        };
         return Some(Operation {
             kind: "collection",
-            status,
+            status: outcome(payment.status),
             code: payment.failure_code(),
             reference: shown(&payment.processor_reference),
             contradicted: payment.contradicted() == Some(n),

@@ -1,7 +1,7 @@
 //! The call for a receipt (`docs/contract.md, 20.6`). What it says is written in `src/receipts/`.
 
+use super::show::CHAPTER;
 use super::show::of_name;
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Invalid, Kind as _, read};
 use crate::openapi::kinds;
@@ -19,7 +19,7 @@ pub const FORMS: [&str; 2] = [PAGE, PDF];
 pub const PAGE: &str = "text/html";
 pub const PDF: &str = "application/pdf";
 
-pub const READ: Endpoint = endpoint(chapters::PAYMENTS, run!(read), || {
+pub const READ: Endpoint = endpoint(CHAPTER, run!(read), || {
     summary("The receipt of a payment")
         .about(
             "For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop \

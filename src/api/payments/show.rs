@@ -1,6 +1,5 @@
 //! One payment, of whatever kind: how it is found, read and shown.
 
-use crate::chapters;
 use crate::cop_payments;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::openapi::operation::summary;
@@ -19,6 +18,8 @@ use domain::values::card::Brand;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usdt;
 
+pub(crate) const CHAPTER: &str = "Payments";
+
 const BRANDS: [Brand; 9] = [
     Brand::Visa,
     Brand::Mastercard,
@@ -31,16 +32,15 @@ const BRANDS: [Brand; 9] = [
     Brand::Unknown,
 ];
 
-pub const READ: Endpoint = endpoint(chapters::PAYMENTS, run!(read), || {
-    summary("Read a payment").answers(200, "Payment", "The payment")
-});
+pub const READ: Endpoint =
+    endpoint(CHAPTER, run!(read), || summary("Read a payment").answers(200, "Payment", "The payment"));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     cx.read(move |records| read_any(records, of_name(records, id)?))
 }
 
-pub const READ_BY_REF: Endpoint = endpoint(chapters::PAYMENTS, run!(read_by_ref), || {
+pub const READ_BY_REF: Endpoint = endpoint(CHAPTER, run!(read_by_ref), || {
     summary("Read the newest payment under a reference").answers(200, "Payment", "The newest attempt")
 });
 

@@ -1,7 +1,7 @@
 //! POST /v1/payments/pago-movil/verify: looks for a transfer that the payer made, and lets it pay
 //! once (`docs/contract.md, 5.8`).
 
-use crate::chapters;
+use super::show::CHAPTER;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
@@ -17,7 +17,7 @@ use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::values::text::ExternalRef;
 
-pub const VERIFY: Endpoint = endpoint(chapters::PAYMENTS, run!(verify), || {
+pub const VERIFY: Endpoint = endpoint(CHAPTER, run!(verify), || {
     summary("Verify a Pago Móvil transfer")
         .about(
             "Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays \
@@ -26,10 +26,8 @@ pub const VERIFY: Endpoint = endpoint(chapters::PAYMENTS, run!(verify), || {
         .body("PagoMovilVerification")
         .example(
             "a transfer of today",
-            concat!(
-                r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134","#,
-                r#""date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#,
-            ),
+            r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134",
+                "date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#,
         )
         .answers(201, "Payment", "The new payment: completed, or failed with `reference_not_found`")
         .answers(200, "Payment", super::REPEATED)
@@ -42,7 +40,7 @@ pub const VERIFY: Endpoint = endpoint(chapters::PAYMENTS, run!(verify), || {
 })
 .shows(super::charged);
 
-pub const ACCOUNT: Endpoint = endpoint(chapters::PAYMENTS, run!(account), || {
+pub const ACCOUNT: Endpoint = endpoint(CHAPTER, run!(account), || {
     summary("Read the account that buyers send a Pago Móvil to")
         .about("The setting `shop.pagoMovil`, which an operator makes.")
         .answers(200, "PagoMovilAccount", "The account; all members are null where none is set")

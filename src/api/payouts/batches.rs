@@ -1,8 +1,8 @@
 //! Batches of payouts, of credits to phones, of credits to accounts: reading them item by item, and
 //! showing the outcome of each (`docs/contract.md, 7.9, 7.10`).
 
+use super::CHAPTER;
 use crate::answer::{Facts, Rendered};
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Invalid, kind, read};
 use crate::openapi::operation::{Operation, summary};
@@ -42,42 +42,36 @@ fn pays_many(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured"])
 }
 
-pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Merchant { alone: false }), || {
+pub const CREATE: Endpoint = endpoint(CHAPTER, run!(pay, Form::Merchant { alone: false }), || {
     pays_many(summary("Pay many merchants")).body("MerchantPayoutBatch").example(
         "two merchants",
-        concat!(
-            r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","#,
-            r#""monto":"100.00","concepto":"liquidacion","#,
-            r#""externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab","#,
-            r#""monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#,
-        ),
+        r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa",
+            "monto":"100.00","concepto":"liquidacion",
+            "externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab",
+            "monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#,
     )
 })
 .shows(created);
 
-pub const DISBURSE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Credit), || {
+pub const DISBURSE: Endpoint = endpoint(CHAPTER, run!(pay, Form::Credit), || {
     pays_many(summary("Pay many phones")).body("PhoneCreditBatch").example(
         "one phone",
-        concat!(
-            r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","#,
-            r#""cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#,
-        ),
+        r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567",
+            "cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#,
     )
 })
 .shows(created);
 
-pub const PAY_ACCOUNTS: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Account), || {
+pub const PAY_ACCOUNTS: Endpoint = endpoint(CHAPTER, run!(pay, Form::Account), || {
     pays_many(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
         "one account",
-        concat!(
-            r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001681234567890","cedula":"V12345678","#,
-            r#""nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#,
-        ),
+        r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001681234567890","cedula":"V12345678",
+            "nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#,
     )
 })
 .shows(created);
 
-pub const SHOW_ONE: Endpoint = endpoint(chapters::PAYOUTS, run!(show_one), || {
+pub const SHOW_ONE: Endpoint = endpoint(CHAPTER, run!(show_one), || {
     summary("Read a batch").answers(200, "PayoutBatch", "Its items as they are now")
 });
 

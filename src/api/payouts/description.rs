@@ -1,7 +1,7 @@
 //! Payouts in bolívares, as the description tells of them.
 
+use super::CHAPTER;
 use super::{Form, batches, own_account, read_new, verification};
-use crate::chapters;
 use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, any_of, list, named, object};
@@ -10,17 +10,6 @@ use domain::resources::banks::Catalogue;
 use domain::values::ids::Id;
 
 pub fn chapter() -> Chapter {
-    Chapter {
-        tag: chapters::PAYOUTS,
-        about: "Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single \
-            or up to 1,000 at once. The debit is durable before the bank is called; if a payout fails, the \
-            money returns to the balance. The same `externalRef` with the same payload never pays twice.",
-        schemas: schemas(),
-        ..Chapter::default()
-    }
-}
-
-fn schemas() -> Vec<(&'static str, Schema)> {
     let banks = Catalogue::embedded();
     let of = |form: Form| {
         let id = Id::from_bytes([0; 16]);
@@ -28,7 +17,12 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     };
     let batch_of = |form: Form| body(|fields| batches::read(fields, form, drop));
     let (merchant, item) = (Form::Merchant { alone: true }, Form::Merchant { alone: false });
-    vec![
+    Chapter {
+        tag: CHAPTER,
+        about: "Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single \
+            or up to 1,000 at once. The debit is durable before the bank is called; if a payout fails, the \
+            money returns to the balance. The same `externalRef` with the same payload never pays twice.",
+        schemas: vec![
         of(merchant),
         of(item),
         ("MerchantPayoutBatch", batch_of(item)),
@@ -41,13 +35,11 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("Payout", payout()),
         (
             "RefusedItem",
-            batches::refused_schema().example(concat!(
-                r#"{"payoutId":null,"status":"failed","reference":null,"failureCode":"insufficient_balance","#,
-                r#""externalRef":"batch-1-b","merchantId":"01975a2e-7c00-7000-8000-0000000000ab","#,
-                r#""payoutMethodId":null,"merchantName":null,"monto":"55.10","concepto":"liquidacion","#,
-                r#""bankCode":null,"destination":null,"operationId":null,"createdAt":null,"settledAt":null,"#,
-                r#""error":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when"}"#,
-            )),
+            batches::refused_schema().example(r#"{"payoutId":null,"status":"failed","reference":null,"failureCode":"insufficient_balance",
+                "externalRef":"batch-1-b","merchantId":"01975a2e-7c00-7000-8000-0000000000ab",
+                "payoutMethodId":null,"merchantName":null,"monto":"55.10","concepto":"liquidacion",
+                "bankCode":null,"destination":null,"operationId":null,"createdAt":null,"settledAt":null,
+                "error":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when"}"#),
         ),
         (
             "PayoutBatch",
@@ -57,30 +49,26 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("NewPayoutAccount", body(|fields| own_account::read_phone(fields, &banks))),
         (
             "PayoutAccount",
-            account().example(concat!(
-                    r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567","#,
-                    r#""identification":"J123456789","status":"verified","livemode":false,"#,
-                    r#""createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z","#,
-                    r#""verifiedAt":"2026-11-21T02:15:00.000Z"}"#,
-                )),
+            own_account::schema().example(r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567",
+                "identification":"J123456789","status":"verified","livemode":false,
+                "createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z",
+                "verifiedAt":"2026-11-21T02:15:00.000Z"}"#),
         ),
         ("SeenAmounts", body(verification::read_seen)),
-    ]
-}
-
-pub fn account() -> Schema {
-    own_account::schema()
+    ],
+        ..Chapter::default()
+    }
 }
 
 pub fn payout() -> Schema {
-    super::schema().example(concat!(
-        r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant","#,
-        r#""status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1","#,
-        r#""batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","#,
-        r#""payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","merchantName":"Bodega La Esquina","#,
-        r#""paymentId":null,"monto":"100.00","feeVes":"0.00","concepto":"liquidacion","#,
-        r#""bankCode":"0134","destination":"…4321","fromMerchantBalance":false,"operationId":null,"#,
-        r#""livemode":false,"createdAt":"2026-11-22T02:14:00.000Z","#,
-        r#""settledAt":"2026-11-22T02:14:00.310Z"}"#,
-    ))
+    super::schema().example(
+        r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant",
+        "status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1",
+        "batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa",
+        "payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","merchantName":"Bodega La Esquina",
+        "paymentId":null,"monto":"100.00","feeVes":"0.00","concepto":"liquidacion",
+        "bankCode":"0134","destination":"…4321","fromMerchantBalance":false,"operationId":null,
+        "livemode":false,"createdAt":"2026-11-22T02:14:00.000Z",
+        "settledAt":"2026-11-22T02:14:00.310Z"}"#,
+    )
 }

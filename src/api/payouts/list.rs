@@ -1,25 +1,24 @@
 //! Lists of payouts: `GET /v1/payouts` and its twin for operators.
 
+use super::CHAPTER;
 use super::show;
-use crate::answer::OfKind;
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Got, Invalid, Kind as _, gather};
-use crate::lists::{self, Keep, List, Span};
+use crate::fields::{Got, Kind as _, gather};
+use crate::lists::{Keep, List, Span};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
-use crate::page::{ListOf, Page, page_json};
+use crate::page::page_json;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
 use crate::respond::Reply;
-use domain::entities::Entity;
 use domain::entities::payout::{Payout, PayoutKind, Status};
+use domain::entities::{Entity, OfKind};
 use domain::index::Space;
 use domain::values::ids::{EntityId, Id, Kind};
 
-pub const LIST: Endpoint = endpoint(chapters::PAYOUTS, run!(list), || {
-    summary("List payouts").list(asked).answers(200, "PayoutPage", "Newest first")
+pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
+    summary("List payouts").filters(filters).answers(200, "PayoutPage", "Newest first")
 });
 
 pub struct Filters {
@@ -66,12 +65,8 @@ pub fn named(records: &dyn Records, name: &str) -> Result<Vec<EntityId>, Stopped
     Ok(records.named(Space::Payout, name)?.map(EntityId::payout).into_iter().collect())
 }
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {
-    lists::asked(query, list, filters)
-}
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (filters, page) = cx.listed("payouts", asked)?;
+    let (filters, page) = cx.listed("payouts", filters)?;
     let name = filters.external_ref.clone();
     let list = filters.list();
     match name {
@@ -81,6 +76,6 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
             let found = named.map(|id| records.entity(EntityId::payout(id))).transpose()?.flatten();
             Ok(page_json(found.filter(|payout| list.has(payout)).as_deref().and_then(show_entity), None))
         }),
-        None => cx.read_long(move |records| list.page(records, &page, &show_entity)).await,
+        None => cx.list(list, page, show_entity).await,
     }
 }

@@ -10,7 +10,6 @@ pub mod own_account;
 pub mod verification;
 
 use crate::answer::{Facts, Rendered};
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
 use crate::openapi::operation::{Operation, summary};
@@ -27,6 +26,8 @@ use domain::trace::shown;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::venezuela::{AccountNumber, BankCode};
+
+pub(crate) const CHAPTER: &str = "Payouts";
 
 pub const CONCEPT_MAX: usize = 140;
 const HOLDER_MAX: usize = 120;
@@ -121,8 +122,8 @@ async fn pay(cx: &mut Context<'_>, form: Form) -> Result<Reply, Problem> {
     if let Receiver::Change { payment: Some(payment), .. } = new.receiver {
         cx.find(|records| Ok(records.entity(EntityId::payment(payment))?.ok_or_else(Problem::not_found)?))?;
     }
-    let id = EntityId::payout(new.id);
-    cx.create(Space::Payout, &name, id, Box::new(new)).await
+    let target = cx.reserve(Space::Payout, &name, EntityId::payout(new.id)).await?;
+    cx.server.ask(target, Box::new(new).into()).await
 }
 
 /// A new payout in each of its outcomes.
@@ -136,7 +137,7 @@ fn pays(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured"])
 }
 
-pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Merchant { alone: true }), || {
+pub const CREATE: Endpoint = endpoint(CHAPTER, run!(pay, Form::Merchant { alone: true }), || {
     pays(summary("Pay a merchant"))
         .about(
             "To the payout method that is named, or to the default one; it must be verified and the \
@@ -145,10 +146,8 @@ pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Merchan
         .body("MerchantPayout")
         .example(
             "100 VES to a merchant",
-            concat!(
-                r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","#,
-                r#""concepto":"liquidacion","externalRef":"payout-1"}"#,
-            ),
+            r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00",
+                "concepto":"liquidacion","externalRef":"payout-1"}"#,
         )
         .refuses(400, &["payout_method_not_verified"])
         .refuses(404, &["not_found"])
@@ -156,43 +155,37 @@ pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Merchan
 })
 .shows(created);
 
-pub const CREDIT: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Credit), || {
+pub const CREDIT: Endpoint = endpoint(CHAPTER, run!(pay, Form::Credit), || {
     pays(summary("Pay a phone")).body("PhoneCredit").example(
         "50 VES",
-        concat!(
-            r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","#,
-            r#""concepto":"premio","externalRef":"credit-1"}"#,
-        ),
+        r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00",
+            "concepto":"premio","externalRef":"credit-1"}"#,
     )
 })
 .shows(created);
 
-pub const CREDIT_ACCOUNT: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Account), || {
+pub const CREDIT_ACCOUNT: Endpoint = endpoint(CHAPTER, run!(pay, Form::Account), || {
     pays(summary("Pay a bank account")).body("AccountCredit").example(
         "50 VES",
-        concat!(
-            r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez","#,
-            r#""monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
-        ),
+        r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez",
+            "monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
     )
 })
 .shows(created);
 
-pub const CHANGE: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Change), || {
+pub const CHANGE: Endpoint = endpoint(CHAPTER, run!(pay, Form::Change), || {
     pays(summary("Give change to a customer"))
         .body("Change")
         .example(
             "3.50 VES",
-            concat!(
-                r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50","#,
-                r#""concepto":"vuelto","externalRef":"change-1"}"#,
-            ),
+            r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50",
+                "concepto":"vuelto","externalRef":"change-1"}"#,
         )
         .refuses(404, &["not_found"])
 })
 .shows(created);
 
-pub const INSTANT: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Own), || {
+pub const INSTANT: Endpoint = endpoint(CHAPTER, run!(pay, Form::Own), || {
     pays(summary("Withdraw to your own account"))
         .body("InstantPayout")
         .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
@@ -200,20 +193,19 @@ pub const INSTANT: Endpoint = endpoint(chapters::PAYOUTS, run!(pay, Form::Own), 
 })
 .shows(created);
 
-pub const READ: Endpoint =
-    endpoint(chapters::PAYOUTS, run!(|cx| cx.one(EntityId::payout(cx.id("id")?), show)), || {
-        summary("Read a payout").answers(200, "Payout", "The payout")
-    });
+pub const READ: Endpoint = endpoint(CHAPTER, run!(|cx| cx.one(EntityId::payout(cx.id("id")?), show)), || {
+    summary("Read a payout").answers(200, "Payout", "The payout")
+});
 
 pub const READ_BY_REF: Endpoint =
-    endpoint(chapters::PAYOUTS, run!(|cx| cx.named(Space::Payout, &cx.external_ref()?, show)), || {
+    endpoint(CHAPTER, run!(|cx| cx.named(Space::Payout, &cx.external_ref()?, show)), || {
         summary("Read a payout by your reference").answers(200, "Payout", "The payout")
     });
 
 /// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).
 pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
     let payout: &Payout = facts.the()?;
-    let status = match (facts.is_new(), payout.status) {
+    let status = match (facts.record.is_some(), payout.status) {
         (false, _) => 200,
         (true, Status::Pending) => 202,
         (true, Status::Completed | Status::Failed) => 201,
@@ -222,40 +214,40 @@ pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
 }
 
 shown! {
-    pub fn show(payout: &Payout), schema, 896 {
+    pub fn show(payout: &Payout), schema, 896 [
+        let destination = match &payout.destination {
+            Destination::Phone { phone, .. } => format!("…{:04}", phone.last_four()),
+            Destination::Account { account, .. } => account.masked().to_string(),
+        };
+    ] {
         plain "payoutId" = payout.id, values::uuid();
         constant "object" = "payout";
         plain "kind" = payout.kind.name(), schema::one_of(PayoutKind::ALL.map(PayoutKind::name));
         plain "status" = payout.status.name(), schema::one_of(Status::ALL.map(Status::name));
         // A reference that contradicts the outcome is shown on the operation alone.
-        maybe text "reference" = shown(&payout.reference).filter(|_| payout.status == Status::Completed),
+        maybe text "reference" = if payout.status == Status::Completed { shown(&payout.reference) } else { None },
             schema::text().about("The bank's reference; null while pending.");
-        maybe text "failureCode" = payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed),
+        maybe text "failureCode" = if payout.status == Status::Failed { payout.failure_code.as_deref() } else { None },
             schema::text().about("The bank's code, when it failed.");
         text "externalRef" = &*payout.external_ref, values::shown_ref();
         maybe plain "batchId" = payout.batch, values::uuid();
         maybe plain "merchantId" = payout.merchant, values::uuid();
         maybe plain "payoutMethodId" = payout.method, values::uuid();
-        maybe text "merchantName" = payout.merchant_name.as_ref().filter(|name| !name.is_empty()), schema::text();
+        maybe text "merchantName" = match &payout.merchant_name {
+                Some(name) if !name.is_empty() => Some(name),
+                _ => None,
+            }, schema::text();
         maybe plain "paymentId" = payout.payment, values::uuid().about("Of change: the payment.");
         plain "monto" = payout.amount, values::ves();
         plain "feeVes" = payout.fee, values::ves();
         text "concepto" = &payout.concept, schema::text();
         plain "bankCode" = payout.destination.bank(), values::bank_code();
-        plain "destination" = destination(payout), schema::text().about("Masked: an ellipsis and the last four digits.");
+        plain "destination" = destination, schema::text().about("Masked: an ellipsis and the last four digits.");
         boolean "fromMerchantBalance" = payout.from_merchant_balance, schema::boolean();
         maybe plain "operationId" = payout.operation(),
             values::uuid().about("While the bank is being asked; see `GET /v1/payments/operations/{id}`.");
         boolean "livemode" = payout.livemode, values::livemode();
         plain "createdAt" = payout.created_at, values::instant();
         maybe plain "settledAt" = payout.settled_at, values::instant();
-    }
-}
-
-/// The recipient's phone or account, masked.
-fn destination(payout: &Payout) -> String {
-    match &payout.destination {
-        Destination::Phone { phone, .. } => format!("…{:04}", phone.last_four()),
-        Destination::Account { account, .. } => account.masked().to_string(),
     }
 }

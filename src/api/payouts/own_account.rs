@@ -1,8 +1,8 @@
 //! The tenant's own payout account: setting, proving and showing it, and paying to it
 //! (`docs/contract.md, 7.11`). It is the tenant's own and shown unmasked.
 
+use super::CHAPTER;
 use crate::answer::{Facts, Rendered};
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Invalid, read};
 use crate::openapi::operation::summary;
@@ -16,7 +16,7 @@ use domain::resources::banks::Catalogue;
 use domain::resources::own_account;
 use domain::values::ids::EntityId;
 
-pub const SET: Endpoint = endpoint(chapters::PAYOUTS, run!(set), || {
+pub const SET: Endpoint = endpoint(CHAPTER, run!(set), || {
     summary("Set your own payout account")
         .about("A change undoes its verification.")
         .body("NewPayoutAccount")
@@ -42,14 +42,13 @@ pub(super) fn read_phone(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Ow
     } => OwnPhone { bank, phone, identification }))
 }
 
-pub const READ: Endpoint =
-    endpoint(chapters::PAYOUTS, run!(|cx| cx.one(EntityId::OWN_ACCOUNT, show)), || {
-        summary("Read your own payout account")
-            .answers(200, "PayoutAccount", "The account")
-            .refuses(404, &["not_found"])
-    });
+pub const READ: Endpoint = endpoint(CHAPTER, run!(|cx| cx.one(EntityId::OWN_ACCOUNT, show)), || {
+    summary("Read your own payout account")
+        .answers(200, "PayoutAccount", "The account")
+        .refuses(404, &["not_found"])
+});
 
-pub const START_VERIFICATION: Endpoint = endpoint(chapters::PAYOUTS, run!(start_verification), || {
+pub const START_VERIFICATION: Endpoint = endpoint(CHAPTER, run!(start_verification), || {
     summary("Send the two micro-deposits to your own account")
         .answers_with(
             202,
@@ -71,7 +70,7 @@ async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     verification::start(cx, EntityId::OWN_ACCOUNT, None).await
 }
 
-pub const VERIFY: Endpoint = endpoint(chapters::PAYOUTS, run!(verify), || {
+pub const VERIFY: Endpoint = endpoint(CHAPTER, run!(verify), || {
     summary("Verify your own account by the amounts of the micro-deposits")
         .body("SeenAmounts")
         .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)

@@ -1,7 +1,6 @@
 //! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
 
-use crate::answer::{Facts, OfKind, Rendered};
-use crate::chapters;
+use crate::answer::{Facts, Rendered};
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
@@ -12,11 +11,13 @@ use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::value::Value;
 use crate::web_address::clearable;
-use domain::entities::Entity;
 use domain::entities::product::{Link, LinkStatus, Product, product_of};
+use domain::entities::{Entity, OfKind};
 use domain::resources::products;
 use domain::resources::products::{LinkChange, NewLink, QUANTITY_MAX, slug};
 use domain::values::ids::{EntityId, Id};
+
+pub(crate) const CHAPTER: &str = "Products and links";
 
 /// Slugs that are tried when the one made from the name is taken.
 const SUFFIXED: usize = 3;
@@ -35,7 +36,7 @@ pub(crate) fn quantity<'a>() -> impl Kind<'a, u16> {
     kind(read, || schema::integer().range("1", &QUANTITY_MAX.to_string()))
 }
 
-pub const CREATE: Endpoint = endpoint(chapters::PRODUCTS, run!(create), || {
+pub const CREATE: Endpoint = endpoint(CHAPTER, run!(create), || {
     summary("Create a payment link")
         .about(
             "The slug is made from the product's name when none is sent. With `merchantId` the sale is a \
@@ -81,13 +82,12 @@ pub fn slugs(product: &Entity, given: Option<String>, fresh: &[Id]) -> Vec<Strin
 }
 
 pub const LIST: Endpoint =
-    endpoint(chapters::PRODUCTS, run!(|cx| cx.one(EntityId::product(cx.id("id")?), show_all)), || {
+    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::product(cx.id("id")?), show_all)), || {
         summary("List a product's links").answers(200, "PaymentLinkList", "Newest first")
     });
 
-pub const READ: Endpoint = endpoint(chapters::PRODUCTS, run!(read), || {
-    summary("Read a payment link").answers(200, "PaymentLink", "The link")
-});
+pub const READ: Endpoint =
+    endpoint(CHAPTER, run!(read), || summary("Read a payment link").answers(200, "PaymentLink", "The link"));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = link_id(cx)?;
@@ -99,7 +99,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     })
 }
 
-pub const UPDATE: Endpoint = endpoint(chapters::PRODUCTS, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(CHAPTER, run!(update), || {
     summary("Change a payment link")
         .body("PaymentLinkChange")
         .example("disable", r#"{"status":"disabled"}"#)
@@ -123,7 +123,7 @@ pub(super) fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<Link
     } => LinkChange { status, allow_quantity, max_quantity, redirect_url }))
 }
 
-pub const DELETE: Endpoint = endpoint(chapters::PRODUCTS, run!(delete), || {
+pub const DELETE: Endpoint = endpoint(CHAPTER, run!(delete), || {
     summary("Delete a payment link")
         .answers_with(200, deleted_schema(), "It is gone")
         .refuses(409, &["product_has_sales"])

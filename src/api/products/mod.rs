@@ -6,17 +6,16 @@
 pub mod description;
 pub mod links;
 
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::fields::Got;
 use crate::fields::{Fields, Invalid, Kind, kind, read};
-use crate::lists;
+
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::value::{Bad, Value};
+use crate::value::{Bad, Lines, Value};
 use domain::entities::product::{Product, facet};
 use domain::resources::payments::charge::USD_MAX;
 use domain::resources::products::{self, ProductChange};
@@ -55,13 +54,13 @@ fn read_price(value: Value<'_>) -> Result<Usd, Bad> {
 /// A text for buyers; an empty one clears.
 fn text_for_buyers<'a>() -> impl Kind<'a, Option<String>> {
     let read = |value: Value<'a>| {
-        let text = value.prose(0..=DESCRIPTION_MAX)?;
+        let text = value.prose(0..=DESCRIPTION_MAX, Lines::Any)?;
         Ok((!text.is_empty()).then(|| text.into_owned()))
     };
     kind(read, || schema::text().chars(0..=DESCRIPTION_MAX))
 }
 
-pub const CREATE: Endpoint = endpoint(chapters::PRODUCTS, run!(create), || {
+pub const CREATE: Endpoint = endpoint(links::CHAPTER, run!(create), || {
     summary("Create a product")
         .body("NewProduct")
         .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
@@ -97,16 +96,16 @@ fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<Product, I
     }))
 }
 
-pub const LIST: Endpoint = endpoint(chapters::PRODUCTS, run!(list), || {
-    summary("List products").list(asked).answers(200, "ProductPage", "Newest first")
+pub const LIST: Endpoint = endpoint(links::CHAPTER, run!(list), || {
+    summary("List products").filters(active).answers(200, "ProductPage", "Newest first")
 });
 
-fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
-    lists::asked(query, list, |query| query.optional("active", kinds::boolean()))
+fn active(query: &mut Query<'_>) -> Got<Option<bool>> {
+    query.optional("active", kinds::boolean())
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (active, page) = cx.listed("products", asked)?;
+    let (active, page) = cx.listed("products", active)?;
     let facets = [true, false]
         .into_iter()
         .filter(|each| active.is_none_or(|active| active == *each))
@@ -116,11 +115,11 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 pub const READ: Endpoint =
-    endpoint(chapters::PRODUCTS, run!(|cx| cx.one(EntityId::product(cx.id("id")?), show)), || {
+    endpoint(links::CHAPTER, run!(|cx| cx.one(EntityId::product(cx.id("id")?), show)), || {
         summary("Read a product and its links").answers(200, "Product", "The product")
     });
 
-pub const UPDATE: Endpoint = endpoint(chapters::PRODUCTS, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(links::CHAPTER, run!(update), || {
     summary("Change a product")
         .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
         .body("ProductChange")
@@ -147,7 +146,7 @@ fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, 
 }
 
 pub const DELETE: Endpoint = endpoint(
-    chapters::PRODUCTS,
+    links::CHAPTER,
     run!(|cx| cx.ask(EntityId::product(cx.id("id")?), products::Command::Delete).await),
     || {
         summary("Delete a product and its links")

@@ -1,7 +1,7 @@
 //! The fees of withdrawals, and what a withdrawal by Pago Móvil would bring.
 
+use super::CHAPTER;
 use super::{Handler, PublicCall, fresh, of_tenant};
-use crate::chapters;
 use crate::endpoint::{Endpoint, endpoint, shown};
 use crate::fields::{Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
@@ -78,7 +78,7 @@ fn too_large() -> Problem {
     refused("invalid_amount_cents")
 }
 
-pub const SCHEDULE: Endpoint<Handler> = endpoint(chapters::PUBLIC, schedule, || {
+pub const SCHEDULE: Endpoint<Handler> = endpoint(CHAPTER, schedule, || {
     fresh(
         of_tenant(summary("What withdrawals cost"))
             .answers(200, "FeeSchedule", "The policy in force")
@@ -122,7 +122,7 @@ shown! {
     }
 }
 
-pub const ESTIMATE: Endpoint<Handler> = endpoint(chapters::PUBLIC, estimate, || {
+pub const ESTIMATE: Endpoint<Handler> = endpoint(CHAPTER, estimate, || {
     fresh(
         of_tenant(summary("What a withdrawal would cost"))
             .query(asked_estimate)
@@ -176,7 +176,7 @@ shown! {
     }
 }
 
-pub const PAGO_MOVIL: Endpoint<Handler> = endpoint(chapters::PUBLIC, pago_movil, || {
+pub const PAGO_MOVIL: Endpoint<Handler> = endpoint(CHAPTER, pago_movil, || {
     fresh(
         of_tenant(summary("What a withdrawal by Pago Móvil would bring"))
             .query(asked_quote)

@@ -3,9 +3,9 @@
 //! The window begins with its first instant and ends before its last. What is shown is cut to the
 //! limit after it was sorted. A bucket at an end of the window holds what lies in the window alone.
 
+use super::CHAPTER;
 use super::latest::{SIDES, name, pair};
 use super::{Handler, PublicCall, fresh};
-use crate::chapters;
 use crate::endpoint::{Endpoint, endpoint, shown};
 use crate::fields::{Invalid, Kind, read};
 use crate::openapi::operation::summary;
@@ -77,7 +77,7 @@ impl Ask {
     }
 }
 
-pub const READ: Endpoint<Handler> = endpoint(chapters::PUBLIC, read, || {
+pub const READ: Endpoint<Handler> = endpoint(CHAPTER, read, || {
     fresh(
         summary("The history of a pair")
             .query(|query| asked(query, Timestamp::from_unix_ms(0)))

@@ -1,7 +1,7 @@
 //! The latest rate of a pair.
 
+use super::CHAPTER;
 use super::{Handler, PublicCall, fresh};
-use crate::chapters;
 use crate::endpoint::{Endpoint, endpoint, shown};
 use crate::fields::{Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 pub(super) const SIDES: &str = "`BUY`, `SELL`, `FLOOR` or `OFFICIAL`.";
 
-pub const READ: Endpoint<Handler> = endpoint(chapters::PUBLIC, read, || {
+pub const READ: Endpoint<Handler> = endpoint(CHAPTER, read, || {
     fresh(
         summary("The latest rate of a pair")
             .query(asked)

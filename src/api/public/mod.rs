@@ -21,6 +21,8 @@ use domain::resources::rates::withdrawals::{Policy, Withdrawals};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
+pub(crate) const CHAPTER: &str = "Public rates and fees";
+
 pub struct PublicCall<'a> {
     pub query: Option<&'a str>,
     pub now: Timestamp,

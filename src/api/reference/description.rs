@@ -1,6 +1,7 @@
 //! Reference data, kept answers, and how the server is, as the description tells of them.
 
-use crate::chapters;
+use super::CHAPTER;
+use crate::openapi::document::schemas;
 use crate::openapi::document::{Access, Chapter, ErrorShape, Row};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::schema::{Schema, any_of, anything, integer, list, named, object, one_of, text};
@@ -11,51 +12,41 @@ const HEALTH: &str = "Health";
 
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: chapters::REFERENCE,
+        tag: CHAPTER,
         about: "Banks, and what became of a request whose answer was lost.",
-        schemas: vec![
-            ("Bank", bank().example(concat!(
-                    r#"{"code":"0134","name":"Banesco","services":["C2P","PAGO_MOVIL","DEBIT","CREDIT"],"#,
-                    r#""logoUrl":null}"#,
-                ))),
-            (
-                "IdempotencyKey",
-                object()
-                    .member("key", text())
-                    .member("state", one_of(["in_progress", "done"]))
-                    .member("method", text().constant("POST"))
-                    .member("path", text())
-                    .member("firstSeenAt", instant())
-                    .member("expiresAt", instant())
-                    .member("status", integer().or_null().about("The kept status; null while in progress."))
-                    .member("response", anything().about("The kept body; null while in progress."))
-                    .member("walSeq", integer().or_null())
-                    .example(concat!(
-                            r#"{"key":"k-1","state":"done","method":"POST","path":"/v1/test/fund","#,
-                            r#""firstSeenAt":"2026-11-21T02:13:00.000Z","#,
-                            r#""expiresAt":"2026-11-22T02:13:00.000Z","status":422,"#,
-                            r#""response":{"error":"insufficient_balance","#,
-                            r#""message":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when","#,
-                            r#""requestId":"2t6cw1h7xk3vd","availableVes":"1.00"},"walSeq":17}"#,
-                        )),
-            ),
-            ("Quote", quote()),
-        ],
+        schemas: schemas! {
+            "Bank" = super::bank_schema(),
+                example r#"{"code":"0134","name":"Banesco","services":["C2P","PAGO_MOVIL","DEBIT","CREDIT"],
+                "logoUrl":null}"#;
+            "IdempotencyKey" = object()
+                .member("key", text())
+                .member("state", one_of(["in_progress", "done"]))
+                .member("method", text().constant("POST"))
+                .member("path", text())
+                .member("firstSeenAt", instant())
+                .member("expiresAt", instant())
+                .member("status", integer().or_null().about("The kept status; null while in progress."))
+                .member("response", anything().about("The kept body; null while in progress."))
+                .member("walSeq", integer().or_null()),
+                example r#"{"key":"k-1","state":"done","method":"POST","path":"/v1/test/fund",
+                "firstSeenAt":"2026-11-21T02:13:00.000Z",
+                "expiresAt":"2026-11-22T02:13:00.000Z","status":422,
+                "response":{"error":"insufficient_balance",
+                "message":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when",
+                "requestId":"2t6cw1h7xk3vd","availableVes":"1.00"},"walSeq":17}"#;
+            "Quote" = quote();
+        },
         ..Chapter::default()
     }
 }
 
-pub fn bank() -> Schema {
-    super::bank_schema()
-}
-
 fn quote() -> Schema {
-    super::quote_schema().example(concat!(
-        r#"{"usdAmount":10,"bcvRate":210,"vesAmount":2100.00,"medianRate":210,"#,
-        r#""medianVesAmount":2100.00,"source":"bcv","fetchedAt":"2026-11-21T02:13:00.000Z","#,
-        r#""sources":{"vexFx":{"bcvRate":210,"fetchedAt":"2026-11-21T02:13:00.000Z"},"#,
-        r#""bank":{"error":"BANK_NOT_CONFIGURED"}}}"#,
-    ))
+    super::quote_schema().example(
+        r#"{"usdAmount":10,"bcvRate":210,"vesAmount":2100.00,"medianRate":210,
+        "medianVesAmount":2100.00,"source":"bcv","fetchedAt":"2026-11-21T02:13:00.000Z",
+        "sources":{"vexFx":{"bcvRate":210,"fetchedAt":"2026-11-21T02:13:00.000Z"},
+        "bank":{"error":"BANK_NOT_CONFIGURED"}}}"#,
+    )
 }
 
 /// Calls without a key that say how the server is.

@@ -4,7 +4,6 @@
 
 pub mod description;
 
-use crate::chapters;
 use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint, run, shown};
 use crate::fields::{Invalid, Kind as _, read};
 use crate::openapi::operation::summary;
@@ -22,17 +21,16 @@ use domain::resources::rates::buckets::{price, ticks};
 use domain::resources::rates::samples::{BCV, Sample};
 use domain::values::money::{Rate, Usd, Ves};
 
-pub const BANKS: Endpoint = endpoint(
-    chapters::REFERENCE,
-    run!(|cx| Ok(Reply::json(200, array_json(cx.banks.shown().map(show_bank))))),
-    || {
+pub(crate) const CHAPTER: &str = "Reference";
+
+pub const BANKS: Endpoint =
+    endpoint(CHAPTER, run!(|cx| Ok(Reply::json(200, array_json(cx.banks.shown().map(show_bank))))), || {
         summary("List the banks").answers_with(
             200,
             schema::list(schema::named("Bank")),
             "Sorted by code; a bare array",
         )
-    },
-);
+    });
 
 /// A bank as operators see it: with what tenants do not see of it.
 pub fn show_whole_bank(bank: &Bank) -> Vec<u8> {
@@ -51,7 +49,7 @@ shown! {
 
 /// GET /v1/quote: what payments are priced by, and what else is said of the same rate
 /// (`docs/contract.md, 14.4`).
-pub const QUOTE: Endpoint = endpoint(chapters::REFERENCE, run!(quote), || {
+pub const QUOTE: Endpoint = endpoint(CHAPTER, run!(quote), || {
     summary("Price dollars in bolívares at the BCV rate")
         .query(asked_price)
         .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
@@ -126,7 +124,7 @@ fn no_bank_schema() -> schema::Schema {
     schema::object().member("error", schema::text().about("`BANK_NOT_CONFIGURED`, or `BANK_UNAVAILABLE`."))
 }
 
-pub const KEPT: Endpoint = endpoint(chapters::REFERENCE, run!(kept), || {
+pub const KEPT: Endpoint = endpoint(CHAPTER, run!(kept), || {
     summary("Find out what became of a request")
         .about(
             "After a lost answer: whether the request with this Idempotency-Key happened, and \

@@ -12,8 +12,9 @@ use domain::entities::means::Means;
 use domain::events::EventKind;
 use domain::index::Trait;
 use domain::platform::Tenant;
-use domain::values::ids::{Id, is_live};
+use domain::values::ids::{Id, Kind, is_live};
 use domain::values::time::Timestamp;
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -74,24 +75,14 @@ impl Hit {
 }
 
 impl Subject {
-    pub fn kind(&self) -> &'static str {
-        self.facts().0
-    }
-
-    /// The kind, the status and the amount; the status of a session follows from its attempts.
-    fn facts(&self) -> (&'static str, Option<&'static str>, Option<(String, &'static str)>) {
-        match self {
-            Subject::Entity(entity) => of_entity(entity),
-            Subject::Link(product, id) => {
-                ("payment_link", link(product, *id).map(|link| link.status.name()), None)
-            }
-            Subject::Event { .. } => ("event", None, None),
-            // A deposit is complete from its beginning: there is none before it is credited.
-            Subject::Deposit(found) => {
-                ("crypto_deposit", Some("completed"), of(found.deposit.amount, "USDT"))
-            }
-            Subject::Tenant(tenant) => ("tenant", Some(tenant.tenant_settings.live_status.name()), None),
-        }
+    pub fn kind(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Subject::Entity(entity) => return name_of(entity.id().kind),
+            Subject::Link(..) => "payment_link",
+            Subject::Event { .. } => "event",
+            Subject::Deposit(_) => "crypto_deposit",
+            Subject::Tenant(_) => "tenant",
+        })
     }
 
     pub fn id(&self) -> Id {
@@ -127,39 +118,55 @@ fn of(amount: impl Display, currency: &'static str) -> Option<(String, &'static 
     Some((amount.to_string(), currency))
 }
 
-fn of_entity(entity: &Entity) -> (&'static str, Option<&'static str>, Option<(String, &'static str)>) {
+/// The status and the amount.
+fn of_entity(entity: &Entity) -> (Option<&'static str>, Option<(String, &'static str)>) {
     match entity {
         Entity::Payment(payment) => {
             let amount = match &payment.means {
                 Means::Usdt { amount, .. } => of(amount, "USDT"),
                 _ => of(payment.ves, "VES"),
             };
-            ("payment", Some(payment.status.name()), amount)
+            (Some(payment.status.name()), amount)
         }
-        Entity::CopPayment(payment) => ("payment", Some(payment.status.name()), of(payment.amount, "COP")),
-        Entity::Payout(payout) => ("payout", Some(payout.status.name()), of(payout.amount, "VES")),
-        Entity::CopPayout(payout) => ("cop_payout", Some(payout.status.name()), of(payout.amount, "COP")),
-        Entity::CryptoPayout(payout) => {
-            ("crypto_payout", Some(payout.status.name()), of(payout.amount, "USDT"))
-        }
+        Entity::CopPayment(payment) => (Some(payment.status.name()), of(payment.amount, "COP")),
+        Entity::Payout(payout) => (Some(payout.status.name()), of(payout.amount, "VES")),
+        Entity::CopPayout(payout) => (Some(payout.status.name()), of(payout.amount, "COP")),
+        Entity::CryptoPayout(payout) => (Some(payout.status.name()), of(payout.amount, "USDT")),
         Entity::Conversion(conversion) => {
             let (accepted, currency) = (conversion.accepted(), conversion.source.currency());
             let amount =
                 |accepted: &Accepted| (shown_amount(currency, accepted.price.source_minor), currency.code());
-            ("conversion", accepted.map(|accepted| accepted.status().name()), accepted.map(amount))
+            (accepted.map(|accepted| accepted.status().name()), accepted.map(amount))
         }
-        Entity::Chargeback(one) => ("chargeback", Some(one.status.name()), of(one.amount, "VES")),
-        Entity::Merchant(merchant) => ("merchant", Some(merchant.status().name()), None),
-        Entity::Session(session) => ("checkout_session", None, of(session.amount, "USD")),
-        Entity::Product(product) => ("product", None, of(product.price, "USD")),
-        Entity::Batch(_) => ("batch", None, None),
-        Entity::Otp(_) => ("otp", None, None),
-        Entity::OwnAccount(_) => ("payout_account", None, None),
-        Entity::DepositAddress(_) => ("deposit_address", None, None),
-        Entity::Webhook(_) => ("webhook", None, None),
-        // Entities of the platform: no tenant's request makes them.
-        Entity::Notice(_) | Entity::Approval(_) => ("other", None, None),
+        Entity::Chargeback(one) => (Some(one.status.name()), of(one.amount, "VES")),
+        Entity::Merchant(merchant) => (Some(merchant.status().name()), None),
+        Entity::Product(product) => (None, of(product.price, "USD")),
+        _ => (None, None),
     }
+}
+
+/// The name of a kind of entity in hits: its own, but for those that are known by another.
+fn name_of(kind: Kind) -> Cow<'static, str> {
+    match kind {
+        Kind::CopPayment => Cow::Borrowed("payment"),
+        Kind::OwnAccount => Cow::Borrowed("payout_account"),
+        // Entities of the platform: no tenant's request makes them.
+        Kind::Notice | Kind::Approval => Cow::Borrowed("other"),
+        kind => Cow::Owned(kind.name().replace(' ', "_")),
+    }
+}
+
+/// The kinds of hits in the order of the description, in which new ones come last.
+fn kinds() -> Vec<Cow<'static, str>> {
+    let described = "payment payout cop_payout crypto_payout crypto_deposit batch conversion chargeback merchant \
+         checkout_session product payment_link event webhook deposit_address payout_account otp tenant";
+    let mut kinds: Vec<_> = described.split(' ').map(Cow::Borrowed).collect();
+    for kind in Kind::ALL.map(name_of) {
+        if kind != "other" && !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
 }
 
 /// An item of a search. Of a session the status follows from its attempts, at the instant `now` of
@@ -170,19 +177,26 @@ pub fn item(
     tenant_id: Option<Id>,
     hit: &Hit,
 ) -> Result<Vec<u8>, Stopped> {
-    let (kind, status, amount) = hit.subject.facts();
-    let status = match &hit.subject {
-        Subject::Entity(entity) if let Entity::Session(session) = &**entity => {
-            Some(sessions::attempts(records, session.id)?.standing(session, now).name())
-        }
-        _ => status,
+    let (status, amount) = match &hit.subject {
+        Subject::Entity(entity) => match &**entity {
+            Entity::Session(session) => {
+                let status = sessions::attempts(records, session.id)?.standing(session, now).name();
+                (Some(status), of(session.amount, "USD"))
+            }
+            entity => of_entity(entity),
+        },
+        Subject::Link(product, id) => (link(product, *id).map(|link| link.status.name()), None),
+        Subject::Event { .. } => (None, None),
+        // A deposit is complete from its beginning: there is none before it is credited.
+        Subject::Deposit(found) => (Some("completed"), of(found.deposit.amount, "USDT")),
+        Subject::Tenant(tenant) => (Some(tenant.tenant_settings.live_status.name()), None),
     };
-    Ok(show(hit, tenant_id, kind, status, amount))
+    Ok(show(hit, tenant_id, status, amount))
 }
 
 shown! {
-    fn show(hit: &Hit, tenant: Option<Id>, kind: &str, status: Option<&str>, amount: Option<(String, &str)>), schema, 384 {
-        plain "kind" = kind, schema::one_of(KINDS);
+    fn show(hit: &Hit, tenant: Option<Id>, status: Option<&str>, amount: Option<(String, &str)>), schema, 384 {
+        plain "kind" = hit.subject.kind(), schema::one_of(kinds().iter().map(|kind| &**kind));
         plain "id" = hit.subject.id(), values::uuid();
         maybe plain "tenantId" = tenant, values::uuid();
         maybe plain "mode" = mode(hit), schema::one_of(["live", "test"]).about("Null of a tenant.");
@@ -199,24 +213,3 @@ fn mode(hit: &Hit) -> Option<&'static str> {
     let mode = if is_live(hit.tenant) { "live" } else { "test" };
     (!matches!(hit.subject, Subject::Tenant(_))).then_some(mode)
 }
-
-const KINDS: [&str; 18] = [
-    "payment",
-    "payout",
-    "cop_payout",
-    "crypto_payout",
-    "crypto_deposit",
-    "batch",
-    "conversion",
-    "chargeback",
-    "merchant",
-    "checkout_session",
-    "product",
-    "payment_link",
-    "event",
-    "webhook",
-    "deposit_address",
-    "payout_account",
-    "otp",
-    "tenant",
-];

@@ -13,7 +13,6 @@ mod traits;
 use domain::entities::Entity;
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::openapi::operation::{Operation, summary};
 use crate::payments::list;
@@ -26,21 +25,15 @@ use domain::values::ids::{EntityId, Kind};
 use sought::Sought;
 use std::ops::ControlFlow;
 
+pub(crate) const CHAPTER: &str = "Finding things";
+
 pub const HITS_MAX: usize = 50;
 
-const BY_ID: [Kind; 11] = [
-    Kind::Payment,
-    Kind::CopPayment,
-    Kind::Payout,
-    Kind::CopPayout,
-    Kind::CryptoPayout,
-    Kind::Batch,
-    Kind::Conversion,
-    Kind::Chargeback,
-    Kind::Merchant,
-    Kind::Session,
-    Kind::Product,
-];
+/// Whether something of a kind is found by its id: nobody is told that of the others.
+const fn is_found_by_id(kind: Kind) -> bool {
+    use Kind::{Approval, DepositAddress, Notice, Otp, OwnAccount, Webhook};
+    !matches!(kind, Otp | OwnAccount | DepositAddress | Webhook | Notice | Approval)
+}
 
 /// The kinds that are found by a reference of the tenant's that is unique.
 const BY_NAME: [(Space, Kind); 5] = [
@@ -62,7 +55,7 @@ pub fn searches(operation: Operation) -> Operation {
         .answers(200, "FoundList", "Newest first, at most 50")
 }
 
-pub const SEARCH: Endpoint = endpoint(chapters::SEARCH, run!(search), || {
+pub const SEARCH: Endpoint = endpoint(CHAPTER, run!(search), || {
     searches(summary("Search by one text")).refuses(429, &["too_many_attempts"])
 });
 
@@ -71,7 +64,7 @@ async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.search(sought).await
 }
 
-pub const REQUEST: Endpoint = endpoint(chapters::SEARCH, run!(request), || {
+pub const REQUEST: Endpoint = endpoint(CHAPTER, run!(request), || {
     summary("Read what became of a request")
         .about(
             "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \
@@ -105,7 +98,7 @@ pub fn within(
 pub fn by_id(records: &dyn Records, sought: &Sought, hits: &mut Vec<Hit>) -> Result<(), Unread> {
     let Some(id) = sought.id else { return Ok(()) };
     let tenant = records.tenant_key();
-    for kind in BY_ID {
+    for kind in Kind::ALL.into_iter().filter(|kind| is_found_by_id(*kind)) {
         // A quote is no conversion yet.
         let is_shown = |entity: &Entity| match entity {
             Entity::Conversion(conversion) => conversion.accepted().is_some(),

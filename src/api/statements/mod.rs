@@ -6,9 +6,9 @@
 
 pub mod description;
 
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Got, Invalid, Kind as _, gather, read};
+use crate::merchants;
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
@@ -19,6 +19,8 @@ use domain::ledger::Ledger;
 use domain::ledger::days::{Column, Line, zone};
 use domain::values::money::{Currency, write_sum};
 use domain::values::time::{Date, Zone};
+
+pub(crate) const CHAPTER: &str = "Statements";
 
 pub const DAYS_MAX: i32 = 400;
 
@@ -49,12 +51,11 @@ pub fn ask(query: &mut Query<'_>, ledger: Ledger, currencies: &[(&'static str, C
     } => Ask { ledger, currency, from, to })
 }
 
-pub const READ: Endpoint =
-    endpoint(chapters::STATEMENTS, run!(statement, Ledger::Tenant, &CURRENCIES), || {
-        answers(summary("A statement by days"), &CURRENCIES)
-    });
+pub const READ: Endpoint = endpoint(CHAPTER, run!(statement, Ledger::Tenant, &CURRENCIES), || {
+    answers(summary("A statement by days"), &CURRENCIES)
+});
 
-pub const READ_SELLER: Endpoint = endpoint(chapters::MERCHANTS, run!(read_seller), || {
+pub const READ_SELLER: Endpoint = endpoint(merchants::CHAPTER, run!(read_seller), || {
     answers(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS)
 });
 

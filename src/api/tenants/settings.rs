@@ -3,12 +3,11 @@
 
 mod shop;
 
-use crate::endpoint::shown;
-use crate::fields::{Fields, Got, Invalid, Kind, kind};
+use crate::fields::{Fields, Invalid, Kind, kind};
 use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema, values};
 use crate::value::{Bad, Value};
-use crate::writer::{Object, text};
+use crate::writer::text;
 use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 // Addresses alone: sockets are not in `core`.
@@ -21,45 +20,84 @@ const MICRO_DEPOSITS_DAILY_MAX: i64 = 10_000;
 /// Business days of the longest hold of a seller's money.
 const HOLD_DAYS_MAX: i64 = 365;
 const ORIGINS_MAX: usize = 100;
+const FEE_MAX: &str = "The largest `feeVes` of a chargeback without an approval; null: `fees.chargebackVes`.";
+const FEE_MAX_CHANGED: &str = "The largest `feeVes` without an approval; null: `fees.chargebackVes`.";
+const LINK_SHARE: &str = "The operator's share of sales through payment links, in percent.";
+const STARTED: &str = "Verifications that may be started in 24 hours.";
 const HOST_CHARACTERS_MAX: usize = 253;
-const WITHDRAW_FEE_POLICIES: [(&str, &str); 3] =
-    [("legacy_flat", "legacy_flat"), ("tiered_v1", "tiered_v1"), ("tiered_v2", "tiered_v2")];
+const WITHDRAW_FEE_POLICIES: [&str; 3] = ["legacy_flat", "tiered_v1", "tiered_v2"];
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Source {
-    Ves,
-    Cop,
+/// `SHOW, ITS SCHEMA, MERGE(SETTINGS: TYPE), BYTES { SHOWN AS "NAME" = VALUE, SCHEMA => HOW KIND, PLACE; }` makes what
+/// [`shown`] makes, and a function that merges the members of a change into settings: what is not named stays, a list
+/// takes the place of the one before, and every bad member is named with its dots.
+macro_rules! settings {
+    ($show:ident, $schema:ident, $merge:ident($settings:ident: $type:ty), $bytes:literal {
+        $($($kind:ident)+ $name:literal = $value:expr, $is:expr => $how:ident $read:expr, $place:expr;)*
+    }) => {
+        crate::endpoint::shown! {
+            pub fn $show($settings: &$type), $schema, $bytes { $($($kind)+ $name = $value, $is;)* }
+        }
+
+        pub fn $merge($settings: &$type, mut fields: Fields<'_>) -> Result<$type, Invalid> {
+            let mut $settings = $settings.clone();
+            $(
+                let member = fields.$how($name, $read);
+                if let Some(Some(value)) = member.0 {
+                    $place = value;
+                }
+            )*
+            fields.finish()?;
+            Ok($settings)
+        }
+    };
 }
 
-shown! {
-    pub fn show(settings: &Settings), settings_schema, 1024 {
-        plain "reserveVes" = settings.reserve, ves();
-        json "fees" = &show_fees(&settings.fees), fees_schema();
-        number "sellerHoldBusinessDays" = settings.seller_hold_business_days, integer().range("0", "365");
-        json "conversions" = &show_conversions(&settings.conversions), conversions_schema();
-        json "usdt" = &show_usdt(settings), usdt_schema();
-        json "cop" = &Object::new().boolean("enabled", settings.cop_enabled).end(), object().member("enabled", boolean());
-        text "withdrawFeePolicy" = &settings.withdraw_fee_policy,
-            one_of(WITHDRAW_FEE_POLICIES.map(|(name, _)| name));
-        json "checkout" = &show_checkout(settings), checkout_schema();
-        json "shop" = &shop::show(&settings.shop), shop::schema();
-        maybe plain "chargebackFeeMax" = settings.chargeback_fee_max,
-            ves().about("The largest `feeVes` of a chargeback without an approval; null: `fees.chargebackVes`.");
-        number "microDepositsDailyMax" = settings.micro_deposits_daily_max,
-            integer().range("0", "10000").about("Verifications that may be started in 24 hours.");
+use settings;
+
+settings! {
+    show, settings_schema, read(settings: Settings), 1024 {
+        plain "reserveVes" = settings.reserve, ves() => optional in_ves(), settings.reserve;
+        json "fees" = show_fees(&settings.fees), fees_schema()
+            => optional kinds::object(|fields| merge_fees(&settings.fees, fields)), settings.fees;
+        number "sellerHoldBusinessDays" = settings.seller_hold_business_days, integer().range("0", "365")
+            => optional count(HOLD_DAYS_MAX), settings.seller_hold_business_days;
+        json "conversions" = show_conversions(&settings.conversions), conversions_schema()
+            => optional kinds::object(|fields| merge_conversions(&settings.conversions, fields)), settings.conversions;
+        json "usdt" = show_usdt(settings), usdt_schema()
+            => optional kinds::object(|fields| merge_usdt(&settings, fields)), settings;
+        json "cop" = show_cop(settings), cop_schema()
+            => optional kinds::object(|fields| merge_cop(&settings, fields)), settings;
+        text "withdrawFeePolicy" = &settings.withdraw_fee_policy, one_of(WITHDRAW_FEE_POLICIES)
+            => optional kinds::one_of(WITHDRAW_FEE_POLICIES.map(|name| (name, name.to_owned()))), settings.withdraw_fee_policy;
+        json "checkout" = show_checkout(settings), checkout_schema()
+            => optional kinds::object(|fields| merge_checkout(&settings, fields)), settings;
+        json "shop" = shop::show(&settings.shop), shop::schema()
+            => optional kinds::object(|fields| shop::merge(&settings.shop, fields)), settings.shop;
+        maybe plain "chargebackFeeMax" = settings.chargeback_fee_max, ves().about(FEE_MAX)
+            => nullable in_ves().about(FEE_MAX_CHANGED), settings.chargeback_fee_max;
+        number "microDepositsDailyMax" = settings.micro_deposits_daily_max, integer().range("0", "10000").about(STARTED)
+            => optional count(MICRO_DEPOSITS_DAILY_MAX).about(STARTED), settings.micro_deposits_daily_max;
     }
 }
 
-shown! {
-    fn show_usdt(settings: &Settings), usdt_schema, 64 {
-        boolean "enabled" = settings.usdt_enabled, boolean();
-        plain "payoutAutoLimitUsdt" = settings.usdt_payout_auto_limit, ves();
+settings! {
+    show_usdt, usdt_schema, merge_usdt(settings: Settings), 64 {
+        boolean "enabled" = settings.usdt_enabled, boolean() => optional kinds::boolean(), settings.usdt_enabled;
+        plain "payoutAutoLimitUsdt" = settings.usdt_payout_auto_limit, ves()
+            => optional in_usdt(), settings.usdt_payout_auto_limit;
     }
 }
 
-shown! {
-    fn show_checkout(settings: &Settings), checkout_schema, 256 {
-        list "allowedOrigins" = settings.checkout_allowed_origins.iter().map(|origin| text(origin)), origins_schema();
+settings! {
+    show_cop, cop_schema, merge_cop(settings: Settings), 64 {
+        boolean "enabled" = settings.cop_enabled, boolean() => optional kinds::boolean(), settings.cop_enabled;
+    }
+}
+
+settings! {
+    show_checkout, checkout_schema, merge_checkout(settings: Settings), 256 {
+        list "allowedOrigins" = settings.checkout_allowed_origins.iter().map(|origin| text(origin)), origins_schema()
+            => optional origins_allowed(), settings.checkout_allowed_origins;
     }
 }
 
@@ -67,46 +105,52 @@ fn percentage(rate: Rate) -> String {
     format!("{:.4}", rate.0)
 }
 
-shown! {
-    fn show_fee(fee: &Fee), fee_schema, 64 {
-        plain "percent" = percentage(fee.percent), four_decimals();
-        plain "fixedVes" = fee.fixed, ves();
+settings! {
+    show_fee, fee_schema, merge_fee(fee: Fee), 64 {
+        plain "percent" = percentage(fee.percent), four_decimals() => optional percent(), fee.percent;
+        plain "fixedVes" = fee.fixed, ves() => optional in_ves(), fee.fixed;
     }
 }
 
-shown! {
-    fn show_fees(fees: &Fees), fees_schema, 512 {
-        json "c2p" = &show_fee(&fees.c2p), fee_schema();
-        json "vpos" = &show_fee(&fees.vpos), fee_schema();
-        json "debit" = &show_fee(&fees.debit), fee_schema();
-        json "pagoMovil" = &show_fee(&fees.pago_movil), fee_schema();
-        plain "linkPercent" = percentage(fees.link_percent),
-            four_decimals().about("The operator's share of sales through payment links, in percent.");
-        plain "chargebackVes" = fees.chargeback, ves();
-        plain "payoutVes" = fees.payout, ves();
+settings! {
+    show_fees, fees_schema, merge_fees(fees: Fees), 512 {
+        json "c2p" = show_fee(&fees.c2p), fee_schema() => optional kinds::object(|fields| merge_fee(&fees.c2p, fields)), fees.c2p;
+        json "vpos" = show_fee(&fees.vpos), fee_schema() => optional kinds::object(|fields| merge_fee(&fees.vpos, fields)), fees.vpos;
+        json "debit" = show_fee(&fees.debit), fee_schema() => optional kinds::object(|fields| merge_fee(&fees.debit, fields)), fees.debit;
+        json "pagoMovil" = show_fee(&fees.pago_movil), fee_schema()
+            => optional kinds::object(|fields| merge_fee(&fees.pago_movil, fields)), fees.pago_movil;
+        plain "linkPercent" = percentage(fees.link_percent), four_decimals().about(LINK_SHARE)
+            => optional percent().about(LINK_SHARE), fees.link_percent;
+        plain "chargebackVes" = fees.chargeback, ves() => optional in_ves(), fees.chargeback;
+        plain "payoutVes" = fees.payout, ves() => optional in_ves(), fees.payout;
     }
 }
 
-shown! {
-    fn show_conversions(conversions: &ConversionSettings), conversions_schema, 256 {
-        list "enabled" = enabled(conversions), list(one_of(["VES", "COP"])).distinct();
-        json "spreadPercent" = &show_spread(&conversions.spread_percent), spread_schema();
-        plain "minimumUsdt" = conversions.minimum, ves();
-        json "dailyLimit" = &show_limit(&conversions.daily_limit), limit_schema();
+settings! {
+    show_conversions, conversions_schema, merge_conversions(conversions: ConversionSettings), 256 {
+        list "enabled" = enabled(conversions), list(one_of(["VES", "COP"])).distinct()
+            => optional sources(), conversions.enabled;
+        json "spreadPercent" = show_spread(&conversions.spread_percent), spread_schema()
+            => optional kinds::object(|fields| merge_spread(&conversions.spread_percent, fields)), conversions.spread_percent;
+        plain "minimumUsdt" = conversions.minimum, ves() => optional in_usdt(), conversions.minimum;
+        json "dailyLimit" = show_limit(&conversions.daily_limit), limit_schema()
+            => optional kinds::object(|fields| merge_limit(&conversions.daily_limit, fields)), conversions.daily_limit;
     }
 }
 
-shown! {
-    pub(crate) fn show_spread(spread: &PerSource<Rate>), spread_schema, 64 {
-        plain "VES" = percentage(spread.ves), four_decimals();
-        plain "COP" = percentage(spread.cop), four_decimals();
+settings! {
+    show_spread, spread_schema, merge_spread(spread: PerSource<Rate>), 64 {
+        plain "VES" = percentage(spread.ves), four_decimals() => optional percent(), spread.ves;
+        plain "COP" = percentage(spread.cop), four_decimals() => optional percent(), spread.cop;
     }
 }
 
-shown! {
-    pub(crate) fn show_limit(limit: &PerSource<Option<i64>>), limit_schema, 64 {
-        maybe plain "VES" = limit.ves.map(Ves::from_minor), ves().about("Null: none.");
-        maybe plain "COP" = limit.cop, pesos().about("Null: none.");
+settings! {
+    show_limit, limit_schema, merge_limit(limit: PerSource<Option<i64>>), 64 {
+        maybe plain "VES" = limit.ves.map(Ves::from_minor), ves().about("Null: none.")
+            => nullable kinds::cents().about("Null: none."), limit.ves;
+        maybe plain "COP" = limit.cop, pesos().about("Null: none.")
+            => nullable in_pesos().about("Null: none."), limit.cop;
     }
 }
 
@@ -121,130 +165,11 @@ pub fn change(base: &Settings, mut fields: Fields<'_>) -> Result<Settings, Inval
     read(base, fields)
 }
 
-/// Reads settings: `base` with what the members say. What is not named stays, a list takes the place of the
-/// one before, and every bad member is named with its dots.
-pub fn read(base: &Settings, mut fields: Fields<'_>) -> Result<Settings, Invalid> {
-    let mut merged = base.clone();
-    put(&mut merged.reserve, &fields.optional("reserveVes", ves()));
-    let fees = kinds::object(|fields| merge_fees(&base.fees, fields));
-    put(&mut merged.fees, &fields.optional("fees", fees));
-    put(
-        &mut merged.seller_hold_business_days,
-        &fields.optional("sellerHoldBusinessDays", count(HOLD_DAYS_MAX)),
-    );
-    let conversions = kinds::object(|fields| merge_conversions(&base.conversions, fields));
-    put(&mut merged.conversions, &fields.optional("conversions", conversions));
-    let usdt: Got<Option<(bool, Usdt)>> =
-        fields.optional("usdt", kinds::object(|fields| merge_usdt(base, fields)));
-    if let Some((enabled, limit)) = usdt.peek_some() {
-        (merged.usdt_enabled, merged.usdt_payout_auto_limit) = (*enabled, *limit);
-    }
-    let cop = kinds::object(|mut fields: Fields<'_>| {
-        let mut enabled = base.cop_enabled;
-        put(&mut enabled, &fields.optional("enabled", kinds::boolean()));
-        fields.finish()?;
-        Ok(enabled)
-    });
-    put(&mut merged.cop_enabled, &fields.optional("cop", cop));
-    let policy: Got<Option<&str>> =
-        fields.optional("withdrawFeePolicy", kinds::one_of(WITHDRAW_FEE_POLICIES));
-    if let Some(policy) = policy.peek_some() {
-        merged.withdraw_fee_policy = (*policy).to_owned();
-    }
-    let checkout = kinds::object(|mut fields: Fields<'_>| {
-        let mut origins = base.checkout_allowed_origins.clone();
-        put(&mut origins, &fields.optional("allowedOrigins", origins_allowed()));
-        fields.finish()?;
-        Ok(origins)
-    });
-    put(&mut merged.checkout_allowed_origins, &fields.optional("checkout", checkout));
-    let shop = kinds::object(|fields| shop::merge(&base.shop, fields));
-    put(&mut merged.shop, &fields.optional("shop", shop));
-    let fee_max = ves().about("The largest `feeVes` without an approval; null: `fees.chargebackVes`.");
-    put(&mut merged.chargeback_fee_max, &fields.nullable("chargebackFeeMax", fee_max));
-    let daily_max = count(MICRO_DEPOSITS_DAILY_MAX).about("Verifications that may be started in 24 hours.");
-    put(&mut merged.micro_deposits_daily_max, &fields.optional("microDepositsDailyMax", daily_max));
-    fields.finish()?;
-    Ok(merged)
-}
-
-fn put<T: Clone>(place: &mut T, read: &Got<Option<T>>) {
-    if let Some(value) = read.peek_some() {
-        *place = value.clone();
-    }
-}
-
-fn merge_fees(base: &Fees, mut fields: Fields<'_>) -> Result<Fees, Invalid> {
-    let mut merged = base.clone();
-    let mut fee = |name: &'static str, place: &mut Fee| {
-        let base = *place;
-        put(place, &fields.optional(name, kinds::object(|fields| merge_fee(&base, fields))));
-    };
-    fee("c2p", &mut merged.c2p);
-    fee("vpos", &mut merged.vpos);
-    fee("debit", &mut merged.debit);
-    fee("pagoMovil", &mut merged.pago_movil);
-    let share = percent().about("The operator's share of sales through payment links, in percent.");
-    put(&mut merged.link_percent, &fields.optional("linkPercent", share));
-    put(&mut merged.chargeback, &fields.optional("chargebackVes", ves()));
-    put(&mut merged.payout, &fields.optional("payoutVes", ves()));
-    fields.finish()?;
-    Ok(merged)
-}
-
-fn merge_fee(base: &Fee, mut fields: Fields<'_>) -> Result<Fee, Invalid> {
-    let mut merged = *base;
-    put(&mut merged.percent, &fields.optional("percent", percent()));
-    put(&mut merged.fixed, &fields.optional("fixedVes", ves()));
-    fields.finish()?;
-    Ok(merged)
-}
-
-fn merge_usdt(base: &Settings, mut fields: Fields<'_>) -> Result<(bool, Usdt), Invalid> {
-    let (mut enabled, mut limit) = (base.usdt_enabled, base.usdt_payout_auto_limit);
-    put(&mut enabled, &fields.optional("enabled", kinds::boolean()));
-    put(&mut limit, &fields.optional("payoutAutoLimitUsdt", usdt()));
-    fields.finish()?;
-    Ok((enabled, limit))
-}
-
-fn merge_conversions(
-    base: &ConversionSettings,
-    mut fields: Fields<'_>,
-) -> Result<ConversionSettings, Invalid> {
-    let mut merged = base.clone();
-    let sources: Got<Option<Vec<Source>>> = fields.optional("enabled", sources());
-    if let Some(sources) = sources.peek_some() {
-        merged.enabled =
-            PerSource { ves: sources.contains(&Source::Ves), cop: sources.contains(&Source::Cop) };
-    }
-    let spread = kinds::object(|mut fields: Fields<'_>| {
-        let mut merged = base.spread_percent.clone();
-        put(&mut merged.ves, &fields.optional("VES", percent()));
-        put(&mut merged.cop, &fields.optional("COP", percent()));
-        fields.finish()?;
-        Ok(merged)
-    });
-    put(&mut merged.spread_percent, &fields.optional("spreadPercent", spread));
-    put(&mut merged.minimum, &fields.optional("minimumUsdt", usdt()));
-    let limit = kinds::object(|mut fields: Fields<'_>| {
-        let mut merged = base.daily_limit.clone();
-        // Null is a value here: no limit.
-        put(&mut merged.ves, &fields.nullable("VES", kinds::cents().about("Null: none.")));
-        put(&mut merged.cop, &fields.nullable("COP", pesos().about("Null: none.")));
-        fields.finish()?;
-        Ok(merged)
-    });
-    put(&mut merged.daily_limit, &fields.optional("dailyLimit", limit));
-    fields.finish()?;
-    Ok(merged)
-}
-
-fn ves<'a>() -> impl Kind<'a, Ves> {
+fn in_ves<'a>() -> impl Kind<'a, Ves> {
     kind(|value: Value<'a>| value.cents().map(Ves::from_minor), values::cents)
 }
 
-fn usdt<'a>() -> impl Kind<'a, Usdt> {
+fn in_usdt<'a>() -> impl Kind<'a, Usdt> {
     kind(|value: Value<'a>| value.cents().map(Usdt::from_minor), values::cents)
 }
 
@@ -256,12 +181,13 @@ fn count<'a>(max: i64) -> impl Kind<'a, u32> {
 }
 
 /// The currencies that can be converted, each once.
-fn sources<'a>() -> impl Kind<'a, Vec<Source>> {
-    const NAMES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
-    kind(
-        |value: Value<'a>| distinct(value.list(0..=NAMES.len(), |value| value.one_of(&NAMES))?),
-        || schema::list(schema::one_of(NAMES.map(|(name, _)| name))).distinct(),
-    )
+fn sources<'a>() -> impl Kind<'a, PerSource<bool>> {
+    const NAMES: [&str; 2] = ["VES", "COP"];
+    let read = |value: Value<'a>| {
+        let sources = distinct(value.list(0..=2, |value| value.one_of(&NAMES.map(|name| (name, name))))?)?;
+        Ok(PerSource { ves: sources.contains(&"VES"), cop: sources.contains(&"COP") })
+    };
+    kind(read, || schema::list(schema::one_of(NAMES)).distinct())
 }
 
 /// The origins that may embed the checkout, each once.
@@ -280,7 +206,7 @@ fn percent<'a>() -> impl Kind<'a, Rate> {
     })
 }
 
-fn pesos<'a>() -> impl Kind<'a, i64> {
+fn in_pesos<'a>() -> impl Kind<'a, i64> {
     kind(read_pesos, values::pesos)
 }
 

@@ -1,7 +1,7 @@
 //! Calls of test mode alone, as the description tells of them.
 
+use super::CHAPTER;
 use super::{read_advance, read_fund};
-use crate::chapters;
 use crate::conversions::read_reason;
 use crate::fields::body;
 use crate::openapi::document::Chapter;
@@ -10,7 +10,7 @@ use crate::openapi::values::{instant, livemode};
 
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: chapters::TEST_MODE,
+        tag: CHAPTER,
         about: "A test key runs the same engine, ledger and log; only the banks are simulated. These calls \
             move its clock, give it money, and play the parts of buyers, banks and operators.",
         schemas: vec![

@@ -5,7 +5,6 @@
 
 pub mod description;
 
-use crate::chapters;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::operation::summary;
@@ -20,15 +19,17 @@ use domain::resources::adjustments::Adjustment;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 
+pub(crate) const CHAPTER: &str = "Test mode";
+
 /// The most seconds of one clock advance: a year.
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
 
 pub const READ_CLOCK: Endpoint =
-    endpoint(chapters::TEST_MODE, run!(|cx| Ok(Reply::json(200, clock(cx.clock().await?)))), || {
+    endpoint(CHAPTER, run!(|cx| Ok(Reply::json(200, clock(cx.clock().await?)))), || {
         summary("Read the test clock").answers(200, "TestClock", "Now, in this account's test mode")
     });
 
-pub const MOVE_CLOCK: Endpoint = endpoint(chapters::TEST_MODE, run!(move_clock), || {
+pub const MOVE_CLOCK: Endpoint = endpoint(CHAPTER, run!(move_clock), || {
     summary("Move the test clock forward")
         .about(
             "Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, \
@@ -54,7 +55,7 @@ fn read_advance(mut fields: Fields<'_>) -> Result<i64, Invalid> {
 /// The name of the call that has the test data begin anew.
 pub const RESET_OPERATION: &str = "resetTest";
 
-pub const RESET: Endpoint = endpoint(chapters::TEST_MODE, run!(reset), || {
+pub const RESET: Endpoint = endpoint(CHAPTER, run!(reset), || {
     summary("Begin the test data anew")
         .about(
             "Balances are zero, every list of test mode is empty and every id of before is 404; references and \
@@ -72,7 +73,7 @@ async fn reset(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.begin_anew().await
 }
 
-pub const FUND: Endpoint = endpoint(chapters::TEST_MODE, run!(fund), || {
+pub const FUND: Endpoint = endpoint(CHAPTER, run!(fund), || {
     summary("Add test money to a balance")
         .body("TestFund")
         .example("1000 VES", r#"{"currency":"VES","amount":"1000.00"}"#)

@@ -7,21 +7,22 @@
 pub mod description;
 pub mod targets;
 
-use crate::answer::{Facts, OfKind};
-use crate::chapters;
+use crate::answer::Facts;
 use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::fields::Got;
 use crate::fields::{self, Fields, Invalid, kind, read};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::problem::Problem;
 use crate::products::links::{deleted, deleted_schema};
-use crate::query;
+
 use crate::records::{Records, Stopped, Unread};
 use crate::respond::Reply;
 use crate::value::{Bad, Value};
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
+use domain::entities::OfKind;
 use domain::entities::webhook::{Delivered, EVENT_NAMES, Resend, Retry, Signature, Webhook};
 use domain::events::EventKind;
 use domain::index;
@@ -32,6 +33,8 @@ use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use url::Url;
+
+pub(crate) const CHAPTER: &str = "Webhook endpoints";
 
 /// The address of an endpoint, as it was written and as it is called.
 type Target = (String, Url);
@@ -63,7 +66,7 @@ fn read_events(value: Value<'_>) -> Result<Vec<EventKind>, Bad> {
     })
 }
 
-pub const REGISTER: Endpoint = endpoint(chapters::WEBHOOKS, run!(register), || {
+pub const REGISTER: Endpoint = endpoint(CHAPTER, run!(register), || {
     summary("Register an endpoint")
         .about("https in live mode; no private address. The signing secret is in this answer alone.")
         .body("NewWebhook")
@@ -98,7 +101,7 @@ fn read_new(mut fields: Fields<'_>, allowed: Allowed, id: Id) -> Result<(NewWebh
 }
 
 pub const LIST: Endpoint = endpoint(
-    chapters::WEBHOOKS,
+    CHAPTER,
     run!(|cx| cx.read(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show))))),
     || summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode"),
 );
@@ -124,11 +127,11 @@ pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
 }
 
 pub const READ: Endpoint =
-    endpoint(chapters::WEBHOOKS, run!(|cx| cx.one(EntityId::webhook(cx.id("id")?), show)), || {
+    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::webhook(cx.id("id")?), show)), || {
         summary("Read an endpoint").answers(200, "Webhook", "The endpoint")
     });
 
-pub const UPDATE: Endpoint = endpoint(chapters::WEBHOOKS, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(CHAPTER, run!(update), || {
     summary("Change an endpoint")
         .body("WebhookChange")
         .example("pause", r#"{"status":"disabled"}"#)
@@ -158,13 +161,13 @@ fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChang
 }
 
 pub const DELETE: Endpoint = endpoint(
-    chapters::WEBHOOKS,
+    CHAPTER,
     run!(|cx| cx.ask(EntityId::webhook(cx.id("id")?), webhooks::Command::Delete).await),
     || summary("Delete an endpoint").answers_with(200, deleted_schema(), "It is gone"),
 )
 .shows(deleted);
 
-pub const ROTATE_SECRET: Endpoint = endpoint(chapters::WEBHOOKS, run!(rotate_secret), || {
+pub const ROTATE_SECRET: Endpoint = endpoint(CHAPTER, run!(rotate_secret), || {
     summary("Replace an endpoint's secret")
         .about("Deliveries from now on are signed with the new one. In the forms that bear several signatures the \
             one before signs beside it, for a day or as long as `overlapSeconds` says; 0 ends every older one.")
@@ -185,8 +188,8 @@ fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
     Ok(overlap.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(OVERLAP_SECONDS))
 }
 
-pub const DELIVERIES: Endpoint = endpoint(chapters::WEBHOOKS, run!(deliveries), || {
-    summary("List the deliveries of an endpoint").list(query::page).answers(
+pub const DELIVERIES: Endpoint = endpoint(CHAPTER, run!(deliveries), || {
+    summary("List the deliveries of an endpoint").filters(|_| Got::of(())).answers(
         200,
         "DeliveryPage",
         "Newest first",
@@ -195,11 +198,11 @@ pub const DELIVERIES: Endpoint = endpoint(chapters::WEBHOOKS, run!(deliveries), 
 
 async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
-    let page = cx.listed(&format!("deliveries {id}"), query::page)?;
+    let (_, page) = cx.listed(&format!("deliveries {id}"), |_| Got::of(()))?;
     cx.server()?.deliveries(id, page).await
 }
 
-pub const RESEND: Endpoint = endpoint(chapters::WEBHOOKS, run!(resend), || {
+pub const RESEND: Endpoint = endpoint(CHAPTER, run!(resend), || {
     summary("Send an event again")
         .about(
             "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 \
@@ -214,7 +217,7 @@ async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.resend(id).await
 }
 
-pub const TEST: Endpoint = endpoint(chapters::WEBHOOKS, run!(test), || {
+pub const TEST: Endpoint = endpoint(CHAPTER, run!(test), || {
     summary("Send a test delivery")
         .about(
             "`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no \

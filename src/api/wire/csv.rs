@@ -43,18 +43,9 @@ const NEXT_CURSOR: &str = "nextCursor";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Separator {
     /// The separator of RFC 4180.
-    Comma,
+    Comma = b',' as isize,
     /// The separator that spreadsheets expect where a comma divides decimals.
-    Semicolon,
-}
-
-impl Separator {
-    const fn character(self) -> char {
-        match self {
-            Separator::Comma => ',',
-            Separator::Semicolon => ';',
-        }
-    }
+    Semicolon = b';' as isize,
 }
 
 /// A column: the members that lead to its cells, with dots in between.
@@ -218,7 +209,7 @@ fn defused(text: Cow<'_, str>, is_json: bool) -> Cow<'_, str> {
 }
 
 fn line<'a>(out: &mut String, cells: impl Iterator<Item = Cow<'a, str>>, separator: Separator) {
-    let separator = separator.character();
+    let separator = char::from(separator as u8);
     for (place, cell) in cells.enumerate() {
         if place > 0 {
             out.push(separator);

@@ -26,7 +26,7 @@
 
 use super::json::{self, Malformed, Shape};
 use super::problem::{BadField, Problem};
-use super::value::{Bad, Value};
+use super::value::{Bad, Notation, Value};
 use crate::openapi::schema::{Schema, object};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -51,11 +51,6 @@ impl From<Invalid> for Bad {
 pub struct Invalid(Vec<BadField>);
 
 impl Invalid {
-    /// The end of a reader that reads nothing.
-    pub(super) fn described() -> Invalid {
-        Invalid(Vec::new())
-    }
-
     pub fn fields(&self) -> &[BadField] {
         &self.0
     }
@@ -125,39 +120,23 @@ impl Findings {
         let cut = name.char_indices().nth(NAME_CHARS_MAX).map_or(name, |(end, _)| &name[..end]);
         self.add(cut, message);
     }
-
-    fn has(&self, message: &str) -> bool {
-        self.0.iter().any(|bad| bad.message == message)
-    }
-
-    /// Forgets what has this message, at any depth.
-    fn forget(&mut self, message: &str) {
-        self.0.retain(|bad| bad.message != message);
-    }
-
-    pub(super) fn close(mut self) -> Result<Sound, Invalid> {
-        if self.0.is_empty() {
-            return Ok(Sound(()));
-        }
-        self.0.truncate(LISTED_MAX);
-        Err(Invalid(self.0))
-    }
 }
 
-/// The members of one object while they are being read.
+/// The members of one object, or the parameters of a query, while they are being read.
 #[derive(Debug)]
 #[must_use = "finish it, or unknown members pass unseen"]
 pub struct Fields<'a> {
-    members: Vec<json::Member<'a>>,
-    /// A flag for each member of the body, by position: whether it was asked for.
-    asked: Vec<bool>,
+    pub(super) members: Vec<json::Member<'a>>,
+    notation: Notation,
+    /// A flag for each member, by position: whether it was asked for.
+    pub(super) asked: Vec<bool>,
     /// The position where the next look-up starts: callers mostly send members in the order in
     /// which they are read.
     next: usize,
     is_change: bool,
     is_idle: bool,
-    findings: Findings,
-    described: Option<Description>,
+    pub(super) findings: Findings,
+    pub(super) described: Option<Description>,
 }
 
 impl<'a> Fields<'a> {
@@ -173,7 +152,7 @@ impl<'a> Fields<'a> {
             }
         };
         match read {
-            Ok(Shape::Object(members)) => Ok(Self::over(members)),
+            Ok(Shape::Object(members)) => Ok(Self::over(members, Notation::Json)),
             Ok(_) => Err(Problem::invalid_field("body", "must be an object")),
             Err(malformed) => Err(Problem::invalid_json(malformed.to_string())),
         }
@@ -182,7 +161,7 @@ impl<'a> Fields<'a> {
     /// A body that may be left out: nothing at all reads as `{}`.
     pub fn parse_optional(body: &'a [u8]) -> Result<Self, Problem> {
         if body.is_empty() {
-            return Ok(Self::over(Vec::new()));
+            return Ok(Self::over(Vec::new(), Notation::Json));
         }
         Self::parse(body)
     }
@@ -190,13 +169,14 @@ impl<'a> Fields<'a> {
     /// The members of an object in a body. Finish them where they are read: what is bad gets the outer name and a
     /// dot in front.
     pub fn of(value: Value<'a>) -> Result<Self, Bad> {
-        Ok(Self::over(value.members()?))
+        Ok(Self::over(value.members()?, Notation::Json))
     }
 
-    fn over(members: Vec<json::Member<'a>>) -> Self {
+    pub(super) fn over(members: Vec<json::Member<'a>>, notation: Notation) -> Self {
         Fields {
             asked: vec![false; members.len()],
             members,
+            notation,
             next: 0,
             is_change: false,
             is_idle: true,
@@ -205,39 +185,62 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The fields of no body: they are described as they are asked for, none is found, and `finish`
+    /// The fields of nothing: they are described as they are asked for, none is found, and `finish`
     /// fails, so that a reader acts on nothing.
     pub(super) fn describing() -> (Self, Description) {
         let description = Description::default();
-        (Fields { described: Some(description.clone()), ..Self::over(Vec::new()) }, description)
+        let described = Some(Description::clone(&description));
+        (Fields { described, ..Self::over(Vec::new(), Notation::Json) }, description)
+    }
+
+    #[cold]
+    pub(super) fn describe<T>(
+        description: &Description,
+        name: &'static str,
+        schema: Schema,
+        need: Need,
+    ) -> Got<T> {
+        description.borrow_mut().asked.push(Expected { name, schema, need });
+        Got(None)
     }
 
     /// A member that must be there and not null.
     pub fn required<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<T> {
         if let Some(description) = &self.described {
-            return description.ask(name, kind.schema(), Need::Required);
+            return Self::describe(description, name, kind.schema(), Need::Required);
         }
         let found = match self.look(name) {
-            Some(value) if !value.is_null() => {
+            Ok(Some(value)) => {
                 self.is_idle = false;
                 kind.read(value)
             }
-            _ => Err(Bad::from(MISSING)),
+            Ok(None) => Err(Bad::from(MISSING)),
+            Err(bad) => Err(bad),
         };
         self.findings.take(name, found)
     }
 
     /// A member that may be missing; null reads as missing.
-    pub fn optional<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<Option<T>> {
+    pub fn optional<T>(&mut self, name: &'static str, kind: impl Kind<'a, T>) -> Got<Option<T>> {
+        self.maybe(name, kind, Need::Optional)
+    }
+
+    /// A member that must be there, whose absence the caller of the reader refuses in words of its own.
+    pub fn wanted<T>(&mut self, name: &'static str, kind: impl Kind<'a, T>) -> Got<Option<T>> {
+        self.maybe(name, kind, Need::Required)
+    }
+
+    fn maybe<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>, need: Need) -> Got<Option<T>> {
         if let Some(description) = &self.described {
-            return description.ask(name, kind.schema(), Need::Optional);
+            return Self::describe(description, name, kind.schema(), need);
         }
         let found = match self.look(name) {
-            Some(value) if !value.is_null() => {
+            Ok(Some(value)) => {
                 self.is_idle = false;
                 kind.read(value).map(Some)
             }
-            _ => Ok(None),
+            Ok(None) => Ok(None),
+            Err(bad) => Err(bad),
         };
         self.findings.take(name, found)
     }
@@ -245,29 +248,27 @@ impl<'a> Fields<'a> {
     /// A member for which null means something of its own: `None` if missing, `Some(None)` if null.
     pub fn nullable<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<Option<Option<T>>> {
         if let Some(description) = &self.described {
-            return description.ask(name, kind.schema(), Need::Optional);
+            return Self::describe(description, name, kind.schema(), Need::Optional);
         }
-        self.is_idle &= !self.members.iter().any(|member| member.name == name);
+        let is_sent = self.is_sent(name);
+        self.is_idle &= !is_sent;
         let found = match self.look(name) {
-            Some(value) if value.is_null() => Ok(Some(None)),
-            Some(value) => kind.read(value).map(|value| Some(Some(value))),
-            None => Ok(None),
+            Ok(Some(value)) => kind.read(value).map(|value| Some(Some(value))),
+            Ok(None) => Ok(is_sent.then_some(None)),
+            Err(bad) => Err(bad),
         };
         self.findings.take(name, found)
     }
 
     /// True if the member is there and not null. Asking does not count as reading it.
     pub fn has(&self, name: &str) -> bool {
-        self.members.iter().any(|member| member.name == name && member.value != "null")
+        let is_null = |value: &str| self.notation == Notation::Json && value == "null";
+        self.members.iter().any(|member| member.name == name && !is_null(member.value))
     }
 
     /// Whether a member was sent, be it as null.
     pub fn is_sent(&self, name: &str) -> bool {
         self.members.iter().any(|member| member.name == name)
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
     }
 
     /// Adds a finding about several fields together, or about the header or body as a whole.
@@ -279,56 +280,65 @@ impl<'a> Fields<'a> {
     /// where they clear something ([`Fields::nullable`]). An unknown member was meant to change
     /// something, so it is named without what is missing.
     pub fn changes(&mut self) {
-        if let Some(description) = &self.described {
-            return description.changes_something();
+        match &self.described {
+            Some(description) => description.borrow_mut().is_change = true,
+            None => self.is_change = true,
         }
-        self.is_change = true;
     }
 
     /// Ends the reading: names what was not asked for as unknown and fails if anything was bad.
     pub fn finish(mut self) -> Result<Sound, Invalid> {
         if let Some(description) = self.described {
-            description.close();
-            return Err(Invalid::described());
+            description.borrow_mut().is_finished = true;
+            return Err(Invalid(Vec::new()));
         }
         for (member, asked) in self.members.iter().zip(&self.asked) {
             if !asked {
                 self.findings.add_unknown(&member.name, UNKNOWN);
             }
         }
+        let mut bad = self.findings.0;
         if self.is_change {
-            let has_unknown = self.findings.has(UNKNOWN);
+            let has_unknown = bad.iter().any(|bad| bad.message == UNKNOWN);
             if has_unknown || self.is_idle {
-                self.findings.forget(MISSING);
+                bad.retain(|bad| bad.message != MISSING);
             }
             if self.is_idle && !has_unknown {
-                let message = if self.is_empty() {
+                let message = if self.members.is_empty() {
                     "must have at least one member"
                 } else {
                     "must change something: null reads as missing"
                 };
-                self.findings.add("body", message);
+                bad.push(BadField::new("body", message));
             }
         }
-        self.findings.close()
+        bad.truncate(LISTED_MAX);
+        if bad.is_empty() { Ok(Sound(())) } else { Err(Invalid(bad)) }
     }
 
-    fn look(&mut self, name: &str) -> Option<Value<'a>> {
-        let count = self.members.len();
+    /// The value with this name, if one is there and not null. A parameter may be there once; a member is.
+    pub(super) fn look(&mut self, name: &str) -> Result<Option<Value<'a>>, Bad> {
+        let (mut found, count) = (None, self.members.len());
         for step in 0..count {
             let mut at = self.next + step;
             if at >= count {
                 at -= count;
             }
             let member = &self.members[at];
-            if member.name == name {
-                let value = Value::json(member.value);
-                self.asked[at] = true;
+            if member.name != name {
+                continue;
+            }
+            self.asked[at] = true;
+            let value = Value { text: member.value, notation: self.notation };
+            if self.notation == Notation::Json {
                 self.next = if at + 1 == count { 0 } else { at + 1 };
-                return Some(value);
+                return Ok(if value.text == "null" { None } else { Some(value) });
+            }
+            if found.replace(value).is_some() {
+                return Err(Bad::from("must be given once"));
             }
         }
-        None
+        Ok(found)
     }
 }
 
@@ -423,35 +433,7 @@ pub(super) struct Described {
 }
 
 /// The notes of a reader that reads nothing.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Description(Rc<RefCell<Described>>);
-
-impl Description {
-    #[cold]
-    pub(super) fn ask<T>(&self, name: &'static str, schema: Schema, need: Need) -> Got<T> {
-        self.0.borrow_mut().asked.push(Expected { name, schema, need });
-        Got(None)
-    }
-
-    pub(super) fn changes_something(&self) {
-        self.0.borrow_mut().is_change = true;
-    }
-
-    /// Notes that a list is read in pages; there is none.
-    #[cold]
-    pub(super) fn pages<T>(&self) -> Got<T> {
-        self.0.borrow_mut().has_pages = true;
-        Got(None)
-    }
-
-    pub(super) fn close(&self) {
-        self.0.borrow_mut().is_finished = true;
-    }
-
-    pub(super) fn take(&self) -> Described {
-        self.0.take()
-    }
-}
+pub(super) type Description = Rc<RefCell<Described>>;
 
 /// Reads members, all of them though some be bad: a row is how, the name that it gets, its own name, its kind, and
 /// what is made of what was read; `got` takes what another reader got. From them all the value is made, or none.

@@ -12,7 +12,7 @@ use std::fmt;
 /// Objects and lists inside each other, the body itself included.
 pub const DEPTH_MAX: usize = 64;
 
-/// Up to this many names are compared pair by pair; beyond it they are sorted.
+/// Up to this many names are compared pair by pair; beyond it a set is faster.
 const NAMES_IN_PAIRS_MAX: usize = 16;
 
 /// The reason why a text is not JSON, in words for the caller, and where.
@@ -60,10 +60,38 @@ pub enum Shape<'a> {
 
 pub fn read(text: &str) -> Result<Shape<'_>, Malformed> {
     let mut scan = Scan { text, bytes: text.as_bytes(), at: 0, names: Vec::new() };
-    match scan.whole() {
-        Ok(shape) => Ok(shape),
-        Err(reason) => Err(Malformed::after(text.get(..scan.at).unwrap_or(text), reason)),
-    }
+    scan.blank();
+    let mut values = Vec::new();
+    let end = match scan.bytes.get(scan.at) {
+        Some(b'{') => Some(b'}'),
+        Some(b'[') => Some(b']'),
+        _ => None,
+    };
+    let read = match end {
+        Some(end) => scan.collection(end, 1, Some(&mut values)),
+        None => scan.value(1),
+    };
+    let reason = match read {
+        Ok(()) => {
+            scan.blank();
+            if scan.at == text.len() {
+                return Ok(match end {
+                    Some(b'}') => {
+                        let mut members = Vec::with_capacity(values.len());
+                        for (name, value) in scan.names.into_iter().zip(values) {
+                            members.push(Member { name, value });
+                        }
+                        Shape::Object(members)
+                    }
+                    Some(_) => Shape::List(values),
+                    None => Shape::Scalar,
+                });
+            }
+            "something follows the JSON value"
+        }
+        Err(reason) => reason,
+    };
+    Err(Malformed::after(text.get(..scan.at).unwrap_or(text), reason))
 }
 
 struct Scan<'a> {
@@ -79,48 +107,16 @@ struct Scan<'a> {
 type Reason = &'static str;
 
 impl<'a> Scan<'a> {
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
     fn blank(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
             self.at += 1;
         }
     }
 
-    fn whole(&mut self) -> Result<Shape<'a>, Reason> {
-        self.blank();
-        let mut values = Vec::new();
-        let shape = match self.peek() {
-            Some(b'{') => {
-                self.collection(b'}', 1, Some(&mut values))?;
-                let mut members = Vec::with_capacity(values.len());
-                for (name, value) in self.names.drain(..).zip(values) {
-                    members.push(Member { name, value });
-                }
-                Shape::Object(members)
-            }
-            Some(b'[') => {
-                self.collection(b']', 1, Some(&mut values))?;
-                Shape::List(values)
-            }
-            _ => {
-                self.value(1)?;
-                Shape::Scalar
-            }
-        };
-        self.blank();
-        if self.at < self.bytes.len() {
-            return Err("something follows the JSON value");
-        }
-        Ok(shape)
-    }
-
     /// Steps over one value; `depth` is what it would be if it were an object or a list.
     fn value(&mut self, depth: usize) -> Result<(), Reason> {
-        match self.peek() {
-            Some(b'"') => self.string().map(drop),
+        match self.bytes.get(self.at) {
+            Some(b'"') => self.string(),
             Some(b'{') => self.collection(b'}', depth, None),
             Some(b'[') => self.collection(b']', depth, None),
             Some(b'-' | b'0'..=b'9') => self.number(),
@@ -146,14 +142,27 @@ impl<'a> Scan<'a> {
         let first = self.names.len();
         self.at += 1;
         self.blank();
-        if self.peek() == Some(end) {
+        if self.bytes.get(self.at) == Some(&end) {
             self.at += 1;
             return Ok(());
         }
         loop {
             if end == b'}' {
-                let name = self.name()?;
-                self.names.push(name);
+                match self.bytes.get(self.at) {
+                    Some(b'"') => {}
+                    Some(_) => return Err("a member name in double quotes is expected"),
+                    None => return Err(ENDS),
+                }
+                let from = self.at;
+                self.string()?;
+                self.names.push(decode_string(&self.text[from..self.at]));
+                self.blank();
+                match self.bytes.get(self.at) {
+                    Some(b':') => self.at += 1,
+                    Some(_) => return Err("a colon is expected after a member name"),
+                    None => return Err(ENDS),
+                }
+                self.blank();
             }
             let from = self.at;
             self.value(depth + 1)?;
@@ -161,8 +170,8 @@ impl<'a> Scan<'a> {
                 values.push(&self.text[from..self.at]);
             }
             self.blank();
-            match self.peek() {
-                Some(byte) if byte == end => break,
+            match self.bytes.get(self.at) {
+                Some(byte) if *byte == end => break,
                 Some(b',') => self.at += 1,
                 Some(_) => return Err("a comma or a closing bracket is expected"),
                 None => return Err(ENDS),
@@ -170,9 +179,21 @@ impl<'a> Scan<'a> {
             self.blank();
         }
         self.at += 1;
-        if end == b'}' && has_twins(&self.names[first..]) {
-            self.return_to_twin(first);
-            return Err(TWICE);
+        if end == b'}' {
+            let (names, mut seen) = (&self.names[first..], HashSet::new());
+            for (n, name) in names.iter().enumerate() {
+                let is_twin = match names.len() <= NAMES_IN_PAIRS_MAX {
+                    true => names[..n].contains(name),
+                    false => !seen.insert(name.as_ref()),
+                };
+                if is_twin {
+                    // Back to the quote before it, unless it was written with escapes.
+                    if let Cow::Borrowed(name) = name {
+                        self.at = name.as_ptr().addr() - self.text.as_ptr().addr() - 1;
+                    }
+                    return Err(TWICE);
+                }
+            }
         }
         if values.is_none() {
             self.names.truncate(first);
@@ -180,52 +201,15 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Goes back to the first name that was there before, unless it was written with escapes.
-    fn return_to_twin(&mut self, first: usize) {
-        let mut seen = HashSet::new();
-        for name in &self.names[first..] {
-            if !seen.insert(name.as_ref()) {
-                if let Cow::Borrowed(name) = name {
-                    // The quote before it.
-                    self.at = name.as_ptr().addr() - self.text.as_ptr().addr() - 1;
-                }
-                return;
-            }
-        }
-    }
-
-    fn name(&mut self) -> Result<Cow<'a, str>, Reason> {
-        if self.peek() != Some(b'"') {
-            return Err(match self.peek() {
-                Some(_) => "a member name in double quotes is expected",
-                None => ENDS,
-            });
-        }
-        let from = self.at;
-        let escaped = self.string()?;
-        let literal = &self.text[from..self.at];
-        self.blank();
-        match self.peek() {
-            Some(b':') => self.at += 1,
-            Some(_) => return Err("a colon is expected after a member name"),
-            None => return Err(ENDS),
-        }
-        self.blank();
-        Ok(if escaped { decode_string(literal) } else { Cow::Borrowed(&literal[1..literal.len() - 1]) })
-    }
-
-    /// Steps over a string literal; true when it has escapes.
-    fn string(&mut self) -> Result<bool, Reason> {
+    fn string(&mut self) -> Result<(), Reason> {
         self.at += 1;
-        let mut escaped = false;
         loop {
-            match self.peek() {
+            match self.bytes.get(self.at) {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(escaped);
+                    return Ok(());
                 }
                 Some(b'\\') => {
-                    escaped = true;
                     self.at += 1;
                     self.escape()?;
                 }
@@ -239,7 +223,7 @@ impl<'a> Scan<'a> {
     }
 
     fn escape(&mut self) -> Result<(), Reason> {
-        match self.peek() {
+        match self.bytes.get(self.at) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
             Some(b'u') => {
                 self.at += 1;
@@ -276,27 +260,27 @@ impl<'a> Scan<'a> {
 
     fn number(&mut self) -> Result<(), Reason> {
         const BAD: Reason = "a number is malformed";
-        if self.peek() == Some(b'-') {
+        if self.bytes.get(self.at) == Some(&b'-') {
             self.at += 1;
         }
-        match self.peek() {
+        match self.bytes.get(self.at) {
             Some(b'0') => self.at += 1,
             Some(b'1'..=b'9') => self.digits(),
             _ => return Err(BAD),
         }
-        if self.peek() == Some(b'.') {
+        if self.bytes.get(self.at) == Some(&b'.') {
             self.at += 1;
-            if !matches!(self.peek(), Some(b'0'..=b'9')) {
+            if !matches!(self.bytes.get(self.at), Some(b'0'..=b'9')) {
                 return Err(BAD);
             }
             self.digits();
         }
-        if let Some(b'e' | b'E') = self.peek() {
+        if let Some(b'e' | b'E') = self.bytes.get(self.at) {
             self.at += 1;
-            if let Some(b'+' | b'-') = self.peek() {
+            if let Some(b'+' | b'-') = self.bytes.get(self.at) {
                 self.at += 1;
             }
-            if !matches!(self.peek(), Some(b'0'..=b'9')) {
+            if !matches!(self.bytes.get(self.at), Some(b'0'..=b'9')) {
                 return Err(BAD);
             }
             self.digits();
@@ -305,7 +289,7 @@ impl<'a> Scan<'a> {
     }
 
     fn digits(&mut self) {
-        while let Some(b'0'..=b'9') = self.peek() {
+        while let Some(b'0'..=b'9') = self.bytes.get(self.at) {
             self.at += 1;
         }
     }
@@ -323,20 +307,6 @@ const ENDS: Reason = "the text ends too early";
 const TWICE: Reason = "a member is twice in one object";
 const TOO_DEEP: Reason = "the nesting is deeper than 64";
 const HALF: Reason = "half a surrogate pair stands in a string";
-
-fn has_twins(names: &[Cow<'_, str>]) -> bool {
-    if names.len() <= NAMES_IN_PAIRS_MAX {
-        for (n, name) in names.iter().enumerate() {
-            if names[..n].contains(name) {
-                return true;
-            }
-        }
-        return false;
-    }
-    let mut sorted: Vec<&str> = names.iter().map(|name| name.as_ref()).collect();
-    sorted.sort_unstable();
-    sorted.windows(2).any(|pair| pair[0] == pair[1])
-}
 
 /// Decodes the string literal `literal`, which must have come out of [`read`].
 pub fn decode_string(literal: &str) -> Cow<'_, str> {

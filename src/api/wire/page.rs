@@ -44,19 +44,14 @@ impl ListOf<'_> {
 
     /// The key of the list under these filters in their order.
     pub fn key(self, filters: &[(&str, &str)]) -> ListKey {
-        ListKey::of(self.mark, self.tenant_key, self.kind, filters)
+        let tenant_key = self.tenant_key.to_be_bytes();
+        let mut parts: Vec<&[u8]> = vec![b"cursor", &tenant_key, self.kind.as_bytes()];
+        parts.extend(filters.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]));
+        ListKey((self.mark)(&parts))
     }
 }
 
 impl ListKey {
-    /// The list of a kind, `payments`, of a tenant key, under these filters in their order.
-    pub fn of(mark: Mark<'_>, tenant_key: u64, kind: &str, filters: &[(&str, &str)]) -> ListKey {
-        let tenant_key = tenant_key.to_be_bytes();
-        let mut parts: Vec<&[u8]> = vec![b"cursor", &tenant_key, kind.as_bytes()];
-        parts.extend(filters.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]));
-        ListKey(mark(&parts))
-    }
-
     fn seal(self, position: &[u8]) -> String {
         let mut bytes = Vec::with_capacity(1 + position.len() + TAG_LEN);
         bytes.push(VERSION);
@@ -115,7 +110,7 @@ impl Page {
 
 /// `{"items": [...], "nextCursor": …}` around items that are JSON already.
 pub fn page_json<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>, next: Option<&str>) -> Vec<u8> {
-    let mut out = list_start(items);
+    let mut out = array(b"{\"items\":", items);
     out.extend_from_slice(b",\"nextCursor\":");
     match next {
         Some(cursor) => {
@@ -132,13 +127,9 @@ pub fn page_json<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>, next: Optio
 
 /// `{"items": [...]}`, for the short lists without pages.
 pub fn list_json<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>) -> Vec<u8> {
-    let mut out = list_start(items);
+    let mut out = array(b"{\"items\":", items);
     out.push(b'}');
     out
-}
-
-fn list_start<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>) -> Vec<u8> {
-    array(b"{\"items\":", items)
 }
 
 /// `[...]`, for what is a bare array.
@@ -177,20 +168,24 @@ mod tests {
         }
     }
 
+    fn key(mark: Mark<'_>, tenant_key: u64, kind: &str, filters: &[(&str, &str)]) -> ListKey {
+        ListOf { mark, tenant_key, kind }.key(filters)
+    }
+
     #[test]
     fn a_cursor_comes_back_to_its_own_list_only() {
         let completed: &[(&str, &str)] = &[("status", "COMPLETED")];
-        let list = ListKey::of(&mark(1), 7, "payments", completed);
+        let list = key(&mark(1), 7, "payments", completed);
         for position in [&b""[..], b"\x00", b"0123456789abcdef"] {
             let text = list.seal(position);
             assert_eq!(list.open(&text).as_deref(), Some(position));
             for other in [
-                ListKey::of(&mark(1), 8, "payments", completed),
-                ListKey::of(&mark(1), 7, "payouts", completed),
-                ListKey::of(&mark(1), 7, "payments", &[("status", "FAILED")]),
-                ListKey::of(&mark(1), 7, "payments", &[("statusCOMPLETED", "")]),
-                ListKey::of(&mark(1), 7, "payments", &[]),
-                ListKey::of(&mark(2), 7, "payments", completed),
+                key(&mark(1), 8, "payments", completed),
+                key(&mark(1), 7, "payouts", completed),
+                key(&mark(1), 7, "payments", &[("status", "FAILED")]),
+                key(&mark(1), 7, "payments", &[("statusCOMPLETED", "")]),
+                key(&mark(1), 7, "payments", &[]),
+                key(&mark(2), 7, "payments", completed),
             ] {
                 assert_eq!(other.open(&text), None);
             }
@@ -199,7 +194,7 @@ mod tests {
 
     #[test]
     fn what_is_no_cursor_is_none() {
-        let list = ListKey::of(&mark(1), 1, "payments", &[]);
+        let list = key(&mark(1), 1, "payments", &[]);
         let text = list.seal(b"position");
         for bad in [
             "",
@@ -223,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_format_does_not_change() {
-        let list = ListKey::of(&mark(1), 3, "payments", &[]);
+        let list = key(&mark(1), 3, "payments", &[]);
         assert_eq!((list.seal(b"\x01\x02").as_str(), list.open(GOLDEN)), (GOLDEN, Some(vec![1, 2])));
     }
 

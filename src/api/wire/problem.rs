@@ -35,12 +35,12 @@ impl BadField {
     }
 }
 
-/// `NAME: STATUS, CODE [after SECONDS UNTIL IT MAY BE ASKED AGAIN], MESSAGE;`
+/// `NAME [(WHAT IT IS MADE OF)]: STATUS, CODE [after SECONDS UNTIL IT MAY BE ASKED AGAIN], MESSAGE [, MEMBER = VALUE];`
 macro_rules! problems {
-    ($($(#[$doc:meta])* $name:ident: $status:literal, $code:literal $(after $seconds:literal)?, $message:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident $(($($part:ident: $type:ty),+))?: $status:literal, $code:literal $(after $seconds:expr)?, $message:expr $(, $member:literal = $value:expr)?;)*) => {
         impl Problem {
-            $($(#[$doc])* pub fn $name() -> Self {
-                Self::refused($status, $code, $message)$(.after($seconds))?
+            $($(#[$doc])* pub fn $name($($($part: $type),+)?) -> Self {
+                Self::refused($status, $code, $message)$(.after($seconds))?$(.with($member, $value))?
             })*
         }
     };
@@ -81,6 +81,30 @@ problems! {
         "no machine of the cluster leads right now, so nothing was done; ask again after Retry-After";
     disk_nearly_full: 503, "storage_unavailable" after 30,
         "the disk of the server is nearly full, so nothing was done; ask again later";
+    /// No proof of who calls, or one that opens nothing. `how` says where it belongs; whether what was
+    /// sent is unknown, revoked or expired is not said.
+    unauthorized(how: &'static str): 401, "unauthorized", how;
+    scope_missing(scope: &'static str): 403, "scope_missing",
+        format!("the key lacks the scope {scope}; use a key that has it, which the operator makes"), "scope" = scope;
+    role_missing(role: &'static str): 403, "role_missing",
+        format!("this call needs the role {role} or a higher one; an admin gives it"), "role" = role;
+    /// The key was used with another body. `first` says when, and by which request: of the body a keyed hash is kept,
+    /// so that what differs in it cannot be told.
+    idempotency_key_reused(first: &(dyn fmt::Display + '_)): 422, "idempotency_key_reused",
+        format!("the bytes of this body are not those that the Idempotency-Key was first used with, {first}; nothing was done, so use a new key for a new request");
+    payload_too_large(bytes_max: usize): 413, "payload_too_large",
+        format!("the body exceeds the {bytes_max} bytes that are taken here; send less at once");
+    /// The engine takes no more work right now.
+    overloaded(retry_after: u32): 503, "overloaded" after retry_after,
+        "too much work is under way on the server, so nothing was done; ask again after Retry-After";
+    /// The mode has no connector for this way of moving money.
+    rail_not_configured(rail: &str): 503, "rail_not_configured",
+        format!("{rail} is not configured on this server in this mode; nothing was done, and the operator can say when it will be");
+    /// The machine that is to lead is dead, behind, or has another log.
+    not_a_candidate(why: &'static str): 409, "not_a_candidate", why;
+    /// The machines' log cannot grow for now, because too few machines take it.
+    window_full: 503, "storage_unavailable" after 30,
+        "one machine is left and its log may not grow, so nothing was done; ask again later";
 }
 
 /// A failure as the contract words it: status, code, message and what helps the caller to go on.
@@ -140,12 +164,6 @@ impl Problem {
         Self::invalid_data(vec![BadField::new(field, message)])
     }
 
-    /// 401: no proof of who calls, or one that opens nothing. `how` says where it belongs; whether what was
-    /// sent is unknown, revoked or expired is not said.
-    pub fn unauthorized(how: &'static str) -> Self {
-        Self::refused(401, "unauthorized", how)
-    }
-
     /// 401 of the operators' API: a token that opens nothing, or none.
     pub fn without_token(is_sent: bool) -> Self {
         Self::unauthorized(if is_sent {
@@ -153,26 +171,6 @@ impl Problem {
         } else {
             "the header authorization is missing: send an operator's token in it, as authorization: Bearer TOKEN"
         })
-    }
-
-    /// 403: the key lacks the scope that the call needs.
-    pub fn scope_missing(scope: &'static str) -> Self {
-        Self::refused(
-            403,
-            "scope_missing",
-            format!("the key lacks the scope {scope}; use a key that has it, which the operator makes"),
-        )
-        .with("scope", scope)
-    }
-
-    /// 403: the operator lacks the role that the call needs.
-    pub fn role_missing(role: &'static str) -> Self {
-        Self::refused(
-            403,
-            "role_missing",
-            format!("this call needs the role {role} or a higher one; an admin gives it"),
-        )
-        .with("role", role)
     }
 
     /// 404: no such object for this key. Where the request is known, it gets the words for which one.
@@ -190,27 +188,6 @@ impl Problem {
         let message =
             format!("this path takes {allow} alone, so nothing was done; repeat it with one that it takes");
         Problem { allow: Some(allow), ..Self::refused(405, "method_not_allowed", message) }
-    }
-
-    /// 422: the key was used with another body. `first` says when, and by which request: of the body a
-    /// keyed hash is kept, so that what differs in it cannot be told.
-    pub fn idempotency_key_reused(first: &(dyn fmt::Display + '_)) -> Self {
-        Self::refused(
-            422,
-            "idempotency_key_reused",
-            format!(
-                "the bytes of this body are not those that the Idempotency-Key was first used with, {first}; nothing was done, so use a new key for a new request"
-            ),
-        )
-    }
-
-    /// 413: the body exceeds `bytes_max`.
-    pub fn payload_too_large(bytes_max: usize) -> Self {
-        Self::refused(
-            413,
-            "payload_too_large",
-            format!("the body exceeds the {bytes_max} bytes that are taken here; send less at once"),
-        )
     }
 
     /// 429: more requests than the key may send, which are `per_second`.
@@ -236,38 +213,6 @@ impl Problem {
     /// 429: too many tries at something that could be guessed, or that costs the platform.
     pub fn too_many_attempts(message: impl Into<Cow<'static, str>>, retry_after: u32) -> Self {
         Self::refused(429, "too_many_attempts", message).after(retry_after.max(1))
-    }
-
-    /// 503: the engine takes no more work right now.
-    pub fn overloaded(retry_after: u32) -> Self {
-        Self::refused(
-            503,
-            "overloaded",
-            "too much work is under way on the server, so nothing was done; ask again after Retry-After",
-        )
-        .after(retry_after)
-    }
-
-    /// 503: the mode has no connector for this way of moving money.
-    pub fn rail_not_configured(rail: &str) -> Self {
-        Self::refused(
-            503,
-            "rail_not_configured",
-            format!(
-                "{rail} is not configured on this server in this mode; nothing was done, and the operator can say when it will be"
-            ),
-        )
-    }
-
-    /// 409: the machine that is to lead is dead, behind, or has another log.
-    pub fn not_a_candidate(why: &'static str) -> Self {
-        Self::refused(409, "not_a_candidate", why)
-    }
-
-    /// 503: the machines' log cannot grow for now, because too few machines take it.
-    pub fn window_full() -> Self {
-        let message = "one machine is left and its log may not grow, so nothing was done; ask again later";
-        Self::refused(503, "storage_unavailable", message).after(30)
     }
 
     /// A defect of ours: a book that was asked for its balance has none.

@@ -1,57 +1,66 @@
-//! Reads the parameters of a query string and names every bad one at once, in the same manner as
-//! [`super::fields`] reads a body.
+//! Reads the parameters of a query string by the reader of bodies ([`super::fields`]), which names every bad one
+//! at once.
 //!
-//! A parameter that stands alone may come once; [`Query::list`] takes repeated keys and commas.
-//! What was not asked for is unknown and named. The function that asks for the parameters is also what
-//! describes them ([`describe`]). This file must not know any particular list.
+//! A parameter that stands alone may come once; [`Query::list`] takes repeated keys and commas. This file must not
+//! know any particular list.
 
-use super::fields::{Described, Description, Expected, Findings, Got, Invalid, Kind, Need, Sound, read};
-use super::page::{BAD_CURSOR, LIMIT_DEFAULT, LIMIT_MAX, ListKey, ListOf, Page};
-use super::value::{Bad, Value};
+use super::fields::{Described, Expected, Fields, Findings, Got, Invalid, Kind, Need, read};
+use super::json::Member;
+use super::page::{BAD_CURSOR, LIMIT_DEFAULT, LIMIT_MAX, ListOf, Page};
+use super::value::{Bad, Notation, Value};
 use std::borrow::Cow;
-use std::cell::Cell;
 
 const PARAMETERS_MAX: usize = 200;
 
-#[derive(Debug)]
-struct Parameter<'a> {
-    name: Cow<'a, str>,
-    text: Cow<'a, str>,
-    asked: Cell<bool>,
-}
+/// The parameters of one request while they are being read.
+pub type Query<'a> = Fields<'a>;
 
 pub fn read<T, E>(query: Option<&str>, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Result<T, E> {
     let (parameters, findings) = parse(query);
-    reader(Query { parameters: &parameters, findings, described: None })
+    let members =
+        parameters.iter().map(|(name, text)| Member { name: Cow::Borrowed(name), value: text }).collect();
+    let mut query = Fields::over(members, Notation::Plain);
+    query.findings = findings;
+    reader(query)
 }
 
 /// The parameters that `read` reads, and whether it reads those of a list in pages: it is made to
 /// describe them, and reads nothing.
 pub fn describe<T, E>(read: impl FnOnce(Query<'_>) -> Result<T, E>) -> (Vec<Expected>, bool) {
-    let description = Description::default();
-    assert!(read(Query::describing(&description)).is_err(), "a reader of a query ends with what finish says");
+    let (query, description) = Fields::describing();
+    assert!(read(query).is_err(), "a reader of a query ends with what finish says");
     let Described { asked, has_pages, .. } = description.take();
     (asked, has_pages)
 }
 
+/// Reads the query of a list: its filters, which `filters` reads, and its `limit` and `cursor`.
+pub fn listed<'q, F>(
+    mut query: Query<'q>,
+    list: ListOf<'_>,
+    filters: impl FnOnce(&mut Query<'q>) -> Got<F>,
+) -> Result<(F, Page), Invalid> {
+    Ok(read!(query {
+        got filters = filters(&mut query);
+        got page = query.page(list);
+    } => (filters, page)))
+}
+
 /// Reads `limit` and `cursor` of a list that has no filters.
-pub fn page(mut query: Query<'_>, list: ListOf<'_>) -> Result<Page, Invalid> {
-    Ok(read!(query { got page = query.page(list); } => page))
+pub fn page(query: Query<'_>, list: ListOf<'_>) -> Result<Page, Invalid> {
+    listed(query, list, |_| Got::of(())).map(|((), page)| page)
 }
 
 /// Reads a list's one filter, and its `limit` and `cursor`.
 pub fn filtered<'q, T>(
-    mut query: Query<'q>,
+    query: Query<'q>,
     list: ListOf<'_>,
     name: &'static str,
     kind: impl Kind<'q, T>,
 ) -> Result<(Option<T>, Page), Invalid> {
-    let (filter, page) = (query.optional(name, kind), query.page(list));
-    let sound = query.finish()?;
-    Ok((filter.get(&sound), page.get(&sound)))
+    listed(query, list, |query| query.optional(name, kind))
 }
 
-fn parse(query: Option<&str>) -> (Vec<Parameter<'_>>, Findings) {
+fn parse(query: Option<&str>) -> (Vec<(Cow<'_, str>, Cow<'_, str>)>, Findings) {
     let mut parameters = Vec::new();
     let mut findings = Findings::default();
     let pairs = query.unwrap_or("").split('&').filter(|pair| !pair.is_empty());
@@ -62,7 +71,7 @@ fn parse(query: Option<&str>) -> (Vec<Parameter<'_>>, Findings) {
             break;
         }
         match (decode(name), decode(text)) {
-            (Some(name), Some(text)) => parameters.push(Parameter { name, text, asked: Cell::new(false) }),
+            (Some(name), Some(text)) => parameters.push((name, text)),
             (Some(name), None) => findings.add_unknown(&name, "must be percent-encoded UTF-8"),
             (None, _) => findings.add_unknown(name, "must be percent-encoded UTF-8"),
         }
@@ -70,66 +79,22 @@ fn parse(query: Option<&str>) -> (Vec<Parameter<'_>>, Findings) {
     (parameters, findings)
 }
 
-/// The parameters of one request while they are being read.
-#[derive(Debug)]
-#[must_use = "finish it, or unknown parameters pass unseen"]
-pub struct Query<'a> {
-    parameters: &'a [Parameter<'a>],
-    findings: Findings,
-    described: Option<Description>,
-}
-
-impl<'a> Query<'a> {
-    /// The parameters of no query: they are described as they are asked for, none is found, and `finish`
-    /// fails, so that a reader acts on nothing.
-    fn describing(description: &Description) -> Self {
-        Query { parameters: &[], findings: Findings::default(), described: Some(description.clone()) }
-    }
-
-    pub fn required<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<T> {
-        if let Some(description) = &self.described {
-            return description.ask(name, kind.schema(), Need::Required);
-        }
-        let found = match self.single(name) {
-            Ok(Some(value)) => kind.read(value),
-            Ok(None) => Err(Bad::from("is required")),
-            Err(bad) => Err(bad),
-        };
-        self.findings.take(name, found)
-    }
-
-    pub fn optional<T>(&mut self, name: &'static str, kind: impl Kind<'a, T>) -> Got<Option<T>> {
-        self.maybe(name, kind, Need::Optional)
-    }
-
-    /// A parameter that must be there, whose absence the caller of the reader refuses in words of its own.
-    pub fn wanted<T>(&mut self, name: &'static str, kind: impl Kind<'a, T>) -> Got<Option<T>> {
-        self.maybe(name, kind, Need::Required)
-    }
-
-    fn maybe<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>, need: Need) -> Got<Option<T>> {
-        if let Some(description) = &self.described {
-            return description.ask(name, kind.schema(), need);
-        }
-        let found = match self.single(name) {
-            Ok(value) => value.map(|value| kind.read(value)).transpose(),
-            Err(bad) => Err(bad),
-        };
-        self.findings.take(name, found)
-    }
-
+impl<'a> Fields<'a> {
     /// A parameter with any number of values, as repeated keys, divided by commas, or both. Empty
     /// if missing.
     pub fn list<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<Vec<T>> {
         if let Some(description) = &self.described {
-            return description.ask(name, kind.schema(), Need::Repeatable);
+            return Self::describe(description, name, kind.schema(), Need::Repeatable);
         }
         let mut values = Vec::new();
         let mut failure = None;
-        for parameter in self.parameters.iter().filter(|parameter| parameter.name == name) {
-            parameter.asked.set(true);
-            for text in parameter.text.split(',') {
-                match kind.read(Value::plain(text)) {
+        for (parameter, asked) in self.members.iter().zip(&mut self.asked) {
+            if parameter.name != name {
+                continue;
+            }
+            *asked = true;
+            for text in parameter.value.split(',') {
+                match kind.read(Value { text, notation: Notation::Plain }) {
                     Ok(value) => values.push(value),
                     Err(bad) => failure = failure.or(Some(bad)),
                 }
@@ -142,74 +107,31 @@ impl<'a> Query<'a> {
     /// filters.
     pub fn page(&mut self, list: ListOf<'_>) -> Got<Page> {
         if let Some(description) = &self.described {
-            return description.pages();
+            description.borrow_mut().has_pages = true;
+            return Got(None);
         }
-        let list = self.list_key(list);
+        // `type=a,b`, `type=b&type=a`: the same filters.
+        let filters = self.members.iter().filter(|member| !matches!(&*member.name, "limit" | "cursor"));
+        let mut filters: Vec<(&str, &str)> =
+            filters.flat_map(|member| member.value.split(',').map(|text| (&*member.name, text))).collect();
+        filters.sort_unstable();
+        filters.dedup();
+        let list = list.key(&filters);
         let limit = self.bound("limit", |value| value.integer(1..=LIMIT_MAX as i64));
         let after = self.bound("cursor", |value| list.open(&value.string()?).ok_or(Bad::from(BAD_CURSOR)));
-        match (limit.peek(), after.peek()) {
-            (Some(limit), Some(after)) => Got(Some(Page {
-                limit: limit.map_or(LIMIT_DEFAULT, |limit| limit as usize),
-                after: after.clone(),
-                list,
-            })),
+        match (limit.0, after.0) {
+            (Some(limit), Some(after)) => {
+                let limit = limit.map_or(LIMIT_DEFAULT, |limit| limit as usize);
+                Got(Some(Page { limit, after, list }))
+            }
             _ => Got(None),
         }
     }
 
     /// A parameter of a page, which every list that pages has.
     fn bound<T>(&mut self, name: &str, read: impl FnOnce(Value<'a>) -> Result<T, Bad>) -> Got<Option<T>> {
-        let found = self.single(name).and_then(|value| value.map(read).transpose());
+        let found = self.look(name).and_then(|value| value.map(read).transpose());
         self.findings.take(name, found)
-    }
-
-    /// True if the parameter was sent. Asking does not count as reading it.
-    pub fn has(&self, name: &str) -> bool {
-        self.parameters.iter().any(|parameter| parameter.name == name)
-    }
-
-    pub fn bad(&mut self, name: &str, message: impl Into<Cow<'static, str>>) {
-        self.findings.add(name, message);
-    }
-
-    /// Ends the reading: names what was not asked for as unknown and fails if anything was bad.
-    pub fn finish(mut self) -> Result<Sound, Invalid> {
-        if let Some(description) = self.described {
-            description.close();
-            return Err(Invalid::described());
-        }
-        for parameter in self.parameters {
-            if !parameter.asked.get() {
-                self.findings.add_unknown(&parameter.name, "is unknown");
-            }
-        }
-        self.findings.close()
-    }
-
-    fn single(&self, name: &str) -> Result<Option<Value<'a>>, Bad> {
-        let mut found: Option<&'a Parameter<'a>> = None;
-        for parameter in self.parameters {
-            if parameter.name == name {
-                parameter.asked.set(true);
-                if found.replace(parameter).is_some() {
-                    return Err(Bad::from("must be given once"));
-                }
-            }
-        }
-        Ok(found.map(|parameter| Value::plain(&parameter.text)))
-    }
-
-    fn list_key(&self, list: ListOf<'_>) -> ListKey {
-        // `type=a,b`, `type=b&type=a`: the same filters.
-        let mut filters: Vec<(&str, &str)> = self
-            .parameters
-            .iter()
-            .flat_map(|parameter| parameter.text.split(',').map(|text| (&*parameter.name, text)))
-            .collect();
-        filters.retain(|(name, _)| !matches!(*name, "limit" | "cursor"));
-        filters.sort_unstable();
-        filters.dedup();
-        list.key(&filters)
     }
 }
 

@@ -10,13 +10,13 @@ use super::canonical;
 use super::json::{self, Member, Shape};
 use super::problem::BadField;
 use chrono::{DateTime, NaiveDate, Utc};
+use domain::values::ids::Id;
 use domain::values::money::{Currency, write_minor};
 use domain::values::text::{has_line_break, is_blank, is_misleading};
 use rust_decimal::Decimal;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
-use uuid::Uuid;
 use zeroize::Zeroize;
 
 /// The reason why a value can't be accepted.
@@ -55,15 +55,21 @@ impl Bad {
 /// The exact text of one value: of JSON, checked to be one, or of a parameter.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
-    text: &'a str,
-    notation: Notation,
+    pub(super) text: &'a str,
+    pub(super) notation: Notation,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Notation {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Notation {
     Json,
     /// A value of a parameter, decoded.
     Plain,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    One,
+    Any,
 }
 
 /// Shows the kind alone: the value may be a secret.
@@ -74,19 +80,6 @@ impl std::fmt::Debug for Value<'_> {
 }
 
 impl<'a> Value<'a> {
-    pub(super) fn json(text: &'a str) -> Self {
-        Value { text, notation: Notation::Json }
-    }
-
-    /// The decoded text of a parameter.
-    pub(super) fn plain(text: &'a str) -> Self {
-        Value { text, notation: Notation::Plain }
-    }
-
-    pub fn is_null(self) -> bool {
-        self.notation == Notation::Json && self.text == "null"
-    }
-
     pub fn raw(self) -> Result<&'a RawValue, Bad> {
         serde_json::from_str(self.text).map_err(|_| Bad::from("must be JSON"))
     }
@@ -107,15 +100,9 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A free text of one line: a string without the white space around it, of so many characters, none
-    /// of which misleads. One of which nothing is visible is empty.
-    pub fn trimmed(self, chars: RangeInclusive<usize>) -> Result<Cow<'a, str>, Bad> {
-        let text = self.prose(chars)?;
-        if has_line_break(&text) { Err(Bad::from(BREAKS)) } else { Ok(text) }
-    }
-
-    /// A free text like [`Value::trimmed`], which may have tabs and several lines.
-    pub fn prose(self, chars: RangeInclusive<usize>) -> Result<Cow<'a, str>, Bad> {
+    /// A free text: a string without the white space around it, of so many characters, none of which misleads, of
+    /// one line or of several, which may have tabs. One of which nothing is visible is empty.
+    pub fn prose(self, chars: RangeInclusive<usize>, lines: Lines) -> Result<Cow<'a, str>, Bad> {
         let text = match self.string()? {
             Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
             Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
@@ -125,7 +112,8 @@ impl<'a> Value<'a> {
         }
         let text = if is_blank(&text) { Cow::Borrowed("") } else { text };
         if chars.contains(&text.chars().count()) {
-            return Ok(text);
+            let is_broken = lines == Lines::One && has_line_break(&text);
+            return if is_broken { Err(Bad::from(BREAKS)) } else { Ok(text) };
         }
         Err(match (*chars.start(), *chars.end()) {
             (least, most) if least == most => format!("must have {most} characters"),
@@ -226,12 +214,12 @@ impl<'a> Value<'a> {
 
     /// An amount as a string with exactly two decimals, in minor units.
     pub fn amount(self) -> Result<i64, Bad> {
-        self.minor(amount, 0, "must be a string with exactly two decimals, such as \"10.00\"")
+        self.minor(amount, 0, TWO_DECIMALS)
     }
 
     /// An amount like [`Value::amount`] that is more than nothing.
     pub fn positive_amount(self) -> Result<i64, Bad> {
-        match self.amount()? {
+        match self.minor(amount, 0, TWO_DECIMALS)? {
             0 => Err(Bad::from("must be more than 0.00")),
             minor => Ok(minor),
         }
@@ -259,15 +247,15 @@ impl<'a> Value<'a> {
     }
 
     /// A UUID in its usual form of 36 characters.
-    pub fn uuid(self) -> Result<Uuid, Bad> {
-        self.text_known("a UUID", uuid)
+    pub fn id(self) -> Result<Id, Bad> {
+        Id::parse(&self.string()?).ok_or(Bad::from("must be a UUID"))
     }
 
     /// An instant in RFC 3339; in a parameter a plus sign that was not percent-encoded is understood.
     pub fn timestamp(self) -> Result<DateTime<Utc>, Bad> {
         match self.notation {
             Notation::Plain if self.text.contains(' ') => {
-                Value::plain(&self.text.replace(' ', "+")).timestamp()
+                Value { text: &self.text.replace(' ', "+"), ..self }.timestamp()
             }
             Notation::Plain | Notation::Json => self.text_known(TIMESTAMP, timestamp),
         }
@@ -299,7 +287,7 @@ impl<'a> Value<'a> {
         let mut values = Vec::with_capacity(elements.len());
         let mut bad = Vec::new();
         for (index, element) in elements.into_iter().enumerate() {
-            match read(Value::json(element)) {
+            match read(Value { text: element, notation: Notation::Json }) {
                 Ok(value) => values.push(value),
                 Err(found) => found.report(&format!("[{index}]"), &mut bad),
             }
@@ -318,6 +306,8 @@ impl<'a> Value<'a> {
     }
 }
 
+const TWO_DECIMALS: &str = "must be a string with exactly two decimals, such as \"10.00\"";
+
 const TIMESTAMP: &str = "a timestamp such as 2026-11-21T02:13:00.000Z";
 
 const MISLEADS: &str = "must not have control characters, nor marks of the direction of writing";
@@ -334,11 +324,6 @@ fn has_misleading(value: &serde_json::Value) -> bool {
         }
         serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => false,
     }
-}
-
-/// A UUID in its usual form, with dashes and without braces.
-pub fn uuid(text: &str) -> Option<Uuid> {
-    if text.len() == 36 { Uuid::try_parse(text).ok() } else { None }
 }
 
 /// An instant in RFC 3339 with a year of four digits.

@@ -2,7 +2,7 @@
 //! (`docs/contract.md, 1.6`).
 
 use super::fields::{Kind, kind};
-use super::value::{Bad, Value};
+use super::value::{Bad, Lines, Value};
 use crate::openapi::schema::text;
 use domain::values::text::misleads_in_address;
 use url::{Host, Url};
@@ -11,7 +11,7 @@ const CHARACTERS_MAX: usize = 2048;
 
 /// An address; kept as it was written.
 pub fn web_address(value: Value<'_>, livemode: bool) -> Result<String, Bad> {
-    let text = value.trimmed(1..=CHARACTERS_MAX)?;
+    let text = value.prose(1..=CHARACTERS_MAX, Lines::One)?;
     if is_fit(&text, livemode) {
         return Ok(text.into_owned());
     }

@@ -4,6 +4,27 @@
 use std::fmt::Display;
 use std::io::Write as _;
 
+/// `NAME: MEMBER OF, TYPE;`: members that are null where there is no value.
+macro_rules! or_null {
+    ($($name:ident: $kind:ident, $type:ty;)*) => {
+        impl Object {
+            $(pub fn $name(self, name: &str, value: Option<$type>) -> Self {
+                match value {
+                    Some(value) => self.$kind(name, value),
+                    None => self.number(name, "null"),
+                }
+            })*
+        }
+    };
+}
+
+or_null! {
+    maybe_text: text, impl AsRef<str>;
+    maybe_plain: plain, impl Display;
+    maybe_number: number, impl Display;
+    json_or_null: json, impl AsRef<[u8]>;
+}
+
 pub struct Object {
     out: Vec<u8>,
 }
@@ -66,39 +87,11 @@ impl Object {
         self.number(name, "null")
     }
 
-    pub fn maybe_text(self, name: &str, value: Option<impl AsRef<str>>) -> Self {
-        match value {
-            Some(value) => self.text(name, value),
-            None => self.number(name, "null"),
-        }
-    }
-
-    pub fn maybe_plain(self, name: &str, value: Option<impl Display>) -> Self {
-        match value {
-            Some(value) => self.plain(name, value),
-            None => self.number(name, "null"),
-        }
-    }
-
-    pub fn maybe_number(self, name: &str, value: Option<impl Display>) -> Self {
-        match value {
-            Some(value) => self.number(name, value),
-            None => self.number(name, "null"),
-        }
-    }
-
     /// A member that is JSON already.
     pub fn json(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.name(name);
         self.out.extend_from_slice(value.as_ref());
         self
-    }
-
-    pub fn json_or_null(self, name: &str, value: Option<impl AsRef<[u8]>>) -> Self {
-        match value {
-            Some(value) => self.json(name, value),
-            None => self.number(name, "null"),
-        }
     }
 
     pub fn list<I: AsRef<[u8]>>(mut self, name: &str, items: impl IntoIterator<Item = I>) -> Self {

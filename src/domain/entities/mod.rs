@@ -31,6 +31,13 @@ use crate::entities::resource::Resource;
 use crate::values::ids::{EntityId, Kind, each_kind};
 use crate::values::time::Timestamp;
 
+/// The state of one kind.
+pub trait OfKind: Sized + 'static {
+    const KIND: Kind;
+
+    fn of(entity: &Entity) -> Option<&Self>;
+}
+
 /// The id of an entity with this state. Of a tenant's own account there is one.
 macro_rules! id_of {
     (OwnAccount $state:ident) => {{
@@ -54,6 +61,14 @@ macro_rules! entity {
         $(impl From<$file::$State> for Entity {
             fn from(state: $file::$State) -> Entity {
                 Entity::$Kind(state)
+            }
+        })+
+
+        $(impl OfKind for $file::$State {
+            const KIND: Kind = Kind::$Kind;
+
+            fn of(entity: &Entity) -> Option<&Self> {
+                if let Entity::$Kind(state) = entity { Some(state) } else { None }
             }
         })+
 

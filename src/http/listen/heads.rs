@@ -223,7 +223,7 @@ pub(super) fn answer(problem: &Problem, date: Option<&str>, is_secure: bool) -> 
     if let Some(date) = date.and_then(|date| HeaderValue::from_str(date).ok()) {
         reply = reply.header(DATE, date);
     }
-    let body = reply.body().clone();
+    let body = reply.body.clone();
     let response = reply.into_response(&request_id, Version::HTTP_11);
     let mut bytes =
         format!("HTTP/1.1 {}\r\ncontent-length: {}\r\n", response.status(), body.len()).into_bytes();

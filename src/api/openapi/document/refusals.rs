@@ -4,73 +4,34 @@ use super::*;
 
 /// The refusals that the pipeline may answer with at any call of a row, before those of its
 /// handler.
-pub(super) fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
-    if row.errors == ErrorShape::Public || row.access == Access::Open {
-        return Vec::new();
-    }
-    let reads = row.method == Method::GET;
-    let mut refusals = refusals_of_callers(row.access, reads);
-    let mut add = |status, codes: &[&'static str]| refusals.push((status, codes.to_vec()));
-    add(400, if reads { &["invalid_data"] } else { &["invalid_json", "invalid_data"] });
-    if row.path.contains(':') {
-        add(404, &["not_found"]);
-    }
-    if !reads {
-        add(408, &["request_timeout"]);
-        add(413, &["payload_too_large", "record_too_large"]);
-        add(415, &["unsupported_media_type"]);
-    }
-    if row.takes_key() {
-        add(409, &["idempotency_in_progress"]);
-        add(422, &["idempotency_key_reused"]);
-    }
-    add(500, &["internal_error"]);
-    if matches!(row.access, Access::Key { .. } | Access::Buyer)
-        || (matches!(row.access, Access::Operator { .. }) && !reads)
-    {
-        add(503, &["account_halted", "tenant_moved"]);
-    }
-    add(
-        503,
-        if reads {
-            &["no_leader", "overloaded", "shutting_down"]
-        } else {
-            &["no_leader", "overloaded", "shutting_down", "storage_unavailable"]
-        },
-    );
-    refusals
-}
-
-/// The refusals of callers before their bodies are read.
-fn refusals_of_callers(access: Access, reads: bool) -> Vec<(u16, Vec<&'static str>)> {
-    let mut refusals: Vec<(u16, Vec<&'static str>)> = Vec::new();
-    let mut add = |status, codes: &[&'static str]| refusals.push((status, codes.to_vec()));
-    match access {
-        Access::Open => {}
-        Access::Key { test_only, .. } => {
-            add(401, &["unauthorized"]);
-            add(403, &["live_mode_not_activated", "scope_missing"]);
-            if test_only {
-                add(403, &["test_mode_only"]);
-            } else if !reads {
-                add(503, &["clock_stepped"]);
-            }
-            add(429, &["rate_limited"]);
-        }
-        Access::Operator { .. } => {
-            add(401, &["unauthorized"]);
-            add(403, &["cross_site", "role_missing"]);
-            add(421, &["misdirected"]);
-            if !reads {
-                add(429, &["rate_limited"]);
-            }
-        }
-        Access::Buyer => {
-            add(401, &["unauthorized"]);
-            add(429, &["rate_limited"]);
-        }
-    }
-    refusals
+pub(super) fn usual_refusals(row: &Row) -> impl Iterator<Item = (u16, &'static [&'static str])> {
+    let (writes, keyed) = (row.method != Method::GET, row.takes_key());
+    let is_key = matches!(row.access, Access::Key { .. });
+    let is_test = matches!(row.access, Access::Key { test_only: true, .. });
+    let is_operator = matches!(row.access, Access::Operator { .. });
+    let rows: [(bool, u16, &[&str]); 19] = [
+        (true, 401, &["unauthorized"]),
+        (is_key, 403, &["live_mode_not_activated", "scope_missing"]),
+        (is_test, 403, &["test_mode_only"]),
+        (is_key && !is_test && writes, 503, &["clock_stepped"]),
+        (is_operator, 403, &["cross_site", "role_missing"]),
+        (is_operator, 421, &["misdirected"]),
+        (!is_operator || writes, 429, &["rate_limited"]),
+        (writes, 400, &["invalid_json"]),
+        (true, 400, &["invalid_data"]),
+        (row.path.contains(':'), 404, &["not_found"]),
+        (writes, 408, &["request_timeout"]),
+        (writes, 413, &["payload_too_large", "record_too_large"]),
+        (writes, 415, &["unsupported_media_type"]),
+        (keyed, 409, &["idempotency_in_progress"]),
+        (keyed, 422, &["idempotency_key_reused"]),
+        (true, 500, &["internal_error"]),
+        (!is_operator || writes, 503, &["account_halted", "tenant_moved"]),
+        (true, 503, &["no_leader", "overloaded", "shutting_down"]),
+        (writes, 503, &["storage_unavailable"]),
+    ];
+    let is_open = row.errors == ErrorShape::Public || row.access == Access::Open;
+    rows.into_iter().filter(move |(holds, ..)| *holds && !is_open).map(|(_, status, codes)| (status, codes))
 }
 
 pub(super) fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Vec<u8> {

@@ -1,12 +1,11 @@
 //! The shop in a tenant's settings: what buyers see of it on checkout pages and receipts.
 
-use super::put;
+use super::settings;
 use crate::endpoint::shown;
 use crate::fields::{Fields, Invalid, Kind, kind, read};
 use crate::openapi::kinds::is_email;
-use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema};
-use crate::value::Value;
+use crate::value::{Lines, Value};
 use domain::platform::settings::{Receiver, Shop};
 use domain::values::venezuela::BankCode;
 use std::borrow::Cow;
@@ -18,6 +17,8 @@ const LOGO_CHARACTERS_MAX: usize = 12_288;
 const LOGO_KINDS: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
 const PHONE_CHARACTERS: std::ops::RangeInclusive<usize> = 7..=24;
 
+const NAME: &str = "On checkout pages and receipts; null: the account's name.";
+const EMAIL: &str = "Where buyers write to.";
 const RIF: &str = "On checkout pages and receipts, such as `J-12345678-9`; null: none.";
 const LOGO: &str =
     "On checkout pages: a data URI of a PNG, JPEG or WebP in base64, of at most 12288 characters.";
@@ -25,55 +26,30 @@ const PHONE: &str = "Where buyers call, such as `+58 212 555 0101`.";
 const PAGO_MOVIL: &str =
     "Where checkout pages have buyers send a Pago Móvil; null: that is not offered in live mode.";
 
-shown! {
-    pub(super) fn show(shop: &Shop), schema, 512 {
-        maybe text "name" = shop.name.as_deref(),
-            text().chars(1..=NAME_CHARACTERS_MAX).about("On checkout pages and receipts; null: the account's name.");
-        maybe text "rif" = shop.rif.as_deref(), text().about(RIF);
-        maybe text "logo" = shop.logo.as_deref(), text().about(LOGO);
-        maybe text "email" = shop.email.as_deref(), text().about("Where buyers write to.");
-        maybe text "phone" = shop.phone.as_deref(), text().about(PHONE);
-        maybe json "pagoMovil" = shop.pago_movil.as_ref().map(show_receiver), receiver_schema().about(PAGO_MOVIL);
+settings! {
+    show, schema, merge(shop: Shop), 512 {
+        maybe text "name" = shop.name.as_deref(), text().chars(1..=NAME_CHARACTERS_MAX).about(NAME) => nullable name(), shop.name;
+        maybe text "rif" = shop.rif.as_deref(), text().about(RIF) => nullable of_text(rif).about(RIF), shop.rif;
+        maybe text "logo" = shop.logo.as_deref(), text().about(LOGO) => nullable of_text(logo).about(LOGO), shop.logo;
+        maybe text "email" = shop.email.as_deref(), text().about(EMAIL) => nullable of_text(email).about(EMAIL), shop.email;
+        maybe text "phone" = shop.phone.as_deref(), text().about(PHONE) => nullable of_text(phone).about(PHONE), shop.phone;
+        maybe json "pagoMovil" = shop.pago_movil.as_ref().map(show_receiver), receiver_schema().closed().about(PAGO_MOVIL)
+            => nullable kinds::object(receiver).about(PAGO_MOVIL), shop.pago_movil;
     }
 }
 
 shown! {
-    fn show_receiver(receiver: &Receiver), open_receiver_schema, 128 {
+    fn show_receiver(receiver: &Receiver), receiver_schema, 128 {
         plain "bankCode" = receiver.bank, text().pattern("^[0-9]{4}$");
         plain "phone" = receiver.phone.clear(), text();
         plain "identification" = receiver.id.clear(), text();
     }
 }
 
-fn receiver_schema() -> Schema {
-    open_receiver_schema().closed()
-}
-
-/// `base` with what the members say. Null is a value here: the tenant's own name, and nothing of the
-/// others.
-pub(super) fn merge(base: &Shop, mut fields: Fields<'_>) -> Result<Shop, Invalid> {
-    let mut merged = base.clone();
-    put(&mut merged.name, &fields.nullable("name", name()));
-    let number = of_text(rif).about(RIF);
-    put(&mut merged.rif, &fields.nullable("rif", number));
-    let picture = of_text(logo).about(LOGO);
-    put(&mut merged.logo, &fields.nullable("logo", picture));
-    put(&mut merged.email, &fields.nullable("email", of_text(email).about("Where buyers write to.")));
-    let called = of_text(phone).about(PHONE);
-    put(&mut merged.phone, &fields.nullable("phone", called));
-    let sent_to = kinds::object(receiver).about(PAGO_MOVIL);
-    put(&mut merged.pago_movil, &fields.nullable("pagoMovil", sent_to));
-    fields.finish()?;
-    Ok(merged)
-}
-
 fn name<'a>() -> impl Kind<'a, String> {
     kind(
-        |value: Value<'a>| value.trimmed(1..=NAME_CHARACTERS_MAX).map(Cow::into_owned),
-        || {
-            let name = schema::text().chars(1..=NAME_CHARACTERS_MAX);
-            name.about("On checkout pages and receipts; null: the account's name.")
-        },
+        |value: Value<'a>| value.prose(1..=NAME_CHARACTERS_MAX, Lines::One).map(Cow::into_owned),
+        || schema::text().chars(1..=NAME_CHARACTERS_MAX).about(NAME),
     )
 }
 
