@@ -66,7 +66,7 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Wanted, Page), Inval
     Ok(read!(query {
         optional operator = "operatorId", operator;
         optional action = "action", action;
-        optional tenant = "tenantId", kinds::uuid() => tenant.map(Id::from);
+        optional tenant = "tenantId", kinds::id();
         optional from = "from", kinds::instant() => from.map(position);
         optional to = "to", kinds::instant().about("Exclusive.") => to.map(position);
         got page = query.page(list);

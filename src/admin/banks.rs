@@ -28,7 +28,7 @@ const REFRESH_EVERY_MS: i64 = 7 * DAY_MS;
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
 chapter! { "Rates and banks", "", {
-        "BankEntry" = reference::description::bank()
+        "BankEntry" = reference::bank_schema()
             .member("hidden", boolean().about("Whether tenants do not see it."));
         "BankChange" = body(read_change);
     }

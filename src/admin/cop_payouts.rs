@@ -34,7 +34,7 @@ chapter! { "Payouts in pesos",
         "NewCopPayout" = body(read);
         "CopPayoutCompletion" = body(|fields| read_word(fields, "reference"));
         "CopPayoutFailure" = body(|fields| read_word(fields, "failureCode"));
-        "CopPayout" = api::cop_payments::description::payout();
+        "CopPayout" = api::cop_payments::payouts::schema();
     }
     CREATE = run!(create), "Debit pesos that are to be paid out" => {
         command "cop-payout create", "Pay pesos out; the balance is debited at once", "--mode live \

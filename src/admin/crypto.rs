@@ -20,7 +20,7 @@ use domain::entities::Entity;
 use domain::index::{self, Space};
 use domain::resources::crypto;
 use domain::resources::crypto::payouts::Verdict;
-use domain::values::ids::{EntityId, Id, Kind, PLATFORM, is_live};
+use domain::values::ids::{EntityId, Kind, PLATFORM, is_live};
 use std::collections::BTreeSet;
 
 /// The most entries that a page looks at: one of a few tenants' payouts may be short and have a next one.
@@ -29,7 +29,7 @@ const LOOKS_MAX: usize = 10_000;
 fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Vec<u8>, Whose, Page), Invalid> {
     Ok(read!(query {
         got status = read_status(&mut query);
-        optional tenant = "tenantId", kinds::uuid() => tenant.map(Id::from);
+        optional tenant = "tenantId", kinds::id();
         optional mode = "mode", mode().about("Both if missing.");
         got page = query.page(list);
     } => (facets(status), Whose { tenant, mode }, page)))
@@ -40,8 +40,8 @@ fn reviews(operation: Operation) -> Operation {
 }
 
 chapter! { "USDT payouts", "Payouts in USDT above the limit of their account wait for a review.", {
-        "CryptoPayout" = api::crypto::description::payout();
-        "AccountCryptoPayout" = owned_schema(api::crypto::description::payout());
+        "CryptoPayout" = api::crypto::payout_schema();
+        "AccountCryptoPayout" = owned_schema(api::crypto::payout_schema());
         "CryptoPayoutPage" = page("AccountCryptoPayout");
         "Rejection" = body(read_reason);
     }

@@ -50,19 +50,19 @@ pub(super) fn mode<'a>() -> impl Kind<'a, Mode> {
 chapter! { TAG, "One text leads to everything that it names, among all tenants in both modes; and \
     the lists of tenants, over all of them.", {
         with search_words::found();
-        "PaymentChargeback" = payments::description::payment_chargeback();
+        "PaymentChargeback" = payments::show::chargeback_schema();
         "OwnedPayment" = owned_schema(payments::description::payment());
         "OwnedPaymentPage" = page("OwnedPayment");
         "OwnedPayout" = owned_schema(payouts::description::payout());
         "OwnedPayoutPage" = page("OwnedPayout");
-        "OwnedConversion" = owned_schema(conversions::description::conversion());
+        "OwnedConversion" = owned_schema(conversions::schema());
         "OwnedConversionPage" = page("OwnedConversion");
-        "OwnedCopPayout" = owned_schema(cop_payments::description::payout());
+        "OwnedCopPayout" = owned_schema(cop_payments::payouts::schema());
         "OwnedCopPayoutPage" = page("OwnedCopPayout");
         "SeenCopPayout" = owned_schema(operator_schema());
-        "OwnedChargeback" = owned_schema(chargebacks::description::chargeback());
+        "OwnedChargeback" = owned_schema(chargebacks::schema());
         "OwnedChargebackPage" = page("OwnedChargeback");
-        "OwnedDelivery" = owned_schema(api::webhooks::description::delivery());
+        "OwnedDelivery" = owned_schema(api::webhooks::delivery_schema());
         "OwnedDeliveryPage" = page("OwnedDelivery");
     }
     READ_COP_PAYOUT = run!(read_cop_payout), "Read a payout in pesos" => {
@@ -94,7 +94,7 @@ fn asked<F>(
 ) -> Result<(F, Whose, Page), Invalid> {
     Ok(read!(query {
         got filters = filters(&mut query);
-        optional tenant = "tenantId", kinds::uuid() => tenant.map(Id::from);
+        optional tenant = "tenantId", kinds::id();
         optional mode = "mode", mode();
         got page = query.page(list);
     } => (filters, Whose { tenant, mode }, page)))

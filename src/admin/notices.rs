@@ -74,7 +74,7 @@ async fn list(call: Call) -> CallResult {
 
 fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
     Ok(read!(fields {
-        required tenant = "tenantId", kinds::uuid();
+        required tenant = "tenantId", kinds::id();
         required note = "note", kinds::prose(1..=500);
     } => (Id::from(tenant), note.into_owned())))
 }

@@ -87,7 +87,7 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>, rails: &[&'static str]) -> Resu
     Ok(read!(query {
         optional status = "status", kinds::named_one(STATUSES, |status| status);
         optional rail = "rail", rail;
-        optional tenant = "tenantId", kinds::uuid() => tenant.map(Id::from);
+        optional tenant = "tenantId", kinds::id();
         got page = query.page(list);
     } => (Wanted { status, rail, tenant }, page)))
 }
@@ -100,7 +100,7 @@ chapter! { "Operations", "Orders to banks that may need an operator. A pending o
         "OperationResolution" = body(read);
         "Payout" = payouts::description::payout();
         "Merchant" = merchants::description::merchant();
-        "PayoutAccount" = payouts::description::account();
+        "PayoutAccount" = own_account::schema();
         "ResolvedOperation" = any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant",
             "PayoutAccount"].map(named))
             .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account \

@@ -96,10 +96,10 @@ chapter! { "People", "Payments and sellers one at a time, across accounts, with 
                 code: the wrong codes that were typed, or null where its first records are too old to be \
                 looked at."))
             .about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`.");
-        "PayoutMethod" = merchants::description::method();
+        "PayoutMethod" = merchants::method_schema();
         "Payment" = api::payments::description::payment();
         "CopPayment" = api::cop_payments::description::payment();
-        "SeenPayoutMethod" = merchants::description::method().instead("phone", text());
+        "SeenPayoutMethod" = merchants::method_schema().instead("phone", text());
         "AnyMerchant" = owned_schema(merchants::description::merchant())
             .instead("identification", text())
             .instead("contactEmail", text())
@@ -110,7 +110,7 @@ chapter! { "People", "Payments and sellers one at a time, across accounts, with 
             .about("The payment, as its account reads it.");
         "AnyDeliveries" = object()
             .member("eventId", uuid())
-            .member("deliveries", list(api::webhooks::description::delivery()))
+            .member("deliveries", list(api::webhooks::delivery_schema()))
             .about("As the account's own call answers.");
     }
     READ_PAYMENT = run!(read_payment), "Read a payment of any account" => {

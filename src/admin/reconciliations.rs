@@ -447,7 +447,7 @@ async fn accept(call: Call) -> CallResult {
 }
 
 pub fn read_chosen(mut fields: Fields<'_>) -> Result<Chosen, Invalid> {
-    let items = kinds::list(1..=ACCEPTED_MAX, kinds::uuid).about("Ids of items; or else `all`.");
+    let items = kinds::list(1..=ACCEPTED_MAX, kinds::id).about("Ids of items; or else `all`.");
     Ok(read!(fields {
         optional items = "items", items;
         optional all = "all", kinds::boolean().about("Only true.");
@@ -460,10 +460,7 @@ pub fn read_chosen(mut fields: Fields<'_>) -> Result<Chosen, Invalid> {
         if all.peek_some() == Some(&false) {
             fields.bad("all", "must be true");
         }
-    } => {
-        let these = |items: Vec<Uuid>| Chosen::These(items.into_iter().map(Id::from).collect());
-        items.map_or(Chosen::All, these)
-    }))
+    } => items.map_or(Chosen::All, Chosen::These)))
 }
 
 struct Proposal {

@@ -117,7 +117,7 @@ fn asked_attempt(mut query: Query<'_>) -> Result<Option<Id>, Invalid> {
     Ok(attempt.get(&sound))
 }
 
-endpoints! { chapters::CHECKOUT_PAGE;
+endpoints! { CHAPTER;
     STATE = run!(state), "Where the session stands" => {
         query asked_attempt;
         answers 200, "CheckoutState", "Its state, and by what it can be paid now";

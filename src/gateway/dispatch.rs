@@ -245,11 +245,11 @@ impl Gateway {
                 }
                 let (body, unexpected) = (Bytes::new(), Vec::new());
                 let work = Prepared { source, body, unexpected, used: None, slot: None, pass: None };
-                Ok(gateway.perform(work, None, Some(&query)).await?.body().clone())
+                Ok(gateway.perform(work, None, Some(&query)).await?.body.clone())
             })
         });
         let first = self.perform(first, Some(arrival), Some(&export.query(None))).await?;
-        export.reply(first.body(), further, arrival.request_id.clone())
+        export.reply(&first.body, further, arrival.request_id.clone())
     }
 
     /// Calls the endpoint; without an arrival for the further pages of a list.

@@ -10,6 +10,7 @@ use domain::resources::rates::samples::{PRICE_DECIMALS, Sample, Series};
 use domain::values::money::Rate;
 use domain::values::time::{Date, Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
+use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -27,6 +28,12 @@ pub struct FeedSpec {
     pub series: Series,
     pub kind: FeedKind,
     pub every: Duration,
+}
+
+impl fmt::Debug for FeedSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.series.fmt(f)
+    }
 }
 
 #[derive(Clone)]

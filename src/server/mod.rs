@@ -568,7 +568,7 @@ struct Measuring<'m> {
 impl Measuring<'_> {
     /// Notes it in the log of requests, if a key asked, and ends its span.
     fn end(mut self, services: &Services, arrival: &Arrival, reply: &Reply) {
-        self.status = Some(reply.status());
+        self.status = Some(reply.status);
         if let Some((tenant, key)) = self.caller {
             let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
             services.files.requests.note(Answered {
@@ -587,20 +587,20 @@ impl Measuring<'_> {
                     _ => "OTHER",
                 },
                 route: self.meter.route,
-                status: reply.status(),
-                error: if reply.status() >= 400 { Code::of(reply.body()) } else { None },
-                seq: reply.seq(),
+                status: reply.status,
+                error: if reply.status >= 400 { Code::of(&reply.body) } else { None },
+                seq: reply.trace.seq,
             });
         }
         let Some(trace) = self.trace.take() else { return };
         trace.end(RequestSummary {
             method: &self.meter.method,
             route: self.meter.route,
-            status: reply.status(),
+            status: reply.status,
             request_id: arrival.request_id.as_str(),
             tenant: self.tenant.map(|tenant| tenant.to_string()),
-            wal_seq: reply.seq(),
-            timing_us: reply.times().map(|times| [times.queue_us, times.apply_us, times.wal_us]),
+            wal_seq: reply.trace.seq,
+            timing_us: reply.trace.timing.map(|times| [times.queue_us, times.apply_us, times.wal_us]),
         });
     }
 }

@@ -42,9 +42,8 @@ impl SetAside<'_> {
             Some(((Ledger::Seller(merchant), self.currency), account))
         });
         for (whose, account) in own.into_iter().chain(seller) {
-            for (release_at, minor) in account.set_aside_for(self.payment) {
-                draft.hold(whose, release_at, self.payment, -minor);
-            }
+            let minor = account.held_for(Release::WhenDecided, self.payment);
+            draft.hold(whose, Release::WhenDecided, self.payment, -minor);
         }
     }
 
