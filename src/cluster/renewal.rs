@@ -10,7 +10,7 @@ use super::view::now_ms;
 use super::view::{Member, Role, View};
 use crate::config::Config;
 use crate::recovery::directory::{LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
-use crate::recovery::{Failed, at};
+use crate::recovery::Failed;
 use hyper::Method;
 use reqwest::{Client, RequestBuilder};
 use std::fs::{self, File};
