@@ -81,7 +81,10 @@ impl Rest<'_> {
 
     fn list(&mut self, depth: usize) -> Option<Value> {
         let mut values = Vec::new();
-        self.parts("[", "]", |rest| Some(values.push(rest.value(depth + 1)?)))?;
+        self.parts("[", "]", |rest| {
+            values.push(rest.value(depth + 1)?);
+            Some(())
+        })?;
         Some(Value::Array(values))
     }
 
