@@ -9,6 +9,7 @@
 use domain::values::ids::is_live;
 use rustix::fs::statvfs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 const TEST_RESERVES: u64 = 2;
@@ -74,6 +75,12 @@ impl Disk {
     pub fn has_room_for_due(&self, tenant: u64) -> bool {
         let reserve = if is_live(tenant) { self.reserve_bytes / 2 } else { self.reserve_bytes };
         self.free_bytes.load(Ordering::Relaxed) >= reserve
+    }
+
+    /// [`Disk::has_room_for_due`], for who does not know the disk.
+    pub fn room_for_due(self: &Arc<Disk>) -> Arc<dyn Fn(u64) -> bool + Send + Sync> {
+        let disk = Arc::clone(self);
+        Arc::new(move |tenant| disk.has_room_for_due(tenant))
     }
 
     /// Whether so many bytes more leave the reserve as it is; looks at once.

@@ -5,7 +5,7 @@
 //! decides), nor how a bank is called (`src/rails/`), nor who may call (`src/outbound.rs`).
 
 mod claims;
-pub mod queue;
+pub mod turns;
 
 use crate::gateway::ask;
 use crate::gateway::business::Business;
@@ -29,23 +29,18 @@ use domain::trace::POLL_MS;
 use domain::values::ids::{Id, Mode, is_live};
 use domain::values::time::{Date, Timestamp};
 use domain::values::venezuela::BankCode;
-use queue::LastRead;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
+use turns::LastRead;
 
 /// The longest that a call to the bank of test mode takes, with the wait before it: well below the first
 /// look, so that no bank is asked about an order that is still on its way to it.
 const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
 
 const USED: &str = "reference_already_used";
-
-pub struct Observers {
-    pub webhooks: Arc<Webhooks>,
-    pub business: Arc<Business>,
-}
 
 type Outcome = Pin<Box<dyn Future<Output = KeyedCommand> + Send>>;
 
@@ -56,7 +51,8 @@ fn at_once(command: Command) -> Outcome {
 pub struct Outbox {
     rails: Arc<Registry>,
     market: Market,
-    observers: Observers,
+    webhooks: Arc<Webhooks>,
+    business: Arc<Business>,
     clock: Clock,
     /// The orders on their way to the bank of test mode, where a call is not made at once: on a machine
     /// that has to make sure that it leads.
@@ -66,10 +62,16 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    pub fn new(rails: Arc<Registry>, market: Market, observers: Observers, clock: Clock) -> Outbox {
+    pub fn new(
+        rails: Arc<Registry>,
+        market: Market,
+        webhooks: Arc<Webhooks>,
+        business: Arc<Business>,
+        clock: Clock,
+    ) -> Outbox {
         let under_way = rails.outbound.is_led().then(UnderWay::default);
         let (last_read, services) = (LastRead::default(), Arc::default());
-        Outbox { rails, market, observers, clock, under_way, last_read, services }
+        Outbox { rails, market, webhooks, business, clock, under_way, last_read, services }
     }
 
     /// Lets it look up which transfers have paid. What finds one before is told nothing, and looks
@@ -96,7 +98,7 @@ impl Outbox {
         if how == How::Offer {
             let last_read = self.last_read.clone();
             return Box::pin(async move {
-                queue::offer(services.as_deref(), &lane, tenant, &effect, &last_read).into()
+                turns::offer(services.as_deref(), &lane, tenant, &effect, &last_read).into()
             });
         }
         let Effect { entity, rail_id, at, order, .. } = effect;
@@ -151,12 +153,6 @@ impl Effects<Domain> for Outbox {
         let sending = self.under_way.as_ref().filter(|_| !is_question).map(|orders| orders.begin(operation));
         let sent = self.under_way.as_ref().filter(|_| is_question).map(|orders| orders.ended(operation));
         Box::pin(async move {
-            let looked_for = match &order {
-                Order::FindTransfer { bank, date, reference, .. } => {
-                    Some(Transfer { bank: *bank, date: *date, given: reference.clone() })
-                }
-                _ => None,
-            };
             let began = Instant::now();
             let call = Call { operation_id: operation.into(), at, tenant, order };
             let calling = async {
@@ -176,13 +172,13 @@ impl Effects<Domain> for Outbox {
             let answer = tokio::time::timeout(CALL, calling).await.unwrap_or(RailAnswer::Silent);
             drop(sending);
             outcomes.note(how, &answer, began.elapsed());
-            match looked_for {
-                Some(transfer) => {
-                    transfer.claim(&services, (tenant, entity.id), operation, how, answer).await
+            let reply = RailReply::plain(operation, how, answer);
+            match &call.order {
+                Order::FindTransfer { bank, date, reference, .. } => {
+                    found(&services, (tenant, entity.id), (*bank, *date, reference), reply).await.into()
                 }
-                None => Command::RailReply(RailReply::plain(operation, how, answer)),
+                _ => Command::RailReply(reply).into(),
             }
-            .into()
         })
     }
 
@@ -198,49 +194,42 @@ impl Effects<Domain> for Outbox {
             );
             return;
         }
-        self.observers.webhooks.durable(tenant, record);
-        self.observers.business.note(is_live(tenant), record);
+        self.webhooks.durable(tenant, record);
+        self.business.note(is_live(tenant), record);
     }
 }
 
-struct Transfer {
-    bank: BankCode,
-    date: Date,
-    given: String,
-}
-
-impl Transfer {
-    /// Takes the name of the transfer that was found, by the bank's reference, for this payment; or
-    /// refuses it, if it has paid for something else (`docs/contract.md, 5.8`).
-    ///
-    /// The name is held until the payment is decided. Whoever holds it next waits for the records of
-    /// the turns until then before the index is read, so nobody finds it free in between.
-    async fn claim(
-        self,
-        services: &OnceLock<Weak<Services>>,
-        (tenant, payment): (u64, Id),
-        operation: Id,
-        how: How,
-        answer: RailAnswer,
-    ) -> Command {
-        let reply = |answer| Command::RailReply(RailReply::plain(operation, how, answer));
-        let RailAnswer::Done { reference: Some(reference) } = &answer else { return reply(answer) };
-        let full = without_zeros(reference);
-        if full == self.given {
-            // The transfer has its name from the beginning.
-            return reply(answer);
-        }
-        let name = transfer_name(self.bank, self.date, full);
-        let Some(services) = services.get().and_then(Weak::upgrade) else { return reply(RailAnswer::Silent) };
-        let held = services.names.reservations.hold_name(tenant, Space::Transfer, &name).await;
-        match ask::named_by_now(&services, tenant, Space::Transfer, &name).await {
-            Ok(Some(other)) if other != payment => reply(RailAnswer::Refused { code: USED.to_owned() }),
-            Ok(_) => Command::Found(RailReply::plain(operation, how, answer), Box::new(held)),
-            Err(problem) => {
-                tracing::error!(%problem, error = problem.private_message(), %operation, "the index does not \
-                    say whether a transfer has paid for something already");
-                reply(RailAnswer::Silent)
-            }
+/// Takes the name of the transfer that was found, by the bank's reference, for this payment; or
+/// refuses it, if it has paid for something else (`docs/contract.md, 5.8`).
+///
+/// The name is held until the payment is decided. Whoever holds it next waits for the records of
+/// the turns until then before the index is read, so nobody finds it free in between.
+async fn found(
+    services: &OnceLock<Weak<Services>>,
+    (tenant, payment): (u64, Id),
+    (bank, date, given): (BankCode, Date, &str),
+    reply: RailReply,
+) -> Command {
+    let RailAnswer::Done { reference: Some(reference) } = &reply.answer else {
+        return Command::RailReply(reply);
+    };
+    let full = without_zeros(reference);
+    if full == given {
+        // The transfer has its name from the beginning.
+        return Command::RailReply(reply);
+    }
+    let name = transfer_name(bank, date, full);
+    let instead = |answer| Command::RailReply(RailReply::plain(reply.operation, reply.how, answer));
+    let Some(services) = services.get().and_then(Weak::upgrade) else { return instead(RailAnswer::Silent) };
+    let held = services.names.reservations.hold_name(tenant, Space::Transfer, &name).await;
+    match ask::named_now(&services, tenant, Space::Transfer, &name, true).await {
+        Ok(Some(other)) if other != payment => instead(RailAnswer::Refused { code: USED.to_owned() }),
+        Ok(_) => Command::Found(reply, Box::new(held)),
+        Err(problem) => {
+            let operation = reply.operation;
+            tracing::error!(%problem, error = problem.private_message(), %operation, "the index does not \
+                say whether a transfer has paid for something already");
+            instead(RailAnswer::Silent)
         }
     }
 }

@@ -95,7 +95,7 @@ pub struct Counters {
 /// The log of requests. It is closed, with everything written, when it is dropped.
 pub struct RequestLog {
     shelf: Arc<Shelf>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    writer: Option<JoinHandle<()>>,
 }
 
 struct Shelf {
@@ -130,23 +130,17 @@ impl RequestLog {
         });
         let own = Arc::clone(&shelf);
         let writer = std::thread::Builder::new().name("requests".to_owned()).spawn(move || own.work()).ok();
-        Ok(RequestLog { shelf, writer: Mutex::new(writer) })
+        Ok(RequestLog { shelf, writer })
     }
 
-    /// Whether an answer with this status is noted. Of those that only say that there is too much to
-    /// do, no more than some hundreds a second are: the others are counted as dropped.
-    pub fn takes(&self, status: u16) -> bool {
-        if !matches!(status, 429 | 503) || self.shelf.refused.fetch_add(1, Ordering::Relaxed) < REFUSED_MAX {
-            return true;
-        }
-        self.shelf.counters.dropped.fetch_add(1, Ordering::Relaxed);
-        false
-    }
-
-    /// Notes a request, if the disk has room for what its caller's mode writes.
+    /// Notes a request, if the disk has room for what its caller's mode writes. Of answers that only say that there is
+    /// too much to do, no more than some hundreds a second are noted: the others count as dropped.
     pub fn note(&self, answered: Answered) {
-        if !self.shelf.disk.has_room(answered.tenant) || self.shelf.queue.push(answered).is_err() {
-            self.shelf.counters.dropped.fetch_add(1, Ordering::Relaxed);
+        let Shelf { refused, disk, queue, counters, .. } = &*self.shelf;
+        let is_taken =
+            !matches!(answered.status, 429 | 503) || refused.fetch_add(1, Ordering::Relaxed) < REFUSED_MAX;
+        if !is_taken || !disk.has_room(answered.tenant) || queue.push(answered).is_err() {
+            counters.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -168,7 +162,19 @@ impl RequestLog {
 
     pub async fn find_all(&self, request_id: &str, now: Timestamp) -> Result<Vec<Found>, RequestsError> {
         let prefix = key(request_id, 0);
-        self.look(move |shelf| shelf.find_all(&prefix[..prefix.len() - 8], now)).await
+        self.look(move |shelf| {
+            let (prefix, mut found) = (&prefix[..prefix.len() - 8], Vec::new());
+            for entry in shelf.db.iterator(IteratorMode::From(prefix, Direction::Forward)).take(FOUND_MAX) {
+                let (key, value) = entry?;
+                let Some(tenant) = key.strip_prefix(prefix).and_then(|rest| <[u8; 8]>::try_from(rest).ok())
+                else {
+                    break;
+                };
+                found.extend(read(u64::from_be_bytes(tenant), &value, now));
+            }
+            Ok(found)
+        })
+        .await
     }
 
     /// Looks into the log with everything in it that was noted before, on a thread that may wait for
@@ -190,8 +196,7 @@ impl RequestLog {
 impl Drop for RequestLog {
     fn drop(&mut self) {
         self.shelf.is_over.store(true, Ordering::Relaxed);
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(writer) = writer {
+        if let Some(writer) = self.writer.take() {
             writer.thread().unpark();
             // A writer that panicked has said so.
             let _ = writer.join();
@@ -209,19 +214,6 @@ impl Shelf {
         if let Err(error) = self.db.flush() {
             tracing::warn!(%error, "the log of requests was not written");
         }
-    }
-
-    fn find_all(&self, prefix: &[u8], now: Timestamp) -> Result<Vec<Found>, RequestsError> {
-        let mut found = Vec::new();
-        for entry in self.db.iterator(IteratorMode::From(prefix, Direction::Forward)).take(FOUND_MAX) {
-            let (key, value) = entry?;
-            let Some(tenant) = key.strip_prefix(prefix).and_then(|rest| <[u8; 8]>::try_from(rest).ok())
-            else {
-                break;
-            };
-            found.extend(read(u64::from_be_bytes(tenant), &value, now));
-        }
-        Ok(found)
     }
 
     fn write_down(&self) {
@@ -424,10 +416,11 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let log = opened(directory.path(), 1 << 20, 0).expect("a log");
         // The writer may come in between, and then as many are noted again.
-        let taken = (0..100_000).filter(|_| log.takes(503)).count();
-        assert!((REFUSED_MAX..50_000).contains(&taken), "{taken}");
-        assert_eq!(log.counters().dropped.load(Ordering::Relaxed), 100_000 - taken as u64);
-        assert!((0..1_000).all(|_| log.takes(201) && log.takes(422)), "what was done is");
+        (0..20_000).for_each(|_| log.note(answered("a", 2, 503)));
+        let dropped = log.counters().dropped.load(Ordering::Relaxed);
+        assert!((10_000..=20_000 - REFUSED_MAX as u64).contains(&dropped), "{dropped}");
+        (0..1_000).for_each(|_| log.note(answered("b", 2, 422)));
+        assert_eq!(log.counters().dropped.load(Ordering::Relaxed), dropped, "what was done is");
     }
 
     #[tokio::test]

@@ -97,13 +97,13 @@ pub async fn unresolved(services: &Arc<Services>) -> Result<Vec<(u64, Arc<Entity
     let due = due(services).await?;
     let read = move |services: &Services, budget: &ReadBudget| {
         let mut found = Vec::new();
-        for one in due.iter().filter(|due| due.may_be_older_than(services.waits.unresolved.after_ms)) {
+        for one in due.iter().filter(|due| due.may_be_older_than(services.waits.unresolved_after_ms)) {
             budget.spend()?;
             let Some(entity) = history::entity(services.engine.reader(), one.tenant_key, one.id)? else {
                 continue;
             };
             let open = entity.rules().unanswered().into_iter();
-            let old = open.filter(|operation| services.waits.unresolved.has(operation, one.now));
+            let old = open.filter(|operation| services.waits.is_unresolved(operation, one.now));
             found.extend(old.map(|operation| (one.tenant_key, Arc::clone(&entity), operation)));
         }
         Ok(found)
@@ -209,24 +209,21 @@ const COUNT_EVERY_MS_MAX: u64 = 15_000;
 const COUNT_EVERY_MS_MIN: u64 = 1_000;
 type Counts = BTreeMap<&'static str, u64>;
 
-async fn counted(services: &Arc<Services>) -> Result<(Counts, Seen), Problem> {
+async fn counted(services: &Arc<Services>) -> Result<Seen, Problem> {
     let due = due(services).await?;
     let read = move |services: &Services, budget: &ReadBudget| {
-        Ok((count(services, &due, budget)?, seen(services, &due, budget)?))
+        Ok(Seen { unresolved: count(services, &due, budget)?, ..seen(services, &due, budget)? })
     };
     services.read_pool.read(services, PLATFORM, read).await
 }
 
 pub async fn keep_counted(services: Arc<Services>) {
     // A count is at most a quarter of unresolved_after_seconds old, within these bounds.
-    let quarter_ms = u64::try_from(services.waits.unresolved.after_ms / 4).unwrap_or(0);
+    let quarter_ms = u64::try_from(services.waits.unresolved_after_ms / 4).unwrap_or(0);
     let pause = Duration::from_millis(quarter_ms.clamp(COUNT_EVERY_MS_MIN, COUNT_EVERY_MS_MAX));
     loop {
         match counted(&services).await {
-            Ok((counts, seen)) => {
-                services.waits.unresolved.counted(counts);
-                services.waits.counted.counted(seen);
-            }
+            Ok(seen) => *services.waits.counted() = seen,
             Err(problem) => {
                 if let Some(error) = problem.private_message() {
                     tracing::warn!(error, "the operations without an outcome were not counted");
@@ -238,12 +235,12 @@ pub async fn keep_counted(services: Arc<Services>) {
 }
 
 fn count(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Counts, Stopped> {
-    let old = due.iter().filter(|due| due.may_be_older_than(services.waits.unresolved.after_ms));
+    let old = due.iter().filter(|due| due.may_be_older_than(services.waits.unresolved_after_ms));
     let mut counts = Counts::new();
     for due in old.take(READS_MAX) {
         budget.spend()?;
         for operation in unanswered(services.engine.reader(), due)? {
-            if services.waits.unresolved.has(&operation, due.now) {
+            if services.waits.is_unresolved(&operation, due.now) {
                 let rail = services.rails.name_for(due.tenant_key, operation.service);
                 *counts.entry(rail).or_default() += 1;
             }

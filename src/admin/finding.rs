@@ -424,7 +424,7 @@ fn found(
             by_name(&stored, sought, &mut hits).map_err(stopped)?;
         }
     }
-    for (by, text, prefix) in sought.prefixes(services.keys.person_marks()) {
+    for (by, text, prefix) in sought.prefixes(&services.keys.person_marks) {
         let mut before = [prefix.as_slice(), &[0xFF; 24]].concat();
         for _ in 0..TENANTS_MAX {
             let last = reader.index_scan(&prefix, &before, true).next().transpose();

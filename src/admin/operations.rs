@@ -249,7 +249,7 @@ fn waiting(
     limit: usize,
     budget: &ReadBudget,
 ) -> Result<Source, Stopped> {
-    let older_ms = if wanted.is_in(PENDING) { 0 } else { services.waits.unresolved.after_ms };
+    let older_ms = if wanted.is_in(PENDING) { 0 } else { services.waits.unresolved_after_ms };
     let is_meant = |due: &&Due| {
         due.may_be_older_than(older_ms)
             && after.is_none_or(|after| due.position().as_slice() < after)
@@ -270,7 +270,7 @@ fn waiting(
         let of_it = unanswered(services.engine.reader(), one)?;
         let items = of_it.iter().filter_map(|operation| {
             let rail = services.rails.name_for(one.tenant_key, operation.service);
-            let status = if services.waits.unresolved.has(operation, one.now) { UNRESOLVED } else { PENDING };
+            let status = if services.waits.is_unresolved(operation, one.now) { UNRESOLVED } else { PENDING };
             let is_meant = wanted.is_at(rail) && wanted.is_in(status);
             is_meant.then(|| show(operation, rail, one.tenant_key, whose, None, status))
         });

@@ -4,7 +4,8 @@
 use super::approvals::end_all;
 use super::call::{Call, CallResult, Done, Handler, page_of, run, token_salt};
 use crate::gateway::ask;
-use crate::gateway::keys::{OPERATOR, Secret};
+use crate::gateway::keys::Secret;
+use crate::gateway::operators::STEM;
 use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Got, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
@@ -59,7 +60,7 @@ async fn create(call: Call) -> CallResult {
         return Ok(waiting);
     }
     let id = call.services.fresh_id(PLATFORM);
-    let token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;
+    let token = Secret::new(&call.services.keys, id, STEM, salt(&call).as_deref())?;
     let account = OperatorAccount {
         id,
         name: name.into(),
@@ -196,10 +197,10 @@ async fn rotate(call: Call) -> CallResult {
     if let Some(waiting) = call.waits_about(None).await? {
         return Ok(waiting);
     }
-    let mut token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;
+    let mut token = Secret::new(&call.services.keys, id, STEM, salt(&call).as_deref())?;
     if token.hash() == token_hash {
         // The Idempotency-Key of an earlier rotation, used anew: the old token must end.
-        token = Secret::new(&call.services.keys, id, OPERATOR, None)?;
+        token = Secret::new(&call.services.keys, id, STEM, None)?;
     }
     let ask = PlatformAsk::RotateOperator { id, token_hash: token.hash(), by: call.people() };
     give(&call, id, &token, ask).await

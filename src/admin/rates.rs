@@ -3,7 +3,7 @@
 
 use super::call::{Call, CallResult, Done, Handler, run};
 use crate::gateway::beside;
-use crate::gateway::prices::Prices;
+use crate::gateway::services::Prices;
 use crate::rates::{PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
 use api::endpoint::{Endpoint, endpoint};
 use api::fields::{Fields, Got, Invalid, Kind, body, kind};

@@ -7,25 +7,24 @@
 //! The last step is a task here, Idempotency-Key included: a caller who goes away must not leave a
 //! durable change half done, whoever asked first.
 
-use super::call::{Body, Call, CallResult, Done, Handler, PendingKey, Route, Signature, token_salt};
+use super::call::{Body, Call, CallResult, Done, PendingKey, Route, Signature, token_salt};
 use super::routes::{least_role, rows};
 use crate::gateway::ask;
 use crate::gateway::dispatch::OnBehalf;
 use crate::gateway::dispatch::Request;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, KeptAnswer, Owner, Reserved, Sent};
-use crate::gateway::keys::{OPERATOR, Secret};
-use crate::gateway::operators::Operator;
+use crate::gateway::keys::Secret;
+use crate::gateway::operators::{Operator, STEM};
 use crate::gateway::services::Services;
 use crate::gateway::tenant_request::Shows;
 use crate::gateway::tenant_settings::push_tenant_settings;
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, Trace};
-use crate::http::router::Parameters;
+use crate::http::router::named;
 use api::answer::Secrets;
 use api::operators::approvals;
 use api::problem::Problem;
-use bytes::Bytes;
 use domain::entities::Entity;
 use domain::entities::approval::Approvable;
 use domain::platform::operators::OperatorAccount;
@@ -51,34 +50,22 @@ impl AdminApi {
         let needed = route.approval.filter(|kind| self.services.callers.approvals.of.contains(kind))?;
         Some((needed, route.operation))
     }
-}
 
-#[derive(Clone)]
-struct OperatorPages(Arc<(Handler, Call)>);
-
-impl Pages for OperatorPages {
-    async fn page(&self, query: String) -> Result<Bytes, Problem> {
-        let (handler, call) = &*self.0;
-        Ok(handler(call.again(call.path.clone(), Some(query))).await?.body.into())
-    }
-}
-
-impl AdminApi {
     /// The operator who calls, if they may call this row; 401 or 403 if not.
     pub fn authenticate(
         &self,
         route: &Route,
-        parameters: &Parameters<'_>,
+        parameters: &[(&'static str, String)],
         arrival: &Arrival,
     ) -> Result<Operator, Problem> {
         let operators = &self.services.callers.operators;
-        let operator = match OnBehalf::in_arrival(arrival) {
-            Some(of) => operators.of_session(*of.hash()),
+        let operator = match arrival.head.extensions.get::<OnBehalf>() {
+            Some(OnBehalf(hash)) => operators.of_session(*hash),
             None => Some(operators.authenticate(&arrival.head.headers)?),
         };
         let operator = operator.ok_or_else(|| Problem::without_token(true))?;
         let least = if route.decides_approval {
-            least_role(&self.services, Id::parse(parameters.get("id")))
+            least_role(&self.services, Id::parse(named(parameters, "id")))
         } else {
             route.role
         };
@@ -94,7 +81,8 @@ impl AdminApi {
     ) -> Result<Reply, Problem> {
         let Arrival { head, request_id, peer } = asked.arrival;
         if row.takes_csv {
-            asked.inbound.cap_at(CSV_BYTES_MAX);
+            // Whatever the listener takes otherwise: it is known to be large.
+            asked.inbound.bytes_max = CSV_BYTES_MAX;
             asked.body = asked.inbound.csv(&head.headers).await?;
         }
         let mut unexpected = mem::take(&mut asked.unexpected);
@@ -103,11 +91,12 @@ impl AdminApi {
             None
         });
         let parameters: Vec<(&'static str, String)> =
-            asked.parameters.iter().map(|(name, text)| (name, canonical(text))).collect();
+            asked.parameters.iter().map(|(name, text)| (*name, canonical(text))).collect();
         let path = path_of(row.path, &parameters);
-        let shows = Shows::of(row.endpoint.show, parameters.iter().map(|(_, text)| text.as_str()));
-        let Route { table, takes_query, path: named, .. } = row;
-        let export = Export::wanted(table.as_ref(), *takes_query, &head.headers, named, head.uri.query());
+        let shows = Shows::of(row.endpoint.show, &parameters);
+        let Route { table, takes_query, path: route_path, .. } = row;
+        let export =
+            Export::wanted(table.as_ref(), *takes_query, &head.headers, route_path, head.uri.query());
         let (export, bad) = export.unzip();
         let query = match &export {
             Some(export) => Some(export.query(None)),
@@ -138,8 +127,11 @@ impl AdminApi {
         }
         let route = row.clone();
         if let Some(export) = export {
-            let pages =
-                OperatorPages(Arc::new((route.endpoint.handler, call.again(call.path.clone(), None))));
+            let (handler, again) = (route.endpoint.handler, call.again(call.path.clone(), None));
+            let pages: Pages = Arc::new(move |query| {
+                let page = handler(again.again(again.path.clone(), Some(query)));
+                Box::pin(async move { Ok(page.await?.body.into()) })
+            });
             let first = run(route, call).await?;
             return export.reply(&first.body, pages, request_id.clone());
         }
@@ -247,7 +239,7 @@ impl Secrets for MadeAgain<'_> {
     fn token(&self, operator: &OperatorAccount) -> Option<String> {
         let salt = token_salt(self.path, self.sent);
         let keys = &self.services.keys;
-        let token = Secret::with_hash(keys, operator.id, OPERATOR, &salt, operator.token_hash)?;
+        let token = Secret::with_hash(keys, operator.id, STEM, &salt, operator.token_hash)?;
         Some(token.reveal().to_owned())
     }
 }

@@ -21,8 +21,9 @@ pub async fn load_directory(services: &Services) -> Result<(), Problem> {
             operators.values().for_each(|operator| services.callers.operators.learn(operator));
             tenants.values().for_each(|tenant| services.callers.directory.learn_tenant(tenant));
             keys.values().for_each(|key| services.callers.directory.learn_key(key));
-            let asked = live_asked.iter();
-            asked.for_each(|(number, at)| services.callers.directory.learn_live_asked(*number, *at));
+            for (number, at) in live_asked.iter() {
+                services.callers.directory.live_asked.insert(*number, *at);
+            }
             Ok(())
         }
         _ => Err(ask::defect("the platform's book is none")),

@@ -7,8 +7,7 @@ use crate::backups;
 use crate::config::EVM_NETWORKS;
 use crate::disk::Disk;
 use crate::gateway::ask::{self, failure};
-use crate::gateway::prices::Prices;
-use crate::gateway::services::Services;
+use crate::gateway::services::{Prices, Services};
 use crate::rails::evm::{Evm, Waits};
 use crate::rails::lane::LaneFigures;
 use crate::rates::FeedHealth;
@@ -154,7 +153,7 @@ shown! {
         maybe number "p99Ms" = lane.p99_ms, count();
         maybe plain "lastOkAt" = lane.last_ok_ms.map(Timestamp::from_unix_ms),
             instant().about("When it last answered a call or a probe.");
-        number "unresolved" = services.waits.unresolved.at(lane.name),
+        number "unresolved" = services.waits.counted().unresolved.get(lane.name).copied().unwrap_or(0),
             count().about("Its orders that nobody can tell the outcome of, at the last count.");
     }
 }

@@ -12,17 +12,16 @@ use crate::config::{AdminAccess, Config};
 use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::beside::{self, Agreed, Handed};
-use crate::gateway::business::{Business, Waiting};
+use crate::gateway::business::Business;
 use crate::gateway::keys::{Directory, ServerKeys};
-use crate::gateway::limits::{self, Failures, Rate, Shares};
+use crate::gateway::limits::{self, Failures, Rate, Shares, Throttle};
 use crate::gateway::operators::{Approvals, Operators};
-use crate::gateway::prices::Prices;
 use crate::gateway::services::{
-    Banks, Callers, Files, Names, Observed, OutsideWaits, Services, Site, Unresolved, system_now,
+    Banks, Callers, Files, Names, Observed, OutsideWaits, Prices, Services, Site, system_now,
 };
 use crate::gateway::tenant_settings;
 use crate::outbound::{Leads, Outbound};
-use crate::outbox::{self, Observers, Outbox};
+use crate::outbox::{self, Outbox};
 use crate::rails::registry::{Pace, Registry};
 use crate::rails::simulator::{Fault, Simulator};
 use crate::rates::board::Hook;
@@ -42,8 +41,8 @@ use domain::values::ids::{PLATFORM, is_live};
 use domain::values::time::{MINUTE_MS, SECOND_MS, Timestamp};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wal::{Reader, RocksStore};
 
@@ -94,13 +93,13 @@ pub(super) async fn open(
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
     let webhooks = open_webhooks(config, &state.outbound, &clock)?;
     let business = Arc::<Business>::default();
-    let observers = Observers { webhooks: Arc::clone(&webhooks), business: Arc::clone(&business) };
-    let outbox = Arc::new(Outbox::new(Arc::clone(&rails), market.clone(), observers, clock.clone()));
+    let (hooks, counts) = (Arc::clone(&webhooks), Arc::clone(&business));
+    let outbox = Arc::new(Outbox::new(Arc::clone(&rails), market.clone(), hooks, counts, clock.clone()));
     let machine = Domain {
         rails: Arc::<Registry>::clone(&rails),
         holidays: config.holidays.clone(),
         changes,
-        person_marks: keys.person_marks().clone(),
+        person_marks: keys.person_marks.clone(),
     };
     let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone(), disk);
     // Whatever a full disk may refuse comes before the engine, which would keep the log from the next try.
@@ -134,7 +133,10 @@ pub(super) async fn open(
             parts: shares(config),
         }),
         misses: Failures::new(MISSES_MAX),
-        rate: Rate::new(limits.requests_per_second, limits.burst),
+        rate: Rate {
+            throttle: Throttle::new(limits.requests_per_second, limits.burst),
+            per_second: limits.requests_per_second,
+        },
         callers: Callers {
             directory: Directory::default(),
             operators: match config.access()? {
@@ -152,8 +154,8 @@ pub(super) async fn open(
         banks: Banks::new(bank_feed.map_err(StartupError::BankFeed)?),
         rails,
         waits: OutsideWaits {
-            unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
-            counted: Waiting::default(),
+            unresolved_after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
+            counted: Mutex::default(),
             notice_ms: translate::notice_wait_ms(&config.rails),
             transfer_guesses: AtomicU64::new(0),
         },
@@ -204,7 +206,7 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     admin::bootstrap(services, &config.bootstrap_tenants).await.map_err(failed)?;
     services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
     tenant_settings::push_pending(services).await.map_err(failed)?;
-    outbox::queue::start(services).await.map_err(unanswered("the orders that wait"))
+    outbox::turns::start(services).await.map_err(unanswered("the orders that wait"))
 }
 
 fn warn_of_unknown_banks(config: &Config, services: &Services) {
@@ -417,7 +419,7 @@ fn engine_config(
     cluster: Option<Cluster>,
     disk: &Arc<Disk>,
 ) -> actors::Config {
-    let (room, room_for_due) = (Arc::clone(disk), Arc::clone(disk));
+    let room = Arc::clone(disk);
     let data = config.storage.path.clone();
     let set_aside = reasons(&data, set_aside);
     let halted = HaltedFile::new(data.clone());
@@ -429,7 +431,7 @@ fn engine_config(
         idle_seconds: IDLE_SECONDS,
         awake_max: if disk.is_short() { usize::MAX } else { BOOKS_AWAKE_MAX },
         has_room: Arc::new(move || !room.is_short()),
-        has_room_for_due: Arc::new(move |tenant| room_for_due.has_room_for_due(tenant)),
+        has_room_for_due: disk.room_for_due(),
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
             // A machine that was deposed has nothing wrong with it.

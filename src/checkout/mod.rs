@@ -138,7 +138,7 @@ impl Checkout {
     pub async fn answer(&self, row: &BuyerRow, request: &mut Request<'_>) -> Result<Reply, Problem> {
         let Request { parameters, arrival, inbound: body, .. } = request;
         body.cap(BODY_BYTES_MAX);
-        let named = parameters.iter().next().map_or("", |(_, text)| text);
+        let named = parameters.first().map_or("", |(_, text)| text);
         let call = Call { services: &self.services, limits: &self.limits, arrival, named, body };
         let form = row.form.filter(|_| is_form(&arrival.head.headers));
         form.unwrap_or(row.endpoint.handler)(call).await

@@ -1,11 +1,8 @@
 //! A visit to a checkout session: whose it is, where it stands, and by what it can be paid now.
 
 use crate::checkout::limits::Limits;
-use crate::gateway::ask;
-use crate::gateway::ask::failure;
 use crate::gateway::keys::ServerKeys;
-use crate::gateway::names::Pass;
-use crate::gateway::services::Services;
+use crate::gateway::services::{Pass, Services};
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
@@ -28,7 +25,6 @@ use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live};
 use domain::values::money::{Currency, Usdt};
 use domain::values::time::Timestamp;
 use domain::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
-use domain::view::{Query, View};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -167,14 +163,12 @@ impl<'a> Visit<'a> {
         let reader = services.engine.reader();
         let Some(shop) = shop_of(services, id)? else { return Ok(None) };
         let tenant_key = shop.tenant_key;
-        let pass = services.names.test_gates.pass(tenant_key).await;
+        let pass = services.names.pass(tenant_key).await;
         let Some(found) = history::entity(reader, tenant_key, EntityId::session(id))? else {
             return Ok(None);
         };
         let Entity::Session(session) = &*found else { return Ok(None) };
-        let View::Clock(now) = services.engine.view(tenant_key, Query::Clock).await.map_err(failure)? else {
-            return Err(ask::defect("the clock of a book is none"));
-        };
+        let now = services.clock(tenant_key).await?;
         let attempts = Stored::of(reader, tenant_key).session_attempts(id)?;
         let status = attempts.standing(session, now);
         Ok(Some(Visit { services, shop, session: session.clone(), status, attempts, now, _pass: pass }))

@@ -34,7 +34,7 @@ pub async fn of(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Optio
     // The page of a book that is halted is shown all the same.
     let clock = services.engine.glance(tenant, Query::Clock).await;
     let is_unresolved = match clock {
-        Ok(Some(View::Clock(now))) => services.waits.unresolved.has(&operation, now),
+        Ok(Some(View::Clock(now))) => services.waits.is_unresolved(&operation, now),
         _ => false,
     };
     Some(AtBank { operation, standing, is_unresolved })

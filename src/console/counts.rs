@@ -17,7 +17,10 @@ pub fn of(services: &Services, queue: &str, budget: &ReadBudget) -> Result<usize
     let lists = |kind, facet| lists_of_tenants(services, kind, facet, &Mode::ALL);
     match queue {
         // Counted in the background, as each has to be read.
-        "unresolved" => Ok(usize::try_from(services.waits.unresolved.total()).unwrap_or(usize::MAX)),
+        "unresolved" => {
+            Ok(usize::try_from(services.waits.counted().unresolved.values().sum::<u64>())
+                .unwrap_or(usize::MAX))
+        }
         "contradicted" => keys(services, &[index::contradicted()], budget),
         "cryptoReviews" => {
             let facet = crypto_payout::Status::PendingReview as u8;

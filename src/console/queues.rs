@@ -62,7 +62,7 @@ impl Queues {
             lists.insert(name, list);
         }
         let untaken = visit.services.read_pool.read(visit.services, PLATFORM, counts::find).await?;
-        let live_asked = visit.services.callers.directory.live_asked_count();
+        let live_asked = visit.services.callers.directory.live_asked.len();
         let long = count_long(visit.services, &lists).await?;
         Ok(Queues { lists, untaken, live_asked, long })
     }

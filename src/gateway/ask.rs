@@ -44,26 +44,22 @@ fn accepted(outcome: CommandReply<Domain>) -> Result<Box<Settled<Domain>>, Probl
 }
 
 /// The id that a reference names when everything is durable that the tenant's book has decided by
-/// now.
+/// now. The outcome of something durable takes nothing of the tenant's share.
 pub async fn named_now(
     services: &Services,
     tenant_key: u64,
     space: Space,
     name: &str,
+    is_outcome: bool,
 ) -> Result<Option<Id>, Problem> {
-    services.engine.view(tenant_key, Query::Clock).await.map_err(failure)?;
-    Ok(history::named(services.engine.reader(), tenant_key, space, name)?)
-}
-
-/// Likewise for the outcome of something durable: that takes nothing of the tenant's share.
-pub async fn named_by_now(
-    services: &Services,
-    tenant_key: u64,
-    space: Space,
-    name: &str,
-) -> Result<Option<Id>, Problem> {
-    services.engine.continue_view(tenant_key, Query::Clock).await.map_err(failure)?;
-    Ok(history::named(services.engine.reader(), tenant_key, space, name)?)
+    let engine = &services.engine;
+    let clock = if is_outcome {
+        engine.continue_view(tenant_key, Query::Clock).await
+    } else {
+        engine.view(tenant_key, Query::Clock).await
+    };
+    clock.map_err(failure)?;
+    Ok(history::named(engine.reader(), tenant_key, space, name)?)
 }
 
 pub async fn book_patiently(

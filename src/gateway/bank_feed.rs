@@ -11,18 +11,6 @@ use std::time::Duration;
 const BANKS_MAX: usize = 1_000;
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-#[derive(Debug, thiserror::Error)]
-pub enum BankFeedError {
-    #[error(transparent)]
-    Fetch(#[from] FetchError),
-    #[error("is no list of banks: {0}")]
-    NotBanks(#[from] serde_json::Error),
-    #[error("lists {0} banks")]
-    Number(usize),
-    #[error("[{0}].{1}")]
-    Entry(usize, String),
-}
-
 pub struct BankFeed {
     url: String,
     fetcher: Fetcher,
@@ -33,9 +21,9 @@ impl BankFeed {
         Ok(BankFeed { url: url.to_owned(), fetcher: Fetcher::new(TIMEOUT)? })
     }
 
-    pub async fn ask(&self) -> Result<Vec<Listed>, BankFeedError> {
-        let text = self.fetcher.ask(Method::GET, &self.url, HeaderMap::new(), String::new()).await?;
-        read(&text)
+    pub async fn ask(&self) -> Result<Vec<Listed>, String> {
+        let text = self.fetcher.ask(Method::GET, &self.url, HeaderMap::new(), String::new()).await;
+        read(&text.map_err(|error| error.to_string())?)
     }
 }
 
@@ -52,15 +40,16 @@ struct Entry {
 
 /// Reads the banks in a feed's answer, all or nothing: a feed with one bad entry is not believed
 /// about the others.
-pub fn read(text: &str) -> Result<Vec<Listed>, BankFeedError> {
-    let entries: Vec<Entry> = serde_json::from_str(text)?;
+pub fn read(text: &str) -> Result<Vec<Listed>, String> {
+    let entries: Vec<Entry> =
+        serde_json::from_str(text).map_err(|error| format!("is no list of banks: {error}"))?;
     if entries.is_empty() || entries.len() > BANKS_MAX {
-        return Err(BankFeedError::Number(entries.len()));
+        return Err(format!("lists {} banks", entries.len()));
     }
     let mut codes = BTreeSet::new();
     let mut listed = Vec::with_capacity(entries.len());
     for (n, entry) in entries.into_iter().enumerate() {
-        let bad = |what: String| BankFeedError::Entry(n, what);
+        let bad = |what: String| format!("[{n}].{what}");
         let code = BankCode::parse(&entry.code).map_err(|why| bad(format!("code {why}")))?;
         if !codes.insert(code) {
             return Err(bad("code is there twice".into()));

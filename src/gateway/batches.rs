@@ -29,13 +29,12 @@ use std::sync::Arc;
 pub async fn carry_out(
     services: Arc<Services>,
     tenant: u64,
-    batch: Box<NewBatch>,
+    mut batch: Box<NewBatch>,
     keep: Option<KeepRef>,
     (slot, key_held): (Option<Guard>, Option<Guard>),
     request_id: RequestId,
 ) -> Result<Reply, Problem> {
     let (engine, reservations) = (&services.engine, &services.names.reservations);
-    let mut batch = batch;
     // First the batch's own name, then those of its items in their order: no two batches can wait
     // for each other.
     let mut names = vec![reservations.hold_name(tenant, Space::Batch, &batch.external_ref).await];

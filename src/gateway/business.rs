@@ -70,24 +70,23 @@ pub const fn currency_of(method: Method) -> Currency {
 }
 
 impl Business {
-    pub fn of(&self, is_live: bool) -> Counts {
-        self.counts(is_live).clone()
-    }
-
-    fn counts(&self, is_live: bool) -> MutexGuard<'_, Counts> {
+    pub fn of(&self, is_live: bool) -> MutexGuard<'_, Counts> {
         let counts = if is_live { &self.live } else { &self.test };
         counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn note(&self, is_live: bool, record: &Record) {
         use EventKind as Kind;
+        if record.events.is_empty() {
+            return;
+        }
+        let mut counts = self.of(is_live);
         for event in &record.events {
             for written in &record.entities {
                 let subject = &*written.state;
                 if Some(subject.id()) != event.subject {
                     continue;
                 }
-                let mut counts = self.counts(is_live);
                 match event.kind {
                     Kind::PaymentCompleted => counts.payment(subject, COMPLETED),
                     Kind::PaymentFailed => counts.payment(subject, FAILED),
@@ -193,6 +192,8 @@ impl Line {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
+    /// Orders that no bank has answered for too long, by their rail.
+    pub unresolved: BTreeMap<&'static str, u64>,
     /// Of live mode, then of test mode, here and below.
     pub pending: [[[u64; AGES.len()]; KINDS.len()]; 2],
     pub reviews: [Line; 2],
@@ -205,19 +206,6 @@ impl Seen {
     pub fn add(&mut self, is_live: bool, kind: usize, seconds: i64) {
         let age = AGES.iter().position(|(_, below)| seconds < *below).unwrap_or(AGES.len() - 1);
         self.pending[usize::from(!is_live)][kind][age] += 1;
-    }
-}
-
-#[derive(Default)]
-pub struct Waiting(Mutex<Seen>);
-
-impl Waiting {
-    pub fn counted(&self, seen: Seen) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = seen;
-    }
-
-    pub fn seen(&self) -> Seen {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

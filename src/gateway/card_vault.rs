@@ -25,13 +25,7 @@ const RETRY_AFTER_SECONDS: u32 = 30;
 pub type Name = [u8; 16];
 
 #[derive(Default)]
-pub struct CardVault(Mutex<VaultedCards>);
-
-#[derive(Default)]
-struct VaultedCards {
-    cards: HashMap<Name, VaultedCard>,
-    counts: HashMap<u64, usize>,
-}
+pub struct CardVault(Mutex<HashMap<Name, VaultedCard>>);
 
 struct VaultedCard {
     tenant: u64,
@@ -55,12 +49,23 @@ impl CardVault {
         // 122 random bits: a token is no secret of the account's, but nobody guesses one.
         let name = *random_id().as_bytes();
         let until = Instant::now() + LASTS;
-        self.held().put(name, VaultedCard { tenant, card, until, lent: None })?;
+        let mut held = self.held();
+        if held.len() >= HELD_MAX {
+            return Err(Problem::overloaded(RETRY_AFTER_SECONDS));
+        }
+        if held.values().filter(|waiting| waiting.tenant == tenant).count() >= HELD_PER_TENANT_MAX {
+            return Err(Problem::too_often(
+                "too many cards of this shop wait for their charge, so nothing was kept",
+                RETRY_AFTER_SECONDS,
+            ));
+        }
+        held.insert(name, VaultedCard { tenant, card, until, lent: None });
+        drop(held);
         let vault = Arc::downgrade(self);
         tokio::spawn(async move {
             sleep_until(until).await;
             if let Some(vault) = vault.upgrade() {
-                vault.held().remove(&name);
+                vault.spend(&name);
             }
         });
         Ok(name)
@@ -72,7 +77,7 @@ impl CardVault {
         loop {
             let lent = {
                 let mut held = self.held();
-                let waiting = held.cards.get_mut(name).filter(|waiting| Instant::now() < waiting.until)?;
+                let waiting = held.get_mut(name).filter(|waiting| Instant::now() < waiting.until)?;
                 match &waiting.lent {
                     // The waiter is registered before the lock is let go, so that no notice is missed.
                     Some(lent) => Arc::clone(lent).notified_owned(),
@@ -87,7 +92,14 @@ impl CardVault {
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, VaultedCards> {
+    /// Whoever waits for it learns that it is gone.
+    fn spend(&self, name: &Name) {
+        if let Some(VaultedCard { lent: Some(lent), .. }) = self.held().remove(name) {
+            lent.notify_waiters();
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<Name, VaultedCard>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -100,7 +112,7 @@ impl Lent {
     /// Gives the card back: no bank has had it, and the next charge may.
     pub fn give_back(mut self) {
         self.is_back = true;
-        let lent = self.vault.held().cards.get_mut(&self.name).and_then(|waiting| waiting.lent.take());
+        let lent = self.vault.held().get_mut(&self.name).and_then(|waiting| waiting.lent.take());
         if let Some(lent) = lent {
             lent.notify_waiters();
         }
@@ -110,39 +122,7 @@ impl Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         if !self.is_back {
-            self.vault.held().remove(&self.name);
-        }
-    }
-}
-
-impl VaultedCards {
-    fn put(&mut self, name: Name, waiting: VaultedCard) -> Result<(), Problem> {
-        if self.cards.len() >= HELD_MAX {
-            return Err(Problem::overloaded(RETRY_AFTER_SECONDS));
-        }
-        let count = self.counts.entry(waiting.tenant).or_default();
-        if *count >= HELD_PER_TENANT_MAX {
-            return Err(Problem::too_often(
-                "too many cards of this shop wait for their charge, so nothing was kept",
-                RETRY_AFTER_SECONDS,
-            ));
-        }
-        *count += 1;
-        self.cards.insert(name, waiting);
-        Ok(())
-    }
-
-    fn remove(&mut self, name: &Name) {
-        let Some(waiting) = self.cards.remove(name) else { return };
-        if let Some(count) = self.counts.get_mut(&waiting.tenant) {
-            *count -= 1;
-            if *count == 0 {
-                self.counts.remove(&waiting.tenant);
-            }
-        }
-        // Whoever waits for it learns that it is gone.
-        if let Some(lent) = waiting.lent {
-            lent.notify_waiters();
+            self.vault.spend(&self.name);
         }
     }
 }
@@ -181,7 +161,7 @@ mod tests {
         assert!(vault.lend(&late).await.is_none());
         let forgotten = vault.put(2, card()).expect("room");
         tokio::time::sleep(LASTS + Duration::from_secs(1)).await;
-        let is_empty = vault.held().cards.is_empty() && vault.held().counts.is_empty();
+        let is_empty = vault.held().is_empty();
         assert!(is_empty && vault.lend(&forgotten).await.is_none(), "nobody had to ask for it");
     }
 
@@ -196,7 +176,7 @@ mod tests {
         };
         let (second, third) = (next(&vault), next(&vault));
         tokio::task::yield_now().await;
-        assert_eq!(vault.held().counts.get(&2), Some(&1), "a card that is lent has its place");
+        assert_eq!(vault.held().len(), 1, "a card that is lent has its place");
         assert!(!second.is_finished() && !third.is_finished(), "they wait for what becomes of it");
         first.give_back();
         tokio::task::yield_now().await;
@@ -206,7 +186,7 @@ mod tests {
         assert!(!third.is_finished());
         drop(second);
         assert!(third.await.expect("no panic").is_none(), "spent");
-        assert!(vault.held().counts.is_empty());
+        assert!(vault.held().is_empty());
     }
 
     #[tokio::test(start_paused = true)]
@@ -221,7 +201,7 @@ mod tests {
         tokio::time::sleep(LASTS + Duration::from_secs(1)).await;
         assert!(waiting.await.expect("no panic"), "who waits is told");
         lent.give_back();
-        assert!(vault.lend(&name).await.is_none() && vault.held().counts.is_empty());
+        assert!(vault.lend(&name).await.is_none() && vault.held().is_empty());
     }
 
     #[tokio::test(start_paused = true)]

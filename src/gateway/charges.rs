@@ -6,6 +6,7 @@
 
 use crate::gateway::ask::failure;
 use crate::gateway::card_vault;
+use crate::gateway::names::NameOf;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_request::TenantRequest;
 use crate::gateway::transfers;
@@ -24,6 +25,7 @@ use domain::refusal::Refusal;
 use domain::resources::payments;
 use domain::resources::payments::charge::{NewCharge, Secret};
 use domain::values::ids::{EntityId, Id};
+use domain::values::time::Timestamp;
 use wal::Reader;
 
 pub async fn charge(
@@ -51,7 +53,9 @@ async fn newest(
 ) -> Result<(Option<Payment>, bool), Problem> {
     let (tenant, name) = (request.caller.tenant_key, new.external_ref.as_str());
     let reader = request.services.engine.reader();
-    if request.try_hold(tenant, Space::Payment, name) {
+    let reservations = &request.services.names.reservations;
+    if let Ok(held) = reservations.hold(tenant, NameOf::Reference(Space::Payment), name, Timestamp::EPOCH) {
+        request.names.push(held);
         return Ok((payment_on(reader, tenant, name)?, false));
     }
     let before = payment_on(reader, tenant, name)?;
@@ -74,7 +78,7 @@ fn payment_on(reader: &Reader, tenant: u64, name: &str) -> Result<Option<Payment
 
 async fn repeats(request: &TenantRequest<'_>, failed: &Payment, new: &NewCharge) -> Result<bool, Problem> {
     match failed.is_repeated_until(new).filter(|_| request.used.is_none()) {
-        Some(until) => Ok(request.clock().await? < until),
+        Some(until) => Ok(request.services.clock(request.caller.tenant_key).await? < until),
         None => Ok(false),
     }
 }
@@ -144,7 +148,8 @@ async fn attempt(
         }
     }
     let id = new.id;
-    let held_outcome = services.names.reservations.try_hold_name(tenant, Space::Payment, &outcome(id));
+    // The name of a payment that is made now is free.
+    let held_outcome = services.names.reservations.hold_name(tenant, Space::Payment, &outcome(id)).await;
     let command = payments::Command::Charge(Box::new(new)).into();
     let until_answer: Guard = Box::new((held_transfer, held_outcome));
     let outcome = request.send(Target::New(EntityId::payment(id)), command, Some(until_answer)).await;

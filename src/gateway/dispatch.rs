@@ -8,8 +8,8 @@ use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, KeyUse, Owner, Reserved, Sent};
 use crate::gateway::keys::hash_key;
 use crate::gateway::limits::{self, WorkSlot};
-use crate::gateway::names::Pass;
-use crate::gateway::services::Services;
+use crate::gateway::names::NameOf;
+use crate::gateway::services::{Pass, Services};
 use crate::gateway::tenant_request::{
     Kept, Shows, TenantEnvironment, TenantRequest, TenantSecrets, in_a_task, reply,
 };
@@ -61,7 +61,7 @@ use url::Url;
 
 /// A request as its endpoint gets it. The steps before, in their order, are in `src/server/mod.rs`.
 pub struct Request<'a> {
-    pub parameters: Parameters<'a>,
+    pub parameters: Parameters,
     pub arrival: &'a Arrival,
     pub body: Bytes,
     /// The body as it arrives, for endpoints that read another form than JSON.
@@ -77,26 +77,13 @@ pub struct Request<'a> {
 // the API, and a key that is revoked opens nothing more. The mark travels beside the head of a request, among what
 // no network writes.
 
+/// The mark of a request that a page makes, with that hash.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct OnBehalf([u8; 32]);
-
-impl OnBehalf {
-    pub const fn of(hash: [u8; 32]) -> OnBehalf {
-        OnBehalf(hash)
-    }
-
-    /// The mark of a request that a page makes; `None` for one that came from outside.
-    pub fn in_arrival(arrival: &Arrival) -> Option<OnBehalf> {
-        arrival.head.extensions.get::<OnBehalf>().copied()
-    }
-
-    pub const fn hash(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
+pub struct OnBehalf(pub [u8; 32]);
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
+#[derive(Clone)]
 pub struct Gateway {
     services: Arc<Services>,
     /// What shows the answer that was kept for a POST to a path.
@@ -110,51 +97,17 @@ pub struct Prepared {
     unexpected: Vec<BadField>,
     used: Option<KeyUse>,
     slot: Option<WorkSlot>,
-    export: Option<Box<Export>>,
     /// While the request lasts, the test data of its caller does not begin anew.
     pass: Option<Pass>,
 }
 
+#[derive(Clone)]
 struct Source {
-    services: Arc<Services>,
-    kept: Arc<Kept>,
     caller: Caller,
     handler: Handler,
-    parameters: Vec<(&'static str, String)>,
+    parameters: Parameters,
     shows: Shows,
     request_id: RequestId,
-}
-
-impl Source {
-    /// Calls the endpoint; without an arrival for the further pages of a list.
-    async fn call(
-        &self,
-        arrival: Option<&Arrival>,
-        (query, body, unexpected): (Option<&str>, Bytes, Vec<BadField>),
-        (used, slot): (Option<KeyUse>, Option<WorkSlot>),
-    ) -> Result<Reply, Problem> {
-        let Source { services, kept, caller, handler, parameters, shows, request_id } = self;
-        let env = TenantEnvironment { services, tenant: caller.tenant_key, now: services.now() };
-        let (banks, shows, names) = (services.banks.now(), *shows, Vec::new());
-        let server =
-            &mut TenantRequest { services, kept, caller, request_id, arrival, used, shows, slot, names };
-        let mut context =
-            Context { caller, env: &env, banks: &banks, body, parameters, query, unexpected, server };
-        let reply = handler(&mut context).await;
-        if context.unexpected.is_empty() { reply } else { without_unexpected(reply, context.unexpected) }
-    }
-}
-
-/// The further pages of a list as CSV are read by the list's own endpoint.
-impl Pages for Arc<Source> {
-    async fn page(&self, query: String) -> Result<Bytes, Problem> {
-        // Every page is like the first: a book in doubt is not shown.
-        if self.services.engine.is_halted(self.caller.tenant_key) {
-            return Err(failure(Failure::Halted));
-        }
-        let page = self.call(None, (Some(&query), Bytes::new(), Vec::new()), (None, None)).await?;
-        Ok(page.body.clone())
-    }
 }
 
 impl Gateway {
@@ -168,11 +121,11 @@ impl Gateway {
     pub fn caller(&self, arrival: &Arrival, route: &Route) -> Result<Caller, Problem> {
         let (directory, now) = (&self.services.callers.directory, self.services.now());
         let caller = match (arrival.head.extensions.get::<OnBehalf>(), sent_key(&arrival.head.headers)) {
-            (Some(of), _) => directory.recognise(of.hash(), now),
+            (Some(OnBehalf(hash)), _) => directory.recognise(hash, now),
             (None, Some(key)) => directory.recognise(&hash_key(key), now),
             (None, None) => None,
         };
-        let caller = caller.ok_or_else(|| without_key(&arrival.head.headers))?;
+        let Some(caller) = caller else { return Err(without_key(&arrival.head.headers)) };
         // Reads are refused too: whoever reads here what went on elsewhere acts on what is over.
         if caller.tenant.tenant_settings.moved_to.is_some() {
             return Err(Problem::tenant_moved());
@@ -234,9 +187,9 @@ impl Gateway {
         let mut used = None;
         let pass = match route.operation {
             RESET_OPERATION => None,
-            _ => self.services.names.test_gates.pass(caller.tenant_key).await,
+            _ => self.services.names.pass(caller.tenant_key).await,
         };
-        let shows = Shows::of(route.endpoint.show, asked.parameters.iter().map(|(_, text)| text));
+        let shows = Shows::of(route.endpoint.show, &asked.parameters);
         if let Some(key) = key {
             let path = asked.arrival.head.uri.path();
             let request_id = asked.arrival.request_id.as_str();
@@ -258,40 +211,65 @@ impl Gateway {
                 }
             };
         }
-        let head = &asked.arrival.head;
-        let mut unexpected = mem::take(&mut asked.unexpected);
-        let mut export = None;
-        if let Some(table) = &route.table
-            && let Some((wanted, bad)) =
-                Export::wanted(Some(table), route.takes_query, &head.headers, route.path, head.uri.query())
-        {
-            (export, unexpected) = (Some(Box::new(wanted)), bad);
-        }
         let source = Source {
-            services: Arc::clone(&self.services),
-            kept: Arc::clone(&self.kept),
             caller,
             handler: route.endpoint.handler,
-            parameters: asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
+            parameters: mem::take(&mut asked.parameters),
             shows,
             request_id: asked.arrival.request_id.clone(),
         };
-        let (body, slot) = (mem::take(&mut asked.body), asked.slot.take());
-        Ok(ControlFlow::Continue(Prepared { source, body, unexpected, used, slot, export, pass }))
+        let (body, unexpected) = (mem::take(&mut asked.body), mem::take(&mut asked.unexpected));
+        let mut prepared = Prepared { source, body, unexpected, used, slot: asked.slot.take(), pass };
+        let head = &asked.arrival.head;
+        if let Some(table) = &route.table
+            && let Some((export, bad)) =
+                Export::wanted(Some(table), route.takes_query, &head.headers, route.path, head.uri.query())
+        {
+            prepared.unexpected = bad;
+            // Boxed: every request has room for this future, and few lists are exported.
+            let reply = Box::pin(self.export(export, prepared, asked.arrival)).await?;
+            return Ok(ControlFlow::Break(reply));
+        }
+        Ok(ControlFlow::Continue(prepared))
     }
-}
 
-impl Prepared {
-    pub async fn perform(self, arrival: &Arrival) -> Result<Reply, Problem> {
-        let Prepared { source, body, unexpected, used, slot, export, pass: _pass } = self;
-        let Some(export) = export else {
-            let read = (arrival.head.uri.query(), body, unexpected);
-            return source.call(Some(arrival), read, (used, slot)).await;
-        };
-        let query = export.query(None);
-        let read = (Some(&*query), body, unexpected);
-        let first = Box::pin(source.call(Some(arrival), read, (used, slot))).await?;
-        export.reply(&first.body, Arc::new(source), arrival.request_id.clone())
+    async fn export(&self, export: Export, first: Prepared, arrival: &Arrival) -> Result<Reply, Problem> {
+        // The further pages are read by the list's own endpoint.
+        let (gateway, source) = (self.clone(), first.source.clone());
+        let further: Pages = Arc::new(move |query| {
+            let (gateway, source) = (gateway.clone(), source.clone());
+            Box::pin(async move {
+                // Every page is like the first: a book in doubt is not shown.
+                if gateway.services.engine.is_halted(source.caller.tenant_key) {
+                    return Err(failure(Failure::Halted));
+                }
+                let (body, unexpected) = (Bytes::new(), Vec::new());
+                let work = Prepared { source, body, unexpected, used: None, slot: None, pass: None };
+                Ok(gateway.perform(work, None, Some(&query)).await?.body().clone())
+            })
+        });
+        let first = self.perform(first, Some(arrival), Some(&export.query(None))).await?;
+        export.reply(&first.body, further, arrival.request_id.clone())
+    }
+
+    /// Calls the endpoint; without an arrival for the further pages of a list.
+    pub async fn perform(
+        &self,
+        work: Prepared,
+        arrival: Option<&Arrival>,
+        query: Option<&str>,
+    ) -> Result<Reply, Problem> {
+        let Prepared { source, body, unexpected, used, slot, pass: _pass } = work;
+        let Source { caller, handler, parameters, shows, request_id } = &source;
+        let Gateway { services, kept } = self;
+        let env = TenantEnvironment { services, tenant: caller.tenant_key, now: services.now() };
+        let (banks, shows, names) = (services.banks.now(), *shows, Vec::new());
+        let server =
+            &mut TenantRequest { services, kept, caller, request_id, arrival, used, shows, slot, names };
+        let mut context =
+            Context { caller, env: &env, banks: &banks, body, parameters, query, unexpected, server };
+        let reply = handler(&mut context).await;
+        if context.unexpected.is_empty() { reply } else { without_unexpected(reply, context.unexpected) }
     }
 }
 
@@ -333,8 +311,10 @@ impl Server for TenantRequest<'_> {
 
     fn hold<'s>(&'s mut self, owner: u64, space: Space, name: &'s str) -> Later<'s, ()> {
         Box::pin(async move {
-            if !self.try_hold(owner, space, name) {
-                self.wait_to_hold(owner, space, name).await;
+            let reference = NameOf::Reference(space);
+            match self.services.names.reservations.hold(owner, reference, name, Timestamp::EPOCH) {
+                Ok(held) => self.names.push(held),
+                Err(_) => self.wait_to_hold(owner, space, name).await,
             }
             Ok(())
         })
@@ -424,10 +404,9 @@ impl Server for TenantRequest<'_> {
 
     fn begin_anew(&mut self) -> Later<'_, Reply> {
         self.slot = None;
-        let (services, tenant) = (Arc::clone(self.services), self.caller.tenant_key);
         let (keep, _, held) = self.keep();
-        let beginning = async move { test_reset::begin_anew(&services, tenant, keep, held).await };
-        let beginning = in_a_task(beginning);
+        let (services, tenant) = (Arc::clone(self.services), self.caller.tenant_key);
+        let beginning = in_a_task(test_reset::begin_anew(services, tenant, keep, held));
         Box::pin(async move {
             let outcome = beginning.await?;
             self.answer(outcome)
@@ -438,7 +417,7 @@ impl Server for TenantRequest<'_> {
         self.slot = None;
         Box::pin(async move {
             let tenant = self.caller.tenant_key;
-            if at > self.clock().await? {
+            if at > self.services.clock(tenant).await? {
                 return Err(Problem::invalid_field("at", "must not be in the future"));
             }
             let reader = self.services.engine.reader();
@@ -491,7 +470,7 @@ impl Server for TenantRequest<'_> {
     fn key_use(&mut self, key: String, path: Option<String>) -> Later<'_, Reply> {
         Box::pin(async move {
             let (services, tenant) = (self.services, self.caller.tenant_key);
-            let now = self.clock().await?;
+            let now = services.clock(tenant).await?;
             if let Some(body) = idempotency::under_way(services, tenant, &key, path.as_deref(), now) {
                 return Ok(Reply::json(200, body));
             }
@@ -500,9 +479,7 @@ impl Server for TenantRequest<'_> {
             });
             let done = done.await?.ok_or_else(Problem::not_found)?;
             let shows = match self.kept.lookup(&Method::POST, &done.kept.of.path) {
-                Lookup::Found(Found { value: show, parameters, .. }) => {
-                    Shows::of(*show, parameters.iter().map(|(_, text)| text))
-                }
+                Lookup::Found(Found { value: show, parameters, .. }) => Shows::of(*show, &parameters),
                 Lookup::NotFound | Lookup::WrongMethod { .. } => Shows::default(),
             };
             Ok(Reply::json(200, idempotency::show_done(&done, shows.show, shows.about)?))
@@ -514,9 +491,7 @@ impl Server for TenantRequest<'_> {
     }
 
     fn request(&mut self, id: String) -> Later<'_, Reply> {
-        Box::pin(async move {
-            Ok(Reply::json(200, finding::request(self.services, self.caller.tenant_key, &id).await?))
-        })
+        Box::pin(finding::request(self.services, self.caller.tenant_key, id))
     }
 
     fn deliveries(&mut self, webhook: Id, page: Page) -> Later<'_, Reply> {

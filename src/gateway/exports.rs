@@ -10,6 +10,7 @@ use crate::http::body::unexpected_parameters;
 use crate::http::respond::{self, CSV, JSON, Reply, RequestId};
 use crate::http::respond::{Broken, Piece, Rest};
 use api::csv::{CsvQuery, MEDIA_TYPE, Table};
+use api::endpoint::Later;
 use api::problem::{BadField, Problem};
 use bytes::Bytes;
 use hyper::header::{CONTENT_DISPOSITION, HeaderMap, HeaderValue};
@@ -25,9 +26,8 @@ pub struct Export {
     name: String,
 }
 
-pub trait Pages: Clone + Send + Sync + 'static {
-    fn page(&self, query: String) -> impl Future<Output = Result<Bytes, Problem>> + Send;
-}
+/// Reads the page of a list that a query asks for.
+pub type Pages = Arc<dyn Fn(String) -> Later<'static, Bytes> + Send + Sync>;
 
 impl Export {
     /// The list if it is wanted as CSV, and what is bad about its parameters beside its filters, which it
@@ -55,7 +55,7 @@ impl Export {
         self.asked.query(self.table.pages(), cursor)
     }
 
-    pub fn reply(self, first: &[u8], pages: impl Pages, request_id: RequestId) -> Result<Reply, Problem> {
+    pub fn reply(self, first: &[u8], pages: Pages, request_id: RequestId) -> Result<Reply, Problem> {
         let header = self.table.header(self.asked.separator);
         let (rows, next) = self.rows(first)?;
         let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{}\"", self.name));
@@ -72,14 +72,14 @@ impl Export {
         Ok((rows.text, rows.next))
     }
 
-    fn rest(self, next: Option<String>, pages: impl Pages, request_id: RequestId) -> Rest {
+    fn rest(self, next: Option<String>, pages: Pages, request_id: RequestId) -> Rest {
         match next {
             None => Rest::nothing(),
             Some(cursor) => Rest::new(self.piece(cursor, pages, request_id)),
         }
     }
 
-    async fn piece(self, cursor: String, pages: impl Pages, request_id: RequestId) -> Piece {
+    async fn piece(self, cursor: String, pages: Pages, request_id: RequestId) -> Piece {
         let read = async {
             let page = patiently(&pages, self.query(Some(&cursor))).await?;
             self.rows(&page)
@@ -95,10 +95,10 @@ impl Export {
 }
 
 /// A page, which waits while there is no room for it: most of the list is with the caller already.
-async fn patiently(pages: &impl Pages, query: String) -> Result<Bytes, Problem> {
+async fn patiently(pages: &Pages, query: String) -> Result<Bytes, Problem> {
     let mut tries = 0;
     loop {
-        match pages.page(query.clone()).await {
+        match pages(query.clone()).await {
             Err(problem) if tries < RETRIES_MAX && problem.retry_after.is_some() => {
                 tries += 1;
                 let seconds = problem.retry_after.map_or(1, |seconds| u64::from(seconds.get()));

@@ -30,7 +30,7 @@ pub struct Searched {
 
 pub async fn of_tenant(request: &mut TenantRequest<'_>, sought: Sought) -> Result<Reply, Problem> {
     let (services, tenant) = (request.services, request.caller.tenant_key);
-    let (now, whose) = (request.clock().await?, (tenant, request.caller.tenant.id));
+    let (now, whose) = (services.clock(tenant).await?, (tenant, request.caller.tenant.id));
     let (sought, wait) = looks_for_people(services, tenant, sought)?;
     let logged = services.files.requests.find(tenant, &sought.text, services.now()).await;
     let logged = logged.map_err(Problem::internal_error)?;
@@ -79,7 +79,7 @@ pub fn search(
 ) -> Result<Searched, Stopped> {
     let stored = Stored::of(services.engine.reader(), tenant).within(budget);
     let mut hits = Vec::new();
-    within(&stored, sought, services.keys.person_marks(), &mut hits).map_err(stopped)?;
+    within(&stored, sought, &services.keys.person_marks, &mut hits).map_err(stopped)?;
     hits.extend(made_by(services, request)?);
     let hits = newest(hits);
     let items =
@@ -110,8 +110,8 @@ pub fn made_by(services: &Services, request: Option<&requests::Found>) -> Result
     Ok(subject.map(|subject| Hit { tenant, subject, why: Why::RequestId }))
 }
 
-pub async fn request(services: &Services, tenant: u64, request_id: &str) -> Result<Vec<u8>, Problem> {
-    let found = services.files.requests.find(tenant, request_id, services.now()).await;
+pub async fn request(services: &Services, tenant: u64, request_id: String) -> Result<Reply, Problem> {
+    let found = services.files.requests.find(tenant, &request_id, services.now()).await;
     let found = found.map_err(Problem::internal_error)?.ok_or_else(Problem::not_found)?;
     let made = match found.seq {
         Some(seq) => {
@@ -120,7 +120,7 @@ pub async fn request(services: &Services, tenant: u64, request_id: &str) -> Resu
         }
         None => None,
     };
-    Ok(Object::reopened(found.body).maybe_plain("entityId", made).end())
+    Ok(Reply::json(200, Object::reopened(found.body).maybe_plain("entityId", made).end()))
 }
 
 enum Made<'a> {

@@ -5,9 +5,9 @@
 //! since neither tenant nor mode is known before a body is read; what is kept names them by a keyed
 //! hash only, as it stands in records of tenants.
 
-use crate::gateway::ask::failure;
-use crate::gateway::ask::{self, defect};
-use crate::gateway::names::Held;
+use crate::gateway::ask;
+use crate::gateway::keys::keyed_hash;
+use crate::gateway::names::{Held, NameOf};
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -24,8 +24,7 @@ use domain::record::Kept;
 use domain::record::Record;
 use domain::values::ids::{Id, Mode, PLATFORM, is_live};
 use domain::values::time::Timestamp;
-use domain::view::{Query, View};
-use wal::Seq;
+use wal::{Reader, Seq};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
@@ -46,15 +45,11 @@ pub struct Sent<'a> {
 pub struct KeyUse {
     pub(super) keep: KeepRef,
     pub(super) held: Held,
-    sent: String,
+    /// The key as it was sent: secrets that it makes are made again for whoever sends it again.
+    pub(super) sent: String,
 }
 
 impl KeyUse {
-    /// The key as it was sent: secrets that it makes are made again for whoever sends it again.
-    pub fn sent(&self) -> &str {
-        &self.sent
-    }
-
     /// The reference under which the command that decides keeps its answer, and the guard that
     /// holds the key until then.
     pub fn keep(self) -> (KeepRef, Guard) {
@@ -101,17 +96,14 @@ pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Resu
             (PLATFORM, hex::encode(services.keys.mark(&[b"operators' idempotency key", sent.key.as_bytes()])))
         }
     };
-    let held = services
-        .names
-        .reservations
-        .hold_key(tenant, &key, sent.path, services.now())
-        .ok_or_else(Problem::idempotency_in_progress)?;
+    let on = NameOf::Key(sent.path.to_owned());
+    let Ok(held) = services.names.reservations.hold(tenant, on, &key, services.now()) else {
+        return Err(Problem::idempotency_in_progress());
+    };
     // The hash is keyed by the server: a body may hold a code or a card, and a bare hash of one can
     // be tried out.
-    let body_hash = match sent.has_card {
-        true => services.keys.card_mark(&[b"body", sent.body]),
-        false => services.keys.mark(&[b"body", sent.body]),
-    };
+    let under = if sent.has_card { &services.keys.card } else { &services.keys.mark };
+    let body_hash = keyed_hash(under, &[b"body", sent.body]);
     let answers = find(services, owner, &key, sent.path)?;
     if !answers.is_empty() {
         // Boxed: each connection has room for its longest future.
@@ -159,14 +151,17 @@ fn find(services: &Services, owner: Owner, key: &str, path: &str) -> Result<Vec<
     };
     let mut found = Vec::with_capacity(values.len());
     for value in values {
-        let seq = history::seq(&value)?;
-        let Read { record, tenant, time, .. } = history::record(reader, seq)?;
-        // The hashes in the index are short; the record has the whole names.
-        if let Some(kept) = record.kept.clone().filter(|kept| kept.of.key == key && kept.of.path == path) {
-            found.push(KeptAnswer { seq, tenant, kept, record, time });
-        }
+        found.extend(kept(reader, history::seq(&value)?, key, Some(path))?);
     }
     Ok(found)
+}
+
+/// The answer that a record keeps for a key. The hashes in the index are short; the record has the whole names.
+fn kept(reader: &Reader, seq: Seq, key: &str, path: Option<&str>) -> Result<Option<KeptAnswer>, Unreadable> {
+    let Read { record, tenant, time, .. } = history::record(reader, seq)?;
+    let is_meant = |kept: &Kept| kept.of.key == key && path.is_none_or(|path| kept.of.path == path);
+    let kept = record.kept.clone().filter(is_meant);
+    Ok(kept.map(|kept| KeptAnswer { seq, tenant, kept, record, time }))
 }
 
 /// The answer to the same body, unless its 24 hours on the tenant's clock are over.
@@ -179,11 +174,7 @@ async fn standing(
 ) -> Result<Option<KeptAnswer>, Problem> {
     let (mut others, mut first) = (Vec::new(), None);
     for answer in found {
-        let View::Clock(now) = services.engine.view(answer.tenant, Query::Clock).await.map_err(failure)?
-        else {
-            return Err(defect("a book has no clock"));
-        };
-        if !answer.kept.stands_at(now) {
+        if !answer.kept.stands_at(services.clock(answer.tenant).await?) {
             continue;
         }
         if answer.kept.of.body_hash == body_hash {
@@ -257,17 +248,15 @@ pub fn done(
     let mut newest: Option<KeptAnswer> = None;
     for seq in seqs {
         budget.spend()?;
-        let read = history::record(reader, seq)?;
+        let Some(answer) = kept(reader, seq, key, path)? else { continue };
         // A use is older than the record that keeps it, and so are those of all records before.
-        if newest.as_ref().is_some_and(|newest| read.time < newest.kept.of.first_seen) {
+        if newest.as_ref().is_some_and(|newest| answer.time < newest.kept.of.first_seen) {
             break;
         }
-        let Some(kept) = read.record.kept.clone() else { continue };
-        // The hashes in the index are short; the record has the whole names.
-        let is_meant = kept.of.key == key && path.is_none_or(|path| kept.of.path == path);
-        let is_newer = newest.as_ref().is_none_or(|newest| newest.kept.of.first_seen < kept.of.first_seen);
-        if is_meant && is_newer && kept.stands_at(now) {
-            newest = Some(KeptAnswer { seq, tenant, kept, record: read.record, time: read.time });
+        let first_seen = answer.kept.of.first_seen;
+        let is_newer = newest.as_ref().is_none_or(|newest| newest.kept.of.first_seen < first_seen);
+        if is_newer && answer.kept.stands_at(now) {
+            newest = Some(answer);
         }
     }
     Ok(newest)

@@ -3,7 +3,6 @@
 //! server's own, under which something is hashed to be recognised and not known, and from which secrets derive that
 //! need not be stored.
 
-use crate::gateway::operators::STEM;
 use crate::webhooks::secret::Secret as WebhookSecret;
 use api::endpoint::Caller;
 use api::problem::Problem;
@@ -54,12 +53,12 @@ pub struct Directory {
     tenants: DashMap<u32, Arc<Tenant>>,
     number_of: DashMap<Id, u32>,
     /// When tenants asked for live mode that the operator has not answered.
-    live_asked: DashMap<u32, Timestamp>,
+    pub live_asked: DashMap<u32, Timestamp>,
 }
 
-/// SHA-256 of a key, which is all that is kept of it.
-pub fn hash_key(key: &str) -> [u8; 32] {
-    Sha256::digest(key.as_bytes()).into()
+/// SHA-256 of a key or a token, which is all that is kept of it.
+pub fn hash_key(key: impl AsRef<[u8]>) -> [u8; 32] {
+    Sha256::digest(key).into()
 }
 
 impl Directory {
@@ -81,23 +80,15 @@ impl Directory {
         }
     }
 
-    pub fn learn_live_asked(&self, number: u32, at: Timestamp) {
-        self.live_asked.insert(number, at);
-    }
-
     pub fn live_asked_at(&self, number: u32) -> Option<Timestamp> {
         self.live_asked.get(&number).map(|at| *at)
-    }
-
-    pub fn live_asked_count(&self) -> usize {
-        self.live_asked.len()
     }
 
     pub fn learn(&self, change: &PlatformChange, at: Timestamp) {
         match change {
             PlatformChange::Tenant(tenant) => self.learn_tenant(tenant),
             PlatformChange::Key(key) => self.learn_key(key),
-            PlatformChange::LiveAsked(number) => self.learn_live_asked(*number, at),
+            PlatformChange::LiveAsked(number) => drop(self.live_asked.insert(*number, at)),
             // Operators have a directory of their own.
             PlatformChange::Acted(_)
             | PlatformChange::Searched(_)
@@ -169,8 +160,6 @@ const PREFIX_CHARACTERS: usize = 12;
 /// Characters of a shorter key, which the configuration may fix, that are kept in plain text:
 /// `pk_test_`.
 const SHORT_PREFIX_CHARACTERS: usize = 8;
-
-pub const OPERATOR: &str = STEM;
 
 pub struct Secret(Zeroizing<String>);
 
@@ -277,11 +266,11 @@ impl Secret {
 }
 
 pub struct ServerKeys {
-    mark: [u8; 32],
+    pub(super) mark: [u8; 32],
     /// The key for cards: no backup, checkpoint or export has it.
-    card: [u8; 32],
+    pub(super) card: [u8; 32],
     /// The first key, for what the index knows of people.
-    person_marks: PersonMarks,
+    pub person_marks: PersonMarks,
 }
 
 impl ServerKeys {
@@ -304,10 +293,6 @@ impl ServerKeys {
         keyed_hash(&self.mark, &[b"api key", id.as_bytes(), salt])
     }
 
-    pub const fn person_marks(&self) -> &PersonMarks {
-        &self.person_marks
-    }
-
     pub fn mark(&self, parts: &[&[u8]]) -> [u8; 16] {
         keyed_hash(&self.mark, parts)
     }
@@ -320,7 +305,7 @@ impl ServerKeys {
 }
 
 /// The first bytes of a keyed hash over `parts`, each with its length before it.
-fn keyed_hash<const BYTES: usize>(key: &[u8; 32], parts: &[&[u8]]) -> [u8; BYTES] {
+pub(super) fn keyed_hash<const BYTES: usize>(key: &[u8; 32], parts: &[&[u8]]) -> [u8; BYTES] {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
         unreachable!("HMAC takes keys of any length")
     };

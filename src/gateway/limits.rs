@@ -26,7 +26,7 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 const LATELY: Duration = Duration::from_secs(1);
 /// Pages that are read for one of them at once: a page of a hundred keeps a processor busy for as
@@ -61,9 +61,9 @@ pub enum Owner {
 
 pub struct Shares {
     bounds: Bounds,
-    counters: Arc<Counters>,
+    pub counters: Arc<Counters>,
     owners: DashMap<Owner, Arc<Share>, RandomState>,
-    owners_count: AtomicUsize,
+    pub owners_count: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -71,10 +71,10 @@ pub struct Share {
     is_live: bool,
     leaves_reserve: bool,
     parts: Parts,
-    slots: Semaphore,
-    pages: Semaphore,
-    waiting: AtomicUsize,
-    waiting_max: usize,
+    slots: Arc<Semaphore>,
+    pages: Arc<Semaphore>,
+    pub(super) waiting: AtomicUsize,
+    pub(super) waiting_max: usize,
     body_bytes: AtomicUsize,
     is_used: AtomicBool,
     counters: Arc<Counters>,
@@ -82,21 +82,10 @@ pub struct Share {
 
 #[derive(Debug)]
 pub struct WorkSlot {
-    share: Arc<Share>,
-    has_waited: bool,
-    semaphore: fn(&Share) -> &Semaphore,
-}
-
-impl WorkSlot {
-    pub fn has_waited(&self) -> bool {
-        self.has_waited
-    }
-}
-
-impl Drop for WorkSlot {
-    fn drop(&mut self) {
-        (self.semaphore)(&self.share).add_permits(1);
-    }
+    /// An owner is known as long as it has a slot.
+    _share: Arc<Share>,
+    _permit: OwnedSemaphorePermit,
+    pub has_waited: bool,
 }
 
 struct WaitingRequest<'s>(&'s Share);
@@ -112,14 +101,6 @@ impl Shares {
     pub fn new(bounds: Bounds) -> Shares {
         let (counters, owners) = (Arc::default(), DashMap::default());
         Shares { bounds, counters, owners, owners_count: AtomicUsize::new(0) }
-    }
-
-    pub fn counters(&self) -> &Counters {
-        &self.counters
-    }
-
-    pub fn owners_count(&self) -> usize {
-        self.owners_count.load(Ordering::Relaxed)
     }
 
     pub fn of(&self, owner: Owner) -> Arc<Share> {
@@ -146,8 +127,8 @@ impl Shares {
             is_live,
             leaves_reserve,
             parts,
-            slots: Semaphore::new(if is_live { live_slots } else { test_slots }),
-            pages: Semaphore::new(PAGES),
+            slots: Arc::new(Semaphore::new(if is_live { live_slots } else { test_slots })),
+            pages: Arc::new(Semaphore::new(PAGES)),
             waiting: AtomicUsize::new(0),
             waiting_max,
             body_bytes: AtomicUsize::new(0),
@@ -156,23 +137,12 @@ impl Shares {
         })
     }
 
-    /// Refuses a request whose owner has too many that wait for a slot, before any work is put into
-    /// it. One that passes may still be refused when it comes to wait.
-    pub async fn admit(&self, share: &Share) -> Result<(), Problem> {
-        if self.owners_count.load(Ordering::Relaxed) < 2
-            || share.waiting.load(Ordering::Relaxed) < share.waiting_max
-        {
-            return Ok(());
-        }
-        Box::pin(share.refuse()).await
-    }
-
     /// Waits for a slot; `None` when none is needed. Whoever stops waiting leaves its place.
     pub async fn slot(&self, share: &Arc<Share>) -> Result<Option<WorkSlot>, Problem> {
         if self.owners_count.load(Ordering::Relaxed) < 2 {
             return Ok(None);
         }
-        take(share, |share| &share.slots).await.map(Some)
+        take(share, &share.slots).await.map(Some)
     }
 
     /// Waits for the right to read a page of a list, instead of the slot that its request has.
@@ -184,7 +154,7 @@ impl Shares {
         if self.owners_count.load(Ordering::Relaxed) < 2 {
             return Ok(None);
         }
-        let slot = take(share, |share| &share.pages).await?;
+        let slot = take(share, &share.pages).await?;
         if !slot.has_waited {
             tokio::task::yield_now().await;
         }
@@ -208,44 +178,38 @@ impl Shares {
     }
 }
 
-async fn take(share: &Arc<Share>, semaphore: fn(&Share) -> &Semaphore) -> Result<WorkSlot, Problem> {
-    let has_waited = match semaphore(share).try_acquire() {
-        Ok(slot) => {
-            slot.forget();
-            false
-        }
+async fn take(share: &Arc<Share>, semaphore: &Arc<Semaphore>) -> Result<WorkSlot, Problem> {
+    let (permit, has_waited) = match Arc::clone(semaphore).try_acquire_owned() {
+        Ok(permit) => (permit, false),
         // Boxed: every request has room for this future, and few wait.
-        Err(_) => {
-            Box::pin(share.wait(semaphore(share))).await?;
-            true
-        }
+        Err(_) => (Box::pin(share.wait(semaphore)).await?, true),
     };
-    Ok(WorkSlot { share: Arc::clone(share), has_waited, semaphore })
+    Ok(WorkSlot { _share: Arc::clone(share), _permit: permit, has_waited })
 }
 
 impl Share {
-    async fn wait(&self, semaphore: &Semaphore) -> Result<(), Problem> {
+    async fn wait(&self, semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.waiting_max {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
-            return self.refuse().await;
+            return Err(self.refuse().await);
         }
         self.counters.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = WaitingRequest(self);
-        match tokio::time::timeout(WAIT_MAX, semaphore.acquire()).await {
+        match tokio::time::timeout(WAIT_MAX, Arc::clone(semaphore).acquire_owned()).await {
             // The semaphore is never closed.
-            Ok(slot) => slot.map_err(|_| Problem::shutting_down())?.forget(),
+            Ok(permit) => permit.map_err(|_| Problem::shutting_down()),
             Err(_) => {
                 self.count(&self.counters.slots);
-                return Err(Problem::share_full());
+                Err(Problem::share_full())
             }
         }
-        Ok(())
     }
 
-    async fn refuse(&self) -> Result<(), Problem> {
+    /// After a pause, because callers who ask again at once would keep processors busy with refusals.
+    pub(super) async fn refuse(&self) -> Problem {
         self.count(&self.counters.slots);
         tokio::time::sleep(PAUSE).await;
-        Err(Problem::share_full())
+        Problem::share_full()
     }
 
     fn count(&self, refused: &[AtomicU64; 2]) {
@@ -280,12 +244,6 @@ impl Room for Share {
 pub struct Rate {
     pub throttle: Throttle<u64>,
     pub per_second: u32,
-}
-
-impl Rate {
-    pub fn new(per_second: u32, burst: u32) -> Rate {
-        Rate { throttle: Throttle::new(per_second, burst), per_second }
-    }
 }
 
 const SWEEP_FROM: usize = 1_024;
@@ -468,7 +426,7 @@ mod tests {
         assert!(matches!(shares.page(&test).await, Ok(Some(_))), "pages are apart");
         drop(slots);
         assert!(now(third).await.is_some());
-        assert_eq!(shares.counters().waiting.load(Ordering::Relaxed), 0);
+        assert_eq!(shares.counters.waiting.load(Ordering::Relaxed), 0);
     }
 
     #[tokio::test]
@@ -480,9 +438,9 @@ mod tests {
         assert!(now(first.as_mut()).await.is_none(), "whoever else can go now goes first");
         assert!(now(second.as_mut()).await.is_none(), "so the second finds the right taken");
         let first = first.await.ok().flatten().expect("the right");
-        assert!(!first.has_waited());
+        assert!(!first.has_waited);
         drop(first);
-        assert!(second.await.ok().flatten().is_some_and(|slot| slot.has_waited()));
+        assert!(second.await.ok().flatten().is_some_and(|slot| slot.has_waited));
     }
 
     #[tokio::test]
@@ -498,14 +456,14 @@ mod tests {
                 (refused.status, refused.code, refused.retry_after.map(NonZeroU32::get)),
                 (429, "rate_limited", Some(1))
             );
-            assert_eq!(shares.counters().slots[1].load(Ordering::Relaxed), 1);
+            assert_eq!(shares.counters.slots[1].load(Ordering::Relaxed), 1);
         }
         let mut next = pin!(shares.slot(&test));
-        assert!(now(shares.admit(&test)).await.is_some_and(|admitted| admitted.is_ok()));
+        assert!(test.waiting.load(Ordering::Relaxed) < test.waiting_max);
         assert!(now(next.as_mut()).await.is_none(), "there is a place to wait again");
-        assert_eq!(shares.counters().waiting.load(Ordering::Relaxed), 1);
-        let refused = shares.admit(&test).await.expect_err("before its body is read");
-        assert_eq!(refused.status, 429);
+        assert_eq!(shares.counters.waiting.load(Ordering::Relaxed), 1);
+        assert!(test.waiting.load(Ordering::Relaxed) >= test.waiting_max, "refused before its body is read");
+        assert_eq!(test.refuse().await.status, 429);
     }
 
     #[tokio::test(start_paused = true)]
@@ -516,7 +474,7 @@ mod tests {
         let began = tokio::time::Instant::now();
         let refused = shares.slot(&test).await.expect_err("no slot comes free");
         assert_eq!((refused.status, began.elapsed().as_secs()), (429, WAIT_MAX.as_secs()));
-        assert_eq!(shares.counters().waiting.load(Ordering::Relaxed), 0);
+        assert_eq!(shares.counters.waiting.load(Ordering::Relaxed), 0);
     }
 
     #[test]
@@ -555,9 +513,9 @@ mod tests {
         drop(shares.of(Owner::Tenant(LIVE)));
         let _asking = shares.of(Owner::Tenant(TEST));
         shares.sweep_once();
-        assert_eq!(shares.owners_count(), 2);
+        assert_eq!(shares.owners_count.load(Ordering::Relaxed), 2);
         shares.sweep_once();
-        assert_eq!(shares.owners_count(), 1);
+        assert_eq!(shares.owners_count.load(Ordering::Relaxed), 1);
     }
 
     #[test]

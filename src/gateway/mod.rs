@@ -28,7 +28,6 @@ pub mod notices;
 pub mod operators;
 pub mod otp;
 mod own_account;
-pub mod prices;
 pub mod public;
 pub mod rail_calls;
 pub mod receipts;

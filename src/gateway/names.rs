@@ -5,30 +5,25 @@
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use domain::index::Space;
-use domain::values::ids::{Id, is_live};
+use domain::values::ids::Id;
 use domain::values::time::Timestamp;
-use foldhash::fast::RandomState;
 use std::sync::Arc;
+use tokio::sync::Notify;
 use tokio::sync::futures::OwnedNotified;
-use tokio::sync::{Notify, OwnedRwLockReadGuard, RwLock};
 use uuid::Uuid;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Name {
-    tenant: u64,
-    of: NameOf,
-    name: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum NameOf {
+pub enum NameOf {
     /// An Idempotency-Key, by itself on each path.
     Key(String),
     Reference(Space),
 }
 
+type Name = (u64, NameOf, String);
+
+/// Since when each name of a tenant is in use, on the server's clock, and who waits for it, if anybody does.
 #[derive(Default)]
-pub struct Reservations(DashMap<Name, (Timestamp, Arc<Notify>)>);
+pub struct Reservations(DashMap<Name, (Timestamp, Option<Arc<Notify>>)>);
 
 /// The right to work under a key or a name, until it is dropped.
 pub struct Held {
@@ -37,14 +32,9 @@ pub struct Held {
 }
 
 impl Reservations {
-    /// Reserves a key; `None` while another request works under it. `now` is the server's clock.
-    pub fn hold_key(self: &Arc<Self>, tenant: u64, key: &str, path: &str, now: Timestamp) -> Option<Held> {
-        self.hold(Name { tenant, of: NameOf::Key(path.to_owned()), name: key.to_owned() }, now).ok()
-    }
-
     pub fn key_in_use(&self, tenant: u64, key: &str, path: Option<&str>) -> Option<(String, Timestamp)> {
         self.0.iter().find_map(|entry| match entry.key() {
-            Name { tenant: of, of: NameOf::Key(on), name }
+            (of, NameOf::Key(on), name)
                 if *of == tenant && name == key && path.is_none_or(|path| on == path) =>
             {
                 Some((on.clone(), entry.value().0))
@@ -53,44 +43,49 @@ impl Reservations {
         })
     }
 
-    pub fn try_hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> Option<Held> {
-        self.hold(Name { tenant, of: NameOf::Reference(space), name: name.to_owned() }, Timestamp::EPOCH).ok()
-    }
-
     pub async fn wait_for(&self, tenant: u64, space: Space, name: &str) {
-        let name = Name { tenant, of: NameOf::Reference(space), name: name.to_owned() };
-        while let Some(taken) = self.0.get(&name).map(|taken| Arc::clone(&taken.1).notified_owned()) {
+        let name = (tenant, NameOf::Reference(space), name.to_owned());
+        while let Some(taken) = self.0.get_mut(&name).map(|mut taken| until_free(&mut taken.1)) {
             taken.await;
         }
     }
 
     pub async fn hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> Held {
-        let name = Name { tenant, of: NameOf::Reference(space), name: name.to_owned() };
         loop {
-            match self.hold(name.clone(), Timestamp::EPOCH) {
+            match self.hold(tenant, NameOf::Reference(space), name, Timestamp::EPOCH) {
                 Ok(held) => return held,
                 Err(taken) => taken.await,
             }
         }
     }
 
-    /// Reserves a name, or says when whoever has it lets it go. The waiter is registered before the map's lock is let
-    /// go, so that no notice is missed.
-    fn hold(self: &Arc<Self>, name: Name, now: Timestamp) -> Result<Held, OwnedNotified> {
-        match self.0.entry(name) {
-            Entry::Occupied(taken) => Err(Arc::clone(&taken.get().1).notified_owned()),
+    /// Reserves a name, or says when whoever has it lets it go.
+    pub fn hold(
+        self: &Arc<Self>,
+        tenant: u64,
+        of: NameOf,
+        name: &str,
+        since: Timestamp,
+    ) -> Result<Held, OwnedNotified> {
+        match self.0.entry((tenant, of, name.to_owned())) {
+            Entry::Occupied(mut taken) => Err(until_free(&mut taken.get_mut().1)),
             Entry::Vacant(vacant) => {
                 let name = vacant.key().clone();
-                vacant.insert((now, Arc::default()));
+                vacant.insert((since, None));
                 Ok(Held { reservations: Arc::clone(self), name })
             }
         }
     }
 }
 
+/// The waiter is registered before the map's lock is let go, so that no notice is missed.
+fn until_free(waiting: &mut Option<Arc<Notify>>) -> OwnedNotified {
+    Arc::clone(waiting.get_or_insert_default()).notified_owned()
+}
+
 impl Drop for Held {
     fn drop(&mut self) {
-        if let Some((_, (_, waiting))) = self.reservations.0.remove(&self.name) {
+        if let Some((_, (_, Some(waiting)))) = self.reservations.0.remove(&self.name) {
             waiting.notify_waiters();
         }
     }
@@ -124,13 +119,10 @@ const START_BITS: u32 = RANDOM_BITS - 1;
 const STEP_BITS: u32 = 44;
 
 impl Ids {
-    pub fn fresh(&self, tenant: u64, now: Timestamp) -> Id {
-        // 64 bits of the process's generator: those in which a version and a variant stand are among the others.
-        let (high, low) = Uuid::new_v4().as_u64_pair();
-        self.next(tenant, now.unix_ms(), high.rotate_left(32) ^ low)
-    }
-
-    fn next(&self, tenant: u64, now_ms: i64, random: u64) -> Id {
+    /// The next id, by the bits of a random UUID: those in which its version and variant stand are among the others.
+    pub fn next(&self, tenant: u64, now_ms: i64, random: Uuid) -> Id {
+        let (high, low) = random.as_u64_pair();
+        let random = high.rotate_left(32) ^ low;
         let mut newest = self.0.entry(tenant).or_default();
         let first = random >> (64 - START_BITS);
         *newest = match newest.bits + 1 + (random >> (64 - STEP_BITS)) {
@@ -143,50 +135,27 @@ impl Ids {
     }
 }
 
-#[derive(Default)]
-pub struct TestGates(DashMap<u64, Arc<RwLock<()>>, RandomState>);
-
-/// The right of a call to what it reads of test mode: until it is dropped, that does not begin anew.
-pub type Pass = OwnedRwLockReadGuard<()>;
-
-impl TestGates {
-    pub async fn pass(&self, tenant: u64) -> Option<Pass> {
-        if is_live(tenant) {
-            return None;
-        }
-        let gate = self.of(tenant);
-        match Arc::clone(&gate).try_read_owned() {
-            Ok(pass) => Some(pass),
-            // Boxed: every request has room for this future, and few wait.
-            Err(_) => Some(Box::pin(gate.read_owned()).await),
-        }
-    }
-
-    pub fn of(&self, tenant: u64) -> Arc<RwLock<()>> {
-        if let Some(gate) = self.0.get(&tenant) {
-            return Arc::clone(&gate);
-        }
-        Arc::clone(&self.0.entry(tenant).or_default())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::gateway::services::system_now;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    fn bits(random: u64) -> Uuid {
+        Uuid::from_u64_pair(0, random)
+    }
+
     #[test]
     fn a_key_is_held_once_per_path() {
         let reservations = Arc::new(Reservations::default());
         let now = Timestamp::from_unix_ms(7);
-        let held = reservations.hold_key(2, "k", "/a", now).expect("free");
-        assert!(reservations.hold_key(2, "k", "/a", now).is_none());
-        assert!(reservations.hold_key(2, "k", "/b", now).is_some());
-        assert!(reservations.hold_key(3, "k", "/a", now).is_some());
+        let hold =
+            |tenant, path: &str| reservations.hold(tenant, NameOf::Key(path.to_owned()), "k", now).ok();
+        let held = hold(2, "/a").expect("free");
+        assert!(hold(2, "/a").is_none() && hold(2, "/b").is_some() && hold(3, "/a").is_some());
         assert_eq!(reservations.key_in_use(2, "k", None), Some(("/a".to_owned(), now)));
         drop(held);
-        assert!(reservations.hold_key(2, "k", "/a", now).is_some());
+        assert!(hold(2, "/a").is_some());
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -212,7 +181,8 @@ mod tests {
     #[test]
     fn fresh_ids_are_in_order_and_name_an_entity() {
         let ids = Ids::default();
-        let made: Vec<Id> = (0..10_000).map(|_| ids.fresh(2, system_now())).collect();
+        let made: Vec<Id> =
+            (0..10_000).map(|_| ids.next(2, system_now().unix_ms(), Uuid::new_v4())).collect();
         assert!(made.is_sorted_by(|a, b| a < b));
         assert!(
             made.iter()
@@ -223,19 +193,19 @@ mod tests {
     #[test]
     fn a_full_millisecond_and_a_clock_that_goes_back_keep_the_order() {
         let ids = Ids::default();
-        let largest: Vec<Id> = (0..100_000).map(|_| ids.next(2, 7, u64::MAX)).collect();
+        let largest: Vec<Id> = (0..100_000).map(|_| ids.next(2, 7, bits(u64::MAX))).collect();
         assert!(largest.is_sorted_by(|a, b| a < b));
-        assert!(ids.next(2, 1, 0) > largest[99_999]);
+        assert!(ids.next(2, 1, bits(0)) > largest[99_999]);
     }
 
     #[test]
     fn the_ids_of_a_tenant_say_nothing_of_the_others() {
         let ids = Ids::default();
-        let (one, start) = (ids.next(2, 7, 1 << 60), 1 << 60 >> (64 - START_BITS));
+        let (one, start) = (ids.next(2, 7, bits(1 << 60)), 1 << 60 >> (64 - START_BITS));
         for _ in 0..1_000 {
-            ids.next(3, 7, u64::MAX);
+            ids.next(3, 7, bits(u64::MAX));
         }
-        assert_eq!(ids.next(2, 7, 1 << 60), Id::random(7, start + 1 + (1 << 60 >> (64 - STEP_BITS))));
+        assert_eq!(ids.next(2, 7, bits(1 << 60)), Id::random(7, start + 1 + (1 << 60 >> (64 - STEP_BITS))));
         assert_eq!(one, Id::random(7, start));
     }
 

@@ -184,7 +184,7 @@ impl Sought {
         // The reference that was typed is held already by the request that asked for the payment.
         if full != without_zeros(typed) {
             held = Some(services.names.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
-            let named = ask::named_by_now(services, self.tenant, Space::Transfer, &name).await?;
+            let named = ask::named_now(services, self.tenant, Space::Transfer, &name, true).await?;
             if let Some(other) = named.filter(|other| *other != self.payment)
                 && !payment(services, self.tenant, other)?.awaits_another(Some(traits))
             {

@@ -3,6 +3,7 @@
 //! says, once it is durable.
 
 use crate::cluster::operators::bearer;
+use crate::gateway::keys::hash_key;
 use api::problem::Problem;
 use domain::entities::approval::Approvable;
 use domain::platform::audit::Who;
@@ -10,7 +11,6 @@ use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use hyper::header::HeaderMap;
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use subtle::{Choice, ConstantTimeEq};
@@ -69,7 +69,7 @@ pub struct Operators {
 
 impl Operators {
     pub fn new(root: Option<&str>) -> Operators {
-        Operators { root: root.map(|token| digest(token.as_bytes())), named: RwLock::default() }
+        Operators { root: root.map(|token| hash_key(token.as_bytes())), named: RwLock::default() }
     }
 
     pub fn learn(&self, account: &Arc<OperatorAccount>) {
@@ -80,7 +80,7 @@ impl Operators {
     /// The operator whose token this is, if active. How long it takes tells nothing about any token: all
     /// of them are compared, by their digests.
     pub fn of_token(&self, token: &[u8]) -> Option<Operator> {
-        self.of_digest(digest(token))
+        self.of_digest(hash_key(token))
     }
 
     /// The operator with the token of this digest, if active: what a session is checked by at each
@@ -145,11 +145,6 @@ impl Operators {
     }
 }
 
-/// SHA-256 of a token, which is all that is kept of it.
-fn digest(token: &[u8]) -> [u8; 32] {
-    Sha256::digest(token).into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,7 +158,7 @@ mod tests {
             email: "ana@example.com".into(),
             role: Role::Support,
             status,
-            token_hash: digest(token.as_bytes()),
+            token_hash: hash_key(token),
             created_at: Timestamp::EPOCH,
             makers: Vec::new(),
         })

@@ -20,7 +20,7 @@ pub async fn rotate_key(request: &mut TenantRequest<'_>, overlap: i64) -> Result
     let services = Arc::clone(request.services);
     let old = Arc::clone(&request.caller.key);
     let id = services.fresh_id(PLATFORM);
-    let sent = request.used.as_ref().map(|used| used.sent().to_owned());
+    let sent = request.used.as_ref().map(|used| used.sent.clone());
     let secret = Secret::new(&services.keys, id, stem(old.mode), sent.as_deref())?;
     let audit = signed("key.rotate", old.id.to_string(), services.now(), request);
     let (keep, slot, held) = request.keep();

@@ -4,8 +4,7 @@
 //! No key is asked for, and nothing is written. It must not know what a rate or a fee is.
 
 use crate::gateway::dispatch::Request;
-use crate::gateway::prices::Prices;
-use crate::gateway::services::Services;
+use crate::gateway::services::{Prices, Services};
 use crate::http::body::without_unexpected;
 use crate::http::documents;
 use crate::http::listen::Arrival;
@@ -19,21 +18,13 @@ use domain::values::ids::{Id, Mode};
 use domain::values::money::Currency;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, ETAG, HeaderMap, HeaderName,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, ETAG, HeaderMap,
     HeaderValue, ORIGIN, VARY,
 };
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
-const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
-const CORS_METHODS: HeaderValue = HeaderValue::from_static("GET, OPTIONS");
-const CORS_HEADERS: HeaderValue = HeaderValue::from_static("x-tenant-id, x-request-id, if-none-match");
-const CORS_EXPOSED: HeaderValue = HeaderValue::from_static("etag, x-request-id, retry-after");
-const CORS_FRESH_SECONDS: HeaderValue = HeaderValue::from_static("600");
 const VARIES: HeaderValue = HeaderValue::from_static("Origin");
-const VARIES_BY_TENANT: HeaderValue = HeaderValue::from_static("Origin, x-tenant-id");
-const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// The mode whose prices are shown: they are referential, and nothing is priced by them.
 const MODE: Mode = Mode::Test;
@@ -59,33 +50,36 @@ impl Public {
     /// Answers a browser's CORS preflight request. The answer is alike on every path; only the
     /// operator's sites are told that they may go on.
     pub fn preflight(&self, headers: &HeaderMap) -> Reply {
-        let reply = Reply::empty(204).header(ALLOW, METHODS).header(VARY, VARIES);
+        let reply = Reply::empty(204)
+            .header(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"))
+            .header(VARY, VARIES);
         match headers.get(ORIGIN) {
             Some(origin) if self.origins.contains(origin) => reply
-                .header(ACCESS_CONTROL_ALLOW_METHODS, CORS_METHODS)
-                .header(ACCESS_CONTROL_ALLOW_HEADERS, CORS_HEADERS)
-                .header(ACCESS_CONTROL_MAX_AGE, CORS_FRESH_SECONDS),
+                .header(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, OPTIONS"))
+                .header(
+                    ACCESS_CONTROL_ALLOW_HEADERS,
+                    HeaderValue::from_static("x-tenant-id, x-request-id, if-none-match"),
+                )
+                .header(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600")),
             _ => reply,
         }
     }
 
     fn policy_of(&self, headers: &HeaderMap) -> Result<Option<&Policy>, Problem> {
-        let Some(named) = headers.get(X_TENANT_ID) else { return Ok(None) };
-        let tenant =
-            named.to_str().ok().and_then(Id::parse).and_then(|id| self.services.callers.directory.tenant(id));
-        let tenant =
-            tenant.ok_or_else(|| Problem::refused(404, "not_found", "x-tenant-id names no tenant"))?;
-        let policy = self.withdrawals.policy(&tenant.tenant_settings.settings.withdraw_fee_policy);
-        policy.map(Some).ok_or_else(|| {
-            let id = tenant.id;
-            Problem::internal_error(format!(
-                "the settings of tenant {id} name a policy of fees that is not there"
-            ))
-        })
+        let Some(named) = headers.get("x-tenant-id") else { return Ok(None) };
+        let id = named.to_str().ok().and_then(Id::parse);
+        let Some(tenant) = id.and_then(|id| self.services.callers.directory.tenant(id)) else {
+            return Err(Problem::refused(404, "not_found", "x-tenant-id names no tenant"));
+        };
+        match self.withdrawals.policy(&tenant.tenant_settings.settings.withdraw_fee_policy) {
+            Some(policy) => Ok(Some(policy)),
+            None => Err(Problem::internal_error(format!(
+                "the settings of tenant {} name a policy of fees that is not there",
+                tenant.id
+            ))),
+        }
     }
-}
 
-impl Public {
     pub fn answer(&self, route: &PublicRoute, asked: Request<'_>) -> Result<Reply, Problem> {
         let (services, head) = (&*self.services, &asked.arrival.head);
         let named = if route.of_tenant { self.policy_of(&head.headers)? } else { None };
@@ -117,15 +111,16 @@ impl Public {
 
     pub fn refused(problem: &Problem, arrival: &Arrival) -> Reply {
         let reply = Reply::public_problem(problem, &arrival.request_id);
-        reply.header(CACHE_CONTROL, NO_STORE).header(VARY, VARIES)
+        reply.header(CACHE_CONTROL, HeaderValue::from_static("no-store")).header(VARY, VARIES)
     }
 
     /// The operator's own sites may read every answer.
     pub fn for_browsers(&self, reply: Reply, arrival: &Arrival) -> Reply {
         match arrival.head.headers.get(ORIGIN).filter(|origin| self.origins.contains(origin)) {
-            Some(origin) => reply
-                .header(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone())
-                .header(ACCESS_CONTROL_EXPOSE_HEADERS, CORS_EXPOSED),
+            Some(origin) => reply.header(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone()).header(
+                ACCESS_CONTROL_EXPOSE_HEADERS,
+                HeaderValue::from_static("etag, x-request-id, retry-after"),
+            ),
             None => reply,
         }
     }
@@ -165,5 +160,5 @@ fn fresh(route: &PublicRoute, headers: &HeaderMap, body: Vec<u8>) -> Reply {
             reply = reply.header(name, value);
         }
     }
-    reply.header(VARY, if route.of_tenant { VARIES_BY_TENANT } else { VARIES })
+    reply.header(VARY, if route.of_tenant { HeaderValue::from_static("Origin, x-tenant-id") } else { VARIES })
 }

@@ -4,17 +4,18 @@
 use crate::cluster::Cluster;
 use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
-use crate::gateway::business::{Business, Waiting};
+use crate::gateway::business::{Business, Seen};
 use crate::gateway::card_vault::CardVault;
 use crate::gateway::keys::{Directory, ServerKeys};
 use crate::gateway::limits::{Failures, Rate, Share, Shares};
 use crate::gateway::meter::Meters;
-use crate::gateway::names::{Ids, Reservations, TestGates};
+use crate::gateway::names::{Ids, Reservations};
 use crate::gateway::operators::{Approvals, Operators};
-use crate::gateway::prices::Prices;
 use crate::http::respond::Timing;
 use crate::outbound::Outbound;
 use crate::rails::registry::Registry;
+use crate::rates::market::{NEEDS, Need};
+use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
 use crate::reconciliation::shelf::Shelf;
 use crate::requests::RequestLog;
 use crate::selfcheck::Counters;
@@ -23,18 +24,25 @@ use crate::telemetry::spans::Spans;
 use crate::webhooks::secret::Secret;
 use crate::webhooks::{Tenants, Webhooks};
 use actors::{Engine, Failure};
+use api::endpoint::{BankRate, Official};
 use api::events::TenantMode;
 use api::problem::Problem;
+use dashmap::DashMap;
 use domain::machine::Domain;
 use domain::platform::settings::Settings;
 use domain::resources::banks::{BankBook, Catalogue};
 use domain::resources::operations::Operation;
-use domain::values::ids::{Id, PLATFORM, is_live};
-use domain::values::time::Timestamp;
-use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
+use domain::values::ids::{Id, Mode, PLATFORM, is_live};
+use domain::values::money::{Currency, Usdt};
+use domain::values::time::{DAY_MS, Timestamp};
+use domain::view::{Query, View};
+use foldhash::fast::RandomState;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+use uuid::Uuid;
 
 /// The parts of a running server. Each is a handle on one subject; what needs one subject takes its
 /// handle and not all of them.
@@ -63,12 +71,34 @@ pub struct Services {
 pub struct Names {
     pub reservations: Arc<Reservations>,
     pub ids: Ids,
-    pub test_gates: TestGates,
+    pub test_gates: DashMap<u64, Arc<RwLock<()>>, RandomState>,
+}
+
+/// The right of a call to what it reads of test mode: until it is dropped, that does not begin anew.
+pub type Pass = OwnedRwLockReadGuard<()>;
+
+impl Names {
+    pub async fn pass(&self, tenant: u64) -> Option<Pass> {
+        if is_live(tenant) {
+            return None;
+        }
+        let gate = match self.test_gates.get(&tenant) {
+            Some(gate) => Arc::clone(&gate),
+            None => Arc::clone(&self.test_gates.entry(tenant).or_default()),
+        };
+        match Arc::clone(&gate).try_read_owned() {
+            Ok(pass) => Some(pass),
+            // Boxed: every request has room for this future, and few wait.
+            Err(_) => Some(Box::pin(gate.read_owned()).await),
+        }
+    }
 }
 
 pub struct OutsideWaits {
-    pub unresolved: Unresolved,
-    pub counted: Waiting,
+    /// The time, in ms, after which an order without an answer is put before an operator.
+    pub unresolved_after_ms: i64,
+    /// What waits, as it was counted last.
+    pub counted: Mutex<Seen>,
     /// The time, in ms, for which the notice of a live transfer is waited for.
     pub notice_ms: i64,
     /// References of live transfers that were looked for since the start, and were wrong.
@@ -88,18 +118,26 @@ pub struct Callers {
     pub tenant_defaults: Settings,
 }
 
-const STRIPES: usize = 64;
+impl OutsideWaits {
+    /// Whether nobody could tell by now what became of an operation, on its tenant's clock.
+    pub fn is_unresolved(&self, operation: &Operation, now: Timestamp) -> bool {
+        // An order that was never sent has an outcome that everybody can tell.
+        !operation.is_queued
+            && (operation.is_operators || now.since_ms(operation.sent_at) >= self.unresolved_after_ms)
+    }
+
+    pub fn counted(&self) -> MutexGuard<'_, Seen> {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const STRIPES: usize = 32;
 
 /// The order of changes: what a record says of a tenant reaches the directory of callers before the
 /// next record about it is written.
+#[derive(Default)]
 pub struct Turns {
     stripes: [tokio::sync::Mutex<()>; STRIPES],
-}
-
-impl Default for Turns {
-    fn default() -> Self {
-        Turns { stripes: [const { tokio::sync::Mutex::const_new(()) }; STRIPES] }
-    }
 }
 
 impl Turns {
@@ -109,73 +147,108 @@ impl Turns {
     }
 }
 
-pub struct Unresolved {
-    /// The time, in ms, after which an order without an answer is put before an operator.
-    pub after_ms: i64,
-    counts: Mutex<BTreeMap<&'static str, u64>>,
+/// The age, in ms, beyond which a bank's official rate is not repeated: a day, as long as the rate
+/// holds.
+const OFFICIAL_AGE_MS_MAX: i64 = DAY_MS;
+
+/// The rates that are in force, their history and their feeds, and what follows from them for an amount of money.
+pub struct Prices {
+    pub board: Arc<RateBoard>,
+    pub history: Arc<RateStore>,
+    pub feeds: Arc<[FeedHealth]>,
+    /// The source of `[rates.bank]` whose BCV rate stands beside the central bank's in quotes; it
+    /// is not a public source.
+    pub bank_source: Option<String>,
+    pub bank_is_bcv: bool,
+    pub market: Market,
+    /// The network fee of a USDT payout on each network, in the order of
+    /// [`domain::resources::crypto::address::Network`].
+    pub network_fees: [Usdt; 4],
+    /// The blocks after which a transfer on each network is final, in the same order; `None` where no
+    /// node is configured.
+    pub confirmations: [Option<u64>; 4],
+    /// The lock under which operators pin rates, on the disk and then on the board.
+    pub pinning: tokio::sync::Mutex<()>,
 }
 
-impl Unresolved {
-    pub const fn after(after_ms: i64) -> Unresolved {
-        Unresolved { after_ms, counts: Mutex::new(BTreeMap::new()) }
+impl Prices {
+    pub fn bcv(&self, mode: Mode, now: Timestamp) -> Option<Arc<Sample>> {
+        let bank = self.bank_source.as_deref().filter(|_| self.bank_is_bcv && mode == Mode::Live);
+        let admits = |series: &Series| {
+            series.is_bcv()
+                || series.pair == Pair::USD_VES && bank.is_some_and(|bank| *series.source == *bank)
+        };
+        self.board.official(admits, mode, now)
     }
 
-    /// Whether nobody could tell by now what became of an operation, on its tenant's clock.
-    pub fn has(&self, operation: &Operation, now: Timestamp) -> bool {
-        // An order that was never sent has an outcome that everybody can tell.
-        !operation.is_queued && (operation.is_operators || now.since_ms(operation.sent_at) >= self.after_ms)
+    pub fn official(&self, mode: Mode, now: Timestamp) -> Official {
+        let bank = match &self.bank_source {
+            None => BankRate::NotConfigured,
+            Some(source) => {
+                let filter = Filter { source: Some(source), ..Filter::default() };
+                let latest = self.board.latest(Pair::USD_VES, filter, mode, now);
+                latest
+                    .filter(|found| {
+                        found.is_fresh(now.since_ms(found.sample.fetched_at), OFFICIAL_AGE_MS_MAX)
+                    })
+                    .map_or(BankRate::Unavailable, |found| BankRate::Says(found.sample))
+            }
+        };
+        Official { bcv: self.bcv(mode, now), bank }
     }
 
-    pub fn counted(&self, counts: BTreeMap<&'static str, u64>) {
-        *self.counts() = counts;
+    /// The prices that live mode needs and does not have now. One that its feed has not been asked for
+    /// yet is on its way.
+    pub fn missing_in_live(&self, now: Timestamp) -> impl Iterator<Item = Need> {
+        let is_there = move |need: &Need| match need.pair {
+            Pair::USD_VES => self.bcv(Mode::Live, now).is_some(),
+            Pair::USDT_VES => self.market.rate(Currency::Ves, Mode::Live, now).is_some(),
+            _ => self.market.rate(Currency::Cop, Mode::Live, now).is_some(),
+        };
+        let gives = |feed: &FeedHealth, need: &Need| {
+            let is_bank = self.bank_is_bcv && need.pair == Pair::USD_VES && !self.is_public(&feed.series);
+            !feed.is_made_up && (need.is_met_by(&feed.series) || is_bank)
+        };
+        let is_coming =
+            move |need: &Need| self.feeds.iter().any(|feed| gives(feed, need) && feed.state().is_new());
+        NEEDS.into_iter().filter(move |need| !is_there(need) && !is_coming(need))
     }
 
-    pub fn total(&self) -> u64 {
-        self.counts().values().sum()
-    }
-
-    pub fn at(&self, rail: &str) -> u64 {
-        self.counts().get(rail).copied().unwrap_or(0)
-    }
-
-    fn counts(&self) -> MutexGuard<'_, BTreeMap<&'static str, u64>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether everybody may see a series: what a bank tells us is between it and us.
+    pub fn is_public(&self, series: &Series) -> bool {
+        self.bank_source.as_deref().is_none_or(|bank| series.pair != Pair::USD_VES || *series.source != *bank)
     }
 }
 
 /// The banks that are in force, in memory, because every request asks for them. The platform's book owns them; this
 /// copy follows it once a change is durable.
 pub struct Banks {
-    shown: RwLock<ShownBanks>,
+    /// With the time of the last refresh.
+    shown: std::sync::RwLock<(Arc<Catalogue>, Option<Timestamp>)>,
     /// Held while the catalogue changes: what the book says next must not be overtaken by what it said before.
     pub turn: tokio::sync::Mutex<()>,
     /// The catalogue is refreshed from it.
     pub feed: Option<BankFeed>,
 }
 
-struct ShownBanks {
-    catalogue: Arc<Catalogue>,
-    refreshed_at: Option<Timestamp>,
-}
-
 impl Banks {
     pub fn new(feed: Option<BankFeed>) -> Banks {
-        let shown = ShownBanks { catalogue: Arc::new(Catalogue::embedded()), refreshed_at: None };
-        Banks { shown: RwLock::new(shown), turn: tokio::sync::Mutex::default(), feed }
+        let shown = std::sync::RwLock::new((Arc::new(Catalogue::embedded()), None));
+        Banks { shown, turn: tokio::sync::Mutex::default(), feed }
     }
 
     pub fn now(&self) -> Arc<Catalogue> {
-        Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).catalogue)
+        Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).0)
     }
 
     pub fn refreshed_at(&self) -> Option<Timestamp> {
-        self.shown.read().unwrap_or_else(PoisonError::into_inner).refreshed_at
+        self.shown.read().unwrap_or_else(PoisonError::into_inner).1
     }
 
     /// Replaces the catalogue by that of the platform's book. To be called under the lock of
     /// [`Banks::turn`].
     pub fn learn(&self, book: &BankBook) {
-        let shown = ShownBanks { catalogue: Arc::new(book.catalogue()), refreshed_at: book.refreshed_at };
+        let shown = (Arc::new(book.catalogue()), book.refreshed_at);
         *self.shown.write().unwrap_or_else(PoisonError::into_inner) = shown;
     }
 }
@@ -192,18 +265,6 @@ pub struct Site {
     pub base_url: String,
     pub disk: Arc<Disk>,
     pub outbound: Outbound,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum NotReady {
-    #[error("a write failed: this process ends, and goes on from what is durable when it is started again")]
-    Failed,
-    #[error("shutting down")]
-    Stopping,
-    #[error("the disk is nearly full")]
-    DiskShort,
-    #[error("this node leads no more: it starts anew and stands by")]
-    Deposed,
 }
 
 impl Services {
@@ -227,10 +288,13 @@ impl Services {
             return Err(Problem::rate_limited(self.rate.per_second, seconds));
         }
         self.admit(tenant, writes)?;
-        match share {
-            Some(share) => self.shares.admit(share).await,
-            None => Ok(()),
+        if let Some(share) = share
+            && share.waiting.load(Ordering::Relaxed) >= share.waiting_max
+            && self.shares.owners_count.load(Ordering::Relaxed) > 1
+        {
+            return Err(Box::pin(share.refuse()).await);
         }
+        Ok(())
     }
 
     /// Admits what is asked of a tenant in a mode, or without one of the platform: a halted book, the engine, the
@@ -276,20 +340,32 @@ impl Services {
         Ok(())
     }
 
-    pub fn fresh_id(&self, tenant: u64) -> Id {
-        self.names.ids.fresh(tenant, self.now())
+    /// The clock of a tenant in a mode, when everything is durable that its book has decided by now.
+    pub async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
+        match self.engine.view(tenant, Query::Clock).await.map_err(failure)? {
+            View::Clock(now) => Ok(now),
+            _ => Err(defect("the clock of a book is none")),
+        }
     }
 
-    pub fn ready(&self) -> Result<(), NotReady> {
+    pub fn fresh_id(&self, tenant: u64) -> Id {
+        self.names.ids.next(tenant, self.now().unix_ms(), Uuid::new_v4())
+    }
+
+    /// Whether writes are accepted; if not, why.
+    pub fn ready(&self) -> Result<(), &'static str> {
         // The log fails because another machine has the right to append: that is the reason.
         if self.cluster.as_ref().is_some_and(Cluster::is_deposed) {
-            return Err(NotReady::Deposed);
+            return Err("this node leads no more: it starts anew and stands by");
         }
-        self.engine.ready().map_err(|why| match why {
-            actors::NotReady::Failed(_) => NotReady::Failed,
-            actors::NotReady::Stopping => NotReady::Stopping,
-        })?;
-        if self.site.disk.is_short() { Err(NotReady::DiskShort) } else { Ok(()) }
+        match self.engine.ready() {
+            Ok(()) if self.site.disk.is_short() => Err("the disk is nearly full"),
+            Ok(()) => Ok(()),
+            Err(actors::NotReady::Stopping) => Err("shutting down"),
+            Err(actors::NotReady::Failed(_)) => Err(
+                "a write failed: this process ends, and goes on from what is durable when it is started again",
+            ),
+        }
     }
 }
 

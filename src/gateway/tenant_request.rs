@@ -2,7 +2,7 @@
 //! An endpoint has one [`TenantRequest`], with its Idempotency-Key and its work slot. And how what the engine replies
 //! becomes the answer.
 
-use crate::gateway::ask::{defect, failure, timing};
+use crate::gateway::ask::{failure, timing};
 use crate::gateway::idempotency::KeyUse;
 use crate::gateway::keys::Secret;
 use crate::gateway::limits::{Owner, WorkSlot};
@@ -30,7 +30,6 @@ use domain::refusal::Refusal;
 use domain::values::ids::{Id, Mode, is_live};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
-use domain::view::{self, View};
 use hyper::header::RETRY_AFTER;
 use std::mem;
 use std::sync::Arc;
@@ -92,7 +91,7 @@ impl Environment for TenantEnvironment<'_> {
     }
 
     fn private_targets(&self) -> bool {
-        self.services.webhooks.allows_private_targets()
+        self.services.webhooks.options.allow_private_targets
     }
 
     fn notice_wait_ms(&self) -> i64 {
@@ -191,14 +190,6 @@ impl TenantRequest<'_> {
         }
     }
 
-    /// Reserves a name until the first record is durable; false while another request works under it.
-    pub fn try_hold(&mut self, owner: u64, space: Space, name: &str) -> bool {
-        let held = self.services.names.reservations.try_hold_name(owner, space, name);
-        let is_held = held.is_some();
-        self.names.extend(held);
-        is_held
-    }
-
     /// Reserves a name, after waiting for the request that has it, without a work slot: a bank may be asked under the
     /// name, and repeats would keep the tenant's other requests from working. It takes none again, since who waits for
     /// a slot under a name stands in the way of those who wait for the name in a slot. So a tenant may have more
@@ -213,13 +204,6 @@ impl TenantRequest<'_> {
         reply(self.services, self.caller.tenant_key, self.shows, outcome, self.request_id)
     }
 
-    pub async fn clock(&self) -> Result<Timestamp, Problem> {
-        match self.services.engine.view(self.caller.tenant_key, view::Query::Clock).await.map_err(failure)? {
-            View::Clock(now) => Ok(now),
-            _ => Err(defect("the clock of a book is none")),
-        }
-    }
-
     /// Reads what may be long, instead of the work in the slot that the request has. Beside others, those of a
     /// tenant that asks for many at once are all read where no request waits behind them.
     pub async fn read_any<T: Send + 'static>(
@@ -230,7 +214,7 @@ impl TenantRequest<'_> {
         let (services, tenant) = (self.services, self.caller.tenant_key);
         let share = services.shares.of(Owner::Tenant(tenant));
         self.slot = services.shares.page(&share).await?;
-        if self.slot.as_ref().is_some_and(WorkSlot::has_waited) {
+        if self.slot.as_ref().is_some_and(|slot| slot.has_waited) {
             services.read_pool.read_long(services, tenant, read).await
         } else {
             services.read_pool.read(services, tenant, read).await
@@ -246,8 +230,8 @@ pub struct Shows {
 }
 
 impl Shows {
-    pub fn of<'p>(show: Option<Show>, parameters: impl Iterator<Item = &'p str>) -> Shows {
-        Shows { show, about: parameters.filter_map(Id::parse).last() }
+    pub fn of(show: Option<Show>, parameters: &[(&'static str, String)]) -> Shows {
+        Shows { show, about: parameters.iter().filter_map(|(_, text)| Id::parse(text)).last() }
     }
 
     pub fn by(show: Show) -> Shows {

@@ -16,6 +16,7 @@ use domain::machine::Domain;
 use domain::refusal::Refusal;
 use domain::resources::begin_anew::BeginAnew;
 use domain::view::{Query, View};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The time for which calls that are under way are waited for: they wait for a simulated bank at most.
@@ -23,13 +24,12 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const TRIES: usize = 100;
 
 pub async fn begin_anew(
-    services: &Services,
+    services: Arc<Services>,
     tenant: u64,
     keep: Option<KeepRef>,
-    held: Option<Guard>,
+    _held: Option<Guard>,
 ) -> Result<CommandReply<Domain>, Problem> {
-    let _held = held;
-    let gate = services.names.test_gates.of(tenant);
+    let gate = Arc::clone(&services.names.test_gates.entry(tenant).or_default());
     let _alone = tokio::time::timeout(PATIENCE, gate.write_owned()).await;
     let engine = &services.engine;
     for _ in 0..TRIES {

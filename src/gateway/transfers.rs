@@ -23,7 +23,9 @@ pub async fn hold(services: &Services, tenant: u64, means: &Means) -> Option<Hel
 /// transfer before, under another reference, may have decided a moment ago, so that is waited for.
 async fn payment_of(services: &Services, tenant: u64, means: &Means) -> Result<Option<Payment>, Problem> {
     let Some(name) = means.transfer() else { return Ok(None) };
-    let Some(id) = ask::named_now(services, tenant, Space::Transfer, &name).await? else { return Ok(None) };
+    let Some(id) = ask::named_now(services, tenant, Space::Transfer, &name, false).await? else {
+        return Ok(None);
+    };
     payment(services, tenant, id).map(Some)
 }
 

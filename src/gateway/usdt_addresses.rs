@@ -16,27 +16,8 @@ use domain::values::ids::is_live;
 
 const NEXT: &str = "next";
 
-/// The next address of a tenant in live mode, and the right to be the only one who takes it; `None` where the network
-/// is not served, or is not yet searched for deposits.
-async fn next(
-    services: &Services,
-    tenant_key: u64,
-    network: Network,
-) -> Result<Option<(String, Held)>, Problem> {
-    let Some(evm) = services.rails.network(network).filter(|evm| evm.figures().scanned.is_some()) else {
-        return Ok(None);
-    };
-    let held = services.names.reservations.hold_name(tenant_key, Space::DepositTo, NEXT).await;
-    // Every record of an address before this one is durable from here on.
-    ask::named_now(services, tenant_key, Space::DepositTo, NEXT).await?;
-    let keys = tenant_keys(evm, tenant_key)?;
-    let index = first_free(services, tenant_key, network, &keys)?;
-    let account = derived(&keys, index)?;
-    // Before anybody can pay to it.
-    evm.watch(account, tenant_key);
-    Ok(Some((network.address(&account), held)))
-}
-
+/// Makes a new address the next one of the tenant in live mode, and returns the right to be the only one who takes it;
+/// `None` where the network is not served, or is not yet searched for deposits.
 pub async fn derive_in_live(
     services: &Services,
     tenant_key: u64,
@@ -45,8 +26,17 @@ pub async fn derive_in_live(
     if !is_live(tenant_key) || new.asset != Asset::Usdt {
         return Ok(None);
     }
-    let Some((address, held)) = next(services, tenant_key, new.network).await? else { return Ok(None) };
-    (new.address, new.is_derived) = (address, true);
+    let Some(evm) = services.rails.network(new.network).filter(|evm| evm.figures().scanned.is_some()) else {
+        return Ok(None);
+    };
+    let held = services.names.reservations.hold_name(tenant_key, Space::DepositTo, NEXT).await;
+    // Every record of an address before this one is durable from here on.
+    ask::named_now(services, tenant_key, Space::DepositTo, NEXT, false).await?;
+    let keys = tenant_keys(evm, tenant_key)?;
+    let account = derived(&keys, first_free(services, tenant_key, new.network, &keys)?)?;
+    // Before anybody can pay to it.
+    evm.watch(account, tenant_key);
+    (new.address, new.is_derived) = (new.network.address(&account), true);
     Ok(Some(held))
 }
 

@@ -1,8 +1,7 @@
 //! The calls about webhooks that need more than one command: the log of deliveries, sending again,
 //! and test notifications (`docs/contract.md, 13.3, 13.6`).
 
-use crate::gateway::ask::failure;
-use crate::gateway::ask::{self, entity_patiently};
+use crate::gateway::ask::{self, entity_patiently, failure};
 use crate::gateway::idempotency;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, Trace};
@@ -18,16 +17,13 @@ use api::problem::Problem;
 use api::refusals;
 use api::webhooks::{endpoints, show_delivered, show_deliveries, show_pending, status};
 use api::writer::Object;
+use domain::entities::Entity;
 use domain::entities::webhook::{Resend, Webhook};
-use domain::entities::{Entity, webhook};
 use domain::index;
 use domain::kept::KeepRef;
-use domain::record::Record;
 use domain::refusal::{Refusal, WebhookRefusal};
 use domain::resources::webhooks;
 use domain::values::ids::{EntityId, Id};
-use domain::values::time::Timestamp;
-use domain::view::{Query, View};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -146,20 +142,17 @@ fn ended(
             Some(read) if read.0 == seq => last.insert(read),
             _ => last.insert((seq, history::record(reader, seq)?)),
         };
-        let outcome = outcomes_in(&read.record, webhook).iter().find(|outcome| outcome.id == id);
+        let outcomes = match read.record.entity(EntityId::webhook(webhook)).map(|entity| &**entity) {
+            Some(Entity::Webhook(webhook)) => &webhook.outcomes[..],
+            _ => &[],
+        };
+        let outcome = outcomes.iter().find(|outcome| outcome.id == id);
         let outcome = outcome.ok_or_else(|| {
             Unreadable(format!("the index names a delivery in record {seq}, which has none"))
         })?;
         found.insert(id, show_delivered(webhook, outcome, read.time));
     }
     Ok(found)
-}
-
-fn outcomes_in(record: &Record, webhook: Id) -> &[webhook::Delivered] {
-    match record.entity(EntityId::webhook(webhook)).map(|entity| &**entity) {
-        Some(Entity::Webhook(webhook)) => &webhook.outcomes,
-        _ => &[],
-    }
 }
 
 /// POST /v1/events/:id/resend: a new delivery to every endpoint that is enabled, lists the event
@@ -234,10 +227,7 @@ pub async fn test(
     keep: Option<KeepRef>,
     _key_held: Option<Guard>,
 ) -> Result<Reply, Problem> {
-    let now: Timestamp = match services.engine.view(tenant, Query::Clock).await.map_err(failure)? {
-        View::Clock(now) => now,
-        _ => return Err(ask::defect("the clock of a book is none")),
-    };
+    let now = services.clock(tenant).await?;
     let tenant_mode = services.mode_of(tenant).ok_or_else(|| ask::defect("a tenant key has no tenant"))?;
     let (event, body) = (services.fresh_id(tenant), test_envelope(now, tenant_mode));
     let mut sending = Vec::new();

@@ -54,10 +54,11 @@ pub trait Room: fmt::Debug + Send + Sync {
 }
 
 #[derive(Debug)]
-struct TakenBytes {
+pub struct TakenBytes {
     budget: Arc<Budget>,
     bytes: usize,
-    caller: Option<Arc<dyn Room>>,
+    /// Whose part of the budget it is.
+    pub caller: Option<Arc<dyn Room>>,
 }
 
 impl TakenBytes {
@@ -77,6 +78,9 @@ impl TakenBytes {
 
 impl Drop for TakenBytes {
     fn drop(&mut self) {
+        if self.bytes == 0 {
+            return;
+        }
         if let Some(caller) = &self.caller {
             caller.release(self.bytes);
         }
@@ -87,10 +91,10 @@ impl Drop for TakenBytes {
 #[derive(Debug)]
 pub struct Inbound {
     incoming: Either<Incoming, Full<Bytes>>,
-    share: TakenBytes,
-    bytes_max: usize,
+    pub share: TakenBytes,
+    pub bytes_max: usize,
     timeout: Duration,
-    ended: bool,
+    pub(super) ended: bool,
     /// Not worth waiting for: the caller took too long, or waits for a `100 Continue` itself.
     hopeless: bool,
     secrets: Arc<Secrets>,
@@ -143,15 +147,6 @@ impl Inbound {
         self.bytes_max = self.bytes_max.min(bytes_max);
     }
 
-    /// Whatever the listener takes otherwise: for a call that is known to be large.
-    pub fn cap_at(&mut self, bytes_max: usize) {
-        self.bytes_max = bytes_max;
-    }
-
-    pub fn charge_to(&mut self, caller: Arc<dyn Room>) {
-        self.share.caller = Some(caller);
-    }
-
     /// 413 if the body is too long, then 415 if it is something else. An empty body needs no type.
     pub async fn json(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.bytes().await?;
@@ -186,7 +181,30 @@ impl Inbound {
         }
         let timeout = self.timeout;
         {
-            let mut collecting = pin!(self.collect());
+            let mut collecting = pin!(async {
+                let mut all = BytesMut::new();
+                while let Some(piece) = self.data().await? {
+                    if all.len() + piece.len() > self.bytes_max {
+                        return Err(Problem::payload_too_large(self.bytes_max));
+                    }
+                    if all.is_empty() {
+                        // The frame that was announced in full is the usual case; more than one means a
+                        // large, a slow or a chunked body.
+                        if self.ended {
+                            return Ok(piece);
+                        }
+                        let expected = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(0);
+                        all.reserve(piece.len() + expected.min(EXPECTED_BYTES_MAX));
+                    }
+                    self.share.grow(piece.len())?;
+                    all.extend_from_slice(&piece);
+                }
+                let all = all.freeze();
+                if self.has_card {
+                    self.secrets.hold(all.clone());
+                }
+                Ok(all)
+            });
             // Most bodies came whole with the head.
             if let Poll::Ready(read) = poll_fn(|context| Poll::Ready(collecting.as_mut().poll(context))).await
             {
@@ -199,31 +217,6 @@ impl Inbound {
         }
         self.hopeless = true;
         Err(Problem::request_timeout())
-    }
-
-    async fn collect(&mut self) -> Result<Bytes, Problem> {
-        let mut all = BytesMut::new();
-        while let Some(piece) = self.data().await? {
-            if all.len() + piece.len() > self.bytes_max {
-                return Err(Problem::payload_too_large(self.bytes_max));
-            }
-            if all.is_empty() {
-                // The frame that was announced in full is the usual case; more than one means a
-                // large, a slow or a chunked body.
-                if self.ended {
-                    return Ok(piece);
-                }
-                let expected = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(0);
-                all.reserve(piece.len() + expected.min(EXPECTED_BYTES_MAX));
-            }
-            self.share.grow(piece.len())?;
-            all.extend_from_slice(&piece);
-        }
-        let all = all.freeze();
-        if self.has_card {
-            self.secrets.hold(all.clone());
-        }
-        Ok(all)
     }
 
     async fn data(&mut self) -> Result<Option<Bytes>, Problem> {
@@ -245,10 +238,6 @@ impl Inbound {
                 return Ok(Some(data));
             }
         }
-    }
-
-    pub(super) fn is_over(&self) -> bool {
-        self.ended
     }
 
     /// Reads a body that nobody read to its end, if it is little. False if bytes are left, or may be. Where large

@@ -96,7 +96,6 @@ pub struct Traffic {
     pub refused: AtomicU64,
 }
 
-#[derive(Debug)]
 pub struct Listener {
     socket: std::net::TcpListener,
     certificates: Option<Arc<Certificates>>,
@@ -146,8 +145,22 @@ impl Listener {
         });
         // Every connection holds a sender, so the receiver ends when the last one is gone.
         let (alive, mut last) = mpsc::channel::<()>(1);
-        // The socket is closed when this returns.
-        accept_until(self.socket, Arc::clone(&shared), alive, stop).await;
+        let (end, ended) = oneshot::channel::<()>();
+        let (closing, closed) = oneshot::channel::<()>();
+        let rejected = JoinSet::new();
+        let entrance = Entrance { shared: Arc::clone(&shared), alive, workers: Handle::current(), rejected };
+        let accept = move || {
+            if let Err(error) = entrance.run(self.socket, ended, closing) {
+                tracing::error!(%error, "a listener takes no connections");
+            }
+        };
+        if let Err(error) = std::thread::Builder::new().name("entrance".to_owned()).spawn(accept) {
+            tracing::error!(%error, "a listener takes no connections");
+        }
+        stop.await;
+        drop(end);
+        // The socket is closed then.
+        let _ = closed.await;
         shared.is_stopping.store(true, Ordering::Relaxed);
         shared.phase.send_replace(Phase::Draining);
         if tokio::time::timeout(shared.limits.shutdown_timeout, last.recv()).await.is_ok() {
@@ -218,31 +231,7 @@ impl<A> Drop for ServedConnection<A> {
 
 /// A thread of its own accepts connections: however much the others have to do, a connection over
 /// the limit is refused at once, and the kernel's queue does not overflow. Connections are served
-/// by the runtime that this is called in. The socket is closed when it returns; some connections
-/// may still be receiving their rejection then.
-async fn accept_until<A: Answer>(
-    socket: std::net::TcpListener,
-    shared: Arc<Shared<A>>,
-    alive: mpsc::Sender<()>,
-    stop: impl Future<Output = ()>,
-) {
-    let workers = Handle::current();
-    let (end, ended) = oneshot::channel::<()>();
-    let (closing, closed) = oneshot::channel::<()>();
-    let accept = move || {
-        let entrance = Entrance { shared, alive, workers, rejected: JoinSet::new() };
-        if let Err(error) = entrance.run(socket, ended, closing) {
-            tracing::error!(%error, "a listener takes no connections");
-        }
-    };
-    if let Err(error) = std::thread::Builder::new().name("entrance".to_owned()).spawn(accept) {
-        tracing::error!(%error, "a listener takes no connections");
-    }
-    stop.await;
-    drop(end);
-    let _ = closed.await;
-}
-
+/// by the runtime of its listener. Some may still be receiving their rejection when the socket is closed.
 struct Entrance<A> {
     shared: Arc<Shared<A>>,
     alive: mpsc::Sender<()>,

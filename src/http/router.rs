@@ -1,13 +1,10 @@
 //! Finds the row of the route table for a method and a path. Literal segments win over parameters, from left to right.
-//! A lookup allocates nothing unless a parameter is percent-encoded. The tables are the program's own: a test holds them
+//! A lookup of a path without parameters allocates nothing. The tables are the program's own: a test holds them
 //! all against `faults`, so that nothing in them is ambiguous.
 
 use api::query::percent_decode;
 use hyper::Method;
-use std::borrow::Cow;
 use std::sync::Arc;
-
-pub const PARAMETERS_MAX: usize = 4;
 
 #[derive(Debug)]
 pub struct Router<T> {
@@ -23,34 +20,25 @@ struct End<T> {
 }
 
 #[derive(Debug)]
-pub enum Lookup<'r, 'p, T> {
-    Found(Found<'r, 'p, T>),
+pub enum Lookup<'r, T> {
+    Found(Found<'r, T>),
     WrongMethod { allow: &'r Arc<str> },
     NotFound,
 }
 
 #[derive(Debug)]
-pub struct Found<'r, 'p, T> {
+pub struct Found<'r, T> {
     pub value: &'r T,
     /// As the table writes it, `/v1/payments/:id`: for metrics and for keys that are scoped by path.
     pub path: &'static str,
-    pub parameters: Parameters<'p>,
+    pub parameters: Parameters,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parameters<'p> {
-    count: usize,
-    entries: [(&'static str, Cow<'p, str>); PARAMETERS_MAX],
-}
+/// In their order in the path.
+pub type Parameters = Vec<(&'static str, String)>;
 
-impl Parameters<'_> {
-    pub fn get(&self, name: &str) -> &str {
-        self.entries[..self.count].iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.entries[..self.count].iter().map(|(name, text)| (*name, text.as_ref()))
-    }
+pub fn named<'p>(parameters: &'p [(&'static str, String)], name: &str) -> &'p str {
+    parameters.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
 }
 
 impl<T> Router<T> {
@@ -79,7 +67,7 @@ impl<T> Router<T> {
         Router { tree }
     }
 
-    pub fn lookup<'r, 'p>(&'r self, method: &Method, path: &'p str) -> Lookup<'r, 'p, T> {
+    pub fn lookup(&self, method: &Method, path: &str) -> Lookup<'_, T> {
         let Ok(matchit::Match { value: end, params }) = self.tree.at(path) else {
             return Lookup::NotFound;
         };
@@ -92,12 +80,10 @@ impl<T> Router<T> {
         let Some(value) = row else {
             return Lookup::WrongMethod { allow: &end.allow };
         };
-        let mut parameters = Parameters { count: params.len(), ..Parameters::default() };
-        for ((entry, name), (_, text)) in parameters.entries.iter_mut().zip(&end.names).zip(params.iter()) {
-            match percent_decode(text) {
-                Some(decoded) => *entry = (*name, decoded),
-                None => return Lookup::NotFound,
-            }
+        let mut parameters = Vec::with_capacity(end.names.len());
+        for (name, (_, text)) in end.names.iter().zip(params.iter()) {
+            let Some(decoded) = percent_decode(text) else { return Lookup::NotFound };
+            parameters.push((*name, decoded.into_owned()));
         }
         Lookup::Found(Found { value, path: end.path, parameters })
     }
@@ -124,6 +110,8 @@ fn allow<T>(rows: &[(Method, T)]) -> String {
 #[cfg(test)]
 pub mod tests {
     use super::*;
+
+    const PARAMETERS_MAX: usize = 4;
 
     /// What is ambiguous in a table: a row twice, two names for one parameter, two rows of one method of which neither
     /// is more literal than the other, and malformed paths.
@@ -322,10 +310,7 @@ pub mod tests {
             panic!("it is there");
         };
         assert_eq!(found.path, "/v1/merchants/:id/payout-methods/:methodId");
-        assert_eq!(
-            (found.parameters.get("id"), found.parameters.get("methodId"), found.parameters.get("x")),
-            ("m", "p", "")
-        );
+        assert_eq!(["id", "methodId", "x"].map(|name| named(&found.parameters, name)), ["m", "p", ""]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::gateway::business::{
 use domain::entities::means::Method;
 
 pub fn write(page: &mut Page, business: &Business, waiting: &Seen) {
-    let modes = &[("live", business.of(true)), ("test", business.of(false))];
+    let modes = &[("live", business.of(true).clone()), ("test", business.of(false).clone())];
     let currencies = || CURRENCIES.iter().enumerate();
     families! { page
         counter "pasarela_payments_total"

@@ -5,8 +5,7 @@ use super::process::Process;
 use super::text::{Page, Value, families};
 use super::{Metrics, money};
 use crate::cluster::Cluster;
-use crate::gateway::prices::Prices;
-use crate::gateway::services::{Observed, Services};
+use crate::gateway::services::{Observed, Prices, Services};
 use crate::rails::evm::Waits;
 use crate::rates::Series;
 use crate::store::history;
@@ -33,7 +32,7 @@ pub fn write(metrics: &Metrics) -> String {
     rails(&mut page, services);
     networks(&mut page, services);
     webhooks(&mut page, &services.webhooks);
-    money::write(&mut page, &services.observed.business, &services.waits.counted.seen());
+    money::write(&mut page, &services.observed.business, &services.waits.counted().clone());
     if let Some(node) = &services.cluster {
         cluster(&mut page, node, &services.engine.status().log.agree_us);
     }
@@ -61,8 +60,8 @@ fn server(page: &mut Page, metrics: &Metrics) {
     let started = metrics.started.duration_since(UNIX_EPOCH).unwrap_or_default();
     let ended_badly = metrics.ended_badly.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let renewals = metrics.certificates.iter().flat_map(|certificates| {
-        let (renewed, failed) = certificates.renewals();
-        [(certificates.name(), "renewed", renewed), (certificates.name(), "failed", failed)]
+        let (name, renewed, failed) = (certificates.name, &certificates.renewed, &certificates.failed);
+        [(name, "renewed", read(renewed)), (name, "failed", read(failed))]
     });
     families! { page
         gauge "pasarela_build_info" "Always 1; the label says which version runs." by("version" env!("CARGO_PKG_VERSION")) => 1_u64;
@@ -85,11 +84,13 @@ fn requests(page: &mut Page, observed: &Observed) {
     let meters = observed.meters.all();
     let named = |status: u16| if status == 0 { "other".to_owned() } else { status.to_string() };
     // A route that nobody asked for would be 17 lines of zeros.
-    let asked =
-        meters.iter().map(|meter| (meter, meter.latency_us())).filter(|(_, counted)| counted.total() > 0);
+    let asked = meters
+        .iter()
+        .map(|meter| (meter, meter.latency_us.counted()))
+        .filter(|(_, counted)| counted.total() > 0);
     families! { page
         counter "pasarela_http_requests_total" "Answers by method, route (as the table writes it, never a path) and status; 499: the caller went away first."
-            for meter in &meters, for (status, count) in meter.statuses(),
+            for meter in &meters, for (status, count) in meter.counts(),
             by("method" &meter.method, "route" meter.route, "status" &named(status)) => count;
         histogram "pasarela_http_request_duration_seconds" "From the head of a request to its answer, by method and route."
             for (meter, counted) in asked, by("method" &meter.method, "route" meter.route)
@@ -102,7 +103,7 @@ fn engine(page: &mut Page, metrics: &Metrics) {
     let status = services.engine.status();
     let log = &status.log;
     services.engine.clock().wall_ms();
-    let (shares, reads) = (services.shares.counters(), services.read_pool.counters());
+    let (shares, reads) = (&*services.shares.counters, services.read_pool.counters());
     let refused = [
         ("engine", [status.share_full, status.share_full_yielding]),
         ("slots", shares.slots.each_ref().map(read)),
@@ -126,7 +127,7 @@ fn engine(page: &mut Page, metrics: &Metrics) {
         counter "pasarela_share_refused_total" "Requests that were answered 429 because their tenant had its share, by what it had its share of (engine: requests under way; slots: requests that wait to be worked on; bodies: bytes that arrive; reads: long reads) and mode."
             for (of, counts) in refused, for (mode, count) in ["live", "test"].into_iter().zip(counts),
             by("of" of, "mode" mode) => count;
-        gauge "pasarela_share_owners" "Tenants, each mode by itself, and buyers' addresses that asked something in the last seconds; with more than one each has so many work slots." => services.shares.owners_count();
+        gauge "pasarela_share_owners" "Tenants, each mode by itself, and buyers' addresses that asked something in the last seconds; with more than one each has so many work slots." => services.shares.owners_count.load(Ordering::Relaxed);
         gauge "pasarela_slots_waiting" "Requests that wait for a work slot of their tenant." => shares.waiting.load(Ordering::Relaxed);
         counter "pasarela_long_reads_total" "Long reads by outcome; full: refused with 503; canceled: the caller went away."
             for (outcome, count) in long_reads, by("outcome" outcome) => count;
@@ -208,7 +209,7 @@ fn rails(page: &mut Page, services: &Services) {
         counter "pasarela_rail_contradicted_total" "Operations of which a bank said both that they were done and that they were not, over all runs; GET /admin/operations lists them."
             => history::contradictions(services.engine.reader());
         gauge "pasarela_rail_unresolved" "Orders that no bank has answered for longer than rails.unresolved_after_seconds, when they were counted last; GET /admin/operations?status=unresolved lists them."
-            => services.waits.unresolved.total();
+            => services.waits.counted().unresolved.values().sum::<u64>();
         gauge "pasarela_transfer_guesses" "References of live Pago Móvil transfers that were looked for since the start and are no transfer's."
             => services.waits.transfer_guesses.load(Ordering::Relaxed);
         gauge "pasarela_rail_circuit_open" "1 while a circuit of a live rail is open: such calls are not made, their charges are refused, their payouts wait, and the rail is probed until it answers."

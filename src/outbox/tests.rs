@@ -36,7 +36,7 @@ fn outbox(bank: Arc<dyn Rail>, told: &Arc<Notify>) -> Outbox {
         clock: clock.clone(),
     };
     let webhooks = Webhooks::new(options).expect("threads");
-    Outbox::new(Arc::new(rails), market, Observers { webhooks, business: Arc::default() }, clock)
+    Outbox::new(Arc::new(rails), market, webhooks, Arc::default(), clock)
 }
 
 /// A payout whose order is sent, or asked about.

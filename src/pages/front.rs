@@ -133,7 +133,7 @@ impl<W: Send + Sync> Pages<W> {
         let decoded =
             |part: &str| percent_encoding::percent_decode_str(part).decode_utf8_lossy().into_owned();
         let path = below.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
-        let inside = Inside::of(api, OnBehalf::of(hash), arrival);
+        let inside = Inside::of(api, OnBehalf(hash), arrival);
         let (site, services) = (self.site, &self.services);
         let visit = Visit { site, who, services, language, path, query, form, file, inside, arrival, csrf };
         let shown = match row {

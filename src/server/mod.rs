@@ -12,10 +12,9 @@ use crate::checkout::Checkout;
 use crate::cluster::front::StandbyFront;
 use crate::cluster::{Confirming, front};
 use crate::console;
-use crate::gateway::dispatch::{Gateway, sent_key};
-use crate::gateway::dispatch::{OnBehalf, Request};
+use crate::gateway::dispatch::{Gateway, OnBehalf, Request, sent_key};
 use crate::gateway::limits;
-use crate::gateway::meter::{Measuring, Meter, Meters};
+use crate::gateway::meter::{GONE, Meter, Meters, STATUSES};
 use crate::gateway::operators::Operator;
 use crate::gateway::public::Public;
 use crate::gateway::rail_calls::RailCalls;
@@ -26,23 +25,26 @@ use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
-use crate::http::router::{Lookup, Parameters, Router};
+use crate::http::router::{Lookup, Router, named};
 use crate::metrics::{self, Metrics};
 use crate::network::TrustedProxies;
 use crate::pages::front::Pages;
 use crate::portal;
+use crate::requests::{Answered, Code};
 use crate::store::read_budget::ReadBudget;
+use crate::telemetry::spans::{RequestSummary, Trace};
 use api::absent;
 use api::endpoint::Caller as TenantCaller;
 use api::problem::Problem;
 use api::writer::Object;
 use bytes::Bytes;
-use domain::values::ids::PLATFORM;
+use domain::values::ids::{Id, PLATFORM};
 use hyper::Method;
 use std::ops::ControlFlow;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::Instant;
 use table::{Endpoint, Policy, Whose, policy};
 
 const API: &str = "/v1/";
@@ -296,30 +298,24 @@ impl Server {
                 Caller::Operator(_) | Caller::Anybody => None,
             };
 
-            let share = |whose: Whose| match (whose, tenant) {
+            // Also where the body is read later: nobody's bodies are gathered in all the room that there is.
+            let gathers = head.method != Method::GET;
+            let share = match (policy.share, tenant) {
                 (Whose::Tenant, Some(tenant)) => Some(self.services.shares.of(limits::Owner::Tenant(tenant))),
-                (Whose::Client, _) => {
+                (Whose::Client, _) if policy.works_in_share || gathers => {
                     let client = self.proxies.client(arrival.peer.ip(), &head.headers);
                     Some(self.services.shares.of(limits::Owner::Client(client)))
                 }
-                (Whose::Tenant, None) | (Whose::Nobody, _) => None,
+                _ => None,
             };
-            let of_work = share(policy.works_in);
-            self.services.admit_request(tenant, policy.needs_room, of_work.as_deref()).await?;
+            let works_in = if policy.works_in_share { share.clone() } else { None };
+            self.services.admit_request(tenant, policy.needs_room, works_in.as_deref()).await?;
 
-            // Also where the body is read later: nobody's bodies are gathered in all the room that there is.
-            if head.method != Method::GET {
-                let of_body = if policy.gathers_in == policy.works_in {
-                    of_work.clone()
-                } else {
-                    share(policy.gathers_in)
-                };
-                if let Some(share) = of_body {
-                    inbound.charge_to(share);
-                }
+            if gathers && let Some(share) = share {
+                inbound.share.caller = Some(share);
             }
             let body = if policy.takes_json { inbound.json(&head.headers).await? } else { Bytes::new() };
-            let slot = match &of_work {
+            let slot = match &works_in {
                 Some(share) => self.services.shares.slot(share).await?,
                 None => None,
             };
@@ -344,7 +340,7 @@ impl Server {
                 (endpoint, caller) => return Box::pin(self.rare(endpoint, caller, request)).await,
             }
         };
-        work.perform(arrival).await
+        self.audiences.tenants.perform(work, Some(arrival), arrival.head.uri.query()).await
     }
 
     async fn rare(
@@ -372,12 +368,14 @@ impl Server {
     fn caller(
         &self,
         endpoint: &Endpoint,
-        parameters: &Parameters<'_>,
+        parameters: &[(&'static str, String)],
         arrival: &Arrival,
     ) -> Result<Caller, Problem> {
         match endpoint {
             // What only pages can call is named to nobody.
-            Endpoint::Tenant(route) if route.is_for_pages && OnBehalf::in_arrival(arrival).is_none() => {
+            Endpoint::Tenant(route)
+                if route.is_for_pages && arrival.head.extensions.get::<OnBehalf>().is_none() =>
+            {
                 Err(self.not_found(Audience::Tenant, arrival))
             }
             Endpoint::Tenant(route) => self.audiences.tenants.caller(arrival, route).map(Caller::Tenant),
@@ -497,7 +495,7 @@ impl Server {
             _ => return problem,
         };
         match self.table.lookup(&arrival.head.method, arrival.head.uri.path()) {
-            Lookup::Found(found) => absent::object(found.path, |name| found.parameters.get(name), place),
+            Lookup::Found(found) => absent::object(found.path, |name| named(&found.parameters, name), place),
             _ => problem,
         }
     }
@@ -524,8 +522,18 @@ impl Answer for Server {
     async fn answer(&self, arrival: &Arrival, inbound: &mut Inbound) -> Reply {
         let services = &*self.services;
         let audience = audience(self.operators.is_some(), arrival.head.uri.path());
-        let spans = services.observed.spans.as_deref();
-        let mut measuring = Measuring::begin(&self.unrouted, spans, &arrival.head.headers);
+        let trace = match &services.observed.spans {
+            Some(spans) => Some(spans.begin(&arrival.head.headers)),
+            None => None,
+        };
+        let mut measuring = Measuring {
+            meter: &self.unrouted,
+            tenant: None,
+            caller: None,
+            began: Instant::now(),
+            status: None,
+            trace,
+        };
         let reply = match self.steps(audience, arrival, inbound, &mut measuring).await {
             Ok(reply) => reply,
             Err(problem) => self.refused(audience, problem, arrival),
@@ -541,15 +549,69 @@ impl Answer for Server {
         if audience == Audience::Tenant && measuring.caller.is_none() {
             measuring.caller = self.audiences.tenants.key_of(arrival);
         }
-        if measuring.caller.is_some()
-            && services.files.requests.takes(reply.status)
-            && let Some(answered) =
-                measuring.answered(&arrival.head.method, &reply, &arrival.request_id, services.now())
-        {
-            services.files.requests.note(answered);
-        }
-        measuring.end(&reply, &arrival.request_id);
+        measuring.end(services, arrival, &reply);
         reply
+    }
+}
+
+/// A request that is being answered. It counts when it ends, whichever way.
+#[must_use]
+struct Measuring<'m> {
+    meter: &'m Meter,
+    tenant: Option<Id>,
+    caller: Option<(u64, Id)>,
+    began: Instant,
+    status: Option<u16>,
+    trace: Option<Trace<'m>>,
+}
+
+impl Measuring<'_> {
+    /// Notes it in the log of requests, if a key asked, and ends its span.
+    fn end(mut self, services: &Services, arrival: &Arrival, reply: &Reply) {
+        self.status = Some(reply.status);
+        if let Some((tenant, key)) = self.caller {
+            let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            services.files.requests.note(Answered {
+                request_id: arrival.request_id.clone(),
+                tenant,
+                key,
+                at: services.now().plus_ms(-i64::try_from(ms).unwrap_or(0)),
+                ms,
+                // The one that was sent: of what no row is for, the meter knows none.
+                method: match arrival.head.method {
+                    Method::GET => "GET",
+                    Method::POST => "POST",
+                    Method::PUT => "PUT",
+                    Method::PATCH => "PATCH",
+                    Method::DELETE => "DELETE",
+                    _ => "OTHER",
+                },
+                route: self.meter.route,
+                status: reply.status,
+                error: if reply.status >= 400 { Code::of(&reply.body) } else { None },
+                seq: reply.trace.seq,
+            });
+        }
+        let Some(trace) = self.trace.take() else { return };
+        trace.end(RequestSummary {
+            method: &self.meter.method,
+            route: self.meter.route,
+            status: reply.status,
+            request_id: arrival.request_id.as_str(),
+            tenant: self.tenant.map(|tenant| tenant.to_string()),
+            wal_seq: reply.trace.seq,
+            timing_us: reply.trace.timing.map(|times| [times.queue_us, times.apply_us, times.wal_us]),
+        });
+    }
+}
+
+impl Drop for Measuring<'_> {
+    fn drop(&mut self) {
+        // The listener answers for a panic.
+        let unanswered = if std::thread::panicking() { 500 } else { GONE };
+        let place = STATUSES.binary_search(&self.status.unwrap_or(unanswered)).unwrap_or(STATUSES.len());
+        self.meter.statuses[place].fetch_add(1, Ordering::Relaxed);
+        self.meter.latency_us.note(u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX));
     }
 }
 
@@ -558,22 +620,19 @@ impl Answer for Server {
 fn health(services: &Services, method: &Method, path: &str) -> Option<Result<Reply, Problem>> {
     let reply = match path {
         HEALTH => front::alive(),
-        READY => readiness(services),
+        READY => match (services.ready(), &services.cluster) {
+            (Ok(()), Some(cluster)) => front::ready(cluster),
+            (Err(why), Some(cluster)) => front::unready(cluster, why),
+            (Ok(()), None) => Reply::json(200, Object::new().plain("status", "ready").end()),
+            (Err(why), None) => unready(why),
+        },
         _ => return None,
     };
     Some(front::read_only(method, reply))
 }
 
-fn readiness(services: &Services) -> Reply {
-    match (services.ready(), &services.cluster) {
-        (Ok(()), Some(cluster)) => front::ready(cluster),
-        (Err(why), Some(cluster)) => front::unready(cluster, &why.to_string()),
-        (Ok(()), None) => Reply::json(200, Object::new().plain("status", "ready").end()),
-        (Err(why), None) => {
-            let unavailable = Object::new().plain("status", "unavailable").text("reason", why.to_string());
-            Reply::json(503, unavailable.end())
-        }
-    }
+fn unready(why: &'static str) -> Reply {
+    Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
 }
 
 fn is_read(arrival: &Arrival) -> bool {
@@ -671,12 +730,9 @@ impl Answer for StartupGate {
         match self.inside.get() {
             Some(inside) => inside.answer(arrival, body).await,
             None if let Some(front) = self.standby.get() => front.answer(arrival, body).await,
-            None if arrival.head.uri.path() == HEALTH => {
-                Reply::json(200, Object::new().plain("status", "ok").end())
-            }
+            None if arrival.head.uri.path() == HEALTH => front::alive(),
             None if arrival.head.uri.path() == READY => {
-                let why = *self.why_closed.read().unwrap_or_else(PoisonError::into_inner);
-                Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
+                unready(*self.why_closed.read().unwrap_or_else(PoisonError::into_inner))
             }
             None => match audience(self.is_operators, arrival.head.uri.path()) {
                 Audience::Visitor => Reply::public_problem(&self.closed(), &arrival.request_id),
@@ -695,6 +751,29 @@ mod tests {
     use super::*;
     use crate::http::respond::RequestId;
     use hyper::header::CONTENT_TYPE;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn every_end_of_a_request_is_counted_once() {
+        let meters = Meters::default();
+        let (none, row) = (meters.of("any", "none"), meters.of("GET", "/v1/payments/:id"));
+        let ended = |status| {
+            let (began, tenant, caller, trace) = (Instant::now(), None, None, None);
+            let mut measuring = Measuring { meter: &none, tenant, caller, began, status, trace };
+            measuring.meter = &row;
+            measuring
+        };
+        for status in [Some(200), Some(200), Some(418), None] {
+            drop(ended(status));
+        }
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            let _measuring = ended(None);
+            panic!("on purpose");
+        }));
+        assert_eq!(row.counts().collect::<Vec<_>>(), [(200, 2), (499, 1), (500, 1), (0, 1)]);
+        let took = |meter: &Meter| meter.latency_us.counted().total();
+        assert_eq!((took(&row), took(&none)), (5, 0));
+    }
 
     #[test]
     fn a_closed_gate_knows_where_a_card_may_be() {

@@ -37,8 +37,10 @@ pub struct Policy {
     pub takes_key: bool,
     /// The parameters after the question mark are the endpoint's; if not, any is unexpected.
     pub takes_query: bool,
-    pub works_in: Whose,
-    pub gathers_in: Whose,
+    /// Whose share of the room a body is gathered in.
+    pub share: Whose,
+    /// The request also waits for a work slot of that share.
+    pub works_in_share: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,23 +106,20 @@ pub fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
                 has_card: route.has_card,
                 takes_key: *method == Method::POST,
                 takes_query: route.takes_query,
-                works_in: Whose::Tenant,
-                gathers_in: Whose::Tenant,
+                share: Whose::Tenant,
+                works_in_share: true,
             }
         }
         Endpoint::Visitor(route) => Policy { takes_query: route.takes_query, ..Policy::default() },
         // The body is read where it is known how long it may be. Whoever may be anybody has a share; R4 is
         // known.
-        Endpoint::Bank(call) => {
-            let whose = if *call == RailCall::Event { Whose::Client } else { Whose::Nobody };
-            Policy {
-                needs_room: *call != RailCall::Question,
-                takes_query: true,
-                works_in: whose,
-                gathers_in: whose,
-                ..Policy::default()
-            }
-        }
+        Endpoint::Bank(call) => Policy {
+            needs_room: *call != RailCall::Question,
+            takes_query: true,
+            share: if *call == RailCall::Event { Whose::Client } else { Whose::Nobody },
+            works_in_share: *call == RailCall::Event,
+            ..Policy::default()
+        },
         // No body is read beforehand: a script shows its secret before its body, which is read then, and a
         // form's secret is in the body, which is read only if there is the session. Whether there is room is
         // asked when an attempt begins, as most of what buyers send is a look. A read needs no bank, and takes
@@ -129,13 +128,13 @@ pub fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
         Endpoint::Buyer(row) => Policy {
             takes_query: true,
             has_card: row.has_card,
-            works_in: if row.looks_up { Whose::Client } else { Whose::Nobody },
-            gathers_in: Whose::Client,
+            share: Whose::Client,
+            works_in_share: row.looks_up,
             ..Policy::default()
         },
         // Each address has a part of the room, also of those who have no session.
         Endpoint::Merchant(_) | Endpoint::ConsoleOperator(_) => {
-            Policy { takes_query: true, gathers_in: Whose::Client, ..Policy::default() }
+            Policy { takes_query: true, share: Whose::Client, ..Policy::default() }
         }
         Endpoint::Operator(route) => Policy {
             needs_room: route.is_write() && !route.in_reserve,

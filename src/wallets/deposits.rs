@@ -395,7 +395,7 @@ impl Search {
     /// Whether a transfer was credited, by its place in the log and by the block of its transaction.
     async fn known(&self, tenant_key: u64, entry: &LogEntry, transaction: &str) -> Result<Known, Problem> {
         let named = async |name: String| {
-            ask::named_by_now(&self.connection.services, tenant_key, Space::Deposit, &name).await
+            ask::named_now(&self.connection.services, tenant_key, Space::Deposit, &name, true).await
         };
         if named(entry.name(transaction)).await?.is_some() {
             return Ok(Known::Credited);

@@ -166,7 +166,7 @@ impl DeliveryWorker {
             tokio::select! {
                 biased;
                 Some(outcome) = self.posting.join_next(), if !self.posting.is_empty() => self.note(outcome),
-                Ok(permit) = found(&mut place) => {
+                Ok(permit) = async { match &mut place { Some(place) => place.await, None => pending().await } } => {
                     place = None;
                     self.start(permit);
                 }
@@ -463,13 +463,6 @@ impl DeliveryWorker {
                 }
             }
         }
-    }
-}
-
-async fn found(place: &mut Option<PermitFuture>) -> Result<OwnedSemaphorePermit, AcquireError> {
-    match place {
-        Some(place) => place.await,
-        None => pending().await,
     }
 }
 

@@ -101,7 +101,7 @@ pub struct Webhooks {
     pub counters: Counters,
     poster: Poster,
     lookups: Arc<Lookups>,
-    options: Options,
+    pub options: Options,
     queues: DashMap<u64, Vec<Arc<EndpointQueue>>>,
     tenants: OnceLock<Weak<dyn Tenants>>,
     runtime: Mutex<Option<Runtime>>,
@@ -204,13 +204,13 @@ impl Webhooks {
             match &*written.state {
                 Entity::Webhook(webhook) if written.indexed.is_none() => self.add(tenant, webhook.id),
                 Entity::Webhook(webhook) if record.cause != Cause::WebhookProgress => {
-                    self.queue(tenant, webhook.id, |queue| queue.change(self))
+                    self.queue(tenant, webhook.id).iter().for_each(|queue| queue.change(self));
                 }
                 _ => {}
             }
         }
         for (id, _) in record.removed.iter().filter(|(id, _)| id.kind == Kind::Webhook) {
-            self.queue(tenant, id.id, |queue| queue.change(self));
+            self.queue(tenant, id.id).iter().for_each(|queue| queue.change(self));
             if let Some(mut queues) = self.queues.get_mut(&tenant) {
                 queues.retain(|queue| queue.id != id.id);
             }
@@ -242,13 +242,7 @@ impl Webhooks {
     }
 
     pub fn quiet_up_to(&self, tenant: u64, id: Id) -> u64 {
-        let mut quiet = 0;
-        self.queue(tenant, id, |queue| quiet = queue.quiet_up_to());
-        quiet
-    }
-
-    pub fn allows_private_targets(&self) -> bool {
-        self.options.allow_private_targets
+        self.queue(tenant, id).map_or(0, |queue| queue.quiet_up_to())
     }
 
     pub fn signature_header(&self) -> &str {
@@ -321,10 +315,6 @@ impl Webhooks {
         self.stopping.load(Ordering::SeqCst)
     }
 
-    fn tenants(&self) -> Option<Arc<dyn Tenants>> {
-        self.tenants.get().and_then(Weak::upgrade)
-    }
-
     fn add(self: &Arc<Self>, tenant: u64, id: Id) {
         self.has_endpoints.store(true, Ordering::Relaxed);
         let queue = Arc::new(EndpointQueue::new(tenant, id));
@@ -344,7 +334,7 @@ impl Webhooks {
         let webhooks = Arc::clone(self);
         webhooks.spawner.clone().spawn(async move {
             let _present = present;
-            let Some(tenants) = webhooks.tenants() else { return };
+            let Some(tenants) = webhooks.tenants.get().and_then(Weak::upgrade) else { return };
             match DeliveryWorker::new(webhooks, tenants, Arc::clone(&queue), position) {
                 Ok(Some(delivery_worker)) => delivery_worker.work().await,
                 Ok(None) => {}
@@ -355,12 +345,8 @@ impl Webhooks {
         });
     }
 
-    fn queue(&self, tenant: u64, id: Id, with: impl FnOnce(&Arc<EndpointQueue>)) {
-        if let Some(queues) = self.queues.get(&tenant)
-            && let Some(queue) = queues.iter().find(|queue| queue.id == id)
-        {
-            with(queue);
-        }
+    fn queue(&self, tenant: u64, id: Id) -> Option<Arc<EndpointQueue>> {
+        self.queues.get(&tenant)?.iter().find(|queue| queue.id == id).cloned()
     }
 
     fn end_threads(&self) {

@@ -42,11 +42,8 @@ pub struct Lookups {
     under_way: Mutex<UnderWay>,
 }
 
-#[derive(Default)]
-struct UnderWay {
-    names: HashMap<String, Waiting>,
-    by_tenant: HashMap<u64, usize>,
-}
+/// With the tenant that each was begun for.
+type UnderWay = HashMap<String, (Waiting, Option<u64>)>;
 
 impl Lookups {
     pub fn new(threads: Handle) -> Arc<Lookups> {
@@ -66,38 +63,24 @@ impl Lookups {
 
     fn begin(self: &Arc<Self>, name: &str, tenant: Option<u64>) -> Result<Waiting, NoAddress> {
         let mut under_way = self.under_way();
-        if let Some(waiting) = under_way.names.get(name) {
+        if let Some((waiting, _)) = under_way.get(name) {
             return Ok(waiting.clone());
         }
-        let of_tenant = tenant.and_then(|tenant| under_way.by_tenant.get(&tenant)).copied().unwrap_or(0);
-        if under_way.names.len() >= LOOKUPS_MAX || of_tenant >= LOOKUPS_PER_TENANT_MAX {
+        let is_own = |(_, of): &&(Waiting, Option<u64>)| tenant.is_some() && *of == tenant;
+        if under_way.len() >= LOOKUPS_MAX
+            || under_way.values().filter(is_own).count() >= LOOKUPS_PER_TENANT_MAX
+        {
             return Err(NoAddress::Busy);
         }
-        if let Some(tenant) = tenant {
-            under_way.by_tenant.insert(tenant, of_tenant + 1);
-        }
         let (tell, waiting) = watch::channel(None);
-        under_way.names.insert(name.to_owned(), waiting.clone());
+        under_way.insert(name.to_owned(), (waiting.clone(), tenant));
         let (this, name) = (Arc::clone(self), name.to_owned());
         self.threads.spawn_blocking(move || {
             let found = (this.resolver)(&name);
-            this.end(&name, tenant);
+            this.under_way().remove(&name);
             tell.send_replace(Some(found));
         });
         Ok(waiting)
-    }
-
-    fn end(&self, name: &str, tenant: Option<u64>) {
-        let mut under_way = self.under_way();
-        under_way.names.remove(name);
-        if let Some((tenant, count)) =
-            tenant.and_then(|tenant| Some((tenant, under_way.by_tenant.get_mut(&tenant)?)))
-        {
-            *count -= 1;
-            if *count == 0 {
-                under_way.by_tenant.remove(&tenant);
-            }
-        }
     }
 
     fn under_way(&self) -> std::sync::MutexGuard<'_, UnderWay> {
@@ -198,6 +181,6 @@ mod tests {
         });
         assert_eq!(ASKED.load(Ordering::SeqCst), 6);
         let under_way = lookups.under_way();
-        assert!(under_way.names.is_empty() && under_way.by_tenant.is_empty());
+        assert!(under_way.is_empty());
     }
 }

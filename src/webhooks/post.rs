@@ -32,14 +32,6 @@ const IDLE: Duration = Duration::from_secs(1);
 const ANSWER_BYTES_MAX: usize = 16 * 1024;
 const ANSWER_PATIENCE: Duration = Duration::from_millis(500);
 
-const AGENT: HeaderValue = HeaderValue::from_static(concat!("pasarela/", env!("CARGO_PKG_VERSION")));
-const SVC_ATTEMPT: HeaderName = HeaderName::from_static("svc-attempt");
-const SVC_EVENT_SEQUENCE: HeaderName = HeaderName::from_static("svc-event-sequence");
-const X_WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("x-webhook-signature");
-const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
-const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
-const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderNames {
     pub signature: HeaderName,
@@ -174,20 +166,21 @@ fn headers(message: &Message, names: &HeaderNames, now_ms: i64) -> Option<Header
     let seconds = now_ms.div_euclid(1_000).to_string();
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(USER_AGENT, AGENT);
+    let agent = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
+    headers.insert(USER_AGENT, HeaderValue::from_static(agent));
     headers.insert(&names.event_id, value(&id)?);
-    headers.insert(SVC_ATTEMPT, HeaderValue::from(message.attempt));
+    headers.insert("svc-attempt", HeaderValue::from(message.attempt));
     if let Some(sequence) = message.sequence {
-        headers.insert(SVC_EVENT_SEQUENCE, HeaderValue::from(sequence));
+        headers.insert("svc-event-sequence", HeaderValue::from(sequence));
     }
     if message.older_signature {
-        headers.insert(X_WEBHOOK_SIGNATURE, value(&message.signing.newest.sign_body(&message.body))?);
+        headers.insert("x-webhook-signature", value(&message.signing.newest.sign_body(&message.body))?);
     }
     headers.insert(&names.signature, value(&message.signing.sign(&seconds, &message.body))?);
     let standard = message.signing.sign_standard(&id, &seconds, &message.body);
-    headers.insert(WEBHOOK_SIGNATURE, value(&standard)?);
-    headers.insert(WEBHOOK_ID, value(&id)?);
-    headers.insert(WEBHOOK_TIMESTAMP, value(&seconds)?);
+    headers.insert("webhook-signature", value(&standard)?);
+    headers.insert("webhook-id", value(&id)?);
+    headers.insert("webhook-timestamp", value(&seconds)?);
     Some(headers)
 }
 

@@ -18,7 +18,7 @@ use domain::values::time::{DAY_MS, Date};
 use domain::view::{Query, View};
 use faulty::{Crash, MemoryStore};
 use pasarela::outbound::Outbound;
-use pasarela::outbox::{Observers, Outbox};
+use pasarela::outbox::Outbox;
 use pasarela::rails::registry::Registry;
 use pasarela::rates::Market;
 use pasarela::recovery::books::same;
@@ -204,7 +204,8 @@ impl Universe {
         let outbox = Outbox::new(
             Arc::new(Registry::new(Arc::new(self.bank.clone()))),
             market,
-            Observers { webhooks: webhooks(), business: Arc::default() },
+            webhooks(),
+            Arc::default(),
             clock.clone(),
         );
         let turns = AtomicU64::new(mixed(self.seed) ^ mixed(self.report.starts));

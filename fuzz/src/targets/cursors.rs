@@ -5,7 +5,7 @@
 
 use super::call::mark;
 use crate::bytes::Bytes;
-use api::page::{ListKey, Page};
+use api::page::{ListKey, ListOf, Page};
 
 pub fn run(input: &[u8]) {
     let mut bytes = Bytes::new(input);
@@ -15,7 +15,9 @@ pub fn run(input: &[u8]) {
     let position = bytes.sized();
     let made_up = std::str::from_utf8(bytes.rest()).unwrap_or_default();
 
-    let own = ListKey::of(&mark, tenants[0], kinds[0], &filters[..1]);
+    let key =
+        |tenant_key, kind, filters: &[(&str, &str)]| ListOf { mark: &mark, tenant_key, kind }.key(filters);
+    let own = key(tenants[0], kinds[0], &filters[..1]);
     let cursor = next(own, position);
     let opened = own.open(&cursor);
     // Longer texts are none of ours: no position is.
@@ -23,11 +25,11 @@ pub fn run(input: &[u8]) {
         assert_eq!(opened.as_deref(), Some(position), "a cursor does not come back");
     }
     for (other, is_same) in [
-        (ListKey::of(&mark, tenants[1], kinds[0], &filters[..1]), tenants[0] == tenants[1]),
-        (ListKey::of(&mark, tenants[0], kinds[1], &filters[..1]), kinds[0] == kinds[1]),
-        (ListKey::of(&mark, tenants[0], kinds[0], &filters[1..]), filters[0] == filters[1]),
-        (ListKey::of(&mark, tenants[0], kinds[0], &filters), false),
-        (ListKey::of(&mark, tenants[0], kinds[0], &[]), false),
+        (key(tenants[1], kinds[0], &filters[..1]), tenants[0] == tenants[1]),
+        (key(tenants[0], kinds[1], &filters[..1]), kinds[0] == kinds[1]),
+        (key(tenants[0], kinds[0], &filters[1..]), filters[0] == filters[1]),
+        (key(tenants[0], kinds[0], &filters), false),
+        (key(tenants[0], kinds[0], &[]), false),
     ] {
         assert_eq!(other == own, is_same, "two lists share a key");
         assert!(is_same || other.open(&cursor).is_none(), "a cursor of another list is taken");

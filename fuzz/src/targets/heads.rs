@@ -23,7 +23,7 @@ pub fn run(input: &[u8]) {
 }
 
 fn looked(stream: &[u8], part: usize) -> Vec<u8> {
-    let mut heads = Heads::new();
+    let mut heads = Heads::default();
     let mut bytes = stream.to_vec();
     bytes.chunks_mut(part).for_each(|part| heads.look(part));
     bytes

@@ -13,7 +13,7 @@ use crate::http::respond::{Body, Reply, RequestId};
 use api::problem::Problem;
 use handoff::Gated;
 use hyper::body::Incoming;
-use hyper::header::{HOST, HeaderMap, STRICT_TRANSPORT_SECURITY};
+use hyper::header::{HOST, STRICT_TRANSPORT_SECURITY};
 use hyper::service::service_fn;
 use hyper::{Request, Response, Version};
 use hyper_util::rt::TokioIo;
@@ -31,6 +31,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 use tokio_rustls::server::TlsStream;
+use tokio_util::either::Either;
 
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -48,10 +49,16 @@ pub(super) async fn serve<A: Answer>(held: ServedConnection<A>, stream: TcpStrea
     // The time that the TLS handshake took is subtracted from the time allowed for the first head.
     let Due::Later(first_look) = watch.due(limits.head_timeout, limits.idle_timeout) else { return };
     let left = LeftSocket::default();
-    let io = TokioIo::new(Watched::new(stream, Arc::clone(&watch), Arc::clone(&left)));
+    let io = TokioIo::new(Watched {
+        stream: Some(stream),
+        watch: Arc::clone(&watch),
+        left: Arc::clone(&left),
+        heads: Heads::default(),
+        answer: None,
+    });
     let service = service_fn(|request| exchange(Arc::clone(shared), Arc::clone(&watch), peer, request));
     let mut phase = shared.phase.subscribe();
-    let drive = async {
+    {
         let mut connection = pin!(shared.builder.serve_connection(io, service));
         let mut look = pin!(sleep(first_look));
         // Connections that came in just before the stop have missed the change of phase.
@@ -78,30 +85,29 @@ pub(super) async fn serve<A: Answer>(held: ServedConnection<A>, stream: TcpStrea
                     if !in_order {
                         watch.leave_unread();
                     }
-                    return;
+                    break;
                 }
                 News::Phase(Phase::Open) => {}
                 News::Phase(Phase::Draining) => connection.as_mut().graceful_shutdown(),
-                News::Phase(Phase::Cut) => return,
-                // Over HTTP/2 no answer can end the connection.
-                News::Look => match watch.due(limits.head_timeout, limits.idle_timeout) {
-                    Due::Later(_) if !is_ending && watch.secrets.are_many() => {
-                        is_ending = true;
-                        connection.as_mut().graceful_shutdown();
-                        look.as_mut().reset(tokio::time::Instant::now() + FAREWELL);
-                    }
-                    Due::Later(after) => look.as_mut().reset(tokio::time::Instant::now() + after),
-                    Due::Idle if !is_ending => {
-                        is_ending = true;
-                        connection.as_mut().graceful_shutdown();
-                        look.as_mut().reset(tokio::time::Instant::now() + FAREWELL);
-                    }
-                    Due::Idle | Due::Head => return,
-                },
+                News::Phase(Phase::Cut) => break,
+                News::Look => {
+                    let due = watch.due(limits.head_timeout, limits.idle_timeout);
+                    // Over HTTP/2 no answer can end the connection.
+                    let is_over = due == Due::Idle || due != Due::Head && watch.secrets.are_many();
+                    let after = match due {
+                        _ if is_over && !is_ending => {
+                            is_ending = true;
+                            connection.as_mut().graceful_shutdown();
+                            FAREWELL
+                        }
+                        Due::Later(after) => after,
+                        Due::Idle | Due::Head => break,
+                    };
+                    look.as_mut().reset(tokio::time::Instant::now() + after);
+                }
             }
         }
-    };
-    drive.await;
+    }
     let stream = left.lock().ok().and_then(|mut left| left.take());
     if let Some(stream) = stream
         && watch.unread.load(Ordering::Relaxed)
@@ -115,13 +121,13 @@ pub(super) async fn serve<A: Answer>(held: ServedConnection<A>, stream: TcpStrea
 
 /// Nothing if the other side cannot speak TLS, or takes as long for it as for a head.
 async fn secure<A: Answer>(shared: &Shared<A>, stream: TcpStream) -> Option<Socket> {
-    let Some(certificates) = &shared.certificates else { return Some(Socket::Plain(stream)) };
+    let Some(certificates) = &shared.certificates else { return Some(Either::Left(stream)) };
     let mut phase = shared.phase.subscribe();
     tokio::select! {
         biased;
         _ = phase.wait_for(|phase| *phase != Phase::Open) => None,
         shaken = tokio::time::timeout(shared.limits.head_timeout, certificates.acceptor().accept(stream)) => match shaken {
-            Ok(Ok(stream)) => Some(Socket::Secure(Box::new(stream))),
+            Ok(Ok(stream)) => Some(Either::Right(Box::new(stream))),
             Ok(Err(error)) => {
                 tracing::debug!(%error, "a TLS handshake failed");
                 None
@@ -146,19 +152,34 @@ fn exchange<A: Answer>(
     let limits = &shared.limits;
     let (most, timeout) = (limits.body_bytes_max, limits.body_timeout);
     let mut body = Inbound::new(incoming, &head.headers, most, timeout, &limits.bodies, &watch.secrets);
+    // As HTTP/1.1 demands; a proxy may heed the other of two.
+    let mut hosts = head.headers.get_all(HOST).iter();
+    let has_its_host = match (hosts.next(), hosts.next()) {
+        (Some(_), None) => true,
+        (None, _) => version != Version::HTTP_11,
+        (Some(_), Some(_)) => false,
+    };
     let arrival = Arrival { head, request_id, peer };
     async move {
         let _under_way = under_way;
-        let mut reply = if !has_its_host(version, &arrival.head.headers) {
+        let mut reply = if !has_its_host {
             Reply::problem(&Problem::invalid_field("Host", "must be there exactly once"), &arrival.request_id)
                 .close()
-        } else if !shared.is_stopping.load(Ordering::Relaxed) {
-            answer(&*shared.answer, &arrival, &mut body).await
-        } else {
+        } else if shared.is_stopping.load(Ordering::Relaxed) {
             Reply::problem(&Problem::shutting_down(), &arrival.request_id).close()
+        } else {
+            let mut answer = pin!(shared.answer.answer(&arrival, &mut body));
+            let answered = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
+                Ok(polled) => polled.map(Some),
+                Err(_) => Poll::Ready(None),
+            });
+            match answered.await {
+                Some(reply) => reply,
+                None => Reply::problem(&Problem::internal_error("a handler panicked"), &arrival.request_id),
+            }
         };
         let has_card = body.has_card;
-        if !body.is_over() {
+        if !body.ended {
             // The body is let go of after `leave_unread`, or the socket could be closed before somebody reads on.
             let mut discarding = Box::pin(async move { (body.discard().await, body) });
             // Most bodies are there whole, and a task of its own would be the dearest part of a refusal.
@@ -195,29 +216,6 @@ fn exchange<A: Answer>(
     }
 }
 
-/// As HTTP/1.1 demands; a proxy may heed the other of two.
-fn has_its_host(version: Version, headers: &HeaderMap) -> bool {
-    let mut hosts = headers.get_all(HOST).iter();
-    match (hosts.next(), hosts.next()) {
-        (Some(_), None) => true,
-        (None, _) => version != Version::HTTP_11,
-        (Some(_), Some(_)) => false,
-    }
-}
-
-async fn answer<A: Answer>(service: &A, arrival: &Arrival, body: &mut Inbound) -> Reply {
-    let mut answer = pin!(service.answer(arrival, body));
-    let outcome = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
-        Ok(Poll::Ready(reply)) => Poll::Ready(Some(reply)),
-        Ok(Poll::Pending) => Poll::Pending,
-        Err(_) => Poll::Ready(None),
-    });
-    if let Some(reply) = outcome.await {
-        return reply;
-    }
-    Reply::problem(&Problem::internal_error("a handler panicked"), &arrival.request_id)
-}
-
 const LINGER_BYTES_MAX: usize = 16 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -227,27 +225,12 @@ const TOGETHER_BYTES_MAX: usize = 2 << 10;
 
 type LeftSocket = Arc<Mutex<Option<Socket>>>;
 
-enum Socket {
-    Plain(TcpStream),
-    Secure(Box<TlsStream<TcpStream>>),
-}
+type Socket = Either<TcpStream, Box<TlsStream<TcpStream>>>;
 
-trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
-
-impl Socket {
-    fn io(&mut self) -> Pin<&mut dyn Io> {
-        match self {
-            Socket::Plain(stream) => Pin::new(stream),
-            Socket::Secure(stream) => Pin::new(&mut **stream),
-        }
-    }
-
-    fn below_tls(&self) -> &TcpStream {
-        match self {
-            Socket::Plain(stream) => stream,
-            Socket::Secure(stream) => stream.get_ref().0,
-        }
+fn below_tls(socket: &Socket) -> &TcpStream {
+    match socket {
+        Either::Left(stream) => stream,
+        Either::Right(stream) => stream.get_ref().0,
     }
 }
 
@@ -260,12 +243,8 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(stream: Socket, watch: Arc<Watch>, left: LeftSocket) -> Self {
-        Watched { stream: Some(stream), watch, left, heads: Heads::new(), answer: None }
-    }
-
-    fn stream(&mut self) -> Pin<&mut dyn Io> {
-        self.stream.as_mut().expect("the stream is there until the drop").io()
+    fn stream(&mut self) -> Pin<&mut Socket> {
+        Pin::new(self.stream.as_mut().expect("the stream is there until the drop"))
     }
 
     /// What takes the place of hyper's answer is written by the flush, because hyper puts its own
@@ -274,7 +253,7 @@ impl Watched {
         if own.at > 0 {
             return self.stream().poll_write(cx, &buf[..own.at]);
         }
-        self.answer = Some(own.replaced(matches!(self.stream, Some(Socket::Secure(_)))));
+        self.answer = Some(own.replaced(matches!(self.stream, Some(Either::Right(_)))));
         Poll::Ready(Ok(buf.len()))
     }
 
@@ -368,13 +347,13 @@ impl AsyncWrite for Watched {
 
 async fn linger(mut stream: Socket) {
     let end = async {
-        poll_fn(|cx| stream.io().poll_shutdown(cx)).await?;
+        poll_fn(|cx| Pin::new(&mut stream).poll_shutdown(cx)).await?;
         let mut scrap = vec![0; 64 << 10];
         let mut thrown_away = 0;
         while thrown_away < LINGER_BYTES_MAX {
             // Below TLS, because what still comes is of no interest.
-            stream.below_tls().readable().await?;
-            match stream.below_tls().try_read(&mut scrap) {
+            below_tls(&stream).readable().await?;
+            match below_tls(&stream).try_read(&mut scrap) {
                 Ok(0) => break,
                 Ok(len) => thrown_away += len,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -400,7 +379,7 @@ pub(super) async fn say_and_close(stream: TcpStream, bytes: Vec<u8>) {
         io::Result::Ok(())
     };
     if let Ok(Ok(())) = tokio::time::timeout(LINGER_TIMEOUT, said).await {
-        linger(Socket::Plain(stream)).await;
+        linger(Either::Left(stream)).await;
     }
 }
 

@@ -16,6 +16,7 @@ use crate::http::respond::{Reply, RequestId};
 use api::problem::Problem;
 use hyper::Version;
 use hyper::header::{DATE, HeaderValue, STRICT_TRANSPORT_SECURITY};
+use memchr::{memchr, memmem};
 use std::mem;
 
 /// Browsers that came by TLS once come by nothing else for a year.
@@ -52,8 +53,8 @@ pub struct Heads {
     is_chunked: bool,
 }
 
-impl Heads {
-    pub fn new() -> Heads {
+impl Default for Heads {
+    fn default() -> Heads {
         Heads {
             state: State::Head(0),
             line: [0; LINE_KEPT],
@@ -65,7 +66,9 @@ impl Heads {
             is_chunked: false,
         }
     }
+}
 
+impl Heads {
     pub fn look(&mut self, bytes: &mut [u8]) {
         // `head` is the offset in these bytes at which the head begins, or goes on.
         let (mut at, mut head) = (0, 0);
@@ -77,7 +80,7 @@ impl Heads {
                         head = at;
                     }
                     let rest = &bytes[at..];
-                    let end = rest.iter().position(|byte| *byte == b'\n');
+                    let end = memchr(b'\n', rest);
                     self.keep(&rest[..end.unwrap_or(rest.len())]);
                     let Some(end) = end else { return };
                     if self.last != b'\r' {
@@ -165,12 +168,6 @@ impl Heads {
     }
 }
 
-impl Default for Heads {
-    fn default() -> Self {
-        Heads::new()
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Own<'a> {
     /// Where it begins; it is the last of the bytes.
@@ -185,7 +182,7 @@ impl<'a> Own<'a> {
             return None;
         }
         let from = bytes.len().saturating_sub(OWN_BYTES_MAX);
-        let at = from + bytes[from..].windows(7).rposition(|window| window == b"HTTP/1.")?;
+        let at = from + memmem::rfind(&bytes[from..], b"HTTP/1.")?;
         let mut lines = std::str::from_utf8(&bytes[at..]).ok()?.trim_end().split("\r\n");
         let status = lines.next()?.split(' ').nth(1)?;
         let is_too_large = match status {
@@ -246,7 +243,7 @@ mod tests {
 
     /// In parts of this size.
     fn seen(text: &str, part: usize) -> String {
-        let mut heads = Heads::new();
+        let mut heads = Heads::default();
         let mut bytes = text.as_bytes().to_vec();
         bytes.chunks_mut(part).for_each(|part| heads.look(part));
         String::from_utf8(bytes).expect("text")
