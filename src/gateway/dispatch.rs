@@ -245,7 +245,7 @@ impl Gateway {
                 }
                 let (body, unexpected) = (Bytes::new(), Vec::new());
                 let work = Prepared { source, body, unexpected, used: None, slot: None, pass: None };
-                Ok(gateway.perform(work, None, Some(&query)).await?.body().clone())
+                Ok(gateway.perform(work, None, Some(&query)).await?.body.clone())
             })
         });
         let first = self.perform(first, Some(arrival), Some(&export.query(None))).await?;
