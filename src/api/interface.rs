@@ -34,3 +34,23 @@ pub fn public(of_buyers: Vec<Row>) -> Document {
         security: vec![("apiKey", api_key.into()), ("clientSecret", client_secret.into())],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_route_is_described() {
+        assert_eq!(super::public(Vec::new()).gaps(), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn every_event_that_can_be_listed_is_described() {
+        let document: serde_json::Value =
+            serde_json::from_slice(&super::public(Vec::new()).to_json()).expect("JSON");
+        let mut described: Vec<&str> =
+            document["webhooks"].as_object().expect("webhooks").keys().map(String::as_str).collect();
+        let mut listed = domain::entities::webhook::EVENT_NAMES.to_vec();
+        described.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(described, listed);
+    }
+}

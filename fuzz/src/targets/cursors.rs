@@ -15,6 +15,8 @@ pub fn run(input: &[u8]) {
     let position = bytes.sized();
     let made_up = std::str::from_utf8(bytes.rest()).unwrap_or_default();
 
+    let key =
+        |tenant_key, kind, filters: &[(&str, &str)]| ListOf { mark: &mark, tenant_key, kind }.key(filters);
     let own = key(tenants[0], kinds[0], &filters[..1]);
     let cursor = next(own, position);
     let opened = own.open(&cursor);
@@ -35,10 +37,6 @@ pub fn run(input: &[u8]) {
     if let Some(position) = own.open(made_up) {
         assert_eq!(next(own, &position), made_up, "two texts are the same cursor");
     }
-}
-
-fn key(tenant_key: u64, kind: &str, filters: &[(&str, &str)]) -> ListKey {
-    ListOf { mark: &mark, tenant_key, kind }.key(filters)
 }
 
 fn next(list: ListKey, position: &[u8]) -> String {
