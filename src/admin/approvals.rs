@@ -309,7 +309,7 @@ async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult
     let inner = Call {
         parameters,
         signature: Arc::new(Signature::of(entry)),
-        shows: Shows { show: route.endpoint.show, about: asked.path.split('/').filter_map(Id::parse).last() },
+        shows: Shows { show: route.endpoint.show, about: asked.path.rsplit('/').find_map(Id::parse) },
         body: Body::new(asked.body.clone().into(), Vec::new()),
         ..call.again(asked.path.clone(), asked.query.clone())
     };

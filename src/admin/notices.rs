@@ -76,7 +76,7 @@ fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
     Ok(read!(fields {
         required tenant = "tenantId", kinds::id();
         required note = "note", kinds::prose(1..=500);
-    } => (Id::from(tenant), note.into_owned())))
+    } => (tenant, note.into_owned())))
 }
 
 async fn give(call: Call) -> CallResult {

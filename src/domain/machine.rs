@@ -319,10 +319,7 @@ impl Machine for Domain {
         let now = Timestamp::from_unix_ms(turn.now_ms);
         let (rails, holidays, livemode) = (&*self.rails, &self.holidays, is_live(turn.tenant));
         let KeyedCommand { command, keep, audit } = command;
-        let keep = match keep {
-            Some(keep) => Some(Arc::new(KeepRef { first_seen: now, ..keep })),
-            None => None,
-        };
+        let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
         let rules = Turn { now, seed: turn.seed, livemode, rails, holidays, keep };
         let ruling = match book {
             AnyBook::Platform(platform) => command.decide_platform(platform, entity, now),

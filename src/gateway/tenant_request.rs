@@ -232,7 +232,7 @@ pub struct Shows {
 
 impl Shows {
     pub fn of(show: Option<Show>, parameters: &[(&'static str, String)]) -> Shows {
-        Shows { show, about: parameters.iter().filter_map(|(_, text)| Id::parse(text)).last() }
+        Shows { show, about: parameters.iter().rev().find_map(|(_, text)| Id::parse(text)) }
     }
 
     pub fn by(show: Show) -> Shows {

@@ -60,7 +60,9 @@ pub fn filtered<'q, T>(
     listed(query, list, |query| query.optional(name, kind))
 }
 
-fn parse(query: Option<&str>) -> (Vec<(Cow<'_, str>, Cow<'_, str>)>, Findings) {
+type Parameters<'q> = Vec<(Cow<'q, str>, Cow<'q, str>)>;
+
+fn parse(query: Option<&str>) -> (Parameters<'_>, Findings) {
     let mut parameters = Vec::new();
     let mut findings = Findings::default();
     let pairs = query.unwrap_or("").split('&').filter(|pair| !pair.is_empty());

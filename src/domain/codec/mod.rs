@@ -18,9 +18,9 @@ pub(crate) mod goldens;
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// The versions of the format that are read, oldest first. The last is written. Those before 6 were never in a
+/// The versions of the format that are read, oldest first. The last is written. Those before 7 were never in a
 /// release.
-pub const READABLE: [u8; 1] = [6];
+pub const READABLE: [u8; 1] = [7];
 
 pub const NEWEST: u8 = READABLE[READABLE.len() - 1];
 

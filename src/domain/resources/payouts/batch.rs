@@ -184,7 +184,7 @@ mod tests {
         let mut book = Book::default();
         book.accounts.entry(Currency::Ves).or_default().net = money;
         let turn = Turn::at(Timestamp::from_unix_ms(1));
-        let ruling = create(&book, batch(items), &turn).ok().expect("decided");
+        let ruling = create(&book, batch(items), &turn).expect("decided");
         let Ruling { record: draft, effects, .. } = ruling;
         let draft = draft.expect("a record");
         let Entity::Batch(batch) = &*draft.record.entities[0].state else { panic!("the batch comes first") };
