@@ -522,10 +522,7 @@ impl Answer for Server {
     async fn answer(&self, arrival: &Arrival, inbound: &mut Inbound) -> Reply {
         let services = &*self.services;
         let audience = audience(self.operators.is_some(), arrival.head.uri.path());
-        let trace = match &services.observed.spans {
-            Some(spans) => Some(spans.begin(&arrival.head.headers)),
-            None => None,
-        };
+        let trace = services.observed.spans.as_ref().map(|spans| spans.begin(&arrival.head.headers));
         let mut measuring = Measuring {
             meter: &self.unrouted,
             tenant: None,
