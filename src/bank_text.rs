@@ -17,7 +17,8 @@ pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(&bytes[mark..]) {
         Ok(text) if encoding == UTF_8 => Cow::Borrowed(text),
         Err(_) if encoding == UTF_8 => WINDOWS_1252.decode_without_bom_handling(&bytes[mark..]).0,
-        _ => encoding.decode_without_bom_handling(&bytes[mark..]).0,
+        // A line end of one byte after it is none of UTF-16.
+        _ => encoding.decode_without_bom_handling(&bytes[mark..bytes.len() & !1]).0,
     }
 }
 

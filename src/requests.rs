@@ -135,11 +135,10 @@ impl RequestLog {
 
     /// Notes a request, if the disk has room for what its caller's mode writes. Of answers that only say that there is
     /// too much to do, no more than some hundreds a second are noted: the others count as dropped.
-    pub fn note(&self, answered: Answered) {
+    pub fn note(&self, tenant: u64, status: u16, answered: impl FnOnce() -> Answered) {
         let Shelf { refused, disk, queue, counters, .. } = &*self.shelf;
-        let is_taken =
-            !matches!(answered.status, 429 | 503) || refused.fetch_add(1, Ordering::Relaxed) < REFUSED_MAX;
-        if !is_taken || !disk.has_room(answered.tenant, false) || queue.push(answered).is_err() {
+        let is_taken = !matches!(status, 429 | 503) || refused.fetch_add(1, Ordering::Relaxed) < REFUSED_MAX;
+        if !is_taken || !disk.has_room(tenant, false) || queue.push(answered()).is_err() {
             counters.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -338,11 +337,15 @@ mod tests {
         RequestLog::open(directory, bytes_max, &Arc::new(Disk::new(directory, reserve_bytes)))
     }
 
+    fn note(log: &RequestLog, answered: Answered) {
+        log.note(answered.tenant, answered.status, || answered);
+    }
+
     #[tokio::test]
     async fn nothing_is_noted_while_the_disk_has_no_room() {
         let directory = tempfile::tempdir().expect("a directory");
         let log = opened(directory.path(), 1 << 20, u64::MAX).expect("a log");
-        log.note(answered("a", 2, 200));
+        note(&log, answered("a", 2, 200));
         assert!(log.find(2, "a", at(2_000)).await.expect("readable").is_none());
         assert_eq!(log.counters().dropped.load(Ordering::Relaxed), 1);
     }
@@ -355,10 +358,10 @@ mod tests {
     async fn the_newest_request_with_an_id_is_found_also_after_an_end() {
         let directory = tempfile::tempdir().expect("a directory");
         let log = opened(directory.path(), 1 << 20, 0).expect("a log");
-        log.note(answered("a", 2, 200));
-        log.note(answered("a", 2, 404));
-        log.note(answered("a", 4, 200));
-        log.note(answered("ab", 2, 200));
+        note(&log, answered("a", 2, 200));
+        note(&log, answered("a", 2, 404));
+        note(&log, answered("a", 4, 200));
+        note(&log, answered("ab", 2, 200));
         drop(log);
         let log = opened(directory.path(), 1 << 20, 0).expect("a log");
         let found = log.find(2, "a", at(2_000)).await.expect("readable").expect("it is there");
@@ -396,7 +399,7 @@ mod tests {
             let _ = released.recv();
         });
         held.recv().expect("the writer is held");
-        (0..10_000).for_each(|n| log.note(answered(&format!("r-{n}"), 2, 404)));
+        (0..10_000).for_each(|n| note(&log, answered(&format!("r-{n}"), 2, 404)));
         // This thread answers requests, and there is no other: it has to be free for a timer.
         let mut finding = pin!(log.find(2, "r-9999", at(2_000)));
         let soon = tokio::time::sleep(Duration::from_millis(20));
@@ -416,10 +419,10 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let log = opened(directory.path(), 1 << 20, 0).expect("a log");
         // The writer may come in between, and then as many are noted again.
-        (0..20_000).for_each(|_| log.note(answered("a", 2, 503)));
+        (0..20_000).for_each(|_| note(&log, answered("a", 2, 503)));
         let dropped = log.counters().dropped.load(Ordering::Relaxed);
         assert!((10_000..=20_000 - REFUSED_MAX as u64).contains(&dropped), "{dropped}");
-        (0..1_000).for_each(|_| log.note(answered("b", 2, 422)));
+        (0..1_000).for_each(|_| note(&log, answered("b", 2, 422)));
         assert_eq!(log.counters().dropped.load(Ordering::Relaxed), dropped, "what was done is");
     }
 
@@ -430,7 +433,7 @@ mod tests {
         let log = opened(directory.path(), bytes_max, 0).expect("a log");
         for round in 0..60 {
             for n in 0..2_000 {
-                log.note(answered(&format!("{round}-{n}-{}", "x".repeat(40)), 2, 200));
+                note(&log, answered(&format!("{round}-{n}-{}", "x".repeat(40)), 2, 200));
             }
             log.shelf.write_down();
         }

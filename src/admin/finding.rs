@@ -225,7 +225,8 @@ async fn deliveries(call: Call) -> CallResult {
     let keys: BTreeSet<u64> = whose.keys(&call.services).into_iter().collect();
     let read = move |services: &Services, budget: &ReadBudget| {
         let mut shown = BTreeMap::new();
-        for (tenant, webhook) in endpoints(services)?.into_iter().filter(|(tenant, _)| keys.contains(tenant))
+        for (tenant, webhook) in
+            endpoints(services, budget, usize::MAX)?.into_iter().filter(|(tenant, _)| keys.contains(tenant))
         {
             budget.spend()?;
             let of_one =
@@ -238,11 +239,13 @@ async fn deliveries(call: Call) -> CallResult {
     Ok(Done::ok(call.read_long(read).await?))
 }
 
-pub fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
+/// At most so many, of all tenants.
+pub fn endpoints(services: &Services, budget: &ReadBudget, most: usize) -> Result<Vec<(u64, Id)>, Stopped> {
     let prefix = index::webhooks();
     let end = [prefix.as_slice(), &[0xFF; 24]].concat();
     let mut found = Vec::new();
-    for entry in services.engine.reader().index_scan(&prefix, &end, false) {
+    for entry in services.engine.reader().index_scan(&prefix, &end, false).take(most) {
+        budget.spend()?;
         let (key, _) = entry.map_err(history::Unreadable::from)?;
         let named = key[prefix.len()..].split_first_chunk::<8>();
         let named = named.and_then(|(tenant, id)| Some((*tenant, Id::from_bytes(id.try_into().ok()?))));

@@ -220,8 +220,8 @@ mod tests {
             let own = RECORDS.contains(&route.operation);
             assert!(
                 own != route.noted,
-                "{}: is it a record by itself (then name it above), or is it to be noted (then say .noted() \
-                 in its row)?",
+                "{}: is it a record by itself (then name it above), or is it to be noted (then say \
+                 `noted = true` in its row)?",
                 route.operation
             );
         }

@@ -154,8 +154,13 @@ fn sync_folders(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// The mark goes last: what is left after a death is still known as a copy.
+/// What is whole no longer is so from the first step on, and the mark goes last: what is left after a death is still
+/// known as a copy, and never taken for all of it.
 pub(super) fn clear(folder: &Path) -> io::Result<()> {
+    match fs::rename(folder.join(WHOLE), folder.join(COPYING)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        renamed => renamed.and_then(|()| File::open(folder)?.sync_all())?,
+    }
     for name in names(folder)?.iter().filter(|name| *name != COPYING && *name != WHOLE) {
         let path = folder.join(name);
         if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }

@@ -14,6 +14,7 @@ use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 use std::time::Duration;
 use toml::Table;
+use zeroize::Zeroizing;
 
 /// 0: a step has no bound.
 const STEP: RangeInclusive<Decimal> = Decimal::ZERO..=Decimal::ONE_THOUSAND;
@@ -115,12 +116,12 @@ fn call(keys: &mut Keys<'_>) -> HttpCall {
     HttpCall {
         url: keys.required("url", url),
         is_post: keys.one_of("http_method", false, &[("GET", false), ("POST", true)]),
-        headers,
+        headers: headers.into_iter().map(|(name, value)| (name, Zeroizing::new(value))).collect(),
         body: keys.text("body", ""),
         price: keys.required("pointer", pointer),
         as_of: keys.optional("as_of_pointer", pointer),
         timeout: Duration::from_secs(keys.integer("timeout_seconds", 10, 1..=60)),
-        signature: (!key.is_empty()).then_some((key, message)),
+        signature: (!key.is_empty()).then_some((Zeroizing::new(key), message)),
     }
 }
 

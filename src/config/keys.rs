@@ -109,7 +109,7 @@ pub(super) struct Keys<'s> {
     path: String,
     table: Table,
     source: &'s Source,
-    /// A secret of the section is in a file that is not read.
+    /// A secret of the section may be in a file that is not read.
     pub(super) is_unread: bool,
 }
 

@@ -92,6 +92,8 @@ fn base_url(keys: &mut Keys<'_>) -> Option<(BaseUrl, bool)> {
     let given = keys.optional("base_url", |text| BaseUrl::parse(text).map_err(ValueError::from));
     let pins = pins(keys, given.as_ref());
     let is_given = given.is_some();
+    // The secrets of a rail that is not used need not be there.
+    keys.is_unread = !is_given;
     Some((given.or_else(|| BaseUrl::parse(NOWHERE).ok())?.pinned(&pins), is_given))
 }
 
@@ -104,7 +106,7 @@ pub(super) fn secret(keys: &mut Keys<'_>, name: &str, parse: Parse) -> Option<Se
     let Some(file) = keys.optional(&format!("{name}_file"), path) else { return value };
     if value.is_some() {
         keys.bad(name, format!("{name}_file is there too: give one of them"));
-    } else if !keys.reads_secrets() {
+    } else if keys.is_unread || !keys.reads_secrets() {
         keys.is_unread = true;
     } else {
         match private_text(&file).and_then(|text| parse(&text)) {

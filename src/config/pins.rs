@@ -50,6 +50,13 @@ mod tests {
         let variable = |text: String| ("PASARELA__RAILS__WOMPI__CERTIFICATE_SHA256".to_owned(), text);
         let outside = Config::parse(WOMPI_LINES, [variable(format!("{bare}, {colons}"))]).expect("valid");
         assert_eq!(pinned(outside), expected);
+        let bolivares = format!("{R4_LINES}certificate_sha256 = [\"{bare}\"]\n").replace("http:", "https:");
+        let of_r4 =
+            Config::parse(&bolivares, []).expect("valid").rails.r4.expect("configured").settings.base_url;
+        assert_eq!(
+            of_r4,
+            BaseUrl::parse("https://127.0.0.1:9170/").expect("an address").pinned(&[[0x0a; 32]])
+        );
         let emptied = Config::parse(&lines, [variable(String::new())]).expect("valid");
         assert_eq!(pinned(emptied), address);
     }

@@ -1,7 +1,7 @@
 //! Defaults, bounds, names in errors, and variables of the environment.
 
 use super::*;
-use crate::rates::FeedKind;
+use crate::rates::{FeedKind, FeedSpec};
 use domain::platform::settings::PerSource;
 use domain::resources::rates::withdrawals::Tier;
 use domain::values::money::Rate;
@@ -26,6 +26,20 @@ fn complaint(text: &str) -> String {
     error
 }
 
+/// What of a feed its Debug output leaves out.
+fn drawn(config: &Config) -> Vec<String> {
+    let feed = |feed: &FeedSpec| match &feed.kind {
+        FeedKind::Fixed { price } => format!("{:?} {price:?}", feed.every),
+        FeedKind::Simulated { price, step_percent, seed } => {
+            format!("{:?} {price:?} {step_percent:?} {seed}", feed.every)
+        }
+        FeedKind::Manual => "manual".to_owned(),
+        FeedKind::Http(call) => format!("{:?} {} {:?}", feed.every, call.url, call.timeout),
+        FeedKind::Asked(_) => "asked".to_owned(),
+    };
+    config.rates.feeds.iter().map(feed).collect()
+}
+
 #[test]
 fn the_shipped_file_says_the_defaults_apart_from_three_lines() {
     let shipped = parse(SHIPPED).expect("the shipped file is valid");
@@ -42,6 +56,7 @@ fn the_shipped_file_says_the_defaults_apart_from_three_lines() {
     assert_eq!(shipped.withdraw, default.withdraw);
     default.withdraw = shipped.withdraw.clone();
     assert_eq!(format!("{shipped:#?}"), format!("{default:#?}"));
+    assert_eq!(drawn(&shipped), drawn(&default));
 }
 
 /// An example that does not work when it is uncommented is worse than none.

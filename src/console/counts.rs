@@ -102,8 +102,7 @@ pub struct Untaken {
 pub fn find(services: &Services, budget: &ReadBudget) -> Result<Untaken, Stopped> {
     let reader = services.engine.reader();
     let mut untaken = Untaken::default();
-    for (tenant, id) in admin::webhook_endpoints(services)?.into_iter().take(ENDPOINTS_MAX) {
-        budget.spend()?;
+    for (tenant, id) in admin::webhook_endpoints(services, budget, ENDPOINTS_MAX)? {
         let found = history::entity(reader, tenant, EntityId::webhook(id))?;
         let Some(Entity::Webhook(webhook)) = found.as_deref() else { continue };
         let url = || webhook.url.clone();

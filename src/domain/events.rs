@@ -7,7 +7,8 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Usdt, Ves};
 
 stored! {
-    /// The kinds of events of `docs/contract.md, 13.7`. New ones are added at the end.
+    /// The kinds of events of `docs/contract.md, 13.7`. New ones are added at the end: endpoints store
+    /// their numbers.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum EventKind {
         0 PaymentCompleted "payment.completed",

@@ -161,6 +161,13 @@ impl Shares {
         Ok(Some(slot))
     }
 
+    /// Whether a request of its would have no place to wait in, while others are busy too: refused before its body is
+    /// read.
+    pub fn is_full(&self, share: &Share) -> bool {
+        share.waiting.load(Ordering::Relaxed) >= share.waiting_max
+            && self.owners_count.load(Ordering::Relaxed) > 1
+    }
+
     pub async fn sweep(&self) {
         loop {
             tokio::time::sleep(LATELY).await;
@@ -459,10 +466,10 @@ mod tests {
             assert_eq!(shares.counters.slots[1].load(Ordering::Relaxed), 1);
         }
         let mut next = pin!(shares.slot(&test));
-        assert!(test.waiting.load(Ordering::Relaxed) < test.waiting_max);
+        assert!(!shares.is_full(&test));
         assert!(now(next.as_mut()).await.is_none(), "there is a place to wait again");
         assert_eq!(shares.counters.waiting.load(Ordering::Relaxed), 1);
-        assert!(test.waiting.load(Ordering::Relaxed) >= test.waiting_max, "refused before its body is read");
+        assert!(shares.is_full(&test), "refused before its body is read");
         assert_eq!(test.refuse().await.status, 429);
     }
 

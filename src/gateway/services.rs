@@ -38,7 +38,7 @@ use domain::values::money::{Currency, Usdt};
 use domain::values::time::{DAY_MS, Timestamp};
 use domain::view::{Query, View};
 use foldhash::fast::RandomState;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
@@ -291,8 +291,7 @@ impl Services {
         }
         self.admit(tenant, writes)?;
         if let Some(share) = share
-            && share.waiting.load(Ordering::Relaxed) >= share.waiting_max
-            && self.shares.owners_count.load(Ordering::Relaxed) > 1
+            && self.shares.is_full(share)
         {
             return Err(Box::pin(share.refuse()).await);
         }

@@ -32,7 +32,8 @@ pub fn write(metrics: &Metrics) -> String {
     rails(&mut page, services);
     networks(&mut page, services);
     webhooks(&mut page, &services.webhooks);
-    money::write(&mut page, &services.observed.business, &services.waits.counted().clone());
+    let waiting = services.waits.counted().clone();
+    money::write(&mut page, &services.observed.business, &waiting);
     if let Some(node) = &services.cluster {
         cluster(&mut page, node, &services.engine.status().log.agree_us);
     }

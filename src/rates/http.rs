@@ -13,6 +13,7 @@ use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use sha2::Sha256;
 use std::time::Duration;
+use zeroize::Zeroizing;
 
 /// Today's date in Caracas, in URL, headers, body and message.
 const DATE: &str = "{caracas_date}";
@@ -23,14 +24,14 @@ const SIGNATURE: &str = "{hmac}";
 pub struct HttpCall {
     pub url: String,
     pub is_post: bool,
-    pub headers: Vec<(String, String)>,
+    pub headers: Vec<(String, Zeroizing<String>)>,
     pub body: String,
     pub price: Pointer,
     /// Without one a price is of the moment in which it was fetched.
     pub as_of: Option<Pointer>,
     pub timeout: Duration,
     /// Key and message, HMAC-SHA256 in lower-case hexadecimal digits.
-    pub signature: Option<(String, String)>,
+    pub signature: Option<(Zeroizing<String>, String)>,
 }
 
 pub(super) struct HttpSource {
@@ -124,12 +125,12 @@ mod tests {
         let call = HttpCall {
             url: "http://127.0.0.1/?key=hush".to_owned(),
             is_post: false,
-            headers: vec![("authorization".to_owned(), "hush\n".to_owned())],
+            headers: vec![("authorization".to_owned(), Zeroizing::new("hush\n".to_owned()))],
             body: "hush".to_owned(),
             price: Pointer::parse("/price").expect("a pointer"),
             as_of: None,
             timeout: Duration::from_secs(1),
-            signature: Some(("hush".to_owned(), String::new())),
+            signature: Some((Zeroizing::new("hush".to_owned()), String::new())),
         };
         assert_eq!(
             HttpSource::new(call).err().map(|error| error.to_string()).as_deref(),

@@ -568,7 +568,7 @@ impl Measuring<'_> {
         self.status = Some(reply.status);
         if let Some((tenant, key)) = self.caller {
             let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            services.files.requests.note(Answered {
+            services.files.requests.note(tenant, reply.status, || Answered {
                 request_id: arrival.request_id.clone(),
                 tenant,
                 key,

@@ -31,8 +31,25 @@ pub const HITS_MAX: usize = 50;
 
 /// Whether something of a kind is found by its id: nobody is told that of the others.
 const fn is_found_by_id(kind: Kind) -> bool {
-    use Kind::{Approval, DepositAddress, Notice, Otp, OwnAccount, Webhook};
-    !matches!(kind, Otp | OwnAccount | DepositAddress | Webhook | Notice | Approval)
+    match kind {
+        Kind::Otp
+        | Kind::OwnAccount
+        | Kind::DepositAddress
+        | Kind::Webhook
+        | Kind::Notice
+        | Kind::Approval => false,
+        Kind::Payment
+        | Kind::CopPayment
+        | Kind::Payout
+        | Kind::CopPayout
+        | Kind::CryptoPayout
+        | Kind::Batch
+        | Kind::Conversion
+        | Kind::Chargeback
+        | Kind::Merchant
+        | Kind::Session
+        | Kind::Product => true,
+    }
 }
 
 /// The kinds that are found by a reference of the tenant's that is unique.

@@ -132,7 +132,7 @@ pub const fn assert_dense(numbers: &[u32]) {
 
 /// Types that are stored, with the numbers of their fields and variants, by which they stand in the bytes.
 ///
-/// - `7 name: Type = since 7 else value`: a field that came with version 7 of the format; older bytes have the value.
+/// - `7 name: Type = since 8 else value`: a field that came with version 8 of the format; older bytes have the value.
 /// - `1 name: Type => function`: what is read becomes what the function makes of it.
 /// - `2 Variant "name"`, of every variant of an enum: it is [`named!`] too.
 macro_rules! stored {

@@ -211,33 +211,37 @@ impl Store {
         BooksError { why: format!("{}: {}", self.directory.display(), error.into_string()), is_damage }
     }
 
-    fn db(&self) -> Result<Arc<DB>, BooksError> {
-        match &*self.db.read().unwrap_or_else(PoisonError::into_inner) {
-            Some(db) => Ok(Arc::clone(db)),
-            None => Err(BooksError::because("a call failed, and they are not open again yet")),
-        }
+    /// A call that fails closes them; nobody is in another call then.
+    fn with<T>(&self, call: impl FnOnce(&DB) -> Result<T, rocksdb::Error>) -> Result<T, BooksError> {
+        let db = self.db.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(open) = &*db else {
+            return Err(BooksError::because("a call failed, and they are not open again yet"));
+        };
+        let done = call(open);
+        drop(db);
+        done.map_err(|error| self.failed(error))
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BooksError> {
-        self.db()?.get(key).map_err(|error| self.failed(error))
+        self.with(|db| db.get(key))
     }
 
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), BooksError> {
         if !self.room.has_room(PLATFORM, false) {
             return Err(BooksError::because("the disk is nearly full, so nothing new is decided"));
         }
-        self.db()?.put(key, value).map_err(|error| self.failed(error))?;
+        self.with(|db| db.put(key, value))?;
         self.is_unsynced.store(true, Ordering::Relaxed);
         Ok(())
     }
 
     fn keep_once(&self) -> Result<(), BooksError> {
-        if self.db().is_err() {
+        if self.db.read().unwrap_or_else(PoisonError::into_inner).is_none() {
             self.open()?;
             tracing::info!("the books of the simulated bank are open again");
         }
         if self.is_unsynced.swap(false, Ordering::Relaxed) {
-            self.db()?.flush_wal(true).map_err(|error| self.failed(error))?;
+            self.with(|db| db.flush_wal(true))?;
         }
         Ok(())
     }
@@ -254,8 +258,7 @@ impl Store {
         }
         // Damage is noticed in tables wherever it is.
         if self.room.has_room(PLATFORM, false)
-            && let Ok(db) = self.db()
-            && let Err(error) = db.flush()
+            && let Err(error) = self.with(DB::flush)
         {
             tracing::error!(%error, "the books of the simulated bank were not written to tables at the end");
         }
@@ -328,8 +331,7 @@ mod tests {
         books.put(before, Fate::Done).expect("written");
         let store = books.store.as_ref().expect("a disk");
         // As of any call that RocksDB refuses.
-        let refused = store.db().expect("open").ingest_external_file(vec!["/no file"]);
-        store.failed(refused.expect_err("no such file"));
+        assert!(store.with(|db| db.ingest_external_file(vec!["/no file"])).is_err());
         assert!(books.get(before).is_err() && books.put(after, Fate::Done).is_err());
         store.keep_once().expect("opens again");
         books.put(after, Fate::Lost).expect("written");

@@ -274,8 +274,8 @@ impl Fate {
                 Some(place) => [2, place as u8],
                 None => unreachable!("every refusal has a code of the table"),
             },
-            Fate::Lost => [3, 0],
-            Fate::Open => [4, 0],
+            Fate::Lost => [7, 0],
+            Fate::Open => [8, 0],
         }
     }
 
@@ -284,8 +284,8 @@ impl Fate {
             [0, 0] => Fate::Done,
             [1, 0] => Fate::DoneForGood,
             [2, place] => Fate::Refused(CODES.get(usize::from(place))?),
-            [3, 0] => Fate::Lost,
-            [4, 0] => Fate::Open,
+            [7, 0] => Fate::Lost,
+            [8, 0] => Fate::Open,
             _ => return None,
         })
     }

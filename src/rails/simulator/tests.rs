@@ -466,8 +466,8 @@ fn the_bytes_of_a_fate_are_those_in_the_books_of_before() {
         (Fate::Refused("AM04"), [2, 2]),
         (Fate::Refused(EXPIRED), [2, 15]),
         (Fate::Refused("processor_unavailable"), [2, 16]),
-        (Fate::Lost, [3, 0]),
-        (Fate::Open, [4, 0]),
+        (Fate::Lost, [7, 0]),
+        (Fate::Open, [8, 0]),
     ] {
         assert_eq!((fate.bytes(), Fate::from_bytes(&bytes)), (bytes, Some(fate)));
     }

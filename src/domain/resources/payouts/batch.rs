@@ -185,6 +185,7 @@ mod tests {
         book.accounts.entry(Currency::Ves).or_default().net = money;
         let turn = Turn::at(Timestamp::from_unix_ms(1));
         let ruling = create(&book, batch(items), &turn).expect("decided");
+        assert_eq!(ruling.refusal, None);
         let Ruling { record: draft, effects, .. } = ruling;
         let draft = draft.expect("a record");
         let Entity::Batch(batch) = &*draft.record.entities[0].state else { panic!("the batch comes first") };
