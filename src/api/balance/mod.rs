@@ -11,12 +11,12 @@ use crate::answer::{Facts, Rendered};
 use crate::balance::movements::{Movements, show_movement};
 use crate::cop_payments;
 use crate::crypto;
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::fields::Got;
 use crate::fields::gather;
 use crate::fields::{Invalid, Kind as _, kind, read};
 use crate::merchants;
-use crate::openapi::operation::{Operation, summary};
+use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema, values};
 use crate::page::Page;
 
@@ -33,12 +33,44 @@ use domain::view::{self, Balance, CopBalance, View};
 
 pub(crate) const CHAPTER: &str = "Balance";
 
-pub const READ: Endpoint = endpoint(CHAPTER, run!(read), || {
-    summary("Read the balance, now or as it was")
-        .query(asked_at)
-        .answers(200, "Balance", "The balance")
-        .refuses(404, &["not_found"])
-});
+endpoints! { CHAPTER;
+    READ = run!(read), "Read the balance, now or as it was" => {
+        query asked_at;
+        answers 200, "Balance", "The balance";
+        refuses 404, &["not_found"];
+    };
+    TRANSACTIONS = run!(list, LedgerKey::Tenant(Currency::Ves), "movements"), "List movements" => {
+        with movements_in;
+        without &["amountCop", "amountUsdt"];
+    };
+}
+
+endpoints! { merchants::CHAPTER;
+    READ_SELLER = run!(read_seller), "Read a merchant's balance" => {
+        answers 200, "MerchantBalance", "Its balance";
+    };
+    SELLER_TRANSACTIONS = run!(seller_transactions), "List the movements of a merchant's balance" => {
+        with movements_in;
+        without &["amountUsdt"];
+    };
+}
+
+endpoints! { cop_payments::CHAPTER;
+    READ_COP = run!(read_cop), "Read the balance in pesos" => { answers 200, "CopBalance", "The balance"; };
+    COP_TRANSACTIONS = run!(list, LedgerKey::Tenant(Currency::Cop), "movements in COP"),
+        "List the movements in pesos" => {
+        with movements_in;
+        without &["amountVes", "amountUsdt"];
+    };
+}
+
+endpoints! { crypto::CHAPTER;
+    CRYPTO_TRANSACTIONS = run!(list, LedgerKey::Tenant(Currency::Usdt), "movements in USDT"),
+        "List the movements in USDT" => {
+        with movements_in;
+        without &["amountVes", "amountCop"];
+    };
+}
 
 fn asked_at(mut query: Query<'_>) -> Result<Option<Timestamp>, Invalid> {
     let moment = kinds::instant().about("A moment of the past; what had happened until then, inclusive.");
@@ -58,10 +90,6 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     Ok(Reply::json(200, show(&balance, cx.caller.livemode())))
 }
 
-pub const READ_SELLER: Endpoint = endpoint(merchants::CHAPTER, run!(read_seller), || {
-    summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance")
-});
-
 async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     match cx.server()?.view(view::Query::Seller(id)).await? {
@@ -70,30 +98,12 @@ async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     }
 }
 
-pub const TRANSACTIONS: Endpoint =
-    endpoint(CHAPTER, run!(list, LedgerKey::Tenant(Currency::Ves), "movements"), || {
-        movements_in(summary("List movements")).without(&["amountCop", "amountUsdt"])
-    });
-
-pub const READ_COP: Endpoint = endpoint(cop_payments::CHAPTER, run!(read_cop), || {
-    summary("Read the balance in pesos").answers(200, "CopBalance", "The balance")
-});
-
 async fn read_cop(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     match cx.server()?.view(view::Query::CopBalance).await? {
         View::CopBalance(now) => Ok(Reply::json(200, show_cop(&now, cx.caller.livemode()))),
         _ => Err(Problem::no_balance()),
     }
 }
-
-pub const COP_TRANSACTIONS: Endpoint =
-    endpoint(cop_payments::CHAPTER, run!(list, LedgerKey::Tenant(Currency::Cop), "movements in COP"), || {
-        movements_in(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
-    });
-
-pub const SELLER_TRANSACTIONS: Endpoint = endpoint(merchants::CHAPTER, run!(seller_transactions), || {
-    movements_in(summary("List the movements of a merchant's balance")).without(&["amountUsdt"])
-});
 
 async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -102,11 +112,6 @@ async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.find(|records| Ok(records.entity(EntityId::merchant(id))?.ok_or_else(Problem::not_found)?))?;
     movements_of(cx, ask).await
 }
-
-pub const CRYPTO_TRANSACTIONS: Endpoint =
-    endpoint(crypto::CHAPTER, run!(list, LedgerKey::Tenant(Currency::Usdt), "movements in USDT"), || {
-        movements_in(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
-    });
 
 fn movements_in(operation: Operation) -> Operation {
     operation.filters(|query| filters(query, LedgerKey::Tenant(Currency::Ves))).answers(

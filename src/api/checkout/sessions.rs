@@ -2,11 +2,10 @@
 //! The calls of the buyer's page are in `checkout/mod.rs`.
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::fields::Got;
 use crate::fields::{Fields, Invalid, Kind as _, gather, kind, read};
 use crate::lists::{Keep, List, Span};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::problem::Problem;
@@ -46,17 +45,22 @@ pub fn address(base_url: &str, session: Id) -> String {
     format!("{base_url}/checkout/{session}")
 }
 
-pub const CREATE: Endpoint = endpoint(CHAPTER, run!(create), || {
-    summary("Open a checkout session")
-        .body("NewCheckoutSession")
-        .example(
-            "25.50 USD",
+endpoints! { CHAPTER;
+    CREATE = run!(create), "Open a checkout session" => {
+        body "NewCheckoutSession";
+        example "25.50 USD",
             r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81",
-                "successUrl":"https://shop.example/gracias"}"#,
-        )
-        .answers(201, "CheckoutSession", "The session")
-})
-.shows(opened);
+                "successUrl":"https://shop.example/gracias"}"#;
+        answers 201, "CheckoutSession", "The session";
+    } shows opened;
+    READ = run!(read), "Read a checkout session" => {
+        answers 200, "CheckoutSession", "Once it is paid, with `paymentId`";
+    };
+    LIST = run!(list), "List checkout sessions" => {
+        filters filters;
+        answers 200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`";
+    };
+}
 
 async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let asked = read_new(Fields::parse(&cx.body)?, cx.caller.livemode())?;
@@ -104,10 +108,6 @@ fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
     if repeated { Err(Bad::from("must name each one once")) } else { Ok(ways) }
 }
 
-pub const READ: Endpoint = endpoint(CHAPTER, run!(read), || {
-    summary("Read a checkout session").answers(200, "CheckoutSession", "Once it is paid, with `paymentId`")
-});
-
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     let secret = secret(&|parts: &[&[u8]]| cx.env.mark(parts), id);
@@ -119,14 +119,6 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
         Ok(with_secret(show(session, status), id, secret))
     })
 }
-
-pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List checkout sessions").filters(filters).answers(
-        200,
-        "ListedCheckoutSessionPage",
-        "Newest first, without `clientSecret`",
-    )
-});
 
 type Stands = fn(Status) -> bool;
 

@@ -10,11 +10,10 @@ pub mod pages;
 
 use crate::chargebacks::outcome;
 use crate::cop_payments::payouts as cop_payouts;
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::fields::Got;
 use crate::fields::Kind as _;
 
-use crate::openapi::operation::summary;
 use crate::openapi::values;
 use crate::openapi::{kinds, schema};
 use crate::page::bad_cursor;
@@ -50,9 +49,13 @@ pub struct TenantMode {
 /// The name of what POST /v1/notifications/test sends.
 const TEST_NOTIFICATION: &str = "notification.test";
 
-pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List events from a number on").filters(after).answers(200, "EventPage", "Oldest first")
-});
+endpoints! { CHAPTER;
+    LIST = run!(list), "List events from a number on" => {
+        filters after;
+        answers 200, "EventPage", "Oldest first";
+    };
+    READ = run!(read), "Read an event" => { answers 200, "Event", "The event"; };
+}
 
 fn after(query: &mut Query<'_>) -> Got<Option<i64>> {
     let sequence = kinds::integer(0..=i64::MAX).described(|_| {
@@ -70,9 +73,6 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (after, tenant_mode) = (position.or(after).unwrap_or(0), tenant_mode(cx));
     cx.read_long(move |records| pages::after(records, after, &page, tenant_mode)).await
 }
-
-pub const READ: Endpoint =
-    endpoint(CHAPTER, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;

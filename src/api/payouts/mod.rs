@@ -10,9 +10,9 @@ pub mod own_account;
 pub mod verification;
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
-use crate::openapi::operation::{Operation, summary};
+use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::offering;
 use crate::problem::Problem;
@@ -137,70 +137,55 @@ fn pays(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured"])
 }
 
-pub const CREATE: Endpoint = endpoint(CHAPTER, run!(pay, Form::Merchant { alone: true }), || {
-    pays(summary("Pay a merchant"))
-        .about(
-            "To the payout method that is named, or to the default one; it must be verified and the \
-             merchant active. With `fromMerchantBalance` the seller's own balance pays.",
-        )
-        .body("MerchantPayout")
-        .example(
-            "100 VES to a merchant",
+endpoints! { CHAPTER;
+    CREATE = run!(pay, Form::Merchant { alone: true }), "Pay a merchant" => {
+        with pays;
+        about "To the payout method that is named, or to the default one; it must be verified and the \
+            merchant active. With `fromMerchantBalance` the seller's own balance pays.";
+        body "MerchantPayout";
+        example "100 VES to a merchant",
             r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00",
-                "concepto":"liquidacion","externalRef":"payout-1"}"#,
-        )
-        .refuses(400, &["payout_method_not_verified"])
-        .refuses(404, &["not_found"])
-        .refuses(409, &["merchant_inactive"])
-})
-.shows(created);
-
-pub const CREDIT: Endpoint = endpoint(CHAPTER, run!(pay, Form::Credit), || {
-    pays(summary("Pay a phone")).body("PhoneCredit").example(
-        "50 VES",
-        r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00",
-            "concepto":"premio","externalRef":"credit-1"}"#,
-    )
-})
-.shows(created);
-
-pub const CREDIT_ACCOUNT: Endpoint = endpoint(CHAPTER, run!(pay, Form::Account), || {
-    pays(summary("Pay a bank account")).body("AccountCredit").example(
-        "50 VES",
-        r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez",
-            "monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
-    )
-})
-.shows(created);
-
-pub const CHANGE: Endpoint = endpoint(CHAPTER, run!(pay, Form::Change), || {
-    pays(summary("Give change to a customer"))
-        .body("Change")
-        .example(
-            "3.50 VES",
+                "concepto":"liquidacion","externalRef":"payout-1"}"#;
+        refuses 400, &["payout_method_not_verified"];
+        refuses 404, &["not_found"];
+        refuses 409, &["merchant_inactive"];
+    } shows created;
+    CREDIT = run!(pay, Form::Credit), "Pay a phone" => {
+        with pays;
+        body "PhoneCredit";
+        example "50 VES",
+            r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00",
+            "concepto":"premio","externalRef":"credit-1"}"#;
+    } shows created;
+    CREDIT_ACCOUNT = run!(pay, Form::Account), "Pay a bank account" => {
+        with pays;
+        body "AccountCredit";
+        example "50 VES",
+            r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez",
+            "monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#;
+    } shows created;
+    CHANGE = run!(pay, Form::Change), "Give change to a customer" => {
+        with pays;
+        body "Change";
+        example "3.50 VES",
             r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50",
-                "concepto":"vuelto","externalRef":"change-1"}"#,
-        )
-        .refuses(404, &["not_found"])
-})
-.shows(created);
-
-pub const INSTANT: Endpoint = endpoint(CHAPTER, run!(pay, Form::Own), || {
-    pays(summary("Withdraw to your own account"))
-        .body("InstantPayout")
-        .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
-        .refuses(409, &["payout_account_not_verified"])
-})
-.shows(created);
-
-pub const READ: Endpoint = endpoint(CHAPTER, run!(|cx| cx.one(EntityId::payout(cx.id("id")?), show)), || {
-    summary("Read a payout").answers(200, "Payout", "The payout")
-});
-
-pub const READ_BY_REF: Endpoint =
-    endpoint(CHAPTER, run!(|cx| cx.named(Space::Payout, &cx.external_ref()?, show)), || {
-        summary("Read a payout by your reference").answers(200, "Payout", "The payout")
-    });
+                "concepto":"vuelto","externalRef":"change-1"}"#;
+        refuses 404, &["not_found"];
+    } shows created;
+    INSTANT = run!(pay, Form::Own), "Withdraw to your own account" => {
+        with pays;
+        body "InstantPayout";
+        example "100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#;
+        refuses 409, &["payout_account_not_verified"];
+    } shows created;
+    READ = run!(|cx| cx.one(EntityId::payout(cx.id("id")?), show)), "Read a payout" => {
+        answers 200, "Payout", "The payout";
+    };
+    READ_BY_REF = run!(|cx| cx.named(Space::Payout, &cx.external_ref()?, show)),
+        "Read a payout by your reference" => {
+        answers 200, "Payout", "The payout";
+    };
+}
 
 /// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).
 pub fn created(facts: &Facts<'_>) -> Option<Rendered> {

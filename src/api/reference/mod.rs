@@ -4,9 +4,8 @@
 
 pub mod description;
 
-use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint, run, shown};
+use crate::endpoint::{BankRate, Context, Handler, Official, endpoints, run, shown};
 use crate::fields::{Invalid, Kind as _, read};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::array_json;
 use crate::payments::usd_amount;
@@ -23,14 +22,25 @@ use domain::values::money::{Rate, Usd, Ves};
 
 pub(crate) const CHAPTER: &str = "Reference";
 
-pub const BANKS: Endpoint =
-    endpoint(CHAPTER, run!(|cx| Ok(Reply::json(200, array_json(cx.banks.shown().map(show_bank))))), || {
-        summary("List the banks").answers_with(
-            200,
-            schema::list(schema::named("Bank")),
-            "Sorted by code; a bare array",
-        )
-    });
+endpoints! { CHAPTER;
+    BANKS = run!(|cx| Ok(Reply::json(200, array_json(cx.banks.shown().map(show_bank))))),
+        "List the banks" => {
+        answers_with 200, schema::list(schema::named("Bank")), "Sorted by code; a bare array";
+    };
+    // GET /v1/quote: what payments are priced by, and what else is said of the same rate
+    // (`docs/contract.md, 14.4`).
+    QUOTE = run!(quote), "Price dollars in bolívares at the BCV rate" => {
+        query asked_price;
+        answers 200, "Quote", "The price at which payments are made, and the median of the sources";
+        refuses 503, &["rate_unavailable"];
+    };
+    KEPT = run!(kept), "Find out what became of a request" => {
+        about "After a lost answer: whether the request with this Idempotency-Key happened, and what it was \
+            answered. 404 means that it did not happen, or more than 24 hours ago.";
+        query asked_path;
+        answers 200, "IdempotencyKey", "The newest use of the key";
+    };
+}
 
 /// A bank as operators see it: with what tenants do not see of it.
 pub fn show_whole_bank(bank: &Bank) -> Vec<u8> {
@@ -46,15 +56,6 @@ shown! {
         maybe text "logoUrl" = bank.logo_url.as_deref(), schema::text().about("Null means: show the name alone.");
     }
 }
-
-/// GET /v1/quote: what payments are priced by, and what else is said of the same rate
-/// (`docs/contract.md, 14.4`).
-pub const QUOTE: Endpoint = endpoint(CHAPTER, run!(quote), || {
-    summary("Price dollars in bolívares at the BCV rate")
-        .query(asked_price)
-        .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
-        .refuses(503, &["rate_unavailable"])
-});
 
 fn asked_price(mut query: Query<'_>) -> Result<Usd, Invalid> {
     Ok(read!(query { required usd = "usdAmount", usd_amount(); } => usd))
@@ -123,16 +124,6 @@ shown! {
 fn no_bank_schema() -> schema::Schema {
     schema::object().member("error", schema::text().about("`BANK_NOT_CONFIGURED`, or `BANK_UNAVAILABLE`."))
 }
-
-pub const KEPT: Endpoint = endpoint(CHAPTER, run!(kept), || {
-    summary("Find out what became of a request")
-        .about(
-            "After a lost answer: whether the request with this Idempotency-Key happened, and \
-             what it was answered. 404 means that it did not happen, or more than 24 hours ago.",
-        )
-        .query(asked_path)
-        .answers(200, "IdempotencyKey", "The newest use of the key")
-});
 
 fn asked_path(mut query: Query<'_>) -> Result<Option<String>, Invalid> {
     let of_key = kinds::sought(1..=512).about(

@@ -13,8 +13,8 @@ mod traits;
 use domain::entities::Entity;
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
-use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::openapi::operation::{Operation, summary};
+use crate::endpoint::{Context, Handler, endpoints, run};
+use crate::openapi::operation::Operation;
 use crate::payments::list;
 use crate::problem::Problem;
 use crate::products::links;
@@ -55,24 +55,23 @@ pub fn searches(operation: Operation) -> Operation {
         .answers(200, "FoundList", "Newest first, at most 50")
 }
 
-pub const SEARCH: Endpoint = endpoint(CHAPTER, run!(search), || {
-    searches(summary("Search by one text")).refuses(429, &["too_many_attempts"])
-});
+endpoints! { CHAPTER;
+    SEARCH = run!(search), "Search by one text" => {
+        with searches;
+        refuses 429, &["too_many_attempts"];
+    };
+    REQUEST = run!(request), "Read what became of a request" => {
+        about "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \
+            newest. Bodies are not kept.";
+        answers 200, "LoggedRequest", "The request";
+        refuses 404, &["not_found"];
+    };
+}
 
 async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let sought = cx.asked(Sought::read)?;
     cx.server()?.search(sought).await
 }
-
-pub const REQUEST: Endpoint = endpoint(CHAPTER, run!(request), || {
-    summary("Read what became of a request")
-        .about(
-            "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \
-             newest. Bodies are not kept.",
-        )
-        .answers(200, "LoggedRequest", "The request")
-        .refuses(404, &["not_found"])
-});
 
 async fn request(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.path("requestId").to_owned();

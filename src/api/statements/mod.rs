@@ -6,10 +6,10 @@
 
 pub mod description;
 
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Handler, endpoints, run};
 use crate::fields::{Got, Invalid, Kind as _, gather, read};
 use crate::merchants;
-use crate::openapi::operation::{Operation, summary};
+use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -51,13 +51,17 @@ pub fn ask(query: &mut Query<'_>, ledger: Ledger, currencies: &[(&'static str, C
     } => Ask { ledger, currency, from, to })
 }
 
-pub const READ: Endpoint = endpoint(CHAPTER, run!(statement, Ledger::Tenant, &CURRENCIES), || {
-    answers(summary("A statement by days"), &CURRENCIES)
-});
+endpoints! { CHAPTER;
+    READ = run!(statement, Ledger::Tenant, &CURRENCIES), "A statement by days" => {
+        with |operation| answers(operation, &CURRENCIES);
+    };
+}
 
-pub const READ_SELLER: Endpoint = endpoint(merchants::CHAPTER, run!(read_seller), || {
-    answers(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS)
-});
+endpoints! { merchants::CHAPTER;
+    READ_SELLER = run!(read_seller), "A merchant's statement by days" => {
+        with |operation| answers(operation, &CURRENCIES_OF_SELLERS);
+    };
+}
 
 async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let seller = Ledger::Seller(cx.id("id")?);

@@ -8,10 +8,9 @@ pub mod description;
 pub mod targets;
 
 use crate::answer::Facts;
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::fields::Got;
 use crate::fields::{self, Fields, Invalid, kind, read};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::problem::Problem;
@@ -66,18 +65,56 @@ fn read_events(value: Value<'_>) -> Result<Vec<EventKind>, Bad> {
     })
 }
 
-pub const REGISTER: Endpoint = endpoint(CHAPTER, run!(register), || {
-    summary("Register an endpoint")
-        .about("https in live mode; no private address. The signing secret is in this answer alone.")
-        .body("NewWebhook")
-        .example(
-            "payments",
-            r#"{"url":"https://shop.example/hooks","events":["payment.completed","payment.failed"]}"#,
-        )
-        .answers(201, "NewlySignedWebhook", "The endpoint with its secret")
-        .refuses(409, &["too_many_webhooks"])
-})
-.shows(|facts| Some((201, with_secret(facts)?)));
+endpoints! { CHAPTER;
+    REGISTER = run!(register), "Register an endpoint" => {
+        about "https in live mode; no private address. The signing secret is in this answer alone.";
+        body "NewWebhook";
+        example "payments",
+            r#"{"url":"https://shop.example/hooks","events":["payment.completed","payment.failed"]}"#;
+        answers 201, "NewlySignedWebhook", "The endpoint with its secret";
+        refuses 409, &["too_many_webhooks"];
+    } shows |facts| Some((201, with_secret(facts)?));
+    LIST = run!(|cx| cx.read(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show))))),
+        "List endpoints" => {
+        answers 200, "WebhookList", "Those of the key's mode";
+    };
+    READ = run!(|cx| cx.one(EntityId::webhook(cx.id("id")?), show)), "Read an endpoint" => {
+        answers 200, "Webhook", "The endpoint";
+    };
+    UPDATE = run!(update), "Change an endpoint" => {
+        body "WebhookChange";
+        example "pause", r#"{"status":"disabled"}"#;
+        answers 200, "Webhook", "The endpoint";
+        refuses 409, &["webhook_busy"];
+    } shows |facts| Some((200, show(facts.the()?)));
+    DELETE = run!(|cx| cx.ask(EntityId::webhook(cx.id("id")?), webhooks::Command::Delete).await),
+        "Delete an endpoint" => {
+        answers_with 200, deleted_schema(), "It is gone";
+    } shows deleted;
+    ROTATE_SECRET = run!(rotate_secret), "Replace an endpoint's secret" => {
+        about "Deliveries from now on are signed with the new one. In the forms that bear several \
+            signatures the one before signs beside it, for a day or as long as `overlapSeconds` says; 0 \
+            ends every older one.";
+        body_optional "SecretRotation";
+        example "at once", r#"{"overlapSeconds":0}"#;
+        answers 200, "NewlySignedWebhook", "The endpoint with its new secret";
+    } shows |facts| Some((200, with_secret(facts)?));
+    DELIVERIES = run!(deliveries), "List the deliveries of an endpoint" => {
+        filters |_| Got::of(());
+        answers 200, "DeliveryPage", "Newest first";
+    };
+    RESEND = run!(resend), "Send an event again" => {
+        about "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with \
+            100 such deliveries waiting is left out; 503 `overloaded` when that is all of them.";
+        answers 202, "Deliveries", "What is being sent";
+    };
+    TEST = run!(test), "Send a test delivery" => {
+        about "`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no \
+            number and is not listed. While too many tests are under way one may fail unsent; its `error` \
+            says so.";
+        answers 202, "TestDeliveries", "What each endpoint answered";
+    };
+}
 
 async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
@@ -100,12 +137,6 @@ fn read_new(mut fields: Fields<'_>, allowed: Allowed, id: Id) -> Result<(NewWebh
     } => (NewWebhook { id, url: url.0, events, retry, signature }, url.1)))
 }
 
-pub const LIST: Endpoint = endpoint(
-    CHAPTER,
-    run!(|cx| cx.read(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show))))),
-    || summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode"),
-);
-
 /// The endpoints of a tenant in a mode, oldest first.
 pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
     let mut found: BTreeMap<Id, Webhook> = BTreeMap::new();
@@ -125,20 +156,6 @@ pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
     }
     Ok(found.into_values().collect())
 }
-
-pub const READ: Endpoint =
-    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::webhook(cx.id("id")?), show)), || {
-        summary("Read an endpoint").answers(200, "Webhook", "The endpoint")
-    });
-
-pub const UPDATE: Endpoint = endpoint(CHAPTER, run!(update), || {
-    summary("Change an endpoint")
-        .body("WebhookChange")
-        .example("pause", r#"{"status":"disabled"}"#)
-        .answers(200, "Webhook", "The endpoint")
-        .refuses(409, &["webhook_busy"])
-})
-.shows(|facts| Some((200, show(facts.the()?))));
 
 async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = EntityId::webhook(cx.id("id")?);
@@ -160,22 +177,6 @@ fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChang
     } => (WebhookChange { url: url.0, events, enabled, retry, signature }, url.1)))
 }
 
-pub const DELETE: Endpoint = endpoint(
-    CHAPTER,
-    run!(|cx| cx.ask(EntityId::webhook(cx.id("id")?), webhooks::Command::Delete).await),
-    || summary("Delete an endpoint").answers_with(200, deleted_schema(), "It is gone"),
-)
-.shows(deleted);
-
-pub const ROTATE_SECRET: Endpoint = endpoint(CHAPTER, run!(rotate_secret), || {
-    summary("Replace an endpoint's secret")
-        .about("Deliveries from now on are signed with the new one. In the forms that bear several signatures the \
-            one before signs beside it, for a day or as long as `overlapSeconds` says; 0 ends every older one.")
-        .body_optional("SecretRotation")
-        .example("at once", r#"{"overlapSeconds":0}"#)
-        .answers(200, "NewlySignedWebhook", "The endpoint with its new secret")
-}).shows(|facts| Some((200, with_secret(facts)?)));
-
 async fn rotate_secret(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = EntityId::webhook(cx.id("id")?);
     let overlap_seconds = read_rotation(Fields::parse_optional(&cx.body)?)?;
@@ -188,44 +189,17 @@ fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
     Ok(overlap.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(OVERLAP_SECONDS))
 }
 
-pub const DELIVERIES: Endpoint = endpoint(CHAPTER, run!(deliveries), || {
-    summary("List the deliveries of an endpoint").filters(|_| Got::of(())).answers(
-        200,
-        "DeliveryPage",
-        "Newest first",
-    )
-});
-
 async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     let (_, page) = cx.listed(&format!("deliveries {id}"), |_| Got::of(()))?;
     cx.server()?.deliveries(id, page).await
 }
 
-pub const RESEND: Endpoint = endpoint(CHAPTER, run!(resend), || {
-    summary("Send an event again")
-        .about(
-            "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 \
-         such deliveries waiting is left out; 503 `overloaded` when that is all of them.",
-        )
-        .answers(202, "Deliveries", "What is being sent")
-});
-
 async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     cx.no_body()?;
     cx.server()?.resend(id).await
 }
-
-pub const TEST: Endpoint = endpoint(CHAPTER, run!(test), || {
-    summary("Send a test delivery")
-        .about(
-            "`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no \
-             number and is not listed. While too many tests are under way one may fail unsent; its `error` \
-             says so.",
-        )
-        .answers(202, "TestDeliveries", "What each endpoint answered")
-});
 
 async fn test(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.no_body()?;
