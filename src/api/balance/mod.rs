@@ -4,18 +4,14 @@
 //! The forms of balances belong here. The sums are the ledger's (`src/domain/ledger/`), and a past
 //! balance is derived in `src/store/`.
 
-pub mod description;
 pub mod movements;
 
 use crate::answer::{Facts, Rendered};
 use crate::balance::movements::{Movements, show_movement};
-use crate::cop_payments;
-use crate::crypto;
-use crate::endpoint::{Context, Handler, endpoints, run, shown};
+use crate::endpoint::{Context, Handler, chapter, endpoints, run, shown};
 use crate::fields::Got;
 use crate::fields::gather;
 use crate::fields::{Invalid, Kind as _, kind, read};
-use crate::merchants;
 use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema, values};
 use crate::page::Page;
@@ -33,7 +29,16 @@ use domain::view::{self, Balance, CopBalance, View};
 
 pub(crate) const CHAPTER: &str = "Balance";
 
-endpoints! { CHAPTER;
+chapter! { CHAPTER, "The balance, what of it is held, and every movement behind it: the sum of `amountVes` \
+    over all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is \
+    `availableVes`, always.", {
+        "Balance" = schema().example(r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50",
+                "nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00",
+                "balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00",
+                "sellerPendingVes":"0.00","sellerAvailableVes":"0.00","livemode":false}"#);
+        "Movement" = movement();
+        "MovementPage" = page("Movement");
+    }
     READ = run!(read), "Read the balance, now or as it was" => {
         query asked_at;
         answers 200, "Balance", "The balance";
@@ -45,7 +50,7 @@ endpoints! { CHAPTER;
     };
 }
 
-endpoints! { merchants::CHAPTER;
+endpoints! { "Merchants";
     READ_SELLER = run!(read_seller), "Read a merchant's balance" => {
         answers 200, "MerchantBalance", "Its balance";
     };
@@ -55,7 +60,7 @@ endpoints! { merchants::CHAPTER;
     };
 }
 
-endpoints! { cop_payments::CHAPTER;
+endpoints! { "Colombian pesos";
     READ_COP = run!(read_cop), "Read the balance in pesos" => { answers 200, "CopBalance", "The balance"; };
     COP_TRANSACTIONS = run!(list, LedgerKey::Tenant(Currency::Cop), "movements in COP"),
         "List the movements in pesos" => {
@@ -64,7 +69,7 @@ endpoints! { cop_payments::CHAPTER;
     };
 }
 
-endpoints! { crypto::CHAPTER;
+endpoints! { "USDT";
     CRYPTO_TRANSACTIONS = run!(list, LedgerKey::Tenant(Currency::Usdt), "movements in USDT"),
         "List the movements in USDT" => {
         with movements_in;
@@ -202,4 +207,22 @@ pub fn new_movement(facts: &Facts<'_>) -> Option<Rendered> {
     let record = facts.record?;
     let owned = record.postings.iter().position(|posting| posting.row.is_some())?;
     Some((201, show_movement(facts.livemode, record, facts.time, owned, facts.time)?))
+}
+
+pub fn movement() -> schema::Schema {
+    movements::schema().example(
+        r#"{"id":"01975a2e-7c00-7000-8000-0000000000c0","type":"payment","amountVes":"2100.00",
+        "currency":"VES","paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,
+        "chargebackId":null,"externalRef":"order-1","description":"C2P payment",
+        "livemode":false,"createdAt":"2026-11-21T02:13:04.120Z",
+        "availableAt":"2026-11-22T02:13:04.120Z"}"#,
+    )
+}
+
+pub(crate) fn of_a_merchant() -> schema::Schema {
+    seller_schema().example(
+        r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1",
+        "pendingVes":"1806.00","availableVes":"0.00","nextReleaseAt":"2026-11-22T02:13:04.120Z",
+        "livemode":false}"#,
+    )
 }

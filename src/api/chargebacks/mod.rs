@@ -4,11 +4,9 @@
 //! The forms of calls and answers belong here; the rules are in
 //! `src/domain/resources/chargebacks.rs`.
 
-pub mod description;
-
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Handler, endpoints, run, shown};
-use crate::fields::{Fields, Got, Invalid, Kind as _, kind, read};
+use crate::endpoint::{Context, Handler, chapter, run, shown};
+use crate::fields::{Fields, Got, Invalid, Kind as _, body, kind, read};
 use crate::lists::{self, List};
 use crate::openapi::{kinds, schema, values};
 use crate::payments::of_name;
@@ -44,7 +42,11 @@ pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
     Ok(read!(fields { required outcome = "outcome", kinds::one_of(outcomes); } => outcome))
 }
 
-endpoints! { CHAPTER;
+chapter! { CHAPTER, "What a cardholder's bank took back of a card payment. The amount and the fee come out \
+    of the available balance, which may go below zero; a dispute that is won returns both.", {
+        with schemas();
+        "ChargebackPage" = page("Chargeback");
+    }
     OPEN = run!(open), "Charge a card payment back, as the bank would" => {
         body "NewChargeback";
         example "the whole payment",
@@ -136,4 +138,21 @@ shown! {
         plain "createdAt" = chargeback.created_at, values::instant();
         maybe plain "closedAt" = chargeback.closed_at, values::instant();
     }
+}
+
+pub fn schemas() -> Vec<(&'static str, schema::Schema)> {
+    vec![
+        (
+            "Chargeback",
+            schema().example(
+                r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback",
+            "paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2",
+            "status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00",
+            "reason":"fraud","bankDebitedAt":"2026-11-23T14:00:00.000Z","livemode":false,
+            "createdAt":"2026-11-23T15:10:00.000Z","closedAt":null}"#,
+            ),
+        ),
+        ("NewChargeback", body(|fields| read_new(fields, Id::from_bytes([0; 16])))),
+        ("ChargebackOutcome", body(read_verdict)),
+    ]
 }

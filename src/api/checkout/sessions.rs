@@ -2,9 +2,9 @@
 //! The calls of the buyer's page are in `checkout/mod.rs`.
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Handler, endpoints, run, shown};
-use crate::fields::Got;
+use crate::endpoint::{Context, Handler, chapter, run, shown};
 use crate::fields::{Fields, Invalid, Kind as _, gather, kind, read};
+use crate::fields::{Got, body};
 use crate::lists::{Keep, List, Span};
 use crate::openapi::{kinds, schema, values};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
@@ -45,7 +45,14 @@ pub fn address(base_url: &str, session: Id) -> String {
     format!("{base_url}/checkout/{session}")
 }
 
-endpoints! { CHAPTER;
+chapter! { CHAPTER, "A page on which a buyer pays once, priced in US dollars: send the buyer to `url`, or \
+    embed it with `clientSecret` and `/checkout.js`.", {
+        "NewCheckoutSession" = body(|fields| read_new(fields, false));
+        "CheckoutSession" = schema()
+            .member("clientSecret", text().about("Opens this session for a buyer's page, and nothing else."));
+        "ListedCheckoutSession" = schema();
+        "ListedCheckoutSessionPage" = page("ListedCheckoutSession");
+    }
     CREATE = run!(create), "Open a checkout session" => {
         body "NewCheckoutSession";
         example "25.50 USD",

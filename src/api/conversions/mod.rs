@@ -4,11 +4,9 @@
 //! The forms of calls and answers belong here; the rules and the prices are in
 //! `src/domain/resources/conversions/`.
 
-pub mod description;
-
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Handler, endpoints, run, shown};
-use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
+use crate::endpoint::{Context, Handler, chapter, run, shown};
+use crate::fields::{Fields, Got, Invalid, Kind, body, gather, kind, read};
 use crate::lists::{List, Span};
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
@@ -38,7 +36,35 @@ const RATE_SOURCE: &str = "market";
 
 const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
 
-endpoints! { CHAPTER;
+chapter! { CHAPTER, "From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; \
+    accepting it debits at once. Held money can be converted too, and the USDT is held as long.", {
+        "NewConversionQuote" = body(read_quote);
+        "ConversionQuote" = quote_schema()
+            .example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000e0","object":"conversion_quote",
+                "rate":"248.6750","marketRate":"245.0000","spreadPercent":"1.5000",
+                "rateSource":"market","sourceCurrency":"VES","sourceAmount":"1000.00",
+                "sourceAmountVes":"1000.00","targetAmountUsdt":"4.02","livemode":false,
+                "expiresAt":"2026-11-21T02:14:00.000Z","createdAt":"2026-11-21T02:13:00.000Z"}"#);
+        "NewConversion" = body(read_acceptance);
+        "Conversion" = schema().example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000e0","object":"conversion",
+                "status":"COMPLETED","reference":"treasury-7","rate":"248.6750",
+                "marketRate":"245.0000","spreadPercent":"1.5000","rateSource":"market",
+                "sourceCurrency":"VES","sourceAmount":"1000.00","sourceAmountVes":"1000.00",
+                "targetAmountUsdt":"4.02","origin":null,"paymentId":null,"livemode":false,
+                "createdAt":"2026-11-21T02:13:20.000Z","completedAt":"2026-11-21T02:13:20.000Z",
+                "canceledAt":null,"cancelReason":null}"#);
+        "ConversionPage" = page("Conversion");
+        "ConversionSettings" = settings_schema()
+            .example(r#"{"autoConvert":{"COP":{"percent":0}},"enabledCurrencies":["VES","COP"],
+                "spreadPercent":{"VES":"1.5000","COP":"2.0000"},"minimumUsdt":"1.00",
+                "dailyLimit":{"VES":null,"COP":null}}"#);
+        "ConversionSettingsChange" = body(read_settings);
+        event "conversion.created" = "A quote was accepted, or a conversion began by itself",
+            named("Conversion");
+        event "conversion.completed" = "The USDT is there", named("Conversion");
+        event "conversion.canceled" = "A conversion was canceled, or could not be fulfilled",
+            named("Conversion");
+    }
     QUOTE = run!(quote), "Ask for a price" => {
         about "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the cent, \
             bolívares up to the cent, pesos up to the peso.";

@@ -4,14 +4,13 @@
 //! The forms of calls and answers belong here; the rules are in
 //! `src/domain/resources/cop_payments/` and `src/domain/resources/cop_payouts.rs`.
 
-pub mod description;
 pub mod payouts;
 pub mod qr;
 
 use crate::answer::{Facts, Rendered};
 use crate::cop_payments::qr::{picture_base64, png_base64};
-use crate::endpoint::{Context, Handler, endpoints, run, shown};
-use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
+use crate::endpoint::{Context, Handler, chapter, run, shown};
+use crate::fields::{Fields, Got, Invalid, Kind, body, gather, kind, read};
 use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema, values};
 use crate::problem::{BadField, Problem};
@@ -40,7 +39,24 @@ const REFERENCE_MAX: usize = 128;
 /// Bytes of metadata, as JSON.
 const METADATA_BYTES_MAX: usize = 8 * 1024;
 
-endpoints! { CHAPTER;
+chapter! { CHAPTER, "Collecting pesos by QR or transfer key, by a push notification, or by an SMS code. \
+    What is collected is held for 24 hours; a refund is for the whole amount and possible for 96 hours.", {
+        "NewCopPayment" = body(|fields| read_new(fields, false, Id::from_bytes([0; 16])));
+        "CopBuyer" = body(read_buyer);
+        "CopOtp" = body(read_code);
+        "CopPayment" = payment()
+            .example(r#"{"id":"01975a2e-7c00-7000-8000-000000000100","object":"cop_payment","attempt":1,
+                "status":"pending","method":"COP","channel":"sms","amountCop":50000,"feeCop":null,
+                "netCop":null,"reference":"pedido-2","metadata":null,"failureCode":null,
+                "next":{"type":"submit_otp","phoneMasked":"300***4567"},"livemode":false,
+                "createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:18:00.000Z",
+                "completedAt":null,"availableAt":null,"refundedAt":null}"#);
+        "CopBalance" = crate::balance::cop_schema().example(r#"{"ledgerNetCop":"46250","heldCop":"46250",
+                "nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,
+                "livemode":false}"#);
+        "CopPayout" = payouts::schema();
+        "CopPayoutPage" = page("CopPayout");
+    }
     CREATE = run!(create), "Collect pesos" => {
         about "`next` says what the buyer does. The QR code is in this answer alone, in live mode also in \
             those to GET. Always send an Idempotency-Key: there is no externalRef here.";
@@ -448,4 +464,19 @@ pub fn event_data(payment: &CopPayment, kind: EventKind) -> Vec<u8> {
         _ => body,
     }
     .end()
+}
+
+/// A payment in pesos, as /v1/cop and events say it.
+pub fn payment() -> schema::Schema {
+    schema().last(&["checkoutSession", "amountUsd", "copRate", "copMarketRate"])
+}
+
+/// The schema of a payment in pesos as events carry it.
+pub(crate) fn event_schema() -> schema::Schema {
+    payment()
+        .member("paymentId", values::uuid())
+        .member("currency", schema::text().constant("COP"))
+        .optional("reversalType", schema::one_of(["refund"]))
+        .optional("reversalRef", schema::text().or_null())
+        .optional("reversedAt", values::instant().or_null())
 }

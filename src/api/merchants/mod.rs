@@ -3,11 +3,9 @@
 //!
 //! The forms of calls and answers belong here; the rules are in `src/domain/resources/merchants/`.
 
-pub mod description;
-
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Handler, endpoints, run, shown};
-use crate::fields::{Fields, Got, Invalid, Kind as _, gather, read};
+use crate::endpoint::{Context, Handler, chapter, run, shown};
+use crate::fields::{Fields, Got, Invalid, Kind as _, body, gather, read};
 
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
@@ -28,7 +26,20 @@ use std::borrow::Cow;
 pub(crate) const CHAPTER: &str = "Merchants";
 
 const NAME_MAX: usize = 120;
-endpoints! { CHAPTER;
+chapter! { CHAPTER, "The sellers of a marketplace and how they are paid. A payout method is verified by two \
+    micro-deposits, whose amounts the seller reads from the account.", {
+        let banks = Catalogue::embedded();
+        let id = Id::from_bytes([0; 16]);
+        "NewMerchant" = body(|fields| read_registration(fields, &banks, id));
+        "MerchantUpdate" = body(read_update);
+        "Merchant" = merchant();
+        "MerchantPage" = page("Merchant");
+        "DeletedMerchant" = deleted_schema();
+        "NewPayoutMethod" = body(|fields| read_method(fields, &banks));
+        "PayoutMethod" = method_schema();
+        "PayoutMethodList" = items("PayoutMethod");
+        "MerchantBalance" = crate::balance::of_a_merchant();
+    }
     REGISTER = run!(register), "Register a merchant" => {
         about "`bankCode` and `phone` together make its first payout method; without them it is a shell. \
             When no method is left, the same reference with new ones attaches a method (200).";
@@ -285,4 +296,17 @@ shown! {
         plain "createdAt" = method.created_at, values::instant();
         maybe plain "verifiedAt" = method.status.verified_at(), values::instant();
     }
+}
+
+pub fn merchant() -> schema::Schema {
+    schema().example(
+        r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","object":"merchant",
+        "externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321",
+        "contactEmail":"bodega@example.com","contactPhone":"04147654321","status":"verified",
+        "isActive":true,"payoutMethods":[{"payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac",
+        "identifier":"01975a2e-7c00-7000-8000-0000000000ac","bankCode":"0134","phone":"04147654321",
+        "status":"verified","isDefault":true,"createdAt":"2026-11-21T02:13:00.000Z",
+        "verifiedAt":"2026-11-21T02:15:00.000Z"}],"message":null,"livemode":false,
+        "createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z"}"#,
+    )
 }

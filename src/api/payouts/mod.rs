@@ -4,14 +4,13 @@
 //! The forms of calls and answers belong here; the rules are in `src/domain/resources/payouts/`.
 
 pub mod batches;
-pub mod description;
 pub mod list;
 pub mod own_account;
 pub mod verification;
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Handler, endpoints, run, shown};
-use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
+use crate::endpoint::{Context, Handler, chapter, run, shown};
+use crate::fields::{Fields, Got, Invalid, Kind, body, gather, kind, read};
 use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::offering;
@@ -137,7 +136,43 @@ fn pays(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured"])
 }
 
-endpoints! { CHAPTER;
+chapter! { CHAPTER, "Money out of the balance in bolívares, to merchants, phones, accounts and yourself, \
+    single or up to 1,000 at once. The debit is durable before the bank is called; if a payout fails, the \
+    money returns to the balance. The same `externalRef` with the same payload never pays twice.", {
+        let banks = Catalogue::embedded();
+        let of = |form: Form| body(|fields| read_new(fields, form, Id::from_bytes([0; 16]), &banks));
+        let batch_of = |form: Form| body(|fields| batches::read(fields, form, drop));
+        let (merchant, item) = (Form::Merchant { alone: true }, Form::Merchant { alone: false });
+        "MerchantPayout" = of(merchant);
+        "MerchantPayoutItem" = of(item);
+        "MerchantPayoutBatch" = batch_of(item);
+        "InstantPayout" = of(Form::Own);
+        "PhoneCredit" = of(Form::Credit);
+        "PhoneCreditBatch" = batch_of(Form::Credit);
+        "AccountCredit" = of(Form::Account);
+        "AccountCreditBatch" = batch_of(Form::Account);
+        "Change" = of(Form::Change);
+        "Payout" = payout();
+        "RefusedItem" = batches::refused_schema()
+            .example(r#"{"payoutId":null,"status":"failed","reference":null,"failureCode":"insufficient_balance",
+                "externalRef":"batch-1-b","merchantId":"01975a2e-7c00-7000-8000-0000000000ab",
+                "payoutMethodId":null,"merchantName":null,"monto":"55.10","concepto":"liquidacion",
+                "bankCode":null,"destination":null,"operationId":null,"createdAt":null,"settledAt":null,
+                "error":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when"}"#);
+        "PayoutBatch" = object()
+            .member("batchId", uuid())
+            .member("externalRef", shown_ref())
+            .member("items", list(any_of([named("Payout"), named("RefusedItem")])))
+            .member("livemode", livemode());
+        "PayoutPage" = page("Payout");
+        "NewPayoutAccount" = body(|fields| own_account::read_phone(fields, &banks));
+        "PayoutAccount" = own_account::schema()
+            .example(r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567",
+                "identification":"J123456789","status":"verified","livemode":false,
+                "createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z",
+                "verifiedAt":"2026-11-21T02:15:00.000Z"}"#);
+        "SeenAmounts" = body(verification::read_seen);
+    }
     CREATE = run!(pay, Form::Merchant { alone: true }), "Pay a merchant" => {
         with pays;
         about "To the payout method that is named, or to the default one; it must be verified and the \
@@ -235,4 +270,17 @@ shown! {
         plain "createdAt" = payout.created_at, values::instant();
         maybe plain "settledAt" = payout.settled_at, values::instant();
     }
+}
+
+pub fn payout() -> schema::Schema {
+    schema().example(
+        r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant",
+        "status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1",
+        "batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa",
+        "payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","merchantName":"Bodega La Esquina",
+        "paymentId":null,"monto":"100.00","feeVes":"0.00","concepto":"liquidacion",
+        "bankCode":"0134","destination":"…4321","fromMerchantBalance":false,"operationId":null,
+        "livemode":false,"createdAt":"2026-11-22T02:14:00.000Z",
+        "settledAt":"2026-11-22T02:14:00.310Z"}"#,
+    )
 }

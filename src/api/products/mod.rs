@@ -3,12 +3,11 @@
 //! The forms of calls and answers belong here; the rules are in `src/domain/resources/products/`,
 //! and the page that a link leads to is in `src/checkout/`.
 
-pub mod description;
 pub mod links;
 
-use crate::endpoint::{Context, Handler, endpoints, run, shown};
-use crate::fields::Got;
+use crate::endpoint::{Context, Handler, chapter, run, shown};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
+use crate::fields::{Got, body};
 
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
@@ -59,7 +58,21 @@ fn text_for_buyers<'a>() -> impl Kind<'a, Option<String>> {
     kind(read, || schema::text().chars(0..=DESCRIPTION_MAX))
 }
 
-endpoints! { links::CHAPTER;
+chapter! { links::CHAPTER, "What you sell, and the links under which buyers pay for it at `/pay/{slug}`.", {
+        "NewProduct" = body(|fields| read_new(fields, false, Id::from_bytes([0; 16])));
+        "ProductChange" = body(|fields| read_change(fields, false));
+        "Product" = schema();
+        "ProductPage" = page("Product");
+        "NewPaymentLink" = body(|fields| links::read_new(fields, false));
+        "PaymentLinkChange" = body(|fields| links::read_change(fields, false));
+        "PaymentLink" = links::schema()
+            .example(r#"{"id":"01975a2e-7c00-7000-8000-000000000121","object":"payment_link",
+                "productId":"01975a2e-7c00-7000-8000-000000000120","slug":"camisa-lino",
+                "hostedCheckoutPath":"/pay/camisa-lino","status":"active","allowQuantity":true,
+                "maxQuantity":5,"redirectUrl":null,"merchantId":null,"applicationFeePercent":null,
+                "livemode":false,"createdAt":"2026-11-21T02:13:00.000Z"}"#);
+        "PaymentLinkList" = items("PaymentLink");
+    }
     CREATE = run!(create), "Create a product" => {
         body "NewProduct";
         example "a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#;

@@ -4,9 +4,7 @@
 //! The question and the form of its answer belong here. The days are the ledger's
 //! (`src/domain/ledger/days.rs`), and their rows are read in `src/store/`.
 
-pub mod description;
-
-use crate::endpoint::{Context, Handler, endpoints, run};
+use crate::endpoint::{Context, Handler, chapter, endpoints, run};
 use crate::fields::{Got, Invalid, Kind as _, gather, read};
 use crate::merchants;
 use crate::openapi::operation::Operation;
@@ -51,7 +49,11 @@ pub fn ask(query: &mut Query<'_>, ledger: Ledger, currencies: &[(&'static str, C
     } => Ask { ledger, currency, from, to })
 }
 
-endpoints! { CHAPTER;
+chapter! { CHAPTER, "What moved on each day. Days are those of Caracas, and of Bogotá for pesos; midnight \
+    belongs to the new day. `opening` and all columns add up to `closing`, which is the next day's \
+    `opening`. Holds and the reserve are not in it.", {
+        with schemas();
+    }
     READ = run!(statement, Ledger::Tenant, &CURRENCIES), "A statement by days" => {
         with |operation| answers(operation, &CURRENCIES);
     };
@@ -158,4 +160,24 @@ const fn words(column: Column) -> &'static str {
         Column::Deposits => "USDT received.",
         Column::Adjustments => "The operator's corrections, and test money.",
     }
+}
+
+pub fn schemas() -> Vec<(&'static str, schema::Schema)> {
+    vec![
+        (
+            "Statement",
+            schema::object()
+                .member("currency", schema::one_of(CURRENCIES.map(|(name, _)| name)))
+                .member("timezone", schema::one_of(["America/Caracas", "America/Bogota"]))
+                .member("days", schema::list(schema::named("StatementDay")))
+                .example(
+                    r#"{"currency":"VES","timezone":"America/Caracas","days":[{"date":"2026-11-21",
+            "opening":"0.00","payments":"2100.00","fees":"-31.50","platformFees":"0.00",
+            "sellerTransfers":"0.00","reversals":"0.00","chargebacks":"0.00",
+            "payouts":"-500.00","payoutReversals":"0.00","conversions":"0.00",
+            "deposits":"0.00","adjustments":"0.00","closing":"1568.50","movements":3}]}"#,
+                ),
+        ),
+        ("StatementDay", day_schema()),
+    ]
 }

@@ -3,10 +3,9 @@
 //! A call that plays a bank's or a buyer's part does not belong here: it is with the resource that
 //! it is about.
 
-pub mod description;
-
-use crate::endpoint::{Context, Handler, Target, endpoints, run};
-use crate::fields::{Fields, Invalid, Kind, kind, read};
+use crate::conversions::read_reason;
+use crate::endpoint::{Context, Handler, Target, chapter, run};
+use crate::fields::{Fields, Invalid, Kind, body, kind, read};
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
 use crate::respond::Reply;
@@ -23,7 +22,14 @@ pub(crate) const CHAPTER: &str = "Test mode";
 /// The most seconds of one clock advance: a year.
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
 
-endpoints! { CHAPTER;
+chapter! { CHAPTER, "A test key runs the same engine, ledger and log; only the banks are simulated. These \
+    calls move its clock, give it money, and play the parts of buyers, banks and operators.", {
+        "TestClock" = object().member("now", instant()).member("livemode", livemode());
+        "TestReset" = object().member("resetAt", instant());
+        "ClockMove" = body(read_advance);
+        "TestFund" = body(read_fund);
+        "Rejection" = body(read_reason);
+    }
     READ_CLOCK = run!(|cx| Ok(Reply::json(200, clock(cx.clock().await?)))), "Read the test clock" => {
         answers 200, "TestClock", "Now, in this account's test mode";
     };
