@@ -27,11 +27,9 @@ use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use domain::view::{self, Balance, CopBalance, View};
 
-pub(crate) const CHAPTER: &str = "Balance";
-
-chapter! { CHAPTER, "The balance, what of it is held, and every movement behind it: the sum of `amountVes` \
-    over all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is \
-    `availableVes`, always.", {
+chapter! { "Balance", "The balance, what of it is held, and every movement behind it: the sum of \
+    `amountVes` over all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` \
+    is `availableVes`, always.", {
         "Balance" = schema().example(r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50",
                 "nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00",
                 "balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00",

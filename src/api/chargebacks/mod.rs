@@ -23,8 +23,6 @@ use domain::resources::chargebacks::{self, NewChargeback, Verdict};
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::Ves;
 
-pub(crate) const CHAPTER: &str = "Chargebacks";
-
 /// Reads the body of a new chargeback: the payment, and the chargeback of it that gets this id.
 pub fn read_new(mut fields: Fields<'_>, id: Id) -> Result<(Id, NewChargeback), Invalid> {
     let part = kind(Value::positive_cents, values::positive_amount);
@@ -42,8 +40,8 @@ pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
     Ok(read!(fields { required outcome = "outcome", kinds::one_of(outcomes); } => outcome))
 }
 
-chapter! { CHAPTER, "What a cardholder's bank took back of a card payment. The amount and the fee come out \
-    of the available balance, which may go below zero; a dispute that is won returns both.", {
+chapter! { "Chargebacks", "What a cardholder's bank took back of a card payment. The amount and the fee \
+    come out of the available balance, which may go below zero; a dispute that is won returns both.", {
         with schemas();
         "ChargebackPage" = page("Chargeback");
     }

@@ -25,8 +25,6 @@ use domain::values::money::{Currency, Usdt, Ves};
 use domain::values::time::Timestamp;
 use std::borrow::Cow;
 
-pub(crate) const CHAPTER: &str = "Conversions";
-
 const REFERENCE_MAX: usize = 128;
 const REASON_MAX: usize = 200;
 /// The reason of a conversion that is not fulfilled, when the operator gives none.
@@ -36,7 +34,7 @@ const RATE_SOURCE: &str = "market";
 
 const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
 
-chapter! { CHAPTER, "From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; \
+chapter! { "Conversions", "From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; \
     accepting it debits at once. Held money can be converted too, and the USDT is held as long.", {
         "NewConversionQuote" = body(read_quote);
         "ConversionQuote" = quote_schema()

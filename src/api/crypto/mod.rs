@@ -30,11 +30,9 @@ use domain::values::text::ExternalRef;
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
 
-pub(crate) const CHAPTER: &str = "USDT";
-
 const ADDRESS_MAX: usize = 64;
 
-chapter! { CHAPTER, "The balance in USDT, payouts to wallets, and addresses through which your customers \
+chapter! { "USDT", "The balance in USDT, payouts to wallets, and addresses through which your customers \
     deposit stablecoins.", {
         let (id, fees) = (Id::from_bytes([0; 16]), [Usdt::ZERO; 4]);
         "CryptoBalance" = balance_schema()

@@ -35,8 +35,6 @@ use domain::values::money::{Cop, Usdt, Ves};
 use domain::values::time::Timestamp;
 use std::fmt::Display;
 
-pub(crate) const CHAPTER: &str = "Events";
-
 /// The tenant and the mode in which an event happened.
 #[derive(Clone, Copy, Debug)]
 pub struct TenantMode {
@@ -47,8 +45,8 @@ pub struct TenantMode {
 /// The name of what POST /v1/notifications/test sends.
 const TEST_NOTIFICATION: &str = "notification.test";
 
-chapter! { CHAPTER, "What happened, numbered per account and mode without gaps, so that a receiver that was \
-    down can catch up with certainty: `GET /v1/events?after=SEQUENCE`.", {
+chapter! { "Events", "What happened, numbered per account and mode without gaps, so that a receiver that \
+    was down can catch up with certainty: `GET /v1/events?after=SEQUENCE`.", {
         let payment = || any_of([named("Payment"), named("CopPaymentEvent")]);
         "Event" = schema();
         "EventPage" = page("Event");

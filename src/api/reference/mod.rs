@@ -21,10 +21,9 @@ use domain::resources::rates::samples::{BCV, Sample};
 use domain::values::money::{Rate, Usd, Ves};
 use hyper::Method;
 
-pub(crate) const CHAPTER: &str = "Reference";
 const HEALTH: &str = "Health";
 
-chapter! { CHAPTER, "Banks, and what became of a request whose answer was lost.", {
+chapter! { "Reference", "Banks, and what became of a request whose answer was lost.", {
         "Bank" = bank_schema()
             .example(r#"{"code":"0134","name":"Banesco","services":["C2P","PAGO_MOVIL","DEBIT","CREDIT"],
                 "logoUrl":null}"#);

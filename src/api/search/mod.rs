@@ -25,8 +25,6 @@ use domain::values::ids::{EntityId, Kind};
 use sought::Sought;
 use std::ops::ControlFlow;
 
-pub(crate) const CHAPTER: &str = "Finding things";
-
 pub const HITS_MAX: usize = 50;
 
 /// Whether something of a kind is found by its id: nobody is told that of the others.
@@ -55,8 +53,8 @@ pub fn searches(operation: Operation) -> Operation {
         .answers(200, "FoundList", "Newest first, at most 50")
 }
 
-chapter! { CHAPTER, "One text leads to everything that it names, and a request's id to what became of the \
-    request.", {
+chapter! { "Finding things", "One text leads to everything that it names, and a request's id to what became \
+    of the request.", {
         with found();
         "LoggedRequest" = logged();
     }

@@ -32,8 +32,6 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use url::Url;
 
-pub(crate) const CHAPTER: &str = "Webhook endpoints";
-
 /// The address of an endpoint, as it was written and as it is called.
 type Target = (String, Url);
 
@@ -64,12 +62,12 @@ fn read_events(value: Value<'_>) -> Result<Vec<EventKind>, Bad> {
     })
 }
 
-chapter! { CHAPTER, "Where events are sent. An event is sent once to each endpoint that lists it, signed, \
-    with 10 seconds to answer 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. \
-    With `retry` `backoff` what was not answered 2xx is tried again, 8 times over a day, and `Svc-Attempt` \
-    counts the tries. Verify `webhook-signature` (Standard Webhooks), and refuse what was sent more than \
-    five minutes ago: `Svc-Signature` covers the body alone, so a replay passes it, unless the endpoint's \
-    `signature` is `timestamped`. What was missed is in `GET /v1/events`.", {
+chapter! { "Webhook endpoints", "Where events are sent. An event is sent once to each endpoint that lists \
+    it, signed, with 10 seconds to answer 2xx; duplicates are possible after a crash, so deduplicate on \
+    `webhook-id`. With `retry` `backoff` what was not answered 2xx is tried again, 8 times over a day, and \
+    `Svc-Attempt` counts the tries. Verify `webhook-signature` (Standard Webhooks), and refuse what was \
+    sent more than five minutes ago: `Svc-Signature` covers the body alone, so a replay passes it, unless \
+    the endpoint's `signature` is `timestamped`. What was missed is in `GET /v1/events`.", {
         let allowed = Allowed { livemode: false, private: false };
         let tried = object()
             .member("webhookId", uuid())
