@@ -33,7 +33,7 @@ struct Wanted {
 
 chapter! { "Money", "Corrections of balances, and what banks took back of card payments.", {
         "NewAdjustment" = body(read);
-        "Movement" = balance::description::movement();
+        "Movement" = balance::movement();
     }
     CREATE = run!(create), "Correct a balance" => {
         command "adjustment create", "Correct a balance",

@@ -12,7 +12,7 @@ use domain::resources::chargebacks;
 use domain::values::ids::{Mode, tenant_key};
 
 chapter! { "Money", "", {
-        with api::chargebacks::description::schemas();
+        with api::chargebacks::schemas();
     }
     OPEN = run!(open), "Record a chargeback" => {
         command "chargeback create", "Record that a bank takes a card payment back",

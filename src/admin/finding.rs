@@ -23,7 +23,6 @@ use api::page::{ListOf, Page, list_json};
 use api::problem::Problem;
 use api::query::Query;
 use api::records::{Records, Unread};
-use api::search::description as search_words;
 use api::search::sought::Sought;
 use api::search::{Hit, Subject, Why, by_id, by_name, by_trait, item, newest};
 use api::{chargebacks, conversions, cop_payments, payments, payouts};
@@ -49,11 +48,11 @@ pub(super) fn mode<'a>() -> impl Kind<'a, Mode> {
 
 chapter! { TAG, "One text leads to everything that it names, among all tenants in both modes; and \
     the lists of tenants, over all of them.", {
-        with search_words::found();
+        with api::search::found();
         "PaymentChargeback" = payments::show::chargeback_schema();
-        "OwnedPayment" = owned_schema(payments::description::payment());
+        "OwnedPayment" = owned_schema(payments::payment());
         "OwnedPaymentPage" = page("OwnedPayment");
-        "OwnedPayout" = owned_schema(payouts::description::payout());
+        "OwnedPayout" = owned_schema(payouts::payout());
         "OwnedPayoutPage" = page("OwnedPayout");
         "OwnedConversion" = owned_schema(conversions::schema());
         "OwnedConversionPage" = page("OwnedConversion");

@@ -98,8 +98,8 @@ chapter! { "Operations", "Orders to banks that may need an operator. A pending o
         "BankOperation" = operation_schema();
         "OperationPage" = page("BankOperation");
         "OperationResolution" = body(read);
-        "Payout" = payouts::description::payout();
-        "Merchant" = merchants::description::merchant();
+        "Payout" = payouts::payout();
+        "Merchant" = merchants::merchant();
         "PayoutAccount" = own_account::schema();
         "ResolvedOperation" = any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant",
             "PayoutAccount"].map(named))

@@ -91,16 +91,16 @@ fn looks(operation: Operation) -> Operation {
 
 chapter! { "People", "Payments and sellers one at a time, across accounts, with the people in them masked \
     unless they are asked for unmasked.", {
-        "AnyPayment" = owned_schema(api::payments::description::payment())
+        "AnyPayment" = owned_schema(api::payments::payment())
             .optional("wrongCodes", integer().at_least("0").or_null().about("Of a payment in pesos by SMS \
                 code: the wrong codes that were typed, or null where its first records are too old to be \
                 looked at."))
             .about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`.");
         "PayoutMethod" = merchants::method_schema();
-        "Payment" = api::payments::description::payment();
-        "CopPayment" = api::cop_payments::description::payment();
+        "Payment" = api::payments::payment();
+        "CopPayment" = api::cop_payments::payment();
         "SeenPayoutMethod" = merchants::method_schema().instead("phone", text());
-        "AnyMerchant" = owned_schema(merchants::description::merchant())
+        "AnyMerchant" = owned_schema(merchants::merchant())
             .instead("identification", text())
             .instead("contactEmail", text())
             .instead("contactPhone", text())

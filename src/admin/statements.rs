@@ -7,7 +7,7 @@ use api::endpoint::chapter;
 use api::fields::{Invalid, Kind as _, read};
 use api::openapi::operation::Operation;
 use api::query::Query;
-use api::statements::description::schemas;
+use api::statements::schemas;
 use api::statements::{Ask, CURRENCIES, answers_statement, ask, show};
 use domain::ledger::Ledger;
 use domain::values::ids::{Mode, tenant_key};

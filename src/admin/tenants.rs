@@ -43,7 +43,7 @@ chapter! { "Tenants", "The accounts of this server.", {
         "Settings" = settings::settings_schema();
         "SettingsPart" = body(|fields| settings::read(&Settings::default(), fields));
         "SettingsChange" = body(|fields| settings::change(&Settings::default(), fields));
-        "Error" = reference::description::error();
+        "Error" = reference::error();
     }
     CREATE = run!(create), "Open an account" => {
         command "tenant create", "Create a tenant; its first two keys are shown only now",

@@ -114,17 +114,25 @@ macro_rules! endpoints {
     };
 }
 
-/// A chapter: its heading, what is said of it, its schemas by name (whose parts may be named without their path),
-/// and its endpoints.
+/// A chapter: its heading, what is said of it, its schemas by name (whose parts may be named without their path), its
+/// events, and its endpoints.
 #[macro_export]
 macro_rules! chapter {
-    ($tag:expr, $about:expr, { $(with $more:expr;)? $($name:literal = $is:expr;)* } $($endpoints:tt)*) => {
+    ($tag:expr, $about:expr, {
+        $(let $local:pat = $value:expr;)*
+        $(with $more:expr;)?
+        $($name:literal = $is:expr;)*
+        $(event $event:literal = $when:literal, $data:expr;)*
+    } $($endpoints:tt)*) => {
         pub fn chapter() -> $crate::openapi::document::Chapter {
             #[allow(unused_imports)]
             use $crate::openapi::{schema::*, values::*};
+            $(let $local = $value;)*
             let schemas: Vec<(&'static str, $crate::openapi::schema::Schema)> = vec![$(($name, $is)),*];
             $(let schemas = [$more, schemas].concat();)?
-            $crate::openapi::document::Chapter { tag: $tag, about: $about, schemas, webhooks: Vec::new() }
+            let webhooks =
+                vec![$($crate::openapi::document::Webhook { name: $event, about: $when, data: $data }),*];
+            $crate::openapi::document::Chapter { tag: $tag, about: $about, schemas, webhooks }
         }
 
         $crate::endpoints! { $tag; $($endpoints)* }

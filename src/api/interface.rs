@@ -25,11 +25,7 @@ pub fn public(of_buyers: Vec<Row>) -> Document {
     Document {
         title: "Pasarela",
         about: ABOUT,
-        rows: of_tenants
-            .chain(of_buyers)
-            .chain(of_visitors)
-            .chain(reference::description::health_rows())
-            .collect(),
+        rows: of_tenants.chain(of_buyers).chain(of_visitors).chain(reference::health_rows()).collect(),
         chapters: routes::chapters(),
         security: vec![("apiKey", api_key.into()), ("clientSecret", client_secret.into())],
     }

@@ -18,7 +18,8 @@ fn stored(source: &str) -> Vec<String> {
 }
 
 /// Stored types that are written by hand, by a macro of their own, or for two types at once.
-const BY_HAND: [&str; 9] = ["Ves", "Usd", "Usdt", "Cop", "Rate", "Timestamp", "Release", "Kind", "Entity"];
+const BY_HAND: [&str; 10] =
+    ["Ves", "Usd", "Usdt", "Cop", "Rate", "Timestamp", "Release", "Kind", "Entity", "Cause"];
 /// Types that have others in them, and goldens as the types that they are used as.
 const GENERIC: [(&str, &str); 2] = [("PerSource", ""), ("Marketplace", "Marketplace")];
 

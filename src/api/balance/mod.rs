@@ -4,19 +4,15 @@
 //! The forms of balances belong here. The sums are the ledger's (`src/domain/ledger/`), and a past
 //! balance is derived in `src/store/`.
 
-pub mod description;
 pub mod movements;
 
 use crate::answer::{Facts, Rendered};
 use crate::balance::movements::{Movements, show_movement};
-use crate::cop_payments;
-use crate::crypto;
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, chapter, endpoints, run, shown};
 use crate::fields::Got;
 use crate::fields::gather;
 use crate::fields::{Invalid, Kind as _, kind, read};
-use crate::merchants;
-use crate::openapi::operation::{Operation, summary};
+use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema, values};
 use crate::page::Page;
 
@@ -31,14 +27,53 @@ use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use domain::view::{self, Balance, CopBalance, View};
 
-pub(crate) const CHAPTER: &str = "Balance";
+chapter! { "Balance", "The balance, what of it is held, and every movement behind it: the sum of \
+    `amountVes` over all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` \
+    is `availableVes`, always.", {
+        "Balance" = schema().example(r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50",
+                "nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00",
+                "balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00",
+                "sellerPendingVes":"0.00","sellerAvailableVes":"0.00","livemode":false}"#);
+        "Movement" = movement();
+        "MovementPage" = page("Movement");
+    }
+    READ = run!(read), "Read the balance, now or as it was" => {
+        query asked_at;
+        answers 200, "Balance", "The balance";
+        refuses 404, &["not_found"];
+    };
+    TRANSACTIONS = run!(list, LedgerKey::Tenant(Currency::Ves), "movements"), "List movements" => {
+        with movements_in;
+        without &["amountCop", "amountUsdt"];
+    };
+}
 
-pub const READ: Endpoint = endpoint(CHAPTER, run!(read), || {
-    summary("Read the balance, now or as it was")
-        .query(asked_at)
-        .answers(200, "Balance", "The balance")
-        .refuses(404, &["not_found"])
-});
+endpoints! { "Merchants";
+    READ_SELLER = run!(read_seller), "Read a merchant's balance" => {
+        answers 200, "MerchantBalance", "Its balance";
+    };
+    SELLER_TRANSACTIONS = run!(seller_transactions), "List the movements of a merchant's balance" => {
+        with movements_in;
+        without &["amountUsdt"];
+    };
+}
+
+endpoints! { "Colombian pesos";
+    READ_COP = run!(read_cop), "Read the balance in pesos" => { answers 200, "CopBalance", "The balance"; };
+    COP_TRANSACTIONS = run!(list, LedgerKey::Tenant(Currency::Cop), "movements in COP"),
+        "List the movements in pesos" => {
+        with movements_in;
+        without &["amountVes", "amountUsdt"];
+    };
+}
+
+endpoints! { "USDT";
+    CRYPTO_TRANSACTIONS = run!(list, LedgerKey::Tenant(Currency::Usdt), "movements in USDT"),
+        "List the movements in USDT" => {
+        with movements_in;
+        without &["amountVes", "amountCop"];
+    };
+}
 
 fn asked_at(mut query: Query<'_>) -> Result<Option<Timestamp>, Invalid> {
     let moment = kinds::instant().about("A moment of the past; what had happened until then, inclusive.");
@@ -58,10 +93,6 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     Ok(Reply::json(200, show(&balance, cx.caller.livemode())))
 }
 
-pub const READ_SELLER: Endpoint = endpoint(merchants::CHAPTER, run!(read_seller), || {
-    summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance")
-});
-
 async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     match cx.server()?.view(view::Query::Seller(id)).await? {
@@ -70,30 +101,12 @@ async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     }
 }
 
-pub const TRANSACTIONS: Endpoint =
-    endpoint(CHAPTER, run!(list, LedgerKey::Tenant(Currency::Ves), "movements"), || {
-        movements_in(summary("List movements")).without(&["amountCop", "amountUsdt"])
-    });
-
-pub const READ_COP: Endpoint = endpoint(cop_payments::CHAPTER, run!(read_cop), || {
-    summary("Read the balance in pesos").answers(200, "CopBalance", "The balance")
-});
-
 async fn read_cop(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     match cx.server()?.view(view::Query::CopBalance).await? {
         View::CopBalance(now) => Ok(Reply::json(200, show_cop(&now, cx.caller.livemode()))),
         _ => Err(Problem::no_balance()),
     }
 }
-
-pub const COP_TRANSACTIONS: Endpoint =
-    endpoint(cop_payments::CHAPTER, run!(list, LedgerKey::Tenant(Currency::Cop), "movements in COP"), || {
-        movements_in(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
-    });
-
-pub const SELLER_TRANSACTIONS: Endpoint = endpoint(merchants::CHAPTER, run!(seller_transactions), || {
-    movements_in(summary("List the movements of a merchant's balance")).without(&["amountUsdt"])
-});
 
 async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -102,11 +115,6 @@ async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.find(|records| Ok(records.entity(EntityId::merchant(id))?.ok_or_else(Problem::not_found)?))?;
     movements_of(cx, ask).await
 }
-
-pub const CRYPTO_TRANSACTIONS: Endpoint =
-    endpoint(crypto::CHAPTER, run!(list, LedgerKey::Tenant(Currency::Usdt), "movements in USDT"), || {
-        movements_in(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
-    });
 
 fn movements_in(operation: Operation) -> Operation {
     operation.filters(|query| filters(query, LedgerKey::Tenant(Currency::Ves))).answers(
@@ -197,4 +205,22 @@ pub fn new_movement(facts: &Facts<'_>) -> Option<Rendered> {
     let record = facts.record?;
     let owned = record.postings.iter().position(|posting| posting.row.is_some())?;
     Some((201, show_movement(facts.livemode, record, facts.time, owned, facts.time)?))
+}
+
+pub fn movement() -> schema::Schema {
+    movements::schema().example(
+        r#"{"id":"01975a2e-7c00-7000-8000-0000000000c0","type":"payment","amountVes":"2100.00",
+        "currency":"VES","paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,
+        "chargebackId":null,"externalRef":"order-1","description":"C2P payment",
+        "livemode":false,"createdAt":"2026-11-21T02:13:04.120Z",
+        "availableAt":"2026-11-22T02:13:04.120Z"}"#,
+    )
+}
+
+pub(crate) fn of_a_merchant() -> schema::Schema {
+    seller_schema().example(
+        r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1",
+        "pendingVes":"1806.00","availableVes":"0.00","nextReleaseAt":"2026-11-22T02:13:04.120Z",
+        "livemode":false}"#,
+    )
 }

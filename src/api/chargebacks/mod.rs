@@ -4,13 +4,10 @@
 //! The forms of calls and answers belong here; the rules are in
 //! `src/domain/resources/chargebacks.rs`.
 
-pub mod description;
-
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::fields::{Fields, Got, Invalid, Kind as _, kind, read};
+use crate::endpoint::{Context, Handler, chapter, run, shown};
+use crate::fields::{Fields, Got, Invalid, Kind as _, body, kind, read};
 use crate::lists::{self, List};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::of_name;
 use crate::payments::show::{chargeback_reason, chargeback_status};
@@ -25,8 +22,6 @@ use domain::entities::{Entity, OfKind};
 use domain::resources::chargebacks::{self, NewChargeback, Verdict};
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::Ves;
-
-pub(crate) const CHAPTER: &str = "Chargebacks";
 
 /// Reads the body of a new chargeback: the payment, and the chargeback of it that gets this id.
 pub fn read_new(mut fields: Fields<'_>, id: Id) -> Result<(Id, NewChargeback), Invalid> {
@@ -45,18 +40,33 @@ pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
     Ok(read!(fields { required outcome = "outcome", kinds::one_of(outcomes); } => outcome))
 }
 
-pub const OPEN: Endpoint = endpoint(CHAPTER, run!(open), || {
-    summary("Charge a card payment back, as the bank would")
-        .body("NewChargeback")
-        .example(
-            "the whole payment",
-            r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
-        )
-        .answers(201, "Chargeback", "The chargeback")
-        .refuses(404, &["not_found"])
-        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
-})
-.shows(opened);
+chapter! { "Chargebacks", "What a cardholder's bank took back of a card payment. The amount and the fee \
+    come out of the available balance, which may go below zero; a dispute that is won returns both.", {
+        with schemas();
+        "ChargebackPage" = page("Chargeback");
+    }
+    OPEN = run!(open), "Charge a card payment back, as the bank would" => {
+        body "NewChargeback";
+        example "the whole payment",
+            r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#;
+        answers 201, "Chargeback", "The chargeback";
+        refuses 404, &["not_found"];
+        refuses 409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"];
+    } shows opened;
+    CLOSE = run!(close), "Decide a dispute, as the bank would" => {
+        body "ChargebackOutcome";
+        example "won", r#"{"outcome":"won"}"#;
+        answers 200, "Chargeback", "The chargeback, closed";
+        refuses 409, &["chargeback_closed"];
+    } shows closed;
+    READ = run!(|cx| cx.one(EntityId::chargeback(cx.id("id")?), show)), "Read a chargeback" => {
+        answers 200, "Chargeback", "The chargeback";
+    };
+    LIST = run!(list), "List chargebacks" => {
+        filters by_status;
+        answers 200, "ChargebackPage", "Newest first";
+    };
+}
 
 async fn open(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
@@ -64,15 +74,6 @@ async fn open(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let payment = cx.find(|records| of_name(records, payment))?;
     cx.ask(payment, chargebacks::Command::Open(Box::new(new))).await
 }
-
-pub const CLOSE: Endpoint = endpoint(CHAPTER, run!(close), || {
-    summary("Decide a dispute, as the bank would")
-        .body("ChargebackOutcome")
-        .example("won", r#"{"outcome":"won"}"#)
-        .answers(200, "Chargeback", "The chargeback, closed")
-        .refuses(409, &["chargeback_closed"])
-})
-.shows(closed);
 
 async fn close(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -86,15 +87,6 @@ pub fn payment_of(records: &dyn Records, chargeback: Id) -> Result<EntityId, Unr
     let chargeback = found.as_deref().and_then(Chargeback::of).ok_or_else(Problem::not_found)?;
     Ok(EntityId::payment(chargeback.payment))
 }
-
-pub const READ: Endpoint =
-    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::chargeback(cx.id("id")?), show)), || {
-        summary("Read a chargeback").answers(200, "Chargeback", "The chargeback")
-    });
-
-pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List chargebacks").filters(by_status).answers(200, "ChargebackPage", "Newest first")
-});
 
 pub fn by_status(query: &mut Query<'_>) -> Got<List> {
     lists::by_status(query, Kind::Chargeback, Status::ALL.map(|status| (status.name(), status as u8)))
@@ -144,4 +136,21 @@ shown! {
         plain "createdAt" = chargeback.created_at, values::instant();
         maybe plain "closedAt" = chargeback.closed_at, values::instant();
     }
+}
+
+pub fn schemas() -> Vec<(&'static str, schema::Schema)> {
+    vec![
+        (
+            "Chargeback",
+            schema().example(
+                r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback",
+            "paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2",
+            "status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00",
+            "reason":"fraud","bankDebitedAt":"2026-11-23T14:00:00.000Z","livemode":false,
+            "createdAt":"2026-11-23T15:10:00.000Z","closedAt":null}"#,
+            ),
+        ),
+        ("NewChargeback", body(|fields| read_new(fields, Id::from_bytes([0; 16])))),
+        ("ChargebackOutcome", body(read_verdict)),
+    ]
 }

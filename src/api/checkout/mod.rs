@@ -5,15 +5,14 @@
 //! (`src/domain/resources/checkout/`).
 
 pub mod bolivares;
-pub mod description;
 pub mod sessions;
 
 use crate::checkout::bolivares::Quote;
 use crate::checkout::sessions::WAYS;
 use crate::cop_payments::{below_minimum, buyer, buyer_for, channel};
 use crate::crypto::{asset, asset_schema, network, network_schema};
-use crate::endpoint::shown;
-use crate::fields::{Fields, Invalid, read};
+use crate::endpoint::{chapter, shown};
+use crate::fields::{Fields, Invalid, body, read};
 use crate::openapi::{schema, values};
 use crate::problem::Problem;
 use crate::products::links::quantity;
@@ -36,6 +35,23 @@ use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
 use std::sync::Arc;
 
 pub const CHAPTER: &str = "Checkout page";
+
+chapter! { CHAPTER, "The calls of a buyer's page, for those who build their own. `Authorization: Bearer \
+    <clientSecret>` opens one session and nothing else. One attempt at a time: a new one supersedes what \
+    is pending. A body has at most 16 KiB.", {
+        let banks = Catalogue::embedded();
+        "CheckoutState" = state_schema();
+        "CheckoutDebtor" = body(|fields| bolivares::read_request(fields, &banks));
+        "CheckoutC2p" = body(|fields| bolivares::read_execution(fields, &banks));
+        "CheckoutPagoMovil" = body(|fields| bolivares::read_transfer(fields, &banks));
+        "CheckoutCard" = body(bolivares::read_card_call);
+        "MadeCardToken" = bolivares::token_schema();
+        "CheckoutCop" = body(|fields| read_pesos(fields, false));
+        "CheckoutUsdt" = body(read_network);
+        "CheckoutAddress" = address_schema();
+        "LinkQuantity" = body(read_quantity);
+    }
+}
 
 /// The rates and ways of payment that hold when a session is shown.
 pub struct Market {

@@ -2,11 +2,10 @@
 //! The calls of the buyer's page are in `checkout/mod.rs`.
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::fields::Got;
+use crate::endpoint::{Context, Handler, chapter, run, shown};
 use crate::fields::{Fields, Invalid, Kind as _, gather, kind, read};
+use crate::fields::{Got, body};
 use crate::lists::{Keep, List, Span};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::problem::Problem;
@@ -46,17 +45,29 @@ pub fn address(base_url: &str, session: Id) -> String {
     format!("{base_url}/checkout/{session}")
 }
 
-pub const CREATE: Endpoint = endpoint(CHAPTER, run!(create), || {
-    summary("Open a checkout session")
-        .body("NewCheckoutSession")
-        .example(
-            "25.50 USD",
+chapter! { CHAPTER, "A page on which a buyer pays once, priced in US dollars: send the buyer to `url`, or \
+    embed it with `clientSecret` and `/checkout.js`.", {
+        "NewCheckoutSession" = body(|fields| read_new(fields, false));
+        "CheckoutSession" = schema()
+            .member("clientSecret", text().about("Opens this session for a buyer's page, and nothing else."));
+        "ListedCheckoutSession" = schema();
+        "ListedCheckoutSessionPage" = page("ListedCheckoutSession");
+    }
+    CREATE = run!(create), "Open a checkout session" => {
+        body "NewCheckoutSession";
+        example "25.50 USD",
             r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81",
-                "successUrl":"https://shop.example/gracias"}"#,
-        )
-        .answers(201, "CheckoutSession", "The session")
-})
-.shows(opened);
+                "successUrl":"https://shop.example/gracias"}"#;
+        answers 201, "CheckoutSession", "The session";
+    } shows opened;
+    READ = run!(read), "Read a checkout session" => {
+        answers 200, "CheckoutSession", "Once it is paid, with `paymentId`";
+    };
+    LIST = run!(list), "List checkout sessions" => {
+        filters filters;
+        answers 200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`";
+    };
+}
 
 async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let asked = read_new(Fields::parse(&cx.body)?, cx.caller.livemode())?;
@@ -104,10 +115,6 @@ fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
     if repeated { Err(Bad::from("must name each one once")) } else { Ok(ways) }
 }
 
-pub const READ: Endpoint = endpoint(CHAPTER, run!(read), || {
-    summary("Read a checkout session").answers(200, "CheckoutSession", "Once it is paid, with `paymentId`")
-});
-
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     let secret = secret(&|parts: &[&[u8]]| cx.env.mark(parts), id);
@@ -119,14 +126,6 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
         Ok(with_secret(show(session, status), id, secret))
     })
 }
-
-pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List checkout sessions").filters(filters).answers(
-        200,
-        "ListedCheckoutSessionPage",
-        "Newest first, without `clientSecret`",
-    )
-});
 
 type Stands = fn(Status) -> bool;
 

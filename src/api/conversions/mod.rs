@@ -4,13 +4,10 @@
 //! The forms of calls and answers belong here; the rules and the prices are in
 //! `src/domain/resources/conversions/`.
 
-pub mod description;
-
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
+use crate::endpoint::{Context, Handler, chapter, run, shown};
+use crate::fields::{Fields, Got, Invalid, Kind, body, gather, kind, read};
 use crate::lists::{List, Span};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -28,8 +25,6 @@ use domain::values::money::{Currency, Usdt, Ves};
 use domain::values::time::Timestamp;
 use std::borrow::Cow;
 
-pub(crate) const CHAPTER: &str = "Conversions";
-
 const REFERENCE_MAX: usize = 128;
 const REASON_MAX: usize = 200;
 /// The reason of a conversion that is not fulfilled, when the operator gives none.
@@ -39,23 +34,93 @@ const RATE_SOURCE: &str = "market";
 
 const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
 
-pub const QUOTE: Endpoint = endpoint(CHAPTER, run!(quote), || {
-    summary("Ask for a price")
-        .about(
-            "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the \
-             cent, bolívares up to the cent, pesos up to the peso.",
-        )
-        .body("NewConversionQuote")
-        .example("1000 VES", r#"{"sourceAmountVes":"1000.00"}"#)
-        .example("10 USDT for bolívares", r#"{"targetAmountUsdt":"10.00"}"#)
-        .example("100000 pesos", r#"{"sourceCurrency":"COP","sourceAmount":"100000"}"#)
-        .answers(201, "ConversionQuote", "The price")
-        .refuses(400, &["invalid_amount"])
-        .refuses(403, &["conversions_not_enabled"])
-        .refuses(422, &["amount_below_minimum"])
-        .refuses(503, &["rate_unavailable"])
-})
-.shows(quoted);
+chapter! { "Conversions", "From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; \
+    accepting it debits at once. Held money can be converted too, and the USDT is held as long.", {
+        "NewConversionQuote" = body(read_quote);
+        "ConversionQuote" = quote_schema()
+            .example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000e0","object":"conversion_quote",
+                "rate":"248.6750","marketRate":"245.0000","spreadPercent":"1.5000",
+                "rateSource":"market","sourceCurrency":"VES","sourceAmount":"1000.00",
+                "sourceAmountVes":"1000.00","targetAmountUsdt":"4.02","livemode":false,
+                "expiresAt":"2026-11-21T02:14:00.000Z","createdAt":"2026-11-21T02:13:00.000Z"}"#);
+        "NewConversion" = body(read_acceptance);
+        "Conversion" = schema().example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000e0","object":"conversion",
+                "status":"COMPLETED","reference":"treasury-7","rate":"248.6750",
+                "marketRate":"245.0000","spreadPercent":"1.5000","rateSource":"market",
+                "sourceCurrency":"VES","sourceAmount":"1000.00","sourceAmountVes":"1000.00",
+                "targetAmountUsdt":"4.02","origin":null,"paymentId":null,"livemode":false,
+                "createdAt":"2026-11-21T02:13:20.000Z","completedAt":"2026-11-21T02:13:20.000Z",
+                "canceledAt":null,"cancelReason":null}"#);
+        "ConversionPage" = page("Conversion");
+        "ConversionSettings" = settings_schema()
+            .example(r#"{"autoConvert":{"COP":{"percent":0}},"enabledCurrencies":["VES","COP"],
+                "spreadPercent":{"VES":"1.5000","COP":"2.0000"},"minimumUsdt":"1.00",
+                "dailyLimit":{"VES":null,"COP":null}}"#);
+        "ConversionSettingsChange" = body(read_settings);
+        event "conversion.created" = "A quote was accepted, or a conversion began by itself",
+            named("Conversion");
+        event "conversion.completed" = "The USDT is there", named("Conversion");
+        event "conversion.canceled" = "A conversion was canceled, or could not be fulfilled",
+            named("Conversion");
+    }
+    QUOTE = run!(quote), "Ask for a price" => {
+        about "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the cent, \
+            bolívares up to the cent, pesos up to the peso.";
+        body "NewConversionQuote";
+        example "1000 VES", r#"{"sourceAmountVes":"1000.00"}"#;
+        example "10 USDT for bolívares", r#"{"targetAmountUsdt":"10.00"}"#;
+        example "100000 pesos", r#"{"sourceCurrency":"COP","sourceAmount":"100000"}"#;
+        answers 201, "ConversionQuote", "The price";
+        refuses 400, &["invalid_amount"];
+        refuses 403, &["conversions_not_enabled"];
+        refuses 422, &["amount_below_minimum"];
+        refuses 503, &["rate_unavailable"];
+    } shows quoted;
+    ACCEPT = run!(accept), "Accept a quote" => {
+        about "Always send an Idempotency-Key: the same key answers the same conversion. One conversion \
+            takes from at most 20,000 holds; `spendableVes` and `spendableCop` say what that comes to.";
+        body "NewConversion";
+        example "with a reference",
+            r#"{"quoteId":"01975a2e-7c00-7000-8000-0000000000e0","reference":"treasury-7"}"#;
+        answers 201, "Conversion", "The conversion, completed or pending";
+        refuses 403, &["conversions_not_enabled"];
+        refuses 404, &["not_found"];
+        refuses 409, &["quote_used"];
+        refuses 410, &["quote_expired"];
+        refuses 422, &["insufficient_balance", "amount_below_minimum", "daily_limit_exceeded"];
+    } shows accepted;
+    CANCEL = run!(end_by, Decision::Cancel), "Cancel a pending conversion" => {
+        about "What it took is back at once, and held where it was held.";
+        answers 200, "Conversion", "The conversion, canceled";
+        refuses 409, &["conversion_not_cancelable"];
+    } shows ended;
+    FULFIL = run!(end_by, Decision::Fulfil), "Fulfil a pending conversion" => {
+        answers 200, "Conversion", "The conversion, completed";
+        refuses 409, &["conversion_not_pending", "conversion_not_cancelable"];
+    } shows ended;
+    REJECT = run!(reject), "Let a pending conversion fail" => {
+        body_optional "Rejection";
+        example "why", r#"{"reason":"no_liquidity"}"#;
+        answers 200, "Conversion", "The conversion, canceled";
+        refuses 409, &["conversion_not_pending", "conversion_not_cancelable"];
+    } shows ended;
+    READ = run!(read), "Read a conversion" => { answers 200, "Conversion", "The conversion"; };
+    LIST = run!(list), "List conversions" => {
+        filters filters;
+        answers 200, "ConversionPage", "Newest first";
+    };
+    SETTINGS = run!(|cx| Ok(Reply::json(200, show_settings(&cx.caller.tenant.tenant_settings.settings)))),
+        "Read the settings of conversions" => {
+        answers 200, "ConversionSettings", "The settings";
+    };
+    SET = run!(set), "Convert pesos automatically" => {
+        about "The percentage of the net of each COP payment that is converted on completion. The other \
+            settings are the operator's.";
+        body "ConversionSettingsChange";
+        example "half", r#"{"autoConvert":{"COP":{"percent":50}}}"#;
+        answers 200, "ConversionSettings", "The settings as they are now";
+    };
+}
 
 async fn quote(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (source, amount) = read_quote(Fields::parse(&cx.body)?)?;
@@ -104,26 +169,6 @@ fn whole_pesos<'a>() -> impl Kind<'a, Option<i64>> {
     })
 }
 
-pub const ACCEPT: Endpoint = endpoint(CHAPTER, run!(accept), || {
-    summary("Accept a quote")
-        .about(
-            "Always send an Idempotency-Key: the same key answers the same conversion. One conversion \
-             takes from at most 20,000 holds; `spendableVes` and `spendableCop` say what that comes to.",
-        )
-        .body("NewConversion")
-        .example(
-            "with a reference",
-            r#"{"quoteId":"01975a2e-7c00-7000-8000-0000000000e0","reference":"treasury-7"}"#,
-        )
-        .answers(201, "Conversion", "The conversion, completed or pending")
-        .refuses(403, &["conversions_not_enabled"])
-        .refuses(404, &["not_found"])
-        .refuses(409, &["quote_used"])
-        .refuses(410, &["quote_expired"])
-        .refuses(422, &["insufficient_balance", "amount_below_minimum", "daily_limit_exceeded"])
-})
-.shows(accepted);
-
 async fn accept(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (quote, reference) = read_acceptance(Fields::parse(&cx.body)?)?;
     cx.ask(EntityId::conversion(quote), conversions::Command::Accept(reference)).await
@@ -148,30 +193,6 @@ async fn end_by(cx: &mut Context<'_>, decision: Decision) -> Result<Reply, Probl
     end(cx, decision).await
 }
 
-pub const CANCEL: Endpoint = endpoint(CHAPTER, run!(end_by, Decision::Cancel), || {
-    summary("Cancel a pending conversion")
-        .about("What it took is back at once, and held where it was held.")
-        .answers(200, "Conversion", "The conversion, canceled")
-        .refuses(409, &["conversion_not_cancelable"])
-})
-.shows(ended);
-
-pub const FULFIL: Endpoint = endpoint(CHAPTER, run!(end_by, Decision::Fulfil), || {
-    summary("Fulfil a pending conversion")
-        .answers(200, "Conversion", "The conversion, completed")
-        .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
-})
-.shows(ended);
-
-pub const REJECT: Endpoint = endpoint(CHAPTER, run!(reject), || {
-    summary("Let a pending conversion fail")
-        .body_optional("Rejection")
-        .example("why", r#"{"reason":"no_liquidity"}"#)
-        .answers(200, "Conversion", "The conversion, canceled")
-        .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
-})
-.shows(ended);
-
 async fn reject(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let reason = read_reason(Fields::parse_optional(&cx.body)?)?;
     end(cx, Decision::Reject(reason.unwrap_or_else(|| NOT_FULFILLED.to_owned()))).await
@@ -183,10 +204,6 @@ pub fn read_reason(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
     )
 }
 
-pub const READ: Endpoint = endpoint(CHAPTER, run!(read), || {
-    summary("Read a conversion").answers(200, "Conversion", "The conversion")
-});
-
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     cx.read(|records| {
@@ -195,10 +212,6 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
         Ok(shown.ok_or_else(Problem::not_found)?)
     })
 }
-
-pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List conversions").filters(filters).answers(200, "ConversionPage", "Newest first")
-});
 
 pub fn filters(query: &mut Query<'_>) -> Got<List> {
     gather!(query {
@@ -299,23 +312,6 @@ shown! {
             schema::text().about("`canceled_by_tenant`, or why it could not be fulfilled.");
     }
 }
-
-pub const SETTINGS: Endpoint = endpoint(
-    CHAPTER,
-    run!(|cx| Ok(Reply::json(200, show_settings(&cx.caller.tenant.tenant_settings.settings)))),
-    || summary("Read the settings of conversions").answers(200, "ConversionSettings", "The settings"),
-);
-
-pub const SET: Endpoint = endpoint(CHAPTER, run!(set), || {
-    summary("Convert pesos automatically")
-        .about(
-            "The percentage of the net of each COP payment that is converted on completion. The other \
-             settings are the operator's.",
-        )
-        .body("ConversionSettingsChange")
-        .example("half", r#"{"autoConvert":{"COP":{"percent":50}}}"#)
-        .answers(200, "ConversionSettings", "The settings as they are now")
-});
 
 async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let percent = read_settings(Fields::parse(&cx.body)?)?;

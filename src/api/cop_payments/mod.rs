@@ -4,15 +4,14 @@
 //! The forms of calls and answers belong here; the rules are in
 //! `src/domain/resources/cop_payments/` and `src/domain/resources/cop_payouts.rs`.
 
-pub mod description;
 pub mod payouts;
 pub mod qr;
 
 use crate::answer::{Facts, Rendered};
 use crate::cop_payments::qr::{picture_base64, png_base64};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
-use crate::openapi::operation::{Operation, summary};
+use crate::endpoint::{Context, Handler, chapter, run, shown};
+use crate::fields::{Fields, Got, Invalid, Kind, body, gather, kind, read};
+use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema, values};
 use crate::problem::{BadField, Problem};
 use crate::respond::Reply;
@@ -40,18 +39,78 @@ const REFERENCE_MAX: usize = 128;
 /// Bytes of metadata, as JSON.
 const METADATA_BYTES_MAX: usize = 8 * 1024;
 
-pub const CREATE: Endpoint = endpoint(CHAPTER, run!(create), || {
-    summary("Collect pesos")
-        .about("`next` says what the buyer does. The QR code is in this answer alone, in live mode also in those to GET. Always send an Idempotency-Key: there is no externalRef here.")
-        .body("NewCopPayment")
-        .example("by QR", r#"{"amountCop":50000,"channel":"qr","reference":"pedido-1","metadata":{"cart":"81"}}"#)
-        .example("by SMS", r#"{"amountCop":50000,"channel":"sms","reference":"pedido-2","buyer":{"email":"ana@example.com","phone":"3001234567","documentType":"CC","documentNumber":"1020304050"}}"#)
-        .answers(201, "CopPayment", "The payment, with what the buyer does next")
-        .answers(202, "CopPayment", "In live mode: nobody knows yet what the buyer does next, or whether the processor has the payment; it is asked")
-        .refuses(400, &["amount_below_minimum"])
-        .refuses(403, &["cop_not_enabled"])
-        .refuses(503, &["rail_not_configured", "rail_unavailable"])
-}).shows(created);
+chapter! { CHAPTER, "Collecting pesos by QR or transfer key, by a push notification, or by an SMS code. \
+    What is collected is held for 24 hours; a refund is for the whole amount and possible for 96 hours.", {
+        "NewCopPayment" = body(|fields| read_new(fields, false, Id::from_bytes([0; 16])));
+        "CopBuyer" = body(read_buyer);
+        "CopOtp" = body(read_code);
+        "CopPayment" = payment()
+            .example(r#"{"id":"01975a2e-7c00-7000-8000-000000000100","object":"cop_payment","attempt":1,
+                "status":"pending","method":"COP","channel":"sms","amountCop":50000,"feeCop":null,
+                "netCop":null,"reference":"pedido-2","metadata":null,"failureCode":null,
+                "next":{"type":"submit_otp","phoneMasked":"300***4567"},"livemode":false,
+                "createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:18:00.000Z",
+                "completedAt":null,"availableAt":null,"refundedAt":null}"#);
+        "CopBalance" = crate::balance::cop_schema().example(r#"{"ledgerNetCop":"46250","heldCop":"46250",
+                "nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,
+                "livemode":false}"#);
+        "CopPayout" = payouts::schema();
+        "CopPayoutPage" = page("CopPayout");
+    }
+    CREATE = run!(create), "Collect pesos" => {
+        about "`next` says what the buyer does. The QR code is in this answer alone, in live mode also in \
+            those to GET. Always send an Idempotency-Key: there is no externalRef here.";
+        body "NewCopPayment";
+        example "by QR",
+            r#"{"amountCop":50000,"channel":"qr","reference":"pedido-1","metadata":{"cart":"81"}}"#;
+        example "by SMS",
+            r#"{"amountCop":50000,"channel":"sms","reference":"pedido-2","buyer":{"email":"ana@example.com","phone":"3001234567","documentType":"CC","documentNumber":"1020304050"}}"#;
+        answers 201, "CopPayment", "The payment, with what the buyer does next";
+        answers 202, "CopPayment", "In live mode: nobody knows yet what the buyer does next, or whether the \
+            processor has the payment; it is asked";
+        refuses 400, &["amount_below_minimum"];
+        refuses 403, &["cop_not_enabled"];
+        refuses 503, &["rail_not_configured", "rail_unavailable"];
+    } shows created;
+    READ = run!(|cx| cx.one(EntityId::cop_payment(cx.id("id")?), show)), "Read a payment in pesos" => {
+        answers 200, "CopPayment", "The payment";
+    };
+    SUBMIT_OTP = run!(submit_otp), "Submit the buyer's SMS code" => {
+        with settles;
+        body "CopOtp";
+        example "the right one of test mode", r#"{"otp":"123456"}"#;
+        about "Five codes may be tried; when the fifth is wrong too, the payment fails with \
+            `otp_attempts_exhausted`. In live mode two may be tried, and the processor says what becomes \
+            of the payment.";
+        refuses 400, &["invalid_otp"];
+        refuses 409,
+            &["payment_not_pending", "channel_mismatch", "charge_in_progress", "otp_attempts_exhausted"];
+        refuses 503, &["rail_unavailable"];
+    } shows settled;
+    CANCEL = run!(act, cop_payments::Command::Cancel(None)), "Cancel an unpaid payment in pesos" => {
+        with settles;
+        refuses 409, &["payment_not_pending", "charge_in_progress"];
+    } shows settled;
+    REFUND = run!(act, cop_payments::Command::Refund), "Refund a payment in pesos" => {
+        with settles;
+        about "The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of \
+            this sale, then from what is available, then from at most 20,000 other holds. In live mode an \
+            operator has it refunded: 202, and `payment.reversed` when that is done.";
+        refuses 409,
+            &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"];
+        refuses 503, &["processor_unavailable", "rail_not_configured"];
+    } shows settled;
+    PLAY_PAYING = run!(act, cop_payments::Command::PlayBuyer { pays: true }),
+        "Pay in pesos, as the buyer would" => {
+        with settles;
+        refuses 409, &["payment_not_pending", "charge_in_progress"];
+    } shows settled;
+    PLAY_DECLINING = run!(act, cop_payments::Command::PlayBuyer { pays: false }),
+        "Decline to pay, as the buyer would" => {
+        with settles;
+        refuses 409, &["payment_not_pending", "charge_in_progress"];
+    } shows settled;
+}
 
 async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
@@ -180,11 +239,6 @@ fn read_whole_buyer(mut fields: Fields<'_>, documents: &[DocumentType]) -> Resul
     } => Buyer { email, phone, document_type, document_number }))
 }
 
-pub const READ: Endpoint =
-    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::cop_payment(cx.id("id")?), show)), || {
-        summary("Read a payment in pesos").answers(200, "CopPayment", "The payment")
-    });
-
 fn settles(operation: Operation) -> Operation {
     operation.answers(200, "CopPayment", "The payment").answers(
         202,
@@ -192,16 +246,6 @@ fn settles(operation: Operation) -> Operation {
         "The processor has not answered yet",
     )
 }
-
-pub const SUBMIT_OTP: Endpoint = endpoint(CHAPTER, run!(submit_otp), || {
-    settles(summary("Submit the buyer's SMS code"))
-        .body("CopOtp")
-        .example("the right one of test mode", r#"{"otp":"123456"}"#)
-        .about("Five codes may be tried; when the fifth is wrong too, the payment fails with `otp_attempts_exhausted`. In live mode two may be tried, and the processor says what becomes of the payment.")
-        .refuses(400, &["invalid_otp"])
-        .refuses(409, &["payment_not_pending", "channel_mismatch", "charge_in_progress", "otp_attempts_exhausted"])
-        .refuses(503, &["rail_unavailable"])
-}).shows(settled);
 
 async fn submit_otp(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -214,33 +258,6 @@ pub fn read_code(mut fields: Fields<'_>) -> Result<Option<Token>, Invalid> {
     let code = |value: Value<'_>| value.string().map(|text| Token::parse_debit(&text).ok());
     Ok(read!(fields { required code = "otp", kind(code, schema::text); } => code))
 }
-
-pub const CANCEL: Endpoint = endpoint(CHAPTER, run!(act, cop_payments::Command::Cancel(None)), || {
-    settles(summary("Cancel an unpaid payment in pesos"))
-        .refuses(409, &["payment_not_pending", "charge_in_progress"])
-})
-.shows(settled);
-
-pub const REFUND: Endpoint = endpoint(CHAPTER, run!(act, cop_payments::Command::Refund), || {
-    settles(summary("Refund a payment in pesos"))
-        .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds. In live mode an operator has it refunded: 202, and `payment.reversed` when that is done.")
-        .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
-        .refuses(503, &["processor_unavailable", "rail_not_configured"])
-}).shows(settled);
-
-pub const PLAY_PAYING: Endpoint =
-    endpoint(CHAPTER, run!(act, cop_payments::Command::PlayBuyer { pays: true }), || {
-        settles(summary("Pay in pesos, as the buyer would"))
-            .refuses(409, &["payment_not_pending", "charge_in_progress"])
-    })
-    .shows(settled);
-
-pub const PLAY_DECLINING: Endpoint =
-    endpoint(CHAPTER, run!(act, cop_payments::Command::PlayBuyer { pays: false }), || {
-        settles(summary("Decline to pay, as the buyer would"))
-            .refuses(409, &["payment_not_pending", "charge_in_progress"])
-    })
-    .shows(settled);
 
 /// Plans a command that takes no body.
 async fn act(cx: &mut Context<'_>, ask: cop_payments::Command) -> Result<Reply, Problem> {
@@ -447,4 +464,19 @@ pub fn event_data(payment: &CopPayment, kind: EventKind) -> Vec<u8> {
         _ => body,
     }
     .end()
+}
+
+/// A payment in pesos, as /v1/cop and events say it.
+pub fn payment() -> schema::Schema {
+    schema().last(&["checkoutSession", "amountUsd", "copRate", "copMarketRate"])
+}
+
+/// The schema of a payment in pesos as events carry it.
+pub(crate) fn event_schema() -> schema::Schema {
+    payment()
+        .member("paymentId", values::uuid())
+        .member("currency", schema::text().constant("COP"))
+        .optional("reversalType", schema::one_of(["refund"]))
+        .optional("reversalRef", schema::text().or_null())
+        .optional("reversedAt", values::instant().or_null())
 }

@@ -3,10 +3,9 @@
 
 use super::CHAPTER;
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::fields::Got;
 use crate::lists::{self, List};
-use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -17,12 +16,16 @@ use domain::entities::{Entity, OfKind};
 use domain::values::colombia::DocumentType;
 use domain::values::ids::{EntityId, Kind};
 
-pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List payouts in pesos")
-        .about("They are made by the operator on request.")
-        .filters(by_status)
-        .answers(200, "CopPayoutPage", "Newest first")
-});
+endpoints! { CHAPTER;
+    LIST = run!(list), "List payouts in pesos" => {
+        about "They are made by the operator on request.";
+        filters by_status;
+        answers 200, "CopPayoutPage", "Newest first";
+    };
+    READ = run!(|cx| cx.one(EntityId::cop_payout(cx.id("id")?), show)), "Read a payout in pesos" => {
+        answers 200, "CopPayout", "The payout";
+    };
+}
 
 pub fn by_status(query: &mut Query<'_>) -> Got<List> {
     lists::by_status(query, Kind::CopPayout, Status::ALL.map(|status| (status.name(), status as u8)))
@@ -36,11 +39,6 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     CopPayout::of(entity).map(show)
 }
-
-pub const READ: Endpoint =
-    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::cop_payout(cx.id("id")?), show)), || {
-        summary("Read a payout in pesos").answers(200, "CopPayout", "The payout")
-    });
 
 /// The answer to a new payout, or to a repeat of one.
 pub fn created(facts: &Facts<'_>) -> Option<Rendered> {

@@ -3,14 +3,12 @@
 //!
 //! The forms of calls and answers belong here; the rules are in `src/domain/resources/crypto/`.
 
-pub mod description;
-
 use crate::answer::{Facts, Rendered};
 use crate::conversions::read_reason;
-use crate::endpoint::{Context, Endpoint, Target, endpoint, run, shown};
-use crate::fields::{Fields, Got, Invalid, Kind, kind, read};
+use crate::endpoint::{Context, Handler, Target, chapter, run, shown};
+use crate::fields::{Fields, Got, Invalid, Kind, body, kind, read};
 
-use crate::openapi::operation::{Operation, summary};
+use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::problem::Problem;
@@ -32,13 +30,97 @@ use domain::values::text::ExternalRef;
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
 
-pub(crate) const CHAPTER: &str = "USDT";
-
 const ADDRESS_MAX: usize = 64;
 
-pub const BALANCE: Endpoint = endpoint(CHAPTER, run!(balance), || {
-    summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance")
-});
+chapter! { "USDT", "The balance in USDT, payouts to wallets, and addresses through which your customers \
+    deposit stablecoins.", {
+        let (id, fees) = (Id::from_bytes([0; 16]), [Usdt::ZERO; 4]);
+        "CryptoBalance" = balance_schema()
+            .example(r#"{"availableUsdt":"4.02","heldUsdt":"0.00","held":"0.00","pendingPayoutsUsdt":"0.00",
+                "nextReleaseAt":null,"livemode":false}"#);
+        "CryptoNetwork" = terms_schema()
+            .example(r#"{"network":"TRC20","networkFeeUsdt":"1.00","confirmations":null,
+                "minDepositUsdt":null,"minPayoutUsdt":null}"#);
+        "CryptoNetworkList" = items("CryptoNetwork");
+        "NewCryptoPayout" = body(|fields| read_payout(fields, &fees, id));
+        "CryptoPayout" = payout_schema()
+            .example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000f0","object":"crypto_payout",
+                "status":"completed","amountUsdt":"25.00","networkFeeUsdt":"1.00",
+                "totalUsdt":"26.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8",
+                "network":"TRC20",
+                "txHash":"3f1c0e7f6a6d1c1c7c7f0a7e0f3a1b2c3d4e5f60718293a4b5c6d7e8f9012345",
+                "externalRef":"wallet-1","failureCode":null,"livemode":false,
+                "createdAt":"2026-11-22T02:20:00.000Z","completedAt":"2026-11-22T02:20:00.200Z"}"#);
+        "CryptoPayoutPage" = page("CryptoPayout");
+        "NewDepositAddress" = body(read_customer);
+        "DepositAddress" = address_schema();
+        "TestDeposit" = body(|fields| read_deposit(fields, id));
+        "CryptoDeposit" = deposit_schema();
+        event "crypto_payout.completed" = "USDT arrived at a wallet", named("CryptoPayout");
+        event "crypto_payout.failed" = "A USDT payout failed or was rejected; the money is back",
+            named("CryptoPayout");
+        event "crypto_deposit.completed" = "A customer's deposit was credited", named("CryptoDeposit");
+    }
+    BALANCE = run!(balance), "Read the balance in USDT" => { answers 200, "CryptoBalance", "The balance"; };
+    NETWORKS = run!(networks), "List the networks of USDT" => {
+        answers 200, "CryptoNetworkList", "The four networks, with the fees in force";
+    };
+    PAY = run!(pay), "Send USDT to a wallet" => {
+        about "Amount and network fee are debited at once; a payout that fails or is rejected gives both \
+            back. Above the account's limit an operator reviews it first. The address is checked for its \
+            network.";
+        body "NewCryptoPayout";
+        example "on Tron",
+            r#"{"amountUsdt":"25.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20",
+            "externalRef":"wallet-1"}"#;
+        answers 201, "CryptoPayout", "The new payout: completed, failed, or waiting for a review";
+        answers 200, "CryptoPayout", "The payout that is there under this reference";
+        answers 202, "CryptoPayout", "The network has not answered yet";
+        refuses 403, &["usdt_not_enabled"];
+        refuses 409, &["external_ref_conflict"];
+        refuses 422, &["insufficient_balance"];
+        refuses 503, &["rail_not_configured"];
+    } shows created;
+    READ = run!(|cx| cx.one(EntityId::crypto_payout(cx.id("id")?), show)), "Read a USDT payout" => {
+        answers 200, "CryptoPayout", "The payout";
+    };
+    READ_BY_REF = run!(|cx| cx.named(Space::CryptoPayout, &cx.external_ref()?, show)),
+        "Read a USDT payout by your reference" => {
+        answers 200, "CryptoPayout", "The payout";
+    };
+    LIST = run!(list), "List USDT payouts" => {
+        filters read_status;
+        answers 200, "CryptoPayoutPage", "Newest first";
+    };
+    APPROVE = run!(approve), "Approve a USDT payout, as an operator would" => {
+        with review;
+        answers 202, "CryptoPayout", "The network has not answered yet";
+    } shows reviewed;
+    REJECT = run!(reject), "Reject a USDT payout, as an operator would" => {
+        with review;
+        body_optional "Rejection";
+        example "why", r#"{"reason":"unknown wallet"}"#;
+    } shows reviewed;
+    OPEN_ADDRESS = run!(open_address), "Get a customer's deposit address" => {
+        about "The same customer, network and asset always has the same address. A deposit is credited 1:1 \
+            under the 24-hour hold.";
+        body "NewDepositAddress";
+        example "USDT on Tron", r#"{"customerRef":"customer-9","network":"TRC20","asset":"USDT"}"#;
+        answers 201, "DepositAddress", "The new address";
+        answers 200, "DepositAddress", "The address that is there";
+        refuses 403, &["usdt_not_enabled"];
+        refuses 503, &["rail_not_configured"];
+    } shows |facts| Some((if facts.record.is_some() { 201 } else { 200 }, show_address(facts.the()?)));
+    DEPOSIT = run!(deposit), "Deposit to an address, as a customer would" => {
+        body "TestDeposit";
+        example "40 USDT",
+            r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00",
+                "network":"TRC20","asset":"USDT"}"#;
+        answers 201, "CryptoDeposit", "The deposit";
+        refuses 403, &["usdt_not_enabled"];
+        refuses 404, &["not_found"];
+    } shows deposited;
+}
 
 async fn balance(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     match cx.server()?.view(view::Query::Crypto).await? {
@@ -57,14 +139,6 @@ shown! {
         boolean "livemode" = livemode, values::livemode();
     }
 }
-
-pub const NETWORKS: Endpoint = endpoint(CHAPTER, run!(networks), || {
-    summary("List the networks of USDT").answers(
-        200,
-        "CryptoNetworkList",
-        "The four networks, with the fees in force",
-    )
-});
 
 async fn networks(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let terms = Network::NAMES.iter().zip(cx.env.network_fees()).zip(cx.env.confirmations());
@@ -105,29 +179,6 @@ fn cents<'a>() -> impl Kind<'a, i64> {
     kind(Value::positive_cents, values::positive_amount)
 }
 
-pub const PAY: Endpoint = endpoint(CHAPTER, run!(pay), || {
-    summary("Send USDT to a wallet")
-        .about(
-            "Amount and network fee are debited at once; a payout that fails or is rejected gives both \
-            back. Above the account's limit an operator reviews it first. The address is checked for its \
-            network.",
-        )
-        .body("NewCryptoPayout")
-        .example(
-            "on Tron",
-            r#"{"amountUsdt":"25.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20",
-            "externalRef":"wallet-1"}"#,
-        )
-        .answers(201, "CryptoPayout", "The new payout: completed, failed, or waiting for a review")
-        .answers(200, "CryptoPayout", "The payout that is there under this reference")
-        .answers(202, "CryptoPayout", "The network has not answered yet")
-        .refuses(403, &["usdt_not_enabled"])
-        .refuses(409, &["external_ref_conflict"])
-        .refuses(422, &["insufficient_balance"])
-        .refuses(503, &["rail_not_configured"])
-})
-.shows(created);
-
 async fn pay(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
     let new = read_payout(Fields::parse(&cx.body)?, cx.env.network_fees(), id)?;
@@ -153,16 +204,6 @@ fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCr
     } => NewCryptoPayout { id, external_ref, amount, fee: fees[network as usize], network, address: address.into_owned() }))
 }
 
-pub const READ: Endpoint =
-    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::crypto_payout(cx.id("id")?), show)), || {
-        summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
-    });
-
-pub const READ_BY_REF: Endpoint =
-    endpoint(CHAPTER, run!(|cx| cx.named(Space::CryptoPayout, &cx.external_ref()?, show)), || {
-        summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout")
-    });
-
 /// The status of the payouts that a list is to show.
 pub fn read_status(query: &mut Query<'_>) -> Got<Option<Status>> {
     query.optional("status", kinds::named_one(Status::ALL, Status::name))
@@ -177,10 +218,6 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
         .collect()
 }
 
-pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List USDT payouts").filters(read_status).answers(200, "CryptoPayoutPage", "Newest first")
-});
-
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (status, page) = cx.listed("crypto payouts", read_status)?;
     cx.page(facets(status), page, show).await
@@ -191,27 +228,11 @@ fn review(operation: Operation) -> Operation {
     operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
 }
 
-pub const APPROVE: Endpoint = endpoint(CHAPTER, run!(approve), || {
-    review(summary("Approve a USDT payout, as an operator would")).answers(
-        202,
-        "CryptoPayout",
-        "The network has not answered yet",
-    )
-})
-.shows(reviewed);
-
 async fn approve(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     read_approval(&cx.body)?;
     cx.ask(EntityId::crypto_payout(id), crypto::payouts::Command::Review(Verdict::Approve)).await
 }
-
-pub const REJECT: Endpoint = endpoint(CHAPTER, run!(reject), || {
-    review(summary("Reject a USDT payout, as an operator would"))
-        .body_optional("Rejection")
-        .example("why", r#"{"reason":"unknown wallet"}"#)
-})
-.shows(reviewed);
 
 async fn reject(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -266,21 +287,6 @@ shown! {
     }
 }
 
-pub const OPEN_ADDRESS: Endpoint = endpoint(CHAPTER, run!(open_address), || {
-    summary("Get a customer's deposit address")
-        .about(
-            "The same customer, network and asset always has the same address. A deposit is credited 1:1 \
-             under the 24-hour hold.",
-        )
-        .body("NewDepositAddress")
-        .example("USDT on Tron", r#"{"customerRef":"customer-9","network":"TRC20","asset":"USDT"}"#)
-        .answers(201, "DepositAddress", "The new address")
-        .answers(200, "DepositAddress", "The address that is there")
-        .refuses(403, &["usdt_not_enabled"])
-        .refuses(503, &["rail_not_configured"])
-})
-.shows(|facts| Some((if facts.record.is_some() { 201 } else { 200 }, show_address(facts.the()?))));
-
 async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (customer_ref, network, asset) = read_customer(Fields::parse(&cx.body)?)?;
     let id = cx.env.new_id();
@@ -330,20 +336,6 @@ shown! {
         plain "createdAt" = address.created_at, values::instant();
     }
 }
-
-pub const DEPOSIT: Endpoint = endpoint(CHAPTER, run!(deposit), || {
-    summary("Deposit to an address, as a customer would")
-        .body("TestDeposit")
-        .example(
-            "40 USDT",
-            r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00",
-                "network":"TRC20","asset":"USDT"}"#,
-        )
-        .answers(201, "CryptoDeposit", "The deposit")
-        .refuses(403, &["usdt_not_enabled"])
-        .refuses(404, &["not_found"])
-})
-.shows(deposited);
 
 async fn deposit(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let incoming = read_deposit(Fields::parse(&cx.body)?, cx.env.new_id())?;

@@ -5,18 +5,15 @@
 //! The forms of events belong here. When one happens is decided by the rules, and how it is
 //! delivered is in `src/webhooks/`.
 
-pub mod description;
 pub mod pages;
 
 use crate::chargebacks::outcome;
 use crate::cop_payments::payouts as cop_payouts;
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, chapter, run, shown};
 use crate::fields::Got;
 use crate::fields::Kind as _;
 
-use crate::openapi::operation::summary;
-use crate::openapi::values;
-use crate::openapi::{kinds, schema};
+use crate::openapi::{kinds, schema, values};
 use crate::page::bad_cursor;
 use crate::payments::show::{chargeback_reason, chargeback_status, reversal_type, show_chargeback};
 use crate::problem::Problem;
@@ -38,8 +35,6 @@ use domain::values::money::{Cop, Usdt, Ves};
 use domain::values::time::Timestamp;
 use std::fmt::Display;
 
-pub(crate) const CHAPTER: &str = "Events";
-
 /// The tenant and the mode in which an event happened.
 #[derive(Clone, Copy, Debug)]
 pub struct TenantMode {
@@ -50,9 +45,43 @@ pub struct TenantMode {
 /// The name of what POST /v1/notifications/test sends.
 const TEST_NOTIFICATION: &str = "notification.test";
 
-pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List events from a number on").filters(after).answers(200, "EventPage", "Oldest first")
-});
+chapter! { "Events", "What happened, numbered per account and mode without gaps, so that a receiver that \
+    was down can catch up with certainty: `GET /v1/events?after=SEQUENCE`.", {
+        let payment = || any_of([named("Payment"), named("CopPaymentEvent")]);
+        "Event" = schema();
+        "EventPage" = page("Event");
+        "CopPaymentEvent" = cop_payments::event_schema();
+        "ChargebackEvent" = of_chargeback_schema();
+        "MerchantEvent" = merchants::merchant()
+            .optional("payoutMethodId", uuid().about("The method that it is about."));
+        event "payment.completed" = "A payment completed", payment();
+        event "payment.failed" = "A payment failed; failureCode says why", payment();
+        event "payment.canceled" = "An intent was superseded or expired, or a payment in pesos was canceled",
+            payment();
+        event "payment.reversed" = "A payment went back",
+            any_of([named("Payment"), named("CopPaymentEvent"), reversed_schema()]);
+        event "payment.chargeback" = "The bank of a cardholder took money back", named("ChargebackEvent");
+        event "payment.chargeback_closed" = "A dispute is decided", named("ChargebackEvent");
+        event "payout.completed" = "A payout is paid", payout();
+        event "payout.failed" = "A payout failed; the money is back", payout();
+        event "merchant.verified" = "A payout method is verified", named("MerchantEvent");
+        event "merchant.rejected" = "The bank says that a payout method is somebody else's; it is deleted",
+            rejected();
+        event "merchant.deactivated" = "A merchant was deactivated", named("MerchantEvent");
+        event "merchant.reactivated" = "A merchant was activated again", named("MerchantEvent");
+        event "merchant.balance.updated" = "A seller's sale was credited, released or reversed",
+            balance_schema();
+        event "tenant.live_status_changed" = "The operator changed what the live key may do",
+            live_status_schema();
+        event "test.reset" = "The data of test mode began anew; no event of before is listed",
+            object().member("livemode", livemode());
+    }
+    LIST = run!(list), "List events from a number on" => {
+        filters after;
+        answers 200, "EventPage", "Oldest first";
+    };
+    READ = run!(read), "Read an event" => { answers 200, "Event", "The event"; };
+}
 
 fn after(query: &mut Query<'_>) -> Got<Option<i64>> {
     let sequence = kinds::integer(0..=i64::MAX).described(|_| {
@@ -70,9 +99,6 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (after, tenant_mode) = (position.or(after).unwrap_or(0), tenant_mode(cx));
     cx.read_long(move |records| pages::after(records, after, &page, tenant_mode)).await
 }
-
-pub const READ: Endpoint =
-    endpoint(CHAPTER, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -301,4 +327,22 @@ shown! {
         plain "createdAt" = payment.created_at, values::instant();
         boolean "livemode" = payment.livemode, values::livemode();
     }
+}
+
+fn payout() -> schema::Schema {
+    schema::any_of([
+        payouts::payout().member("currency", schema::one_of(["VES"])),
+        cop_payments::payouts::schema(),
+        crypto::payout_schema()
+            .member("payoutId", values::uuid())
+            .member("currency", schema::one_of(["USDT"])),
+    ])
+}
+
+fn rejected() -> schema::Schema {
+    merchants::merchant()
+        .member("payoutMethodId", values::uuid())
+        .member("failureCode", schema::text().or_null())
+        .member("reason", schema::text())
+        .member("action", schema::text().constant("payout_method_deleted"))
 }

@@ -3,13 +3,10 @@
 //!
 //! The forms of calls and answers belong here; the rules are in `src/domain/resources/merchants/`.
 
-pub mod description;
-
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::fields::{Fields, Got, Invalid, Kind as _, gather, read};
+use crate::endpoint::{Context, Handler, chapter, run, shown};
+use crate::fields::{Fields, Got, Invalid, Kind as _, body, gather, read};
 
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::payouts::credit_bank;
@@ -29,25 +26,89 @@ use std::borrow::Cow;
 pub(crate) const CHAPTER: &str = "Merchants";
 
 const NAME_MAX: usize = 120;
-pub const REGISTER: Endpoint = endpoint(CHAPTER, run!(register), || {
-    summary("Register a merchant")
-        .about(
-            "`bankCode` and `phone` together make its first payout method; without them it is a shell. \
-             When no method is left, the same reference with new ones attaches a method (200).",
-        )
-        .body("NewMerchant")
-        .example(
-            "with a payout method",
+chapter! { CHAPTER, "The sellers of a marketplace and how they are paid. A payout method is verified by two \
+    micro-deposits, whose amounts the seller reads from the account.", {
+        let banks = Catalogue::embedded();
+        let id = Id::from_bytes([0; 16]);
+        "NewMerchant" = body(|fields| read_registration(fields, &banks, id));
+        "MerchantUpdate" = body(read_update);
+        "Merchant" = merchant();
+        "MerchantPage" = page("Merchant");
+        "DeletedMerchant" = deleted_schema();
+        "NewPayoutMethod" = body(|fields| read_method(fields, &banks));
+        "PayoutMethod" = method_schema();
+        "PayoutMethodList" = items("PayoutMethod");
+        "MerchantBalance" = crate::balance::of_a_merchant();
+    }
+    REGISTER = run!(register), "Register a merchant" => {
+        about "`bankCode` and `phone` together make its first payout method; without them it is a shell. \
+            When no method is left, the same reference with new ones attaches a method (200).";
+        body "NewMerchant";
+        example "with a payout method",
             r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321",
                 "contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134",
-                "phone":"04147654321"}"#,
-        )
-        .example("a shell", r#"{"externalRef":"seller-2","name":"Panaderia Sol"}"#)
-        .answers(201, "Merchant", "The new merchant")
-        .answers(200, "Merchant", "The merchant that is there under this reference")
-        .refuses(409, &["external_ref_conflict"])
-})
-.shows(registered);
+                "phone":"04147654321"}"#;
+        example "a shell", r#"{"externalRef":"seller-2","name":"Panaderia Sol"}"#;
+        answers 201, "Merchant", "The new merchant";
+        answers 200, "Merchant", "The merchant that is there under this reference";
+        refuses 409, &["external_ref_conflict"];
+    } shows registered;
+    LIST = run!(list), "List merchants, or read one by your reference" => {
+        filters filters;
+        answers_with 200, schema::any_of([schema::named("MerchantPage"), schema::named("Merchant")]),
+            "Newest first; with `externalRef` the merchant itself";
+        refuses 404, &["not_found"];
+    };
+    READ = run!(|cx| cx.one(EntityId::merchant(cx.id("id")?), show)), "Read a merchant" => {
+        answers 200, "Merchant", "The merchant";
+    };
+    UPDATE = run!(update), "Activate or deactivate a merchant" => {
+        body "MerchantUpdate";
+        example "deactivate", r#"{"isActive":false}"#;
+        answers 200, "Merchant", "The merchant";
+    } shows updated;
+    DELETE = run!(|cx| cx.ask(EntityId::merchant(cx.id("id")?), merchants::Command::Delete).await),
+        "Delete a merchant that was never paid" => {
+        about "Frees its reference.";
+        answers 200, "DeletedMerchant", "It is gone";
+        refuses 409, &["merchant_has_payouts", "merchant_has_balance"];
+    } shows |facts| Some((200, show_deleted(facts.the()?)));
+    ADD_METHOD = run!(add_method), "Add a payout method" => {
+        body "NewPayoutMethod";
+        example "a phone", r#"{"bankCode":"0102","phone":"04167654321"}"#;
+        answers 201, "PayoutMethod", "The new method";
+        answers 200, "PayoutMethod", "The merchant has it already";
+        refuses 409, &["too_many_payout_methods"];
+    } shows newest_method;
+    METHODS = run!(|cx| cx.one(EntityId::merchant(cx.id("id")?), show_methods)), "List payout methods" => {
+        answers 200, "PayoutMethodList", "Oldest first";
+    };
+    SET_DEFAULT = run!(set_default), "Make a payout method the default" => {
+        answers 200, "PayoutMethod", "The method";
+    } shows one_method;
+    DELETE_METHOD = run!(delete_method), "Delete a payout method" => {
+        about "When it was the default, the oldest verified one takes its place.";
+        answers 200, "Merchant", "The merchant without it";
+    } shows updated;
+    START_VERIFICATION = run!(start_verification), "Send the two micro-deposits" => {
+        about "They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the \
+            method is deleted and `merchant.rejected` is sent.";
+        answers_with 202,
+            schema::object().member("payoutMethodId", values::uuid()).and(verification::started("payout_method_deleted")),
+            "They are sent, or the method was rejected";
+        refuses 409, &["verification_in_progress", "verification_locked", "already_verified"];
+        refuses 429, &["too_many_attempts"];
+        refuses 503, &["rail_not_configured", "rail_unavailable"];
+    } shows verification_started;
+    VERIFY = run!(verify), "Verify a payout method by the amounts of the micro-deposits" => {
+        about "In either order; three tries.";
+        body "SeenAmounts";
+        example "those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#;
+        answers 200, "PayoutMethod", "The method, verified";
+        refuses 400, &["amounts_mismatch"];
+        refuses 409, &["verification_not_started", "verification_locked", "already_verified"];
+    } shows one_method;
+}
 
 async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
@@ -74,17 +135,6 @@ fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Resul
         }
     } => Registration { id, external_ref, name, identification, contact_email, contact_phone, method: bank.zip(phone) }))
 }
-
-pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List merchants, or read one by your reference")
-        .filters(filters)
-        .answers_with(
-            200,
-            schema::any_of([schema::named("MerchantPage"), schema::named("Merchant")]),
-            "Newest first; with `externalRef` the merchant itself",
-        )
-        .refuses(404, &["not_found"])
-});
 
 /// The facets that are asked for, or the one reference.
 type Filters = (Vec<u8>, Option<String>);
@@ -113,19 +163,6 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     }
 }
 
-pub const READ: Endpoint =
-    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::merchant(cx.id("id")?), show)), || {
-        summary("Read a merchant").answers(200, "Merchant", "The merchant")
-    });
-
-pub const UPDATE: Endpoint = endpoint(CHAPTER, run!(update), || {
-    summary("Activate or deactivate a merchant")
-        .body("MerchantUpdate")
-        .example("deactivate", r#"{"isActive":false}"#)
-        .answers(200, "Merchant", "The merchant")
-})
-.shows(updated);
-
 async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     let active = read_update(Fields::parse(&cx.body)?)?;
@@ -136,28 +173,6 @@ fn read_update(mut fields: Fields<'_>) -> Result<bool, Invalid> {
     fields.changes();
     Ok(read!(fields { required active = "isActive", kinds::boolean(); } => active))
 }
-
-pub const DELETE: Endpoint = endpoint(
-    CHAPTER,
-    run!(|cx| cx.ask(EntityId::merchant(cx.id("id")?), merchants::Command::Delete).await),
-    || {
-        summary("Delete a merchant that was never paid")
-            .about("Frees its reference.")
-            .answers(200, "DeletedMerchant", "It is gone")
-            .refuses(409, &["merchant_has_payouts", "merchant_has_balance"])
-    },
-)
-.shows(|facts| Some((200, show_deleted(facts.the()?))));
-
-pub const ADD_METHOD: Endpoint = endpoint(CHAPTER, run!(add_method), || {
-    summary("Add a payout method")
-        .body("NewPayoutMethod")
-        .example("a phone", r#"{"bankCode":"0102","phone":"04167654321"}"#)
-        .answers(201, "PayoutMethod", "The new method")
-        .answers(200, "PayoutMethod", "The merchant has it already")
-        .refuses(409, &["too_many_payout_methods"])
-})
-.shows(newest_method);
 
 async fn add_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -172,69 +187,22 @@ fn read_method(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(BankCode, M
     } => (bank, phone)))
 }
 
-pub const METHODS: Endpoint =
-    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::merchant(cx.id("id")?), show_methods)), || {
-        summary("List payout methods").answers(200, "PayoutMethodList", "Oldest first")
-    });
-
-pub const SET_DEFAULT: Endpoint = endpoint(CHAPTER, run!(set_default), || {
-    summary("Make a payout method the default").answers(200, "PayoutMethod", "The method")
-})
-.shows(one_method);
-
 async fn set_default(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (id, method) = (cx.id("id")?, cx.id("methodId")?);
     cx.no_body()?;
     cx.ask(EntityId::merchant(id), merchants::Command::SetDefaultMethod(method)).await
 }
 
-pub const DELETE_METHOD: Endpoint = endpoint(CHAPTER, run!(delete_method), || {
-    summary("Delete a payout method")
-        .about("When it was the default, the oldest verified one takes its place.")
-        .answers(200, "Merchant", "The merchant without it")
-})
-.shows(updated);
-
 async fn delete_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (id, method) = (cx.id("id")?, cx.id("methodId")?);
     cx.ask(EntityId::merchant(id), merchants::Command::DeleteMethod(method)).await
 }
-
-pub const START_VERIFICATION: Endpoint = endpoint(CHAPTER, run!(start_verification), || {
-    summary("Send the two micro-deposits")
-        .about(
-            "They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the \
-             method is deleted and `merchant.rejected` is sent.",
-        )
-        .answers_with(
-            202,
-            schema::object()
-                .member("payoutMethodId", values::uuid())
-                .and(verification::started("payout_method_deleted")),
-            "They are sent, or the method was rejected",
-        )
-        .refuses(409, &["verification_in_progress", "verification_locked", "already_verified"])
-        .refuses(429, &["too_many_attempts"])
-        .refuses(503, &["rail_not_configured", "rail_unavailable"])
-})
-.shows(verification_started);
 
 async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (id, method) = (cx.id("id")?, cx.id("methodId")?);
     cx.no_body()?;
     verification::start(cx, EntityId::merchant(id), Some(method)).await
 }
-
-pub const VERIFY: Endpoint = endpoint(CHAPTER, run!(verify), || {
-    summary("Verify a payout method by the amounts of the micro-deposits")
-        .about("In either order; three tries.")
-        .body("SeenAmounts")
-        .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
-        .answers(200, "PayoutMethod", "The method, verified")
-        .refuses(400, &["amounts_mismatch"])
-        .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
-})
-.shows(one_method);
 
 async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (id, method) = (cx.id("id")?, cx.id("methodId")?);
@@ -328,4 +296,17 @@ shown! {
         plain "createdAt" = method.created_at, values::instant();
         maybe plain "verifiedAt" = method.status.verified_at(), values::instant();
     }
+}
+
+pub fn merchant() -> schema::Schema {
+    schema().example(
+        r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","object":"merchant",
+        "externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321",
+        "contactEmail":"bodega@example.com","contactPhone":"04147654321","status":"verified",
+        "isActive":true,"payoutMethods":[{"payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac",
+        "identifier":"01975a2e-7c00-7000-8000-0000000000ac","bankCode":"0134","phone":"04147654321",
+        "status":"verified","isDefault":true,"createdAt":"2026-11-21T02:13:00.000Z",
+        "verifiedAt":"2026-11-21T02:15:00.000Z"}],"message":null,"livemode":false,
+        "createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z"}"#,
+    )
 }

@@ -69,24 +69,11 @@ pub struct Chapter {
     pub webhooks: Vec<Webhook>,
 }
 
-/// `NAME = SCHEMA [, example JSON];`
-macro_rules! schemas {
-    ($($name:literal = $schema:expr $(, example $example:literal)?;)*) => {
-        vec![$(($name, $schema$(.example($example))?)),*]
-    };
-}
-
-pub(crate) use schemas;
-
 /// A message that is sent, not asked for.
 pub struct Webhook {
     pub name: &'static str,
     pub about: &'static str,
     pub data: Schema,
-}
-
-pub fn event(name: &'static str, about: &'static str, data: Schema) -> Webhook {
-    Webhook { name, about, data }
 }
 
 pub struct Document {

@@ -4,9 +4,8 @@ use super::show::CHAPTER;
 use super::show::{of_name, show};
 use super::{bank_number, debtor_at, marketplace, price, settled};
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, Target, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, Target, endpoints, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
 use crate::problem::Problem;
@@ -40,25 +39,57 @@ pub fn bank<'a>(banks: &Catalogue) -> impl Kind<'a, BankCode> {
     bank_number(banks, Service::C2p, "must be a bank that offers C2P; see GET /v1/banks")
 }
 
-pub const REQUEST: Endpoint = endpoint(CHAPTER, run!(request), || {
-    summary("Request a C2P intent")
-        .about(
-            "Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a \
-            code if it does so (`otpRequested`); otherwise the payer makes the key in the app of the bank. A \
-            newer request under the same `externalRef` takes the place of the pending one.",
-        )
-        .body("C2pRequest")
-        .example(
-            "10 USD from a payer at Banesco",
+endpoints! { CHAPTER;
+    REQUEST = run!(request), "Request a C2P intent" => {
+        about "Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a \
+            code if it does so (`otpRequested`); otherwise the payer makes the key in the app of the bank. \
+            A newer request under the same `externalRef` takes the place of the pending one.";
+        body "C2pRequest";
+        example "10 USD from a payer at Banesco",
             r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567",
-            "debtorBankCode":134,"externalRef":"order-1"}"#,
-        )
-        .answers(200, "C2pPayment", "The payment that is at its bank or paid under this reference")
-        .answers(201, "C2pIntent", "The intent")
-        .refuses(409, &["external_ref_conflict", "payment_in_progress"])
-        .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-})
-.shows(intent);
+            "debtorBankCode":134,"externalRef":"order-1"}"#;
+        answers 200, "C2pPayment", "The payment that is at its bank or paid under this reference";
+        answers 201, "C2pIntent", "The intent";
+        refuses 409, &["external_ref_conflict", "payment_in_progress"];
+        refuses 503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"];
+    } shows intent;
+    EXECUTE = run!(execute), "Charge a C2P intent" => {
+        about "Repeats the details of the request and brings the payer's key. The bank is called once: what \
+            it says is in `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent \
+            the answer is 202 and the payment `PENDING`; the server asks the bank until it knows, and \
+            never charges twice.";
+        body "C2pCharge";
+        example "the key that the payer typed",
+            r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,
+                "debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,
+                "token":"12345678","externalRef":"order-1"}"#;
+        example "a marketplace sale",
+            r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,
+                "debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,
+                "token":"12345678","externalRef":"order-1",
+                "merchantId":"01975a2e-7c00-7000-8000-0000000000aa","applicationFeePercent":12.5}"#;
+        answers 200, "Payment", "The payment, completed or failed";
+        answers 202, "Payment", "The bank has not answered yet";
+        refuses 404, &["not_found"];
+        refuses 409, &[
+            "intent_mismatch", "intent_canceled", "intent_failed", "intent_completed", "charge_in_progress",
+            "merchant_inactive",
+        ];
+        refuses 503, &["rail_not_configured", "rail_unavailable"];
+    } shows settled;
+    REVERSE = run!(reverse), "Reverse a C2P payment" => {
+        about "Within 24 hours of completion. The fee comes back. The money is taken from the hold of this \
+            sale, then from what is available; of a marketplace sale the seller's part from the seller.";
+        answers 200, "Payment", "The payment, reversed";
+        answers 202, "Payment", "The bank is deciding; the payment stays `COMPLETED` until it has";
+        refuses 409, &[
+            "not_reversible", "payment_not_completed", "reversal_window_expired", "reversal_in_progress",
+            "reversal_refused",
+        ];
+        refuses 422, &["insufficient_balance"];
+        refuses 503, &["rail_not_configured", "rail_unavailable"];
+    } shows reversed;
+}
 
 async fn request(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (price, debtor, external_ref) = read_request(Fields::parse(&cx.body)?, cx.banks)?;
@@ -97,46 +128,6 @@ pub(super) fn read_request(
     Ok(read!(fields { got details = details(&mut fields, banks); } => details))
 }
 
-pub const EXECUTE: Endpoint = endpoint(CHAPTER, run!(execute), || {
-    summary("Charge a C2P intent")
-        .about(
-            "Repeats the details of the request and brings the payer's key. The bank is called once: what \
-             it says is in `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent \
-             the answer is 202 and the payment `PENDING`; the server asks the bank until it knows, and never \
-             charges twice.",
-        )
-        .body("C2pCharge")
-        .example(
-            "the key that the payer typed",
-            r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,
-                "debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,
-                "token":"12345678","externalRef":"order-1"}"#,
-        )
-        .example(
-            "a marketplace sale",
-            r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,
-                "debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,
-                "token":"12345678","externalRef":"order-1",
-                "merchantId":"01975a2e-7c00-7000-8000-0000000000aa","applicationFeePercent":12.5}"#,
-        )
-        .answers(200, "Payment", "The payment, completed or failed")
-        .answers(202, "Payment", "The bank has not answered yet")
-        .refuses(404, &["not_found"])
-        .refuses(
-            409,
-            &[
-                "intent_mismatch",
-                "intent_canceled",
-                "intent_failed",
-                "intent_completed",
-                "charge_in_progress",
-                "merchant_inactive",
-            ],
-        )
-        .refuses(503, &["rail_not_configured", "rail_unavailable"])
-})
-.shows(settled);
-
 async fn execute(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (intent, execute) =
         read_execution(Fields::parse(&cx.body)?, cx.banks, &|parts: &[&[u8]]| cx.env.mark(parts))?;
@@ -163,29 +154,6 @@ pub(super) fn read_execution(
 pub(crate) fn token<'a>() -> impl Kind<'a, Token> {
     kind(|value: Value<'a>| value.text_as(Token::parse_c2p), || schema::text().pattern("^[0-9]{6,8}$"))
 }
-
-pub const REVERSE: Endpoint = endpoint(CHAPTER, run!(reverse), || {
-    summary("Reverse a C2P payment")
-        .about(
-            "Within 24 hours of completion. The fee comes back. The money is taken from the hold of this \
-             sale, then from what is available; of a marketplace sale the seller's part from the seller.",
-        )
-        .answers(200, "Payment", "The payment, reversed")
-        .answers(202, "Payment", "The bank is deciding; the payment stays `COMPLETED` until it has")
-        .refuses(
-            409,
-            &[
-                "not_reversible",
-                "payment_not_completed",
-                "reversal_window_expired",
-                "reversal_in_progress",
-                "reversal_refused",
-            ],
-        )
-        .refuses(422, &["insufficient_balance"])
-        .refuses(503, &["rail_not_configured", "rail_unavailable"])
-})
-.shows(reversed);
 
 async fn reverse(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;

@@ -3,9 +3,8 @@
 //! Number and code go from the body into the order to the bank, and nowhere else.
 
 use super::show::CHAPTER;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Handler, endpoints, run};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::payments::card_tokens::{CardToken, Mark};
 use crate::payments::{DESCRIPTION_MAX, marketplace, price};
@@ -23,32 +22,28 @@ use std::sync::Arc;
 
 const HOLDER_NAME_MAX: usize = 100;
 
-pub const CHARGE: Endpoint = endpoint(CHAPTER, run!(charge), || {
-    summary("Charge a card")
-        .about(
-            "Of the card only brand and last four digits are ever stored or logged. After an attempt that \
-             failed the same `externalRef` takes another card, or the same one with a new Idempotency-Key. \
-             In place of the card `card` may have the `token` that a checkout page made of it \
-             (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and \
-             mode, is charged once, and lasts 15 minutes; it does not outlive the server that made it. A \
-             refusal (4xx, or 503 other than `storage_unavailable`) leaves it good, a decline has used it.",
-        )
-        .body("CardCharge")
-        .example(
-            "an approved card of test mode",
+endpoints! { CHAPTER;
+    CHARGE = run!(charge), "Charge a card" => {
+        about "Of the card only brand and last four digits are ever stored or logged. After an attempt that \
+            failed the same `externalRef` takes another card, or the same one with a new Idempotency-Key. \
+            In place of the card `card` may have the `token` that a checkout page made of it \
+            (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and mode, \
+            is charged once, and lasts 15 minutes; it does not outlive the server that made it. A refusal \
+            (4xx, or 503 other than `storage_unavailable`) leaves it good, a decline has used it.";
+        body "CardCharge";
+        example "an approved card of test mode",
             r#"{"usdAmount":25.5,"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,
                 "cvv":"123","holderName":"Ana Perez","holderId":"V12345678"},
-                "externalRef":"order-2","description":"camisa"}"#,
-        )
-        .answers(201, "Payment", "The new payment, completed or failed")
-        .answers(200, "Payment", super::REPEATED)
-        .answers(202, "Payment", "The bank has not answered yet")
-        .refuses(404, &["not_found"])
-        .refuses(409, &super::CREATES)
-        .refuses(410, &["card_token_gone"])
-        .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-})
-.shows(super::charged);
+                "externalRef":"order-2","description":"camisa"}"#;
+        answers 201, "Payment", "The new payment, completed or failed";
+        answers 200, "Payment", super::REPEATED;
+        answers 202, "Payment", "The bank has not answered yet";
+        refuses 404, &["not_found"];
+        refuses 409, &super::CREATES;
+        refuses 410, &["card_token_gone"];
+        refuses 503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"];
+    } shows super::charged;
+}
 
 async fn charge(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let tokens =

@@ -3,9 +3,8 @@
 
 use super::show::CHAPTER;
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
 use crate::payments::{offering, ves_amount};
@@ -35,19 +34,30 @@ fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Got<(Debtor, Ves)> {
     } => (Debtor { bank, id, phone }, amount))
 }
 
-pub const REQUEST_OTP: Endpoint = endpoint(CHAPTER, run!(request_otp), || {
-    summary("Have the payer's bank send a debit code")
-        .body("DebitOtpRequest")
-        .example(
-            "a code for 500 VES",
-            r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678"}"#,
-        )
-        .answers(201, "DebitOtp", "What the bank said")
-        .answers(202, "DebitOtp", "The bank has not answered yet")
-        .refuses(409, &["otp_refused"])
-        .refuses(503, &["rail_not_configured", "rail_unavailable"])
-})
-.shows(otp_requested);
+endpoints! { CHAPTER;
+    REQUEST_OTP = run!(request_otp), "Have the payer's bank send a debit code" => {
+        body "DebitOtpRequest";
+        example "a code for 500 VES",
+            r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678"}"#;
+        answers 201, "DebitOtp", "What the bank said";
+        answers 202, "DebitOtp", "The bank has not answered yet";
+        refuses 409, &["otp_refused"];
+        refuses 503, &["rail_not_configured", "rail_unavailable"];
+    } shows otp_requested;
+    CHARGE = run!(charge), "Debit an account with the payer's code" => {
+        about "`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an \
+            attempt that failed the same `externalRef` takes another code.";
+        body "DebitCharge";
+        example "500 VES",
+            r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678",
+            "nombre":"Ana Perez","otp":"12345678","concepto":"factura 81","externalRef":"order-3"}"#;
+        answers 201, "Payment", "The new payment, completed or failed";
+        answers 200, "Payment", super::REPEATED;
+        answers 202, "Payment", "The bank has not answered yet";
+        refuses 409, &super::CREATES[..2];
+        refuses 503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"];
+    } shows super::charged;
+}
 
 async fn request_otp(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (debtor, amount) = read_request(Fields::parse(&cx.body)?, cx.banks)?;
@@ -63,20 +73,6 @@ async fn request_otp(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 pub(super) fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Debtor, Ves), Invalid> {
     Ok(read!(fields { got details = details(&mut fields, banks); } => details))
 }
-
-pub const CHARGE: Endpoint = endpoint(CHAPTER, run!(charge), || {
-    summary("Debit an account with the payer's code")
-        .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt \
-            that failed the same `externalRef` takes another code.")
-        .body("DebitCharge")
-        .example("500 VES", r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678",
-            "nombre":"Ana Perez","otp":"12345678","concepto":"factura 81","externalRef":"order-3"}"#)
-        .answers(201, "Payment", "The new payment, completed or failed")
-        .answers(200, "Payment", super::REPEATED)
-        .answers(202, "Payment", "The bank has not answered yet")
-        .refuses(409, &super::CREATES[..2])
-        .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-}).shows(super::charged);
 
 async fn charge(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let new = read_charge(Fields::parse(&cx.body)?, cx.banks, cx.env.new_id(), &|parts: &[&[u8]]| {

@@ -3,11 +3,10 @@
 use super::attempts;
 use super::show::CHAPTER;
 use super::show::{bank_reference, show_entity};
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Handler, endpoints, run};
 use crate::fields::{Got, Kind as _, gather};
 use crate::lists::{Keep, List, Span};
 use crate::openapi::kinds;
-use crate::openapi::operation::summary;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
@@ -20,9 +19,12 @@ use domain::values::ids::{EntityId, Id, Kind};
 
 const REFERENCE_MAX: usize = 128;
 
-pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List payments").filters(filters).answers(200, "PaymentPage", "Newest first")
-});
+endpoints! { CHAPTER;
+    LIST = run!(list), "List payments" => {
+        filters filters;
+        answers 200, "PaymentPage", "Newest first";
+    };
+}
 
 pub struct Filters {
     pub external_ref: Option<String>,

@@ -2,21 +2,18 @@
 //! (`docs/contract.md, 5.14`).
 
 use super::show::CHAPTER;
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::openapi::operation::summary;
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::openapi::schema;
 use crate::page::list_json;
 use crate::problem::Problem;
 use crate::respond::Reply;
 use domain::entities::means::{Method, Offer};
 
-pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List the ways in which the account can collect").answers(
-        200,
-        "CollectionMethodList",
-        "Disabled ones say why",
-    )
-});
+endpoints! { CHAPTER;
+    LIST = run!(list), "List the ways in which the account can collect" => {
+        answers 200, "CollectionMethodList", "Disabled ones say why";
+    };
+}
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let offered = |service| cx.banks.shown().any(|bank| cx.banks.offers(bank.code, service));

@@ -8,7 +8,6 @@ pub mod c2p;
 pub mod card_tokens;
 pub mod cards;
 pub mod debits;
-pub mod description;
 pub mod list;
 pub mod methods;
 pub mod operations;
@@ -19,7 +18,8 @@ pub mod transfers;
 pub use show::{find, of_name, show, show_entity};
 
 use crate::answer::{Facts, Rendered};
-use crate::fields::{Fields, Got, Kind, gather, kind};
+use crate::endpoint::chapter;
+use crate::fields::{Fields, Got, Kind, body, gather, kind};
 use crate::openapi::{kinds, schema, values};
 use crate::value::{Bad, Value};
 use domain::entities::means::Debtor;
@@ -39,6 +39,43 @@ pub(super) const REPEATED: &str = "The newest payment under this reference, of w
 pub const DESCRIPTION_MAX: usize = 255;
 
 pub const PRICE_EXPECTED: &str = "must be from 0.01 to 100000 with at most 2 decimals";
+
+chapter! { show::CHAPTER, "Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), \
+    card, immediate debit, and transfers that the payer made by Pago Móvil. What is collected is held for \
+    24 hours, then available.", {
+        let banks = Catalogue::embedded();
+        let id = Id::from_bytes([0; 16]);
+        "C2pRequest" = body(|fields| c2p::read_request(fields, &banks));
+        "C2pCharge" = body(|fields| c2p::read_execution(fields, &banks, &|_| [0; 16]));
+        "C2pIntent" = c2p::intent_schema()
+            .example(r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","otpRequested":false,
+                "status":"PENDING","usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,
+                "expiresAt":"2026-11-21T02:28:00.000Z","externalRef":"order-1","livemode":false}"#);
+        "C2pPayment" = c2p_payment();
+        "CardCharge" = body(|fields| cards::read_charge(fields, &|_| None));
+        "Card" = body(cards::read_card);
+        "CardToken" = body(|fields| cards::read_token(fields, &|_| None));
+        "DebitOtpRequest" = body(|fields| debits::read_request(fields, &banks));
+        "DebitOtp" = debits::otp_schema()
+            .example(r#"{"requested":true,"operationId":"01975a2e-7c00-7000-8000-000000000001",
+                "expiresAt":"2026-11-21T02:18:00.000Z","failureCode":null,"livemode":false}"#);
+        "DebitCharge" = body(|fields| debits::read_charge(fields, &banks, id, &|_| [0; 16]));
+        "PagoMovilAccount" = transfers::account_schema()
+            .example(r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#);
+        "PagoMovilVerification" = body(|fields| transfers::read(fields, &banks));
+        "Payment" = payment();
+        "PaymentChargeback" = show::chargeback_schema();
+        "PaymentPage" = page("Payment");
+        "Operation" = operations::schema()
+            .example(r#"{"operationId":"01975a2e-7c00-7000-8000-000000000001","kind":"charge",
+                "status":"completed","code":null,"reference":"903144721","contradicted":false,
+                "paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,
+                "createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:13:04.120Z"}"#);
+        "CollectionMethod" = methods::schema()
+            .example(r#"{"method":"C2P","enabled":true,"currency":"VES","reason":null}"#);
+        "CollectionMethodList" = items("CollectionMethod");
+    }
+}
 
 /// A price: 0.01 to 100000 with at most two decimals, as a number.
 pub fn usd_amount<'a>() -> impl Kind<'a, Usd> {
@@ -174,4 +211,52 @@ fn charged(facts: &Facts<'_>) -> Option<Rendered> {
         (true, true) => 202,
     };
     Some((status, show(payment)))
+}
+
+const PAYMENT: &str = r#"{"id":"01975a2e-7c00-7000-8000-000000000000",
+    "paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment",
+    "externalRef":"order-1","attempt":1,"status":"COMPLETED","method":"C2P","failureCode":null,
+    "cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,
+    "netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,
+    "sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678",
+    "debtorCellPhone":"0414***4567","cardLast4":null,"cardBrand":null,
+    "bankReference":"903144721","operationId":null,"description":null,"checkoutSessionId":null,
+    "reference":null,"checkoutSession":null,"reversedAt":null,"reversalRef":null,
+    "reversalType":null,"chargebacks":[],"livemode":false,
+    "createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:28:00.000Z",
+    "completedAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#;
+
+/// A payment of any kind.
+pub fn payment() -> schema::Schema {
+    payment_members().example(PAYMENT)
+}
+
+/// A payment by C2P, with the members by which whoever asked for an intent goes on.
+fn c2p_payment() -> schema::Schema {
+    let example = PAYMENT.replacen(
+        '{',
+        r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","otpRequested":false,"#,
+        1,
+    );
+    payment_members()
+        .member("intentId", values::uuid().about("Equal to `id`."))
+        .member("otpRequested", schema::boolean())
+        .example(&example)
+}
+
+fn payment_members() -> schema::Schema {
+    show::schema()
+        .optional("channel", schema::text())
+        .optional("amountCop", schema::integer())
+        .optional("feeCop", schema::integer().or_null())
+        .optional("netCop", schema::integer().or_null())
+        .optional("applicationFeeCop", schema::integer().or_null())
+        .optional("sellerNetCop", schema::integer().or_null())
+        .optional("metadata", schema::object().or_null())
+        .optional(
+            "amountUsd",
+            values::ves().about("With `copRate`, of what was paid through a checkout session."),
+        )
+        .optional("copRate", schema::text().or_null())
+        .optional("copMarketRate", schema::text().or_null())
 }

@@ -2,8 +2,7 @@
 //! leads to its payment or payout.
 
 use super::show::CHAPTER;
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::openapi::operation::summary;
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::problem::Problem;
 use crate::respond::Reply;
 use domain::entities::cop_payment::{CopPayment, Failure};
@@ -22,14 +21,13 @@ const KINDS: [&str; 8] =
 const CONTRADICTED: &str = "The bank said both that it was done and that it was not. No money moved by the \
     second word; the operator clears it up with the bank.";
 
-pub const OPERATION: Endpoint = endpoint(CHAPTER, run!(operation), || {
-    summary("Read an operation with a bank")
-        .about(
-            "What became of a call to a bank: the `operationId` of a payment, a payout or a debit code \
-             leads here.",
-        )
-        .answers(200, "Operation", "The operation")
-});
+endpoints! { CHAPTER;
+    OPERATION = run!(operation), "Read an operation with a bank" => {
+        about "What became of a call to a bank: the `operationId` of a payment, a payout or a debit code \
+            leads here.";
+        answers 200, "Operation", "The operation";
+    };
+}
 
 async fn operation(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;

@@ -2,10 +2,9 @@
 
 use super::show::CHAPTER;
 use super::show::of_name;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Handler, endpoints, run};
 use crate::fields::{Invalid, Kind as _, read};
 use crate::openapi::kinds;
-use crate::openapi::operation::summary;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Unread};
@@ -19,17 +18,16 @@ pub const FORMS: [&str; 2] = [PAGE, PDF];
 pub const PAGE: &str = "text/html";
 pub const PDF: &str = "application/pdf";
 
-pub const READ: Endpoint = endpoint(CHAPTER, run!(read), || {
-    summary("The receipt of a payment")
-        .about(
-            "For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop \
-             (settings `shop.name`, `shop.rif`), the payer's bank, the method, the amounts, the rate, the \
-             references and the date with its zone; the payer is masked.",
-        )
-        .query(asked)
-        .answers_in(200, &FORMS, "The receipt")
-        .refuses(409, &["payment_not_completed"])
-});
+endpoints! { CHAPTER;
+    READ = run!(read), "The receipt of a payment" => {
+        about "For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop \
+            (settings `shop.name`, `shop.rif`), the payer's bank, the method, the amounts, the rate, the \
+            references and the date with its zone; the payer is masked.";
+        query asked;
+        answers_in 200, &FORMS, "The receipt";
+        refuses 409, &["payment_not_completed"];
+    };
+}
 
 fn asked(mut query: Query<'_>) -> Result<Option<&'static str>, Invalid> {
     let language = kinds::named_one(["es", "en"], |lang| lang).about("`es` if missing.");

@@ -1,8 +1,7 @@
 //! One payment, of whatever kind: how it is found, read and shown.
 
 use crate::cop_payments;
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::openapi::operation::summary;
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::openapi::{schema, values};
 use crate::problem::Problem;
 use crate::records::{Answered, Records, Stopped, Unread, first_known};
@@ -32,17 +31,17 @@ const BRANDS: [Brand; 9] = [
     Brand::Unknown,
 ];
 
-pub const READ: Endpoint =
-    endpoint(CHAPTER, run!(read), || summary("Read a payment").answers(200, "Payment", "The payment"));
+endpoints! { CHAPTER;
+    READ = run!(read), "Read a payment" => { answers 200, "Payment", "The payment"; };
+    READ_BY_REF = run!(read_by_ref), "Read the newest payment under a reference" => {
+        answers 200, "Payment", "The newest attempt";
+    };
+}
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     cx.read(move |records| read_any(records, of_name(records, id)?))
 }
-
-pub const READ_BY_REF: Endpoint = endpoint(CHAPTER, run!(read_by_ref), || {
-    summary("Read the newest payment under a reference").answers(200, "Payment", "The newest attempt")
-});
 
 async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let name = cx.external_ref()?;

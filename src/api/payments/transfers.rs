@@ -2,9 +2,8 @@
 //! once (`docs/contract.md, 5.8`).
 
 use super::show::CHAPTER;
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::offering;
 use crate::payments::price;
@@ -17,34 +16,26 @@ use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::values::text::ExternalRef;
 
-pub const VERIFY: Endpoint = endpoint(CHAPTER, run!(verify), || {
-    summary("Verify a Pago Móvil transfer")
-        .about(
-            "Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays \
-            for one thing. One that was not found is looked for again at each call, as a new attempt.",
-        )
-        .body("PagoMovilVerification")
-        .example(
-            "a transfer of today",
+endpoints! { CHAPTER;
+    VERIFY = run!(verify), "Verify a Pago Móvil transfer" => {
+        about "Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays \
+            for one thing. One that was not found is looked for again at each call, as a new attempt.";
+        body "PagoMovilVerification";
+        example "a transfer of today",
             r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134",
-                "date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#,
-        )
-        .answers(201, "Payment", "The new payment: completed, or failed with `reference_not_found`")
-        .answers(200, "Payment", super::REPEATED)
-        .answers(202, "Payment", "The bank has not answered yet")
-        .refuses(
-            409,
-            &["external_ref_conflict", "payment_in_progress", "charge_in_progress", "reference_already_used"],
-        )
-        .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-})
-.shows(super::charged);
-
-pub const ACCOUNT: Endpoint = endpoint(CHAPTER, run!(account), || {
-    summary("Read the account that buyers send a Pago Móvil to")
-        .about("The setting `shop.pagoMovil`, which an operator makes.")
-        .answers(200, "PagoMovilAccount", "The account; all members are null where none is set")
-});
+                "date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#;
+        answers 201, "Payment", "The new payment: completed, or failed with `reference_not_found`";
+        answers 200, "Payment", super::REPEATED;
+        answers 202, "Payment", "The bank has not answered yet";
+        refuses 409,
+            &["external_ref_conflict", "payment_in_progress", "charge_in_progress", "reference_already_used"];
+        refuses 503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"];
+    } shows super::charged;
+    ACCOUNT = run!(account), "Read the account that buyers send a Pago Móvil to" => {
+        about "The setting `shop.pagoMovil`, which an operator makes.";
+        answers 200, "PagoMovilAccount", "The account; all members are null where none is set";
+    };
+}
 
 async fn account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let shop = &cx.caller.tenant.tenant_settings.settings.shop;

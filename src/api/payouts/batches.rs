@@ -3,9 +3,9 @@
 
 use super::CHAPTER;
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::fields::{Fields, Invalid, kind, read};
-use crate::openapi::operation::{Operation, summary};
+use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema, values};
 use crate::payouts::{self, Form, read_new};
 use crate::problem::{BadField, Problem};
@@ -42,38 +42,32 @@ fn pays_many(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured"])
 }
 
-pub const CREATE: Endpoint = endpoint(CHAPTER, run!(pay, Form::Merchant { alone: false }), || {
-    pays_many(summary("Pay many merchants")).body("MerchantPayoutBatch").example(
-        "two merchants",
-        r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa",
+endpoints! { CHAPTER;
+    CREATE = run!(pay, Form::Merchant { alone: false }), "Pay many merchants" => {
+        with pays_many;
+        body "MerchantPayoutBatch";
+        example "two merchants",
+            r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa",
             "monto":"100.00","concepto":"liquidacion",
             "externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab",
-            "monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#,
-    )
-})
-.shows(created);
-
-pub const DISBURSE: Endpoint = endpoint(CHAPTER, run!(pay, Form::Credit), || {
-    pays_many(summary("Pay many phones")).body("PhoneCreditBatch").example(
-        "one phone",
-        r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567",
-            "cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#,
-    )
-})
-.shows(created);
-
-pub const PAY_ACCOUNTS: Endpoint = endpoint(CHAPTER, run!(pay, Form::Account), || {
-    pays_many(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
-        "one account",
-        r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001681234567890","cedula":"V12345678",
-            "nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#,
-    )
-})
-.shows(created);
-
-pub const SHOW_ONE: Endpoint = endpoint(CHAPTER, run!(show_one), || {
-    summary("Read a batch").answers(200, "PayoutBatch", "Its items as they are now")
-});
+            "monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#;
+    } shows created;
+    DISBURSE = run!(pay, Form::Credit), "Pay many phones" => {
+        with pays_many;
+        body "PhoneCreditBatch";
+        example "one phone",
+            r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567",
+            "cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#;
+    } shows created;
+    PAY_ACCOUNTS = run!(pay, Form::Account), "Pay many bank accounts" => {
+        with pays_many;
+        body "AccountCreditBatch";
+        example "one account",
+            r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001681234567890","cedula":"V12345678",
+            "nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#;
+    } shows created;
+    SHOW_ONE = run!(show_one), "Read a batch" => { answers 200, "PayoutBatch", "Its items as they are now"; };
+}
 
 async fn show_one(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("batchId")?;

@@ -2,11 +2,10 @@
 
 use super::CHAPTER;
 use super::show;
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Handler, endpoints, run};
 use crate::fields::{Got, Kind as _, gather};
 use crate::lists::{Keep, List, Span};
 use crate::openapi::kinds;
-use crate::openapi::operation::summary;
 use crate::page::page_json;
 use crate::problem::Problem;
 use crate::query::Query;
@@ -17,9 +16,12 @@ use domain::entities::{Entity, OfKind};
 use domain::index::Space;
 use domain::values::ids::{EntityId, Id, Kind};
 
-pub const LIST: Endpoint = endpoint(CHAPTER, run!(list), || {
-    summary("List payouts").filters(filters).answers(200, "PayoutPage", "Newest first")
-});
+endpoints! { CHAPTER;
+    LIST = run!(list), "List payouts" => {
+        filters filters;
+        answers 200, "PayoutPage", "Newest first";
+    };
+}
 
 pub struct Filters {
     pub external_ref: Option<String>,

@@ -4,15 +4,14 @@
 //! The forms of calls and answers belong here; the rules are in `src/domain/resources/payouts/`.
 
 pub mod batches;
-pub mod description;
 pub mod list;
 pub mod own_account;
 pub mod verification;
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::fields::{Fields, Got, Invalid, Kind, gather, kind, read};
-use crate::openapi::operation::{Operation, summary};
+use crate::endpoint::{Context, Handler, chapter, run, shown};
+use crate::fields::{Fields, Got, Invalid, Kind, body, gather, kind, read};
+use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::offering;
 use crate::problem::Problem;
@@ -137,70 +136,91 @@ fn pays(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured"])
 }
 
-pub const CREATE: Endpoint = endpoint(CHAPTER, run!(pay, Form::Merchant { alone: true }), || {
-    pays(summary("Pay a merchant"))
-        .about(
-            "To the payout method that is named, or to the default one; it must be verified and the \
-             merchant active. With `fromMerchantBalance` the seller's own balance pays.",
-        )
-        .body("MerchantPayout")
-        .example(
-            "100 VES to a merchant",
+chapter! { CHAPTER, "Money out of the balance in bolívares, to merchants, phones, accounts and yourself, \
+    single or up to 1,000 at once. The debit is durable before the bank is called; if a payout fails, the \
+    money returns to the balance. The same `externalRef` with the same payload never pays twice.", {
+        let banks = Catalogue::embedded();
+        let of = |form: Form| body(|fields| read_new(fields, form, Id::from_bytes([0; 16]), &banks));
+        let batch_of = |form: Form| body(|fields| batches::read(fields, form, drop));
+        let (merchant, item) = (Form::Merchant { alone: true }, Form::Merchant { alone: false });
+        "MerchantPayout" = of(merchant);
+        "MerchantPayoutItem" = of(item);
+        "MerchantPayoutBatch" = batch_of(item);
+        "InstantPayout" = of(Form::Own);
+        "PhoneCredit" = of(Form::Credit);
+        "PhoneCreditBatch" = batch_of(Form::Credit);
+        "AccountCredit" = of(Form::Account);
+        "AccountCreditBatch" = batch_of(Form::Account);
+        "Change" = of(Form::Change);
+        "Payout" = payout();
+        "RefusedItem" = batches::refused_schema()
+            .example(r#"{"payoutId":null,"status":"failed","reference":null,"failureCode":"insufficient_balance",
+                "externalRef":"batch-1-b","merchantId":"01975a2e-7c00-7000-8000-0000000000ab",
+                "payoutMethodId":null,"merchantName":null,"monto":"55.10","concepto":"liquidacion",
+                "bankCode":null,"destination":null,"operationId":null,"createdAt":null,"settledAt":null,
+                "error":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when"}"#);
+        "PayoutBatch" = object()
+            .member("batchId", uuid())
+            .member("externalRef", shown_ref())
+            .member("items", list(any_of([named("Payout"), named("RefusedItem")])))
+            .member("livemode", livemode());
+        "PayoutPage" = page("Payout");
+        "NewPayoutAccount" = body(|fields| own_account::read_phone(fields, &banks));
+        "PayoutAccount" = own_account::schema()
+            .example(r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567",
+                "identification":"J123456789","status":"verified","livemode":false,
+                "createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z",
+                "verifiedAt":"2026-11-21T02:15:00.000Z"}"#);
+        "SeenAmounts" = body(verification::read_seen);
+    }
+    CREATE = run!(pay, Form::Merchant { alone: true }), "Pay a merchant" => {
+        with pays;
+        about "To the payout method that is named, or to the default one; it must be verified and the \
+            merchant active. With `fromMerchantBalance` the seller's own balance pays.";
+        body "MerchantPayout";
+        example "100 VES to a merchant",
             r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00",
-                "concepto":"liquidacion","externalRef":"payout-1"}"#,
-        )
-        .refuses(400, &["payout_method_not_verified"])
-        .refuses(404, &["not_found"])
-        .refuses(409, &["merchant_inactive"])
-})
-.shows(created);
-
-pub const CREDIT: Endpoint = endpoint(CHAPTER, run!(pay, Form::Credit), || {
-    pays(summary("Pay a phone")).body("PhoneCredit").example(
-        "50 VES",
-        r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00",
-            "concepto":"premio","externalRef":"credit-1"}"#,
-    )
-})
-.shows(created);
-
-pub const CREDIT_ACCOUNT: Endpoint = endpoint(CHAPTER, run!(pay, Form::Account), || {
-    pays(summary("Pay a bank account")).body("AccountCredit").example(
-        "50 VES",
-        r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez",
-            "monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
-    )
-})
-.shows(created);
-
-pub const CHANGE: Endpoint = endpoint(CHAPTER, run!(pay, Form::Change), || {
-    pays(summary("Give change to a customer"))
-        .body("Change")
-        .example(
-            "3.50 VES",
+                "concepto":"liquidacion","externalRef":"payout-1"}"#;
+        refuses 400, &["payout_method_not_verified"];
+        refuses 404, &["not_found"];
+        refuses 409, &["merchant_inactive"];
+    } shows created;
+    CREDIT = run!(pay, Form::Credit), "Pay a phone" => {
+        with pays;
+        body "PhoneCredit";
+        example "50 VES",
+            r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00",
+            "concepto":"premio","externalRef":"credit-1"}"#;
+    } shows created;
+    CREDIT_ACCOUNT = run!(pay, Form::Account), "Pay a bank account" => {
+        with pays;
+        body "AccountCredit";
+        example "50 VES",
+            r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez",
+            "monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#;
+    } shows created;
+    CHANGE = run!(pay, Form::Change), "Give change to a customer" => {
+        with pays;
+        body "Change";
+        example "3.50 VES",
             r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50",
-                "concepto":"vuelto","externalRef":"change-1"}"#,
-        )
-        .refuses(404, &["not_found"])
-})
-.shows(created);
-
-pub const INSTANT: Endpoint = endpoint(CHAPTER, run!(pay, Form::Own), || {
-    pays(summary("Withdraw to your own account"))
-        .body("InstantPayout")
-        .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
-        .refuses(409, &["payout_account_not_verified"])
-})
-.shows(created);
-
-pub const READ: Endpoint = endpoint(CHAPTER, run!(|cx| cx.one(EntityId::payout(cx.id("id")?), show)), || {
-    summary("Read a payout").answers(200, "Payout", "The payout")
-});
-
-pub const READ_BY_REF: Endpoint =
-    endpoint(CHAPTER, run!(|cx| cx.named(Space::Payout, &cx.external_ref()?, show)), || {
-        summary("Read a payout by your reference").answers(200, "Payout", "The payout")
-    });
+                "concepto":"vuelto","externalRef":"change-1"}"#;
+        refuses 404, &["not_found"];
+    } shows created;
+    INSTANT = run!(pay, Form::Own), "Withdraw to your own account" => {
+        with pays;
+        body "InstantPayout";
+        example "100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#;
+        refuses 409, &["payout_account_not_verified"];
+    } shows created;
+    READ = run!(|cx| cx.one(EntityId::payout(cx.id("id")?), show)), "Read a payout" => {
+        answers 200, "Payout", "The payout";
+    };
+    READ_BY_REF = run!(|cx| cx.named(Space::Payout, &cx.external_ref()?, show)),
+        "Read a payout by your reference" => {
+        answers 200, "Payout", "The payout";
+    };
+}
 
 /// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).
 pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
@@ -250,4 +270,17 @@ shown! {
         plain "createdAt" = payout.created_at, values::instant();
         maybe plain "settledAt" = payout.settled_at, values::instant();
     }
+}
+
+pub fn payout() -> schema::Schema {
+    schema().example(
+        r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant",
+        "status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1",
+        "batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa",
+        "payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","merchantName":"Bodega La Esquina",
+        "paymentId":null,"monto":"100.00","feeVes":"0.00","concepto":"liquidacion",
+        "bankCode":"0134","destination":"…4321","fromMerchantBalance":false,"operationId":null,
+        "livemode":false,"createdAt":"2026-11-22T02:14:00.000Z",
+        "settledAt":"2026-11-22T02:14:00.310Z"}"#,
+    )
 }

@@ -3,9 +3,8 @@
 
 use super::CHAPTER;
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::fields::{Fields, Invalid, read};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payouts::{credit_bank, verification};
 use crate::problem::Problem;
@@ -16,18 +15,37 @@ use domain::resources::banks::Catalogue;
 use domain::resources::own_account;
 use domain::values::ids::EntityId;
 
-pub const SET: Endpoint = endpoint(CHAPTER, run!(set), || {
-    summary("Set your own payout account")
-        .about("A change undoes its verification.")
-        .body("NewPayoutAccount")
-        .example(
-            "an account by phone",
-            r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#,
-        )
-        .answers(201, "PayoutAccount", "The first account")
-        .answers(200, "PayoutAccount", "The account, changed")
-})
-.shows(changed);
+endpoints! { CHAPTER;
+    SET = run!(set), "Set your own payout account" => {
+        about "A change undoes its verification.";
+        body "NewPayoutAccount";
+        example "an account by phone",
+            r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#;
+        answers 201, "PayoutAccount", "The first account";
+        answers 200, "PayoutAccount", "The account, changed";
+    } shows changed;
+    READ = run!(|cx| cx.one(EntityId::OWN_ACCOUNT, show)), "Read your own payout account" => {
+        answers 200, "PayoutAccount", "The account";
+        refuses 404, &["not_found"];
+    };
+    START_VERIFICATION = run!(start_verification), "Send the two micro-deposits to your own account" => {
+        answers_with 202, verification::started("payout_account_deleted"), "They are sent; or the bank said \
+            that the account is not yours, and it is deleted";
+        refuses 404, &["not_found"];
+        refuses 409,
+            &["verification_in_progress", "verification_locked", "already_verified", "settings_changed"];
+        refuses 429, &["too_many_attempts"];
+        refuses 503, &["rail_not_configured", "rail_unavailable"];
+    } shows verification_started;
+    VERIFY = run!(verify), "Verify your own account by the amounts of the micro-deposits" => {
+        body "SeenAmounts";
+        example "those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#;
+        answers 200, "PayoutAccount", "The account, verified";
+        refuses 400, &["amounts_mismatch"];
+        refuses 404, &["not_found"];
+        refuses 409, &["verification_not_started", "verification_locked", "already_verified"];
+    } shows changed;
+}
 
 async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let held = read_phone(Fields::parse(&cx.body)?, cx.banks)?;
@@ -42,44 +60,10 @@ pub(super) fn read_phone(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Ow
     } => OwnPhone { bank, phone, identification }))
 }
 
-pub const READ: Endpoint = endpoint(CHAPTER, run!(|cx| cx.one(EntityId::OWN_ACCOUNT, show)), || {
-    summary("Read your own payout account")
-        .answers(200, "PayoutAccount", "The account")
-        .refuses(404, &["not_found"])
-});
-
-pub const START_VERIFICATION: Endpoint = endpoint(CHAPTER, run!(start_verification), || {
-    summary("Send the two micro-deposits to your own account")
-        .answers_with(
-            202,
-            verification::started("payout_account_deleted"),
-            "They are sent; or the bank said that the account is not yours, and it is deleted",
-        )
-        .refuses(404, &["not_found"])
-        .refuses(
-            409,
-            &["verification_in_progress", "verification_locked", "already_verified", "settings_changed"],
-        )
-        .refuses(429, &["too_many_attempts"])
-        .refuses(503, &["rail_not_configured", "rail_unavailable"])
-})
-.shows(verification_started);
-
 async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.no_body()?;
     verification::start(cx, EntityId::OWN_ACCOUNT, None).await
 }
-
-pub const VERIFY: Endpoint = endpoint(CHAPTER, run!(verify), || {
-    summary("Verify your own account by the amounts of the micro-deposits")
-        .body("SeenAmounts")
-        .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
-        .answers(200, "PayoutAccount", "The account, verified")
-        .refuses(400, &["amounts_mismatch"])
-        .refuses(404, &["not_found"])
-        .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
-})
-.shows(changed);
 
 async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let seen = verification::read_seen(Fields::parse(&cx.body)?)?;

@@ -1,9 +1,8 @@
 //! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
+use crate::endpoint::{Context, Handler, endpoints, run, shown};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::payments::{commission_percent, marketplace_of};
@@ -36,18 +35,29 @@ pub(crate) fn quantity<'a>() -> impl Kind<'a, u16> {
     kind(read, || schema::integer().range("1", &QUANTITY_MAX.to_string()))
 }
 
-pub const CREATE: Endpoint = endpoint(CHAPTER, run!(create), || {
-    summary("Create a payment link")
-        .about(
-            "The slug is made from the product's name when none is sent. With `merchantId` the sale is a \
-             marketplace sale.",
-        )
-        .body_optional("NewPaymentLink")
-        .example("with a quantity", r#"{"slug":"camisa-lino","allowQuantity":true,"maxQuantity":5}"#)
-        .answers(201, "PaymentLink", "The link")
-        .refuses(409, &["slug_taken", "too_many_links", "merchant_inactive"])
-})
-.shows(newest);
+endpoints! { CHAPTER;
+    CREATE = run!(create), "Create a payment link" => {
+        about "The slug is made from the product's name when none is sent. With `merchantId` the sale is a \
+            marketplace sale.";
+        body_optional "NewPaymentLink";
+        example "with a quantity", r#"{"slug":"camisa-lino","allowQuantity":true,"maxQuantity":5}"#;
+        answers 201, "PaymentLink", "The link";
+        refuses 409, &["slug_taken", "too_many_links", "merchant_inactive"];
+    } shows newest;
+    LIST = run!(|cx| cx.one(EntityId::product(cx.id("id")?), show_all)), "List a product's links" => {
+        answers 200, "PaymentLinkList", "Newest first";
+    };
+    READ = run!(read), "Read a payment link" => { answers 200, "PaymentLink", "The link"; };
+    UPDATE = run!(update), "Change a payment link" => {
+        body "PaymentLinkChange";
+        example "disable", r#"{"status":"disabled"}"#;
+        answers 200, "PaymentLink", "The link";
+    } shows one;
+    DELETE = run!(delete), "Delete a payment link" => {
+        answers_with 200, deleted_schema(), "It is gone";
+        refuses 409, &["product_has_sales"];
+    } shows deleted;
+}
 
 async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -81,14 +91,6 @@ pub fn slugs(product: &Entity, given: Option<String>, fresh: &[Id]) -> Vec<Strin
     std::iter::once(made).chain(suffixed).collect()
 }
 
-pub const LIST: Endpoint =
-    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::product(cx.id("id")?), show_all)), || {
-        summary("List a product's links").answers(200, "PaymentLinkList", "Newest first")
-    });
-
-pub const READ: Endpoint =
-    endpoint(CHAPTER, run!(read), || summary("Read a payment link").answers(200, "PaymentLink", "The link"));
-
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = link_id(cx)?;
     cx.read(|records| {
@@ -98,14 +100,6 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
         Ok(show(product, link))
     })
 }
-
-pub const UPDATE: Endpoint = endpoint(CHAPTER, run!(update), || {
-    summary("Change a payment link")
-        .body("PaymentLinkChange")
-        .example("disable", r#"{"status":"disabled"}"#)
-        .answers(200, "PaymentLink", "The link")
-})
-.shows(one);
 
 async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = link_id(cx)?;
@@ -122,13 +116,6 @@ pub(super) fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<Link
         optional redirect_url = "redirectUrl", address(livemode);
     } => LinkChange { status, allow_quantity, max_quantity, redirect_url }))
 }
-
-pub const DELETE: Endpoint = endpoint(CHAPTER, run!(delete), || {
-    summary("Delete a payment link")
-        .answers_with(200, deleted_schema(), "It is gone")
-        .refuses(409, &["product_has_sales"])
-})
-.shows(deleted);
 
 async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = link_id(cx)?;

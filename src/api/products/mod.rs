@@ -3,14 +3,12 @@
 //! The forms of calls and answers belong here; the rules are in `src/domain/resources/products/`,
 //! and the page that a link leads to is in `src/checkout/`.
 
-pub mod description;
 pub mod links;
 
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::fields::Got;
+use crate::endpoint::{Context, Handler, chapter, run, shown};
 use crate::fields::{Fields, Invalid, Kind, kind, read};
+use crate::fields::{Got, body};
 
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -60,13 +58,45 @@ fn text_for_buyers<'a>() -> impl Kind<'a, Option<String>> {
     kind(read, || schema::text().chars(0..=DESCRIPTION_MAX))
 }
 
-pub const CREATE: Endpoint = endpoint(links::CHAPTER, run!(create), || {
-    summary("Create a product")
-        .body("NewProduct")
-        .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
-        .answers(201, "Product", "The product")
-})
-.shows(|facts| Some((201, show(facts.the()?))));
+chapter! { links::CHAPTER, "What you sell, and the links under which buyers pay for it at `/pay/{slug}`.", {
+        "NewProduct" = body(|fields| read_new(fields, false, Id::from_bytes([0; 16])));
+        "ProductChange" = body(|fields| read_change(fields, false));
+        "Product" = schema();
+        "ProductPage" = page("Product");
+        "NewPaymentLink" = body(|fields| links::read_new(fields, false));
+        "PaymentLinkChange" = body(|fields| links::read_change(fields, false));
+        "PaymentLink" = links::schema()
+            .example(r#"{"id":"01975a2e-7c00-7000-8000-000000000121","object":"payment_link",
+                "productId":"01975a2e-7c00-7000-8000-000000000120","slug":"camisa-lino",
+                "hostedCheckoutPath":"/pay/camisa-lino","status":"active","allowQuantity":true,
+                "maxQuantity":5,"redirectUrl":null,"merchantId":null,"applicationFeePercent":null,
+                "livemode":false,"createdAt":"2026-11-21T02:13:00.000Z"}"#);
+        "PaymentLinkList" = items("PaymentLink");
+    }
+    CREATE = run!(create), "Create a product" => {
+        body "NewProduct";
+        example "a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#;
+        answers 201, "Product", "The product";
+    } shows |facts| Some((201, show(facts.the()?)));
+    LIST = run!(list), "List products" => {
+        filters active;
+        answers 200, "ProductPage", "Newest first";
+    };
+    READ = run!(|cx| cx.one(EntityId::product(cx.id("id")?), show)), "Read a product and its links" => {
+        answers 200, "Product", "The product";
+    };
+    UPDATE = run!(update), "Change a product" => {
+        about "Only what is sent changes; an empty `description` or `imageUrl` clears it.";
+        body "ProductChange";
+        example "a new price", r#"{"priceUsd":"27.00"}"#;
+        answers 200, "Product", "The product";
+    } shows |facts| Some((200, show(facts.the()?)));
+    DELETE = run!(|cx| cx.ask(EntityId::product(cx.id("id")?), products::Command::Delete).await),
+        "Delete a product and its links" => {
+        answers_with 200, links::deleted_schema(), "It is gone";
+        refuses 409, &["product_has_sales"];
+    } shows links::deleted;
+}
 
 async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
@@ -96,10 +126,6 @@ fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<Product, I
     }))
 }
 
-pub const LIST: Endpoint = endpoint(links::CHAPTER, run!(list), || {
-    summary("List products").filters(active).answers(200, "ProductPage", "Newest first")
-});
-
 fn active(query: &mut Query<'_>) -> Got<Option<bool>> {
     query.optional("active", kinds::boolean())
 }
@@ -113,20 +139,6 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
         .collect();
     cx.page(facets, page, show).await
 }
-
-pub const READ: Endpoint =
-    endpoint(links::CHAPTER, run!(|cx| cx.one(EntityId::product(cx.id("id")?), show)), || {
-        summary("Read a product and its links").answers(200, "Product", "The product")
-    });
-
-pub const UPDATE: Endpoint = endpoint(links::CHAPTER, run!(update), || {
-    summary("Change a product")
-        .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
-        .body("ProductChange")
-        .example("a new price", r#"{"priceUsd":"27.00"}"#)
-        .answers(200, "Product", "The product")
-})
-.shows(|facts| Some((200, show(facts.the()?))));
 
 async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -144,17 +156,6 @@ fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, 
         optional active = "active", kinds::boolean();
     } => ProductChange { name, price, description, image_url, active }))
 }
-
-pub const DELETE: Endpoint = endpoint(
-    links::CHAPTER,
-    run!(|cx| cx.ask(EntityId::product(cx.id("id")?), products::Command::Delete).await),
-    || {
-        summary("Delete a product and its links")
-            .answers_with(200, links::deleted_schema(), "It is gone")
-            .refuses(409, &["product_has_sales"])
-    },
-)
-.shows(links::deleted);
 
 shown! {
     pub fn show(product: &Product), schema, 512 {

@@ -2,9 +2,8 @@
 
 use super::CHAPTER;
 use super::{Handler, PublicCall, fresh, of_tenant};
-use crate::endpoint::{Endpoint, endpoint, shown};
+use crate::endpoint::{endpoints, shown};
 use crate::fields::{Invalid, Kind, kind, read};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -78,13 +77,30 @@ fn too_large() -> Problem {
     refused("invalid_amount_cents")
 }
 
-pub const SCHEDULE: Endpoint<Handler> = endpoint(CHAPTER, schedule, || {
-    fresh(
-        of_tenant(summary("What withdrawals cost"))
-            .answers(200, "FeeSchedule", "The policy in force")
-            .refuses(400, &["invalid_data"]),
-    )
-});
+endpoints! { CHAPTER;
+    SCHEDULE = schedule, "What withdrawals cost" => {
+        with of_tenant;
+        answers 200, "FeeSchedule", "The policy in force";
+        refuses 400, &["invalid_data"];
+        with fresh;
+    };
+    ESTIMATE = estimate, "What a withdrawal would cost" => {
+        with of_tenant;
+        query asked_estimate;
+        answers 200, "FeeEstimate", "The estimate";
+        refuses 400, &["invalid_amount_cents", "invalid_method", "invalid_network"];
+        refuses 400, &["invalid_asset", "invalid_data"];
+        with fresh;
+    };
+    PAGO_MOVIL = pago_movil, "What a withdrawal by Pago Móvil would bring" => {
+        with of_tenant;
+        query asked_quote;
+        answers 200, "PagoMovilQuote", "The quote";
+        refuses 400, &["invalid_amount_cents", "pago_movil_min_amount", "invalid_data"];
+        refuses 503, &["rate_unavailable"];
+        with fresh;
+    };
+}
 
 fn schedule(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     Ok(show_schedule(&call.policy.name, call.withdrawals, &call.policy.ranges().collect::<Vec<_>>()))
@@ -121,16 +137,6 @@ shown! {
         text "label" = range.to_string(), schema::text();
     }
 }
-
-pub const ESTIMATE: Endpoint<Handler> = endpoint(CHAPTER, estimate, || {
-    fresh(
-        of_tenant(summary("What a withdrawal would cost"))
-            .query(asked_estimate)
-            .answers(200, "FeeEstimate", "The estimate")
-            .refuses(400, &["invalid_amount_cents", "invalid_method", "invalid_network"])
-            .refuses(400, &["invalid_asset", "invalid_data"]),
-    )
-});
 
 fn estimate(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let Withdrawal { amount, method, network, asset } = call.asked(asked_estimate)?;
@@ -175,16 +181,6 @@ shown! {
         number "totalFee" = in_dollars(estimate.total_fee), values::figure();
     }
 }
-
-pub const PAGO_MOVIL: Endpoint<Handler> = endpoint(CHAPTER, pago_movil, || {
-    fresh(
-        of_tenant(summary("What a withdrawal by Pago Móvil would bring"))
-            .query(asked_quote)
-            .answers(200, "PagoMovilQuote", "The quote")
-            .refuses(400, &["invalid_amount_cents", "pago_movil_min_amount", "invalid_data"])
-            .refuses(503, &["rate_unavailable"]),
-    )
-});
 
 fn pago_movil(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let (amount, whole_fee) = call.asked(asked_quote)?;

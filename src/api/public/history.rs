@@ -6,9 +6,8 @@
 use super::CHAPTER;
 use super::latest::{SIDES, name, pair};
 use super::{Handler, PublicCall, fresh};
-use crate::endpoint::{Endpoint, endpoint, shown};
+use crate::endpoint::{endpoints, shown};
 use crate::fields::{Invalid, Kind, read};
-use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -77,19 +76,17 @@ impl Ask {
     }
 }
 
-pub const READ: Endpoint<Handler> = endpoint(CHAPTER, read, || {
-    fresh(
-        summary("The history of a pair")
-            .query(|query| asked(query, Timestamp::from_unix_ms(0)))
-            .about(
-                "The window begins with `startDate`, inclusive, or so many `days` before its end, and \
-             ends before `endDate`. Buckets are UTC.",
-            )
-            .answers(200, "RateHistory", "The points")
-            .refuses(400, &["invalid_data"])
-            .refuses(404, &["not_found"]),
-    )
-});
+endpoints! { CHAPTER;
+    READ = read, "The history of a pair" => {
+        query |query| asked(query, Timestamp::from_unix_ms(0));
+        about "The window begins with `startDate`, inclusive, or so many `days` before its end, and ends \
+            before `endDate`. Buckets are UTC.";
+        answers 200, "RateHistory", "The points";
+        refuses 400, &["invalid_data"];
+        refuses 404, &["not_found"];
+        with fresh;
+    };
+}
 
 fn read(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let ask = call.asked(|query| asked(query, call.now))?;

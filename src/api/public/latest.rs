@@ -2,9 +2,8 @@
 
 use super::CHAPTER;
 use super::{Handler, PublicCall, fresh};
-use crate::endpoint::{Endpoint, endpoint, shown};
+use crate::endpoint::{endpoints, shown};
 use crate::fields::{Invalid, Kind, kind, read};
-use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -14,15 +13,15 @@ use std::borrow::Cow;
 
 pub(super) const SIDES: &str = "`BUY`, `SELL`, `FLOOR` or `OFFICIAL`.";
 
-pub const READ: Endpoint<Handler> = endpoint(CHAPTER, read, || {
-    fresh(
-        summary("The latest rate of a pair")
-            .query(asked)
-            .answers(200, "Rate", "The freshest sample")
-            .refuses(400, &["invalid_data"])
-            .refuses(404, &["not_found"]),
-    )
-});
+endpoints! { CHAPTER;
+    READ = read, "The latest rate of a pair" => {
+        query asked;
+        answers 200, "Rate", "The freshest sample";
+        refuses 400, &["invalid_data"];
+        refuses 404, &["not_found"];
+        with fresh;
+    };
+}
 
 fn read(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let Asked { pair, source, method, side } = call.asked(asked)?;

@@ -4,13 +4,12 @@
 //! In reading order: [`routes`] is the table, then a file per resource: [`latest`], [`history`],
 //! [`fees`]. A failure is a [`Problem`] that `gateway/public.rs` writes in the public shape.
 
-pub mod description;
-
 pub mod fees;
 pub mod history;
 pub mod latest;
 pub mod routes;
 
+use crate::endpoint::chapter;
 use crate::fields::Invalid;
 use crate::openapi::operation::Operation;
 use crate::openapi::values::uuid;
@@ -22,6 +21,25 @@ use domain::values::time::Timestamp;
 use std::sync::Arc;
 
 pub(crate) const CHAPTER: &str = "Public rates and fees";
+
+chapter! { CHAPTER, "Without a key, read-only, for reference: the rate of a real operation is confirmed in \
+    the operator's own app. Errors are `{statusCode, error, message}`. Browsers may call from the \
+    operator's own origins only.", {
+        "Rate" = latest::schema()
+            .example(r#"{"pair":"USDT/VES","source":"p2p","method":"p2p_floor","price":245,
+                "asOf":"2026-11-21T02:13:00.000Z","fetchedAt":"2026-11-21T02:13:01.000Z",
+                "side":"FLOOR","paymentMethod":null}"#);
+        "RateHistory" = history::schema();
+        "RatePoint" = history::point_schema();
+        "FeeSchedule" = fees::schedule_schema();
+        "FeeEstimate" = fees::estimate_schema();
+        "PagoMovilQuote" = fees::quote_schema();
+        "PublicError" = object()
+            .member("statusCode", integer())
+            .member("error", text().about("The reason text of the status."))
+            .member("message", any_of([text(), list(text())]).about("A text, or one per bad parameter."));
+    }
+}
 
 pub struct PublicCall<'a> {
     pub query: Option<&'a str>,

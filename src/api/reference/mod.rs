@@ -2,11 +2,10 @@
 //!
 //! Reads that belong to no resource of a tenant belong here. Nothing in here may change anything.
 
-pub mod description;
-
-use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint, run, shown};
+use crate::endpoint::{BankRate, Context, Handler, Official, chapter, run, shown};
 use crate::fields::{Invalid, Kind as _, read};
-use crate::openapi::operation::summary;
+use crate::openapi::document::{Access, Chapter, ErrorShape, Row};
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::page::array_json;
 use crate::payments::usd_amount;
@@ -20,17 +19,54 @@ use domain::resources::banks::{Bank, Service};
 use domain::resources::rates::buckets::{price, ticks};
 use domain::resources::rates::samples::{BCV, Sample};
 use domain::values::money::{Rate, Usd, Ves};
+use hyper::Method;
 
-pub(crate) const CHAPTER: &str = "Reference";
+const HEALTH: &str = "Health";
 
-pub const BANKS: Endpoint =
-    endpoint(CHAPTER, run!(|cx| Ok(Reply::json(200, array_json(cx.banks.shown().map(show_bank))))), || {
-        summary("List the banks").answers_with(
-            200,
-            schema::list(schema::named("Bank")),
-            "Sorted by code; a bare array",
-        )
-    });
+chapter! { "Reference", "Banks, and what became of a request whose answer was lost.", {
+        "Bank" = bank_schema()
+            .example(r#"{"code":"0134","name":"Banesco","services":["C2P","PAGO_MOVIL","DEBIT","CREDIT"],
+                "logoUrl":null}"#);
+        "IdempotencyKey" = object()
+            .member("key", text())
+            .member("state", one_of(["in_progress", "done"]))
+            .member("method", text().constant("POST"))
+            .member("path", text())
+            .member("firstSeenAt", instant())
+            .member("expiresAt", instant())
+            .member("status", integer().or_null().about("The kept status; null while in progress."))
+            .member("response", anything().about("The kept body; null while in progress."))
+            .member("walSeq", integer().or_null())
+            .example(r#"{"key":"k-1","state":"done","method":"POST","path":"/v1/test/fund",
+                "firstSeenAt":"2026-11-21T02:13:00.000Z",
+                "expiresAt":"2026-11-22T02:13:00.000Z","status":422,
+                "response":{"error":"insufficient_balance",
+                "message":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when",
+                "requestId":"2t6cw1h7xk3vd","availableVes":"1.00"},"walSeq":17}"#);
+        "Quote" = quote_schema()
+            .example(r#"{"usdAmount":10,"bcvRate":210,"vesAmount":2100.00,"medianRate":210,
+        "medianVesAmount":2100.00,"source":"bcv","fetchedAt":"2026-11-21T02:13:00.000Z",
+        "sources":{"vexFx":{"bcvRate":210,"fetchedAt":"2026-11-21T02:13:00.000Z"},
+        "bank":{"error":"BANK_NOT_CONFIGURED"}}}"#);
+    }
+    BANKS = run!(|cx| Ok(Reply::json(200, array_json(cx.banks.shown().map(show_bank))))),
+        "List the banks" => {
+        answers_with 200, schema::list(schema::named("Bank")), "Sorted by code; a bare array";
+    };
+    // GET /v1/quote: what payments are priced by, and what else is said of the same rate
+    // (`docs/contract.md, 14.4`).
+    QUOTE = run!(quote), "Price dollars in bolívares at the BCV rate" => {
+        query asked_price;
+        answers 200, "Quote", "The price at which payments are made, and the median of the sources";
+        refuses 503, &["rate_unavailable"];
+    };
+    KEPT = run!(kept), "Find out what became of a request" => {
+        about "After a lost answer: whether the request with this Idempotency-Key happened, and what it was \
+            answered. 404 means that it did not happen, or more than 24 hours ago.";
+        query asked_path;
+        answers 200, "IdempotencyKey", "The newest use of the key";
+    };
+}
 
 /// A bank as operators see it: with what tenants do not see of it.
 pub fn show_whole_bank(bank: &Bank) -> Vec<u8> {
@@ -46,15 +82,6 @@ shown! {
         maybe text "logoUrl" = bank.logo_url.as_deref(), schema::text().about("Null means: show the name alone.");
     }
 }
-
-/// GET /v1/quote: what payments are priced by, and what else is said of the same rate
-/// (`docs/contract.md, 14.4`).
-pub const QUOTE: Endpoint = endpoint(CHAPTER, run!(quote), || {
-    summary("Price dollars in bolívares at the BCV rate")
-        .query(asked_price)
-        .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
-        .refuses(503, &["rate_unavailable"])
-});
 
 fn asked_price(mut query: Query<'_>) -> Result<Usd, Invalid> {
     Ok(read!(query { required usd = "usdAmount", usd_amount(); } => usd))
@@ -124,16 +151,6 @@ fn no_bank_schema() -> schema::Schema {
     schema::object().member("error", schema::text().about("`BANK_NOT_CONFIGURED`, or `BANK_UNAVAILABLE`."))
 }
 
-pub const KEPT: Endpoint = endpoint(CHAPTER, run!(kept), || {
-    summary("Find out what became of a request")
-        .about(
-            "After a lost answer: whether the request with this Idempotency-Key happened, and \
-             what it was answered. 404 means that it did not happen, or more than 24 hours ago.",
-        )
-        .query(asked_path)
-        .answers(200, "IdempotencyKey", "The newest use of the key")
-});
-
 fn asked_path(mut query: Query<'_>) -> Result<Option<String>, Invalid> {
     let of_key = kinds::sought(1..=512).about(
         "The path that the key was used on, if it was used on several; otherwise the newest use is shown.",
@@ -145,6 +162,90 @@ async fn kept(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let path = cx.asked(asked_path)?;
     let key = cx.path("key").to_owned();
     cx.server()?.key_use(key, path).await
+}
+
+/// Calls without a key that say how the server is.
+pub fn health() -> Chapter {
+    Chapter {
+        tag: HEALTH,
+        about: "For load balancers and supervisors.",
+        schemas: vec![("Error", error())],
+        ..Chapter::default()
+    }
+}
+
+/// Those calls, which the server answers before everything else.
+pub fn health_rows() -> [Row; 2] {
+    let row = |path, operation, description: Operation| Row {
+        method: Method::GET,
+        path,
+        operation,
+        access: Access::Open,
+        errors: ErrorShape::Gateway,
+        chapter: HEALTH,
+        description,
+    };
+    let status = |status| schema::object().member("status", schema::text().constant(status));
+    let unready = schema::any_of([
+        status("unavailable").member("reason", schema::text()).closed(),
+        schema::named("Error"),
+    ]);
+    [
+        row(
+            "/healthz",
+            "getHealth",
+            summary("Whether the process lives").answers_with(200, status("ok"), "It lives"),
+        ),
+        row(
+            "/readyz",
+            "getReadiness",
+            summary("Whether requests are served")
+                .answers_with(200, status("ready"), "Recovery has finished and the log accepts writes")
+                .answers_with(503, unready, "Not yet; `shutting_down` while it stops"),
+        ),
+    ]
+}
+
+pub fn error() -> schema::Schema {
+    let field = schema::object()
+        .member("field", schema::text().about("Dotted, with index: `card.number`, `items[3].monto`."))
+        .member("message", schema::text());
+    let amount = |words: &str| schema::text().about(words);
+    schema::object()
+        .member("error", schema::text().about("A stable code to branch on."))
+        .member("message", schema::text().about("For people."))
+        .member("requestId", schema::text())
+        .optional("fields", schema::list(field).about("Of `invalid_data`: every bad field at once."))
+        .optional(
+            "existingId",
+            schema::text()
+                .format("uuid")
+                .about("Of `external_ref_conflict`: what the reference was used for."),
+        )
+        .optional(
+            "differs",
+            schema::list(schema::text()).about(
+                "Of `external_ref_conflict`: the fields that differ; not \
+                 there when a C2P request repeats what is paid.",
+            ),
+        )
+        .optional("availableVes", amount("Of `insufficient_balance`."))
+        .optional(
+            "spendableVes",
+            amount("Of `insufficient_balance` on conversions: what they may spend, holds too."),
+        )
+        .optional("availableCop", amount("Of `insufficient_balance` in pesos."))
+        .optional("spendableCop", amount("Of `insufficient_balance` in pesos: holds too."))
+        .optional("availableUsdt", amount("Of `insufficient_balance` in USDT."))
+        .optional("minimumUsdt", amount("Of `amount_below_minimum` on conversions."))
+        .optional("currency", amount("Of `daily_limit_exceeded`."))
+        .optional("dailyLimit", amount("Of `daily_limit_exceeded`."))
+        .optional("minimumCop", schema::integer().about("Of `amount_below_minimum` on COP payments."))
+        .optional("attemptsLeft", schema::integer().about("Of `amounts_mismatch`."))
+        .optional("failureCode", schema::text().about("Of `otp_refused`."))
+        .optional("payoutCount", schema::integer().about("Of `merchant_has_payouts`."))
+        .optional("role", schema::text().about("Of `role_missing`: the least role that may do this."))
+        .optional("scope", schema::text().about("Of `scope_missing`: the scope that the key lacks."))
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! references, transactions and people. Each trial is a seek, so a search costs the same whatever
 //! the length of the history; what an entry leads to is compared with the text before it is shown.
 
-pub mod description;
 mod items;
 mod people;
 pub mod sought;
@@ -13,8 +12,9 @@ mod traits;
 use domain::entities::Entity;
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
-use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::openapi::operation::{Operation, summary};
+use crate::endpoint::{Context, Handler, chapter, run};
+use crate::openapi::operation::Operation;
+use crate::openapi::{schema, values};
 use crate::payments::list;
 use crate::problem::Problem;
 use crate::products::links;
@@ -24,8 +24,6 @@ use domain::index::{self, Found, PersonMarks, Space, Trait};
 use domain::values::ids::{EntityId, Kind};
 use sought::Sought;
 use std::ops::ControlFlow;
-
-pub(crate) const CHAPTER: &str = "Finding things";
 
 pub const HITS_MAX: usize = 50;
 
@@ -72,24 +70,27 @@ pub fn searches(operation: Operation) -> Operation {
         .answers(200, "FoundList", "Newest first, at most 50")
 }
 
-pub const SEARCH: Endpoint = endpoint(CHAPTER, run!(search), || {
-    searches(summary("Search by one text")).refuses(429, &["too_many_attempts"])
-});
+chapter! { "Finding things", "One text leads to everything that it names, and a request's id to what became \
+    of the request.", {
+        with found();
+        "LoggedRequest" = logged();
+    }
+    SEARCH = run!(search), "Search by one text" => {
+        with searches;
+        refuses 429, &["too_many_attempts"];
+    };
+    REQUEST = run!(request), "Read what became of a request" => {
+        about "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \
+            newest. Bodies are not kept.";
+        answers 200, "LoggedRequest", "The request";
+        refuses 404, &["not_found"];
+    };
+}
 
 async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let sought = cx.asked(Sought::read)?;
     cx.server()?.search(sought).await
 }
-
-pub const REQUEST: Endpoint = endpoint(CHAPTER, run!(request), || {
-    summary("Read what became of a request")
-        .about(
-            "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \
-             newest. Bodies are not kept.",
-        )
-        .answers(200, "LoggedRequest", "The request")
-        .refuses(404, &["not_found"])
-});
 
 async fn request(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.path("requestId").to_owned();
@@ -210,4 +211,27 @@ pub fn newest(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits.sort_by_key(|hit| std::cmp::Reverse((hit.subject.made_at(), hit.subject.id())));
     hits.truncate(HITS_MAX);
     hits
+}
+
+pub fn found() -> Vec<(&'static str, schema::Schema)> {
+    vec![("Found", items::schema()), ("FoundList", values::items("Found"))]
+}
+
+fn logged() -> schema::Schema {
+    schema::object()
+        .member("requestId", values::request_id())
+        .member("at", values::instant())
+        .member("method", schema::text())
+        .member("route", schema::text().about("The template of the path, such as `/v1/payments/{id}`."))
+        .member("status", schema::integer())
+        .member("error", schema::text().or_null().about("The code of the error."))
+        .member("keyId", values::uuid().about("The key that called."))
+        .member("ms", schema::integer().at_least("0"))
+        .member("entityId", values::uuid().or_null().about("What was made or changed."))
+        .example(
+            r#"{"requestId":"848xfrzmchatd","at":"2026-11-21T02:13:00.000Z","method":"POST",
+            "route":"/v1/payouts","status":201,"error":null,
+            "keyId":"01975a2e-7c00-7000-8000-000000000000","ms":3,
+            "entityId":"01975a2e-7c00-7000-8000-0000000000aa"}"#,
+        )
 }

@@ -4,12 +4,10 @@
 //! The question and the form of its answer belong here. The days are the ledger's
 //! (`src/domain/ledger/days.rs`), and their rows are read in `src/store/`.
 
-pub mod description;
-
-use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::endpoint::{Context, Handler, chapter, endpoints, run};
 use crate::fields::{Got, Invalid, Kind as _, gather, read};
 use crate::merchants;
-use crate::openapi::operation::{Operation, summary};
+use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -51,13 +49,21 @@ pub fn ask(query: &mut Query<'_>, ledger: Ledger, currencies: &[(&'static str, C
     } => Ask { ledger, currency, from, to })
 }
 
-pub const READ: Endpoint = endpoint(CHAPTER, run!(statement, Ledger::Tenant, &CURRENCIES), || {
-    answers(summary("A statement by days"), &CURRENCIES)
-});
+chapter! { CHAPTER, "What moved on each day. Days are those of Caracas, and of Bogotá for pesos; midnight \
+    belongs to the new day. `opening` and all columns add up to `closing`, which is the next day's \
+    `opening`. Holds and the reserve are not in it.", {
+        with schemas();
+    }
+    READ = run!(statement, Ledger::Tenant, &CURRENCIES), "A statement by days" => {
+        with |operation| answers(operation, &CURRENCIES);
+    };
+}
 
-pub const READ_SELLER: Endpoint = endpoint(merchants::CHAPTER, run!(read_seller), || {
-    answers(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS)
-});
+endpoints! { merchants::CHAPTER;
+    READ_SELLER = run!(read_seller), "A merchant's statement by days" => {
+        with |operation| answers(operation, &CURRENCIES_OF_SELLERS);
+    };
+}
 
 async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let seller = Ledger::Seller(cx.id("id")?);
@@ -154,4 +160,24 @@ const fn words(column: Column) -> &'static str {
         Column::Deposits => "USDT received.",
         Column::Adjustments => "The operator's corrections, and test money.",
     }
+}
+
+pub fn schemas() -> Vec<(&'static str, schema::Schema)> {
+    vec![
+        (
+            "Statement",
+            schema::object()
+                .member("currency", schema::one_of(CURRENCIES.map(|(name, _)| name)))
+                .member("timezone", schema::one_of(["America/Caracas", "America/Bogota"]))
+                .member("days", schema::list(schema::named("StatementDay")))
+                .example(
+                    r#"{"currency":"VES","timezone":"America/Caracas","days":[{"date":"2026-11-21",
+            "opening":"0.00","payments":"2100.00","fees":"-31.50","platformFees":"0.00",
+            "sellerTransfers":"0.00","reversals":"0.00","chargebacks":"0.00",
+            "payouts":"-500.00","payoutReversals":"0.00","conversions":"0.00",
+            "deposits":"0.00","adjustments":"0.00","closing":"1568.50","movements":3}]}"#,
+                ),
+        ),
+        ("StatementDay", day_schema()),
+    ]
 }

@@ -3,11 +3,9 @@
 //! A call that plays a bank's or a buyer's part does not belong here: it is with the resource that
 //! it is about.
 
-pub mod description;
-
-use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
-use crate::fields::{Fields, Invalid, Kind, kind, read};
-use crate::openapi::operation::summary;
+use crate::conversions::read_reason;
+use crate::endpoint::{Context, Handler, Target, chapter, run};
+use crate::fields::{Fields, Invalid, Kind, body, kind, read};
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
 use crate::respond::Reply;
@@ -24,22 +22,41 @@ pub(crate) const CHAPTER: &str = "Test mode";
 /// The most seconds of one clock advance: a year.
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
 
-pub const READ_CLOCK: Endpoint =
-    endpoint(CHAPTER, run!(|cx| Ok(Reply::json(200, clock(cx.clock().await?)))), || {
-        summary("Read the test clock").answers(200, "TestClock", "Now, in this account's test mode")
-    });
-
-pub const MOVE_CLOCK: Endpoint = endpoint(CHAPTER, run!(move_clock), || {
-    summary("Move the test clock forward")
-        .about(
-            "Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, \
-             in its order and each at its own instant, when it answers.",
-        )
-        .body("ClockMove")
-        .example("a day", r#"{"advanceSeconds":86400}"#)
-        .answers(200, "TestClock", "Now")
-})
-.shows(|facts| Some((200, clock(facts.time))));
+chapter! { CHAPTER, "A test key runs the same engine, ledger and log; only the banks are simulated. These \
+    calls move its clock, give it money, and play the parts of buyers, banks and operators.", {
+        "TestClock" = object().member("now", instant()).member("livemode", livemode());
+        "TestReset" = object().member("resetAt", instant());
+        "ClockMove" = body(read_advance);
+        "TestFund" = body(read_fund);
+        "Rejection" = body(read_reason);
+    }
+    READ_CLOCK = run!(|cx| Ok(Reply::json(200, clock(cx.clock().await?)))), "Read the test clock" => {
+        answers 200, "TestClock", "Now, in this account's test mode";
+    };
+    MOVE_CLOCK = run!(move_clock), "Move the test clock forward" => {
+        about "Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, in its \
+            order and each at its own instant, when it answers.";
+        body "ClockMove";
+        example "a day", r#"{"advanceSeconds":86400}"#;
+        answers 200, "TestClock", "Now";
+    } shows |facts| Some((200, clock(facts.time)));
+    RESET = run!(reset), "Begin the test data anew" => {
+        about "Balances are zero, every list of test mode is empty and every id of before is 404; \
+            references and idempotency keys are unused again, but for this call's own, and the clock is \
+            the real time again. Keys, settings, webhook endpoints, a verified payout account and \
+            customers' deposit addresses stay, and so does everything of live mode. What was under way at \
+            a simulated bank never comes back. Events go on numbered without a gap: the first that is \
+            listed is `test.reset`.";
+        answers 200, "TestReset", "Since then";
+    } shows |facts| Some((200, Object::new().plain("resetAt", facts.time).end()));
+    FUND = run!(fund), "Add test money to a balance" => {
+        body "TestFund";
+        example "1000 VES", r#"{"currency":"VES","amount":"1000.00"}"#;
+        example "20000 COP, held", r#"{"currency":"COP","amount":"20000","held":true}"#;
+        answers 201, "Movement", "The movement, of type `adjustment`";
+        refuses 404, &["not_found"];
+    } shows crate::balance::new_movement;
+}
 
 async fn move_clock(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let ms = read_advance(Fields::parse(&cx.body)?)?;
@@ -55,33 +72,10 @@ fn read_advance(mut fields: Fields<'_>) -> Result<i64, Invalid> {
 /// The name of the call that has the test data begin anew.
 pub const RESET_OPERATION: &str = "resetTest";
 
-pub const RESET: Endpoint = endpoint(CHAPTER, run!(reset), || {
-    summary("Begin the test data anew")
-        .about(
-            "Balances are zero, every list of test mode is empty and every id of before is 404; references and \
-             idempotency keys are unused again, but for this call's own, and the clock is the real time again. \
-             Keys, settings, webhook endpoints, a verified payout account and customers' deposit addresses stay, \
-             and so does everything of live mode. What was under way at a simulated bank never comes back. \
-             Events go on numbered without a gap: the first that is listed is `test.reset`.",
-        )
-        .answers(200, "TestReset", "Since then")
-})
-.shows(|facts| Some((200, Object::new().plain("resetAt", facts.time).end())));
-
 async fn reset(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.no_body()?;
     cx.server()?.begin_anew().await
 }
-
-pub const FUND: Endpoint = endpoint(CHAPTER, run!(fund), || {
-    summary("Add test money to a balance")
-        .body("TestFund")
-        .example("1000 VES", r#"{"currency":"VES","amount":"1000.00"}"#)
-        .example("20000 COP, held", r#"{"currency":"COP","amount":"20000","held":true}"#)
-        .answers(201, "Movement", "The movement, of type `adjustment`")
-        .refuses(404, &["not_found"])
-})
-.shows(crate::balance::new_movement);
 
 async fn fund(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let ask = read_fund(Fields::parse(&cx.body)?)?;

@@ -4,14 +4,12 @@
 //! rendered here: it is added on the way out, so that what is kept for an Idempotency-Key does not
 //! hold it.
 
-pub mod description;
 pub mod targets;
 
 use crate::answer::Facts;
-use crate::endpoint::{Context, Endpoint, endpoint, run, shown};
-use crate::fields::Got;
+use crate::endpoint::{Context, Handler, chapter, run, shown};
 use crate::fields::{self, Fields, Invalid, kind, read};
-use crate::openapi::operation::summary;
+use crate::fields::{Got, body};
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::problem::Problem;
@@ -33,8 +31,6 @@ use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use url::Url;
-
-pub(crate) const CHAPTER: &str = "Webhook endpoints";
 
 /// The address of an endpoint, as it was written and as it is called.
 type Target = (String, Url);
@@ -66,18 +62,83 @@ fn read_events(value: Value<'_>) -> Result<Vec<EventKind>, Bad> {
     })
 }
 
-pub const REGISTER: Endpoint = endpoint(CHAPTER, run!(register), || {
-    summary("Register an endpoint")
-        .about("https in live mode; no private address. The signing secret is in this answer alone.")
-        .body("NewWebhook")
-        .example(
-            "payments",
-            r#"{"url":"https://shop.example/hooks","events":["payment.completed","payment.failed"]}"#,
-        )
-        .answers(201, "NewlySignedWebhook", "The endpoint with its secret")
-        .refuses(409, &["too_many_webhooks"])
-})
-.shows(|facts| Some((201, with_secret(facts)?)));
+chapter! { "Webhook endpoints", "Where events are sent. An event is sent once to each endpoint that lists \
+    it, signed, with 10 seconds to answer 2xx; duplicates are possible after a crash, so deduplicate on \
+    `webhook-id`. With `retry` `backoff` what was not answered 2xx is tried again, 8 times over a day, and \
+    `Svc-Attempt` counts the tries. Verify `webhook-signature` (Standard Webhooks), and refuse what was \
+    sent more than five minutes ago: `Svc-Signature` covers the body alone, so a replay passes it, unless \
+    the endpoint's `signature` is `timestamped`. What was missed is in `GET /v1/events`.", {
+        let allowed = Allowed { livemode: false, private: false };
+        let tried = object()
+            .member("webhookId", uuid())
+            .member("status", status_schema())
+            .member("httpStatus", integer().or_null())
+            .member("error", text().or_null());
+        "NewWebhook" = body(|fields| read_new(fields, allowed, Id::from_bytes([0; 16])));
+        "WebhookChange" = body(|fields| read_change(fields, allowed));
+        "SecretRotation" = body(read_rotation);
+        "Webhook" = schema().example(r#"{"id":"01975a2e-7c00-7000-8000-000000000110","object":"webhook",
+                "url":"https://shop.example/hooks","events":["payment.completed","payment.failed"],
+                "status":"enabled","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z",
+                "retry":"none","signature":"hex"}"#);
+        "NewlySignedWebhook" = schema().member("secret", text().pattern("^whsec_")
+            .example("\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"")
+            .about("Shown here and never again. Its whole text is the key of `Svc-Signature`."));
+        "WebhookList" = items("Webhook");
+        "Delivery" = delivery_schema();
+        "DeliveryPage" = page("Delivery");
+        "Deliveries" = object().member("eventId", uuid()).member("deliveries", list(named("Delivery")));
+        "TestDeliveries" = object().member("eventId", uuid()).member("deliveries", list(tried));
+    }
+    REGISTER = run!(register), "Register an endpoint" => {
+        about "https in live mode; no private address. The signing secret is in this answer alone.";
+        body "NewWebhook";
+        example "payments",
+            r#"{"url":"https://shop.example/hooks","events":["payment.completed","payment.failed"]}"#;
+        answers 201, "NewlySignedWebhook", "The endpoint with its secret";
+        refuses 409, &["too_many_webhooks"];
+    } shows |facts| Some((201, with_secret(facts)?));
+    LIST = run!(|cx| cx.read(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show))))),
+        "List endpoints" => {
+        answers 200, "WebhookList", "Those of the key's mode";
+    };
+    READ = run!(|cx| cx.one(EntityId::webhook(cx.id("id")?), show)), "Read an endpoint" => {
+        answers 200, "Webhook", "The endpoint";
+    };
+    UPDATE = run!(update), "Change an endpoint" => {
+        body "WebhookChange";
+        example "pause", r#"{"status":"disabled"}"#;
+        answers 200, "Webhook", "The endpoint";
+        refuses 409, &["webhook_busy"];
+    } shows |facts| Some((200, show(facts.the()?)));
+    DELETE = run!(|cx| cx.ask(EntityId::webhook(cx.id("id")?), webhooks::Command::Delete).await),
+        "Delete an endpoint" => {
+        answers_with 200, deleted_schema(), "It is gone";
+    } shows deleted;
+    ROTATE_SECRET = run!(rotate_secret), "Replace an endpoint's secret" => {
+        about "Deliveries from now on are signed with the new one. In the forms that bear several \
+            signatures the one before signs beside it, for a day or as long as `overlapSeconds` says; 0 \
+            ends every older one.";
+        body_optional "SecretRotation";
+        example "at once", r#"{"overlapSeconds":0}"#;
+        answers 200, "NewlySignedWebhook", "The endpoint with its new secret";
+    } shows |facts| Some((200, with_secret(facts)?));
+    DELIVERIES = run!(deliveries), "List the deliveries of an endpoint" => {
+        filters |_| Got::of(());
+        answers 200, "DeliveryPage", "Newest first";
+    };
+    RESEND = run!(resend), "Send an event again" => {
+        about "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with \
+            100 such deliveries waiting is left out; 503 `overloaded` when that is all of them.";
+        answers 202, "Deliveries", "What is being sent";
+    };
+    TEST = run!(test), "Send a test delivery" => {
+        about "`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no \
+            number and is not listed. While too many tests are under way one may fail unsent; its `error` \
+            says so.";
+        answers 202, "TestDeliveries", "What each endpoint answered";
+    };
+}
 
 async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
@@ -100,12 +161,6 @@ fn read_new(mut fields: Fields<'_>, allowed: Allowed, id: Id) -> Result<(NewWebh
     } => (NewWebhook { id, url: url.0, events, retry, signature }, url.1)))
 }
 
-pub const LIST: Endpoint = endpoint(
-    CHAPTER,
-    run!(|cx| cx.read(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show))))),
-    || summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode"),
-);
-
 /// The endpoints of a tenant in a mode, oldest first.
 pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
     let mut found: BTreeMap<Id, Webhook> = BTreeMap::new();
@@ -125,20 +180,6 @@ pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
     }
     Ok(found.into_values().collect())
 }
-
-pub const READ: Endpoint =
-    endpoint(CHAPTER, run!(|cx| cx.one(EntityId::webhook(cx.id("id")?), show)), || {
-        summary("Read an endpoint").answers(200, "Webhook", "The endpoint")
-    });
-
-pub const UPDATE: Endpoint = endpoint(CHAPTER, run!(update), || {
-    summary("Change an endpoint")
-        .body("WebhookChange")
-        .example("pause", r#"{"status":"disabled"}"#)
-        .answers(200, "Webhook", "The endpoint")
-        .refuses(409, &["webhook_busy"])
-})
-.shows(|facts| Some((200, show(facts.the()?))));
 
 async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = EntityId::webhook(cx.id("id")?);
@@ -160,22 +201,6 @@ fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChang
     } => (WebhookChange { url: url.0, events, enabled, retry, signature }, url.1)))
 }
 
-pub const DELETE: Endpoint = endpoint(
-    CHAPTER,
-    run!(|cx| cx.ask(EntityId::webhook(cx.id("id")?), webhooks::Command::Delete).await),
-    || summary("Delete an endpoint").answers_with(200, deleted_schema(), "It is gone"),
-)
-.shows(deleted);
-
-pub const ROTATE_SECRET: Endpoint = endpoint(CHAPTER, run!(rotate_secret), || {
-    summary("Replace an endpoint's secret")
-        .about("Deliveries from now on are signed with the new one. In the forms that bear several signatures the \
-            one before signs beside it, for a day or as long as `overlapSeconds` says; 0 ends every older one.")
-        .body_optional("SecretRotation")
-        .example("at once", r#"{"overlapSeconds":0}"#)
-        .answers(200, "NewlySignedWebhook", "The endpoint with its new secret")
-}).shows(|facts| Some((200, with_secret(facts)?)));
-
 async fn rotate_secret(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = EntityId::webhook(cx.id("id")?);
     let overlap_seconds = read_rotation(Fields::parse_optional(&cx.body)?)?;
@@ -188,44 +213,17 @@ fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
     Ok(overlap.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(OVERLAP_SECONDS))
 }
 
-pub const DELIVERIES: Endpoint = endpoint(CHAPTER, run!(deliveries), || {
-    summary("List the deliveries of an endpoint").filters(|_| Got::of(())).answers(
-        200,
-        "DeliveryPage",
-        "Newest first",
-    )
-});
-
 async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     let (_, page) = cx.listed(&format!("deliveries {id}"), |_| Got::of(()))?;
     cx.server()?.deliveries(id, page).await
 }
 
-pub const RESEND: Endpoint = endpoint(CHAPTER, run!(resend), || {
-    summary("Send an event again")
-        .about(
-            "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 \
-         such deliveries waiting is left out; 503 `overloaded` when that is all of them.",
-        )
-        .answers(202, "Deliveries", "What is being sent")
-});
-
 async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     cx.no_body()?;
     cx.server()?.resend(id).await
 }
-
-pub const TEST: Endpoint = endpoint(CHAPTER, run!(test), || {
-    summary("Send a test delivery")
-        .about(
-            "`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no \
-             number and is not listed. While too many tests are under way one may fail unsent; its `error` \
-             says so.",
-        )
-        .answers(202, "TestDeliveries", "What each endpoint answered")
-});
 
 async fn test(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.no_body()?;
