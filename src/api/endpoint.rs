@@ -21,6 +21,8 @@ use crate::search::sought::Sought;
 use domain::entities::{Entity, OfKind};
 use domain::index::Space;
 use domain::ledger::Ledger;
+use domain::ledger::balance::Balance;
+use domain::ledger::book::Book;
 use domain::ledger::days::Line;
 use domain::machine::Command;
 use domain::platform::{ApiKey, Tenant};
@@ -36,7 +38,6 @@ use domain::values::ids::{EntityId, Id, is_live};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::text::ExternalRef;
 use domain::values::time::{Date, Timestamp};
-use domain::view::{self, View};
 use hyper::Method;
 use hyper::body::Bytes;
 use std::mem;
@@ -205,8 +206,8 @@ pub trait Server: Send {
     /// record is durable.
     fn ask(&mut self, target: Target, command: Command) -> Later<'_, Reply>;
 
-    /// What a book says, when everything is durable that it was decided by.
-    fn view(&mut self, query: view::Query) -> Later<'_, View>;
+    /// The tenant's book and its clock, when everything is durable that it was decided by.
+    fn book(&mut self) -> Later<'_, (Box<Book>, Timestamp)>;
 
     fn records(&self) -> Box<dyn Records + '_>;
 
@@ -249,7 +250,7 @@ pub trait Server: Send {
 
     fn begin_anew(&mut self) -> Later<'_, Reply>;
 
-    fn balance_at(&mut self, at: Timestamp) -> Later<'_, view::Balance>;
+    fn balance_at(&mut self, at: Timestamp) -> Later<'_, Balance>;
 
     fn statement(&mut self, ledger: Ledger, currency: Currency, days: (Date, Date)) -> Later<'_, Vec<Line>>;
 
@@ -355,10 +356,7 @@ impl<'c> Context<'c> {
     }
 
     pub async fn clock(&mut self) -> Result<Timestamp, Problem> {
-        match self.server()?.view(view::Query::Clock).await? {
-            View::Clock(now) => Ok(now),
-            _ => Err(Problem::internal_error("a defect: the clock of a book is none")),
-        }
+        Ok(self.server()?.book().await?.1)
     }
 
     pub fn find<T>(&mut self, read: impl FnOnce(&dyn Records) -> Result<T, Unread>) -> Result<T, Problem> {

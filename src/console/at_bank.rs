@@ -7,7 +7,7 @@ use crate::pages::view::{Form, Input};
 use domain::entities::Entity;
 use domain::resources::operations::Operation;
 use domain::trace::Trace;
-use domain::view::{Query, View};
+use domain::values::time::Timestamp;
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +32,8 @@ pub async fn of(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Optio
         _ => AnswerFrom::Asked,
     };
     // The page of a book that is halted is shown all the same.
-    let clock = services.engine.glance(tenant, Query::Clock).await;
-    let is_unresolved = match clock {
-        Ok(Some(View::Clock(now))) => services.waits.is_unresolved(&operation, now),
+    let is_unresolved = match services.engine.glance(tenant).await {
+        Ok(Some((_, now_ms))) => services.waits.is_unresolved(&operation, Timestamp::from_unix_ms(now_ms)),
         _ => false,
     };
     Some(AtBank { operation, standing, is_unresolved })

@@ -39,6 +39,8 @@ use api::testing::RESET_OPERATION;
 use bytes::Bytes;
 use domain::index::Space;
 use domain::ledger::Ledger;
+use domain::ledger::balance::Balance;
+use domain::ledger::book::Book;
 use domain::ledger::days::Line;
 use domain::machine::{Command, KeyedCommand};
 use domain::platform::Scope;
@@ -51,7 +53,6 @@ use domain::resources::payouts::batch::NewBatch;
 use domain::values::ids::{Id, PLATFORM};
 use domain::values::money::Currency;
 use domain::values::time::{Date, Timestamp};
-use domain::view::{self, Balance, View};
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use std::mem;
@@ -281,10 +282,8 @@ impl Server for TenantRequest<'_> {
         })
     }
 
-    fn view(&mut self, query: view::Query) -> Later<'_, View> {
-        Box::pin(
-            async move { self.services.engine.view(self.caller.tenant_key, query).await.map_err(failure) },
-        )
+    fn book(&mut self) -> Later<'_, (Box<Book>, Timestamp)> {
+        Box::pin(self.services.book(self.caller.tenant_key))
     }
 
     fn records(&self) -> Box<dyn Records + '_> {

@@ -10,6 +10,8 @@ use api::routes::Route;
 use api::search::sought::Sought;
 use domain::index::Space;
 use domain::ledger::Ledger;
+use domain::ledger::balance::Balance;
+use domain::ledger::book::Book;
 use domain::ledger::days::Line;
 use domain::machine::Command;
 use domain::platform::settings::{LiveStatus, Settings, TenantSettings};
@@ -24,7 +26,6 @@ use domain::resources::payouts::batch::NewBatch;
 use domain::values::ids::{Id, Mode};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::{Date, Timestamp};
-use domain::view::{Balance, Query, View};
 use hmac::{Hmac, KeyInit, Mac};
 use rust_decimal::Decimal;
 use sha2::Sha256;
@@ -169,7 +170,7 @@ impl Server for Nobody {
 
     nothing_is_done! {
         ask(Target, Command) -> Reply;
-        view(Query) -> View;
+        book() -> (Box<Book>, Timestamp);
         read_long(LongRead) -> Vec<u8>;
         hold(u64, Space, &'s str) -> ();
         free_slug(Vec<String>) -> Option<String>;

@@ -30,7 +30,6 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usdt;
 use domain::values::text::ExternalRef;
 use domain::values::time::Timestamp;
-use domain::view::{self, View};
 
 pub(crate) const CHAPTER: &str = "USDT";
 
@@ -41,10 +40,8 @@ pub const BALANCE: Endpoint = endpoint(CHAPTER, run!(balance), || {
 });
 
 async fn balance(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    match cx.server()?.view(view::Query::Crypto).await? {
-        View::Crypto(now) => Ok(Reply::json(200, show_balance(&now, cx.caller.livemode()))),
-        _ => Err(Problem::no_balance()),
-    }
+    let (book, _) = cx.server()?.book().await?;
+    Ok(Reply::json(200, show_balance(&crypto::balance(&book), cx.caller.livemode())))
 }
 
 shown! {

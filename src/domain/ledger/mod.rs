@@ -7,6 +7,7 @@
 //! The book of a tenant (`book.rs`) is the exception: besides accounts it keeps what a decision needs in
 //! one turn of sellers, sales, conversions and payouts, so that it knows the states of those.
 
+pub mod balance;
 pub mod book;
 pub mod days;
 pub mod invariants;
