@@ -18,6 +18,7 @@ use crate::query::{self, Query};
 use crate::records::{Answered, Records, Unread, another_kind};
 use crate::respond::Reply;
 use crate::search::sought::Sought;
+use domain::entities::deposit_address::DepositAddress;
 use domain::entities::{Entity, OfKind};
 use domain::index::Space;
 use domain::ledger::Ledger;
@@ -28,7 +29,6 @@ use domain::machine::Command;
 use domain::platform::{ApiKey, Tenant};
 use domain::rail::Service;
 use domain::resources::banks::Catalogue;
-use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::resources::payments::c2p::NewIntent;
 use domain::resources::payments::charge::NewCharge;
 use domain::resources::payments::otp::NewOtp;
@@ -237,8 +237,8 @@ pub trait Server: Send {
     /// its card, if it came with one.
     fn charge(&mut self, new: NewCharge, token: Option<CardToken>) -> Later<'_, Reply>;
 
-    /// In live mode: makes a deposit address the next that derives from the network's seed.
-    fn derive_address<'s>(&'s mut self, new: &'s mut NewDepositAddress) -> Later<'s, ()>;
+    /// In live mode: makes a deposit address the next that derives from the network's seed, if that is served.
+    fn derive_address<'s>(&'s mut self, new: &'s mut DepositAddress) -> Later<'s, bool>;
 
     /// A batch of payouts, unless its reference is known.
     fn pay_batch(&mut self, batch: Box<NewBatch>) -> Later<'_, Reply>;

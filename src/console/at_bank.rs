@@ -41,13 +41,7 @@ pub async fn of(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Optio
 
 fn is_unaskable(entity: &Entity, operation: &Operation) -> bool {
     let (_, n) = operation.id.entity_and_operation();
-    let trace = match entity {
-        Entity::Payment(payment) => payment.order.of(n),
-        Entity::CopPayment(payment) => payment.order.of(n),
-        Entity::Payout(payout) => payout.order.of(n),
-        Entity::CryptoPayout(payout) => payout.order.of(n),
-        _ => None,
-    };
+    let trace = entity.order().and_then(|order| order.of(n));
     trace.is_some_and(Trace::is_unaskable)
 }
 
