@@ -16,16 +16,13 @@ pub const LONG_AGO_MS: i64 = i64::MIN / 4;
 pub trait Machine: Send + Sync + 'static {
     type EntityId: Copy + Eq + Hash + Debug + Send + Sync + 'static;
     type Entity: Send + Sync + 'static;
-    /// The state of one tenant, in memory. A clone of a large one
-    /// ([`Machine::is_large`]) is made in its turn, so it must not take
-    /// longer than a small one's: by sharing what does not change.
+    /// The state of one tenant, in memory. Clones are made in its turn, for whoever asks and for a snapshot: one
+    /// of a large book must not take longer than a small one's, by sharing what does not change.
     type Book: Clone + Send + 'static;
     type Command: Send + 'static;
     type Record: Send + Sync + 'static;
     type Refusal: Send + Sync + 'static;
     type Effect: Send + 'static;
-    type Query: Send + 'static;
-    type View: Send + 'static;
     type Breach: Error + Send + Sync + 'static;
     type Undecodable: Error + Send + Sync + 'static;
 
@@ -100,7 +97,10 @@ pub trait Machine: Send + Sync + 'static {
     /// both may join. To apply the whole is the same as to apply one after the other.
     fn join(&self, record: &mut Self::Record, next: Self::Record);
 
-    fn view(&self, book: &Self::Book, query: Self::Query, now_ms: i64) -> Self::View;
+    /// What who asks gets to see: the book as it is at `now_ms`, settled.
+    fn view(&self, _tenant: u64, book: &Self::Book, _now_ms: i64) -> Self::Book {
+        book.clone()
+    }
 
     // The stored form of records and books, and the keys under which they are found again.
 

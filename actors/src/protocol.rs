@@ -121,8 +121,9 @@ pub(crate) enum PendingReply<M: Machine> {
         listener: Option<Listener<M>>,
     },
     View {
-        to: Sender<M::View>,
-        view: M::View,
+        to: Sender<(M::Book, i64)>,
+        /// Boxed because every pending reply moves through the log's queue.
+        view: Box<(M::Book, i64)>,
         admission: Option<Admission>,
     },
     Done(Sender<Seq>),
@@ -172,7 +173,7 @@ impl<M: Machine> Completion for PendingReply<M> {
             }
             PendingReply::View { to, view, admission } => {
                 drop(admission);
-                let _ = to.send(outcome.map(|_| view));
+                let _ = to.send(outcome.map(|_| *view));
             }
             PendingReply::Done(to) => {
                 let _ = to.send(outcome.map(|durable| durable.seq));
@@ -269,8 +270,7 @@ pub(crate) enum BookMessage<M: Machine> {
     /// What is decided about them is one record where it can be.
     AskTogether(Vec<Box<Ask<M>>>),
     View {
-        query: M::Query,
-        to: Sender<M::View>,
+        to: Sender<(M::Book, i64)>,
         /// What continues something has none.
         admission: Option<Admission>,
     },

@@ -2,7 +2,6 @@
 //! refresh from a feed, weekly and at once (`docs/contract.md, 14.5`).
 
 use super::call::{Call, CallResult, Done, Handler, run};
-use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, Changed};
 use crate::gateway::services::Services;
 use api::endpoint::chapter;
@@ -14,10 +13,8 @@ use api::value::Value;
 use domain::platform::audit::AuditEntry;
 use domain::resources::banks::{self, Catalogue, Edit, Service};
 use domain::resources::tenants::PlatformAsk;
-use domain::values::ids::PLATFORM;
 use domain::values::time::DAY_MS;
 use domain::values::venezuela::BankCode;
-use domain::view::{Query, View};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -140,13 +137,8 @@ async fn change(
 }
 
 async fn learn(services: &Services) -> Result<(), Problem> {
-    match services.engine.view(PLATFORM, Query::Banks).await.map_err(failure)? {
-        View::Banks(book) => {
-            services.banks.learn(&book);
-            Ok(())
-        }
-        _ => Err(ask::defect("the platform's book is none")),
-    }
+    services.banks.learn(&services.platform_book().await?.banks);
+    Ok(())
 }
 
 fn show_all(banks: &Catalogue) -> Vec<u8> {

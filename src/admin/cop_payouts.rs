@@ -9,15 +9,16 @@ use api::fields::{Fields, Invalid, Kind, body, kind, only, read};
 use api::openapi::operation::Operation;
 use api::openapi::{kinds, schema, values};
 use api::value::{self, Bad, Value};
-use domain::entities::cop_payout::{AccountType, Beneficiary, ColombianAccount};
+use domain::entities::cop_payout::{AccountType, Beneficiary, ColombianAccount, CopPayout};
+use domain::entities::payout::Status;
 use domain::index::Space;
 use domain::resources::cop_payments::AMOUNT_MAX;
 use domain::resources::cop_payouts;
-use domain::resources::cop_payouts::NewCopPayout;
 use domain::resources::payouts::lifecycle::PayoutEnd;
 use domain::values::colombia::DocumentType;
 use domain::values::ids::{EntityId, Id, Mode, tenant_key};
 use domain::values::money::Cop;
+use domain::values::time::Timestamp;
 
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 
@@ -85,7 +86,7 @@ async fn create(call: Call) -> CallResult {
     call.decide_named(tenant_key, id, (is_new, Some(Box::new(name_held))), command, about).await
 }
 
-fn read(mut fields: Fields<'_>) -> Result<(Mode, impl FnOnce(Id) -> NewCopPayout + use<>), Invalid> {
+fn read(mut fields: Fields<'_>) -> Result<(Mode, impl FnOnce(Id) -> CopPayout + use<>), Invalid> {
     let account = kind(|value: Value<'_>| value.text_as(ColombianAccount::parse), schema::text);
     Ok(read!(fields {
         required mode = "mode", kinds::mode();
@@ -99,7 +100,19 @@ fn read(mut fields: Fields<'_>) -> Result<(Mode, impl FnOnce(Id) -> NewCopPayout
         required external_ref = "externalRef", kinds::plain_ref();
     } => {
         let to = Beneficiary { bank, account, account_type, holder_name, document_type, document_number };
-        (mode, move |id| NewCopPayout { id, external_ref, amount, to })
+        (mode, move |id| CopPayout {
+            id,
+            external_ref,
+            status: Status::Pending,
+            amount,
+            to,
+            reference: None,
+            failure_code: None,
+            // These two are filled in by the decision.
+            livemode: false,
+            created_at: Timestamp::EPOCH,
+            settled_at: None,
+        })
     }))
 }
 

@@ -17,12 +17,12 @@ use domain::entities::crypto_payout;
 use domain::entities::means::Method;
 use domain::entities::notice::UNMATCHED;
 use domain::index::{self, Space};
+use domain::machine::AnyBook;
 use domain::resources::operations::Operation;
 use domain::resources::verification::DEPOSITS;
 use domain::trace::NEVER;
 use domain::values::ids::{EntityId, Id, Kind, Mode, PLATFORM, is_live, tenant_key};
 use domain::values::time::{SECOND_MS, Timestamp};
-use domain::view::{self, View};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,9 +58,10 @@ pub async fn due(services: &Services) -> Result<Vec<Due>, Problem> {
     let engine = &services.engine;
     let mut found = Vec::new();
     for tenant_key in engine.books_in_memory().into_iter().filter(|key| *key != PLATFORM) {
-        match engine.glance(tenant_key, view::Query::Agenda).await {
-            Ok(Some(View::Agenda { now, due })) => {
-                let at_banks = due.iter().filter(|(_, id)| may_be_at_bank(id.kind));
+        match engine.glance(tenant_key).await {
+            Ok(Some((AnyBook::Tenant(book), now_ms))) => {
+                let now = Timestamp::from_unix_ms(now_ms);
+                let at_banks = book.agenda.iter().filter(|(_, id)| may_be_at_bank(id.kind));
                 found.extend(at_banks.map(|(at, id)| Due {
                     id: *id,
                     tenant_key,

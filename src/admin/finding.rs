@@ -32,7 +32,6 @@ use domain::platform::audit::AuditEntry;
 use domain::platform::operators::Role;
 use domain::values::ids::{EntityId, Id, Mode, PLATFORM, tenant_key};
 use domain::values::time::Timestamp;
-use domain::view::{self, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -268,7 +267,7 @@ async fn search(call: Call) -> CallResult {
             matches!(&hit.subject, Subject::Entity(entity) if matches!(**entity, Entity::Session(_)));
         if is_session && !clocks.contains_key(&hit.tenant) {
             // Only a session's status follows from its tenant's clock. A book that is halted has none.
-            if let Ok(View::Clock(now)) = services.engine.view(hit.tenant, view::Query::Clock).await {
+            if let Ok(now) = services.clock(hit.tenant).await {
                 clocks.insert(hit.tenant, now);
             }
         }

@@ -2,7 +2,7 @@
 //! repeats that very call.
 
 use super::call::{Call, CallResult, Done, Handler, run};
-use crate::gateway::ask::{self, failure};
+use crate::gateway::ask;
 use crate::gateway::keys::{Secret, stem};
 use api::endpoint::chapter;
 use api::fields::{Fields, Invalid, Kind, body, kind, read};
@@ -19,7 +19,6 @@ use domain::resources::tenants::PlatformAsk;
 use domain::resources::tenants::keys::successors;
 use domain::values::ids::{Id, Mode, PLATFORM};
 use domain::values::time::{SECOND_MS, Timestamp};
-use domain::view::{Query, View};
 use std::sync::Arc;
 
 chapter! { "Keys", "API keys. A key is shown once, in the answer that makes it; what is kept is its SHA-256.", {
@@ -144,10 +143,7 @@ async fn list(call: Call) -> CallResult {
 
 async fn named(call: &Call) -> Result<Arc<ApiKey>, Problem> {
     let id = named_id(call).ok_or_else(Problem::not_found)?;
-    match call.services.engine.view(PLATFORM, Query::Key(id)).await.map_err(failure)? {
-        View::Key(key) => key.ok_or_else(Problem::not_found),
-        _ => Err(ask::defect("the platform's book knows no keys")),
-    }
+    call.services.platform_book().await?.keys.get(&id).cloned().ok_or_else(Problem::not_found)
 }
 
 fn named_id(call: &Call) -> Option<Id> {

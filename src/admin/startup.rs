@@ -3,31 +3,25 @@
 
 use super::tenants;
 use crate::config::BootstrapTenant;
-use crate::gateway::ask::{self, failure};
 use crate::gateway::keys::{Secret, stem};
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::push_tenant_settings;
 use api::problem::Problem;
 use domain::platform::ApiKey;
 use domain::values::ids::{Mode, PLATFORM};
-use domain::view::{Query, View};
 
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=128;
 const FIXED_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 9..=200;
 
 pub async fn load_directory(services: &Services) -> Result<(), Problem> {
-    match services.engine.view(PLATFORM, Query::Platform).await.map_err(failure)? {
-        View::Platform { tenants, keys, operators, live_asked } => {
-            operators.values().for_each(|operator| services.callers.operators.learn(operator));
-            tenants.values().for_each(|tenant| services.callers.directory.learn_tenant(tenant));
-            keys.values().for_each(|key| services.callers.directory.learn_key(key));
-            for (number, at) in live_asked.iter() {
-                services.callers.directory.live_asked.insert(*number, *at);
-            }
-            Ok(())
-        }
-        _ => Err(ask::defect("the platform's book is none")),
+    let book = services.platform_book().await?;
+    book.operators.values().for_each(|operator| services.callers.operators.learn(operator));
+    book.tenants.values().for_each(|tenant| services.callers.directory.learn_tenant(tenant));
+    book.keys.values().for_each(|key| services.callers.directory.learn_key(key));
+    for (number, at) in book.live_asked.iter() {
+        services.callers.directory.live_asked.insert(*number, *at);
     }
+    Ok(())
 }
 
 pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Result<usize, Problem> {

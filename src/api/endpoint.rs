@@ -18,15 +18,17 @@ use crate::query::{self, Query};
 use crate::records::{Answered, Records, Unread, another_kind};
 use crate::respond::Reply;
 use crate::search::sought::Sought;
+use domain::entities::deposit_address::DepositAddress;
 use domain::entities::{Entity, OfKind};
 use domain::index::Space;
 use domain::ledger::Ledger;
+use domain::ledger::balance::Balance;
+use domain::ledger::book::Book;
 use domain::ledger::days::Line;
 use domain::machine::Command;
 use domain::platform::{ApiKey, Tenant};
 use domain::rail::Service;
 use domain::resources::banks::Catalogue;
-use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::resources::payments::c2p::NewIntent;
 use domain::resources::payments::charge::NewCharge;
 use domain::resources::payments::otp::NewOtp;
@@ -36,7 +38,6 @@ use domain::values::ids::{EntityId, Id, is_live};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::text::ExternalRef;
 use domain::values::time::{Date, Timestamp};
-use domain::view::{self, View};
 use hyper::Method;
 use hyper::body::Bytes;
 use std::mem;
@@ -213,8 +214,8 @@ pub trait Server: Send {
     /// record is durable.
     fn ask(&mut self, target: Target, command: Command) -> Later<'_, Reply>;
 
-    /// What a book says, when everything is durable that it was decided by.
-    fn view(&mut self, query: view::Query) -> Later<'_, View>;
+    /// The tenant's book and its clock, when everything is durable that it was decided by.
+    fn book(&mut self) -> Later<'_, (Box<Book>, Timestamp)>;
 
     fn records(&self) -> Box<dyn Records + '_>;
 
@@ -244,8 +245,8 @@ pub trait Server: Send {
     /// its card, if it came with one.
     fn charge(&mut self, new: NewCharge, token: Option<CardToken>) -> Later<'_, Reply>;
 
-    /// In live mode: makes a deposit address the next that derives from the network's seed.
-    fn derive_address<'s>(&'s mut self, new: &'s mut NewDepositAddress) -> Later<'s, ()>;
+    /// In live mode: makes a deposit address the next that derives from the network's seed, if that is served.
+    fn derive_address<'s>(&'s mut self, new: &'s mut DepositAddress) -> Later<'s, bool>;
 
     /// A batch of payouts, unless its reference is known.
     fn pay_batch(&mut self, batch: Box<NewBatch>) -> Later<'_, Reply>;
@@ -257,7 +258,7 @@ pub trait Server: Send {
 
     fn begin_anew(&mut self) -> Later<'_, Reply>;
 
-    fn balance_at(&mut self, at: Timestamp) -> Later<'_, view::Balance>;
+    fn balance_at(&mut self, at: Timestamp) -> Later<'_, Balance>;
 
     fn statement(&mut self, ledger: Ledger, currency: Currency, days: (Date, Date)) -> Later<'_, Vec<Line>>;
 
@@ -363,10 +364,7 @@ impl<'c> Context<'c> {
     }
 
     pub async fn clock(&mut self) -> Result<Timestamp, Problem> {
-        match self.server()?.view(view::Query::Clock).await? {
-            View::Clock(now) => Ok(now),
-            _ => Err(Problem::internal_error("a defect: the clock of a book is none")),
-        }
+        Ok(self.server()?.book().await?.1)
     }
 
     pub fn find<T>(&mut self, read: impl FnOnce(&dyn Records) -> Result<T, Unread>) -> Result<T, Problem> {

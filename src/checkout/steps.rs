@@ -22,7 +22,7 @@ use api::payments::cards::means;
 use api::problem::Problem;
 use api::refusals::problem;
 use domain::entities::cop_payment::{Failure, ForSession};
-use domain::entities::deposit_address::{Asset, Till};
+use domain::entities::deposit_address::{Asset, DepositAddress, Till};
 use domain::entities::means::{Debtor, Means};
 use domain::entities::payment::Payment;
 use domain::entities::session::{Session, Way};
@@ -34,7 +34,6 @@ use domain::refusal::{CheckoutRefusal, CopPaymentRefusal, PaymentRefusal, Refusa
 use domain::resources::banks::sends_otp;
 use domain::resources::checkout::{Attempts, InPesos, Status};
 use domain::resources::cop_payments::collect::NewCopPayment;
-use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::resources::payments::c2p;
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::resources::{cop_payments, crypto, payments};
@@ -43,6 +42,7 @@ use domain::values::card::Card;
 use domain::values::colombia::{Buyer, Channel};
 use domain::values::ids::{EntityId, Id, is_live};
 use domain::values::money::{Cop, Rate, Usdt};
+use domain::values::time::Timestamp;
 use domain::values::token::Token;
 use std::sync::Arc;
 
@@ -189,22 +189,23 @@ impl Visit<'_> {
             received: Usdt::ZERO,
             seller_received: Usdt::ZERO,
             paid: None,
-            // The decision fills it in.
             generation: 0,
         };
         let mark = |parts: &[&[u8]]| self.services.keys.mark(parts);
-        let mut new = NewDepositAddress {
+        let mut new = DepositAddress {
             id: self.services.fresh_id(self.tenant()),
             customer_ref: session.name(),
             network,
             asset,
             address: network.address(&account(&mark, self.shop.tenant.id, &name)),
-            is_derived: false,
+            // The decision fills these in.
+            livemode: false,
+            created_at: Timestamp::EPOCH,
             till: Some(Box::new(till)),
         };
         let held_address = usdt_addresses::derive_in_live(self.services, self.tenant(), &mut new).await?;
         let (id, is_new) = attempts.usdt.map_or((new.id, true), |known| (known.id, false));
-        let ask = crypto::deposits::Command::Open(Box::new(new));
+        let ask = crypto::deposits::Command::Open(Box::new(new), held_address.is_some());
         self.ask(EntityId::deposit_address(id), is_new, ask, Some(Box::new((held, held_address)))).await
     }
 

@@ -61,12 +61,12 @@ impl Operators {
         let why = match runtime()?.block_on(answer(request)) {
             Ok((status, text)) if status.is_success() => return Ok(text),
             Ok((status, text)) if is_open(status.as_u16(), &text) => {
-                refused(status.as_u16(), &text) + &advice()
+                refused(status.as_u16(), &text) + advice().as_str()
             }
             Ok((status, text)) => refused(status.as_u16(), &text),
             Err(error) if error.is_builder() => return Err(other(error)),
             Err(error) if error.is_connect() => self.unanswered(&error),
-            Err(error) => self.unanswered(&error) + &advice(),
+            Err(error) => self.unanswered(&error) + advice().as_str(),
         };
         Err(Failure::Other(why))
     }

@@ -7,7 +7,7 @@ use crate::pages::view::{Form, Input};
 use domain::entities::Entity;
 use domain::resources::operations::Operation;
 use domain::trace::Trace;
-use domain::view::{Query, View};
+use domain::values::time::Timestamp;
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +32,8 @@ pub async fn of(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Optio
         _ => AnswerFrom::Asked,
     };
     // The page of a book that is halted is shown all the same.
-    let clock = services.engine.glance(tenant, Query::Clock).await;
-    let is_unresolved = match clock {
-        Ok(Some(View::Clock(now))) => services.waits.is_unresolved(&operation, now),
+    let is_unresolved = match services.engine.glance(tenant).await {
+        Ok(Some((_, now_ms))) => services.waits.is_unresolved(&operation, Timestamp::from_unix_ms(now_ms)),
         _ => false,
     };
     Some(AtBank { operation, standing, is_unresolved })
@@ -42,13 +41,7 @@ pub async fn of(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Optio
 
 fn is_unaskable(entity: &Entity, operation: &Operation) -> bool {
     let (_, n) = operation.id.entity_and_operation();
-    let trace = match entity {
-        Entity::Payment(payment) => payment.order.of(n),
-        Entity::CopPayment(payment) => payment.order.of(n),
-        Entity::Payout(payout) => payout.order.of(n),
-        Entity::CryptoPayout(payout) => payout.order.of(n),
-        _ => None,
-    };
+    let trace = entity.order().and_then(|order| order.of(n));
     trace.is_some_and(Trace::is_unaskable)
 }
 

@@ -12,7 +12,7 @@ use crate::platform::{PlatformBook, PlatformChange};
 use crate::rail::{BankCall, Effect, Operation, Order, RailReply, Rails, Service, Terms, TestModeAlone};
 use crate::record::{Record, Written};
 use crate::refusal::Refusal;
-use crate::trace::{POLL_MS, Polling, Trace};
+use crate::trace::{POLL_MS, Polling};
 use crate::values::ids::{EntityId, Id, each_kind};
 use crate::values::money::Currency;
 use crate::values::time::{Date, Timestamp};
@@ -203,10 +203,6 @@ pub trait Rules: Resource {
 
     /// The operation about which the bank contradicted itself, in the record of this instant.
     fn contradiction(&self, _at: Timestamp) -> Option<Operation> {
-        None
-    }
-
-    fn trace_mut(&mut self, _operation: u16) -> Option<&mut Trace> {
         None
     }
 

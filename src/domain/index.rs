@@ -167,7 +167,6 @@ pub fn entity(tenant: u64, id: EntityId) -> Vec<u8> {
     key(tenant, b'e', &[&[id.kind as u8], id.id.as_bytes()])
 }
 
-/// The index key of a name in a space.
 pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
     key(tenant, b'r', &[&[space as u8], name.as_bytes()])
 }
@@ -366,7 +365,6 @@ const SEARCH: u8 = b'q';
 /// The byte of a deposit in USDT, which is no entity.
 const DEPOSIT: u8 = 0xFF;
 
-/// A trait by which an entity is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Trait {
@@ -429,7 +427,6 @@ pub enum Found {
     Deposit(Id),
 }
 
-/// The target of an entry, from what follows the tenant key.
 pub fn found(suffix: &[u8]) -> Option<Found> {
     let (id, kind) = suffix.split_first_chunk::<16>()?;
     let id = Id::from_bytes(*id);

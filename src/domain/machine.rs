@@ -9,9 +9,9 @@ use crate::entities::Entity;
 use crate::entities::session::Session;
 use crate::index::PersonMarks;
 use crate::kept::{KEPT_MS, KeepRef};
+use crate::ledger::Posting;
 use crate::ledger::book::Book;
 use crate::ledger::invariants::{self, Breach};
-use crate::ledger::{Posting, sellers};
 use crate::platform::PlatformBook;
 use crate::platform::audit::{AuditEntry, Changes};
 use crate::platform::settings::TenantSettings;
@@ -33,7 +33,6 @@ use crate::resources::{
 use crate::values::ids::{EntityId, Kind, PLATFORM, is_live};
 use crate::values::money::Rate;
 use crate::values::time::{Date, Timestamp};
-use crate::view::{Query, View, balance, cop_balance};
 use actors::{Decision, Machine};
 use std::any::Any;
 use std::sync::Arc;
@@ -280,8 +279,6 @@ impl Machine for Domain {
     type Record = Record;
     type Refusal = Refusal;
     type Effect = Effect;
-    type Query = Query;
-    type View = View;
     type Breach = Breach;
     type Undecodable = Undecodable;
 
@@ -430,50 +427,6 @@ impl Machine for Domain {
 
     fn join(&self, record: &mut Record, next: Record) {
         record.join(next);
-    }
-
-    fn view(&self, book: &AnyBook, query: Query, now_ms: i64) -> View {
-        match (book, query) {
-            (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),
-            (AnyBook::Tenant(book), Query::Crypto) => View::Crypto(crypto::balance(book)),
-            (AnyBook::Tenant(book), Query::Seller(merchant)) => {
-                View::Seller(sellers::balance(book, merchant))
-            }
-            (AnyBook::Tenant(book), Query::CopBalance) => View::CopBalance(cop_balance(book)),
-            (AnyBook::Tenant(book), Query::Agenda) => {
-                View::Agenda { now: Timestamp::from_unix_ms(now_ms), due: book.agenda.clone() }
-            }
-            (AnyBook::Tenant(book), Query::Kept) => {
-                let own = book.own.as_ref().map(|_| EntityId::OWN_ACCOUNT);
-                let entities = book.webhooks.iter().copied().map(EntityId::webhook).chain(own).collect();
-                View::Kept { changes: book.kept_changes, entities }
-            }
-            (AnyBook::Tenant(book), Query::Days(ledger, currency)) => {
-                View::Days(book.present(ledger, currency, Timestamp::from_unix_ms(now_ms)))
-            }
-            (AnyBook::Platform(book), Query::Platform) => View::Platform {
-                tenants: book.tenants.clone(),
-                keys: book.keys.clone(),
-                operators: book.operators.clone(),
-                live_asked: book.live_asked.clone(),
-            },
-            (AnyBook::Platform(book), Query::Key(id)) => View::Key(book.keys.get(&id).cloned()),
-            (AnyBook::Platform(book), Query::Banks) => View::Banks(Box::new(book.banks.clone())),
-            // The platform has no balance and a tenant's book no tenants: the clock is all that
-            // both have.
-            (AnyBook::Tenant(_) | AnyBook::Platform(_), Query::Clock)
-            | (AnyBook::Tenant(_), Query::Platform | Query::Key(_) | Query::Banks)
-            | (
-                AnyBook::Platform(_),
-                Query::Balance
-                | Query::Crypto
-                | Query::Seller(_)
-                | Query::CopBalance
-                | Query::Agenda
-                | Query::Kept
-                | Query::Days(..),
-            ) => View::Clock(Timestamp::from_unix_ms(now_ms)),
-        }
     }
 
     fn encode(&self, record: &Record) -> Vec<u8> {

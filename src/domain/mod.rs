@@ -26,4 +26,3 @@ pub mod refusal;
 pub mod resources;
 pub mod trace;
 pub mod values;
-pub mod view;

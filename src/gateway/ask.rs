@@ -19,7 +19,6 @@ use domain::record::Record;
 use domain::resources::tenants::PlatformAsk;
 use domain::values::ids::{EntityId, Id, PLATFORM};
 use domain::values::time::Timestamp;
-use domain::view::Query;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -53,12 +52,11 @@ pub async fn named_now(
     is_outcome: bool,
 ) -> Result<Option<Id>, Problem> {
     let engine = &services.engine;
-    let clock = if is_outcome {
-        engine.continue_view(tenant_key, Query::Clock).await
-    } else {
-        engine.view(tenant_key, Query::Clock).await
+    let seen = match is_outcome {
+        true => engine.continue_view(tenant_key).await,
+        false => engine.view(tenant_key).await,
     };
-    clock.map_err(failure)?;
+    seen.map_err(failure)?;
     Ok(history::named(engine.reader(), tenant_key, space, name)?)
 }
 

@@ -37,13 +37,15 @@ use api::search::sought::Sought;
 use api::statements::Ask;
 use api::testing::RESET_OPERATION;
 use bytes::Bytes;
+use domain::entities::deposit_address::DepositAddress;
 use domain::index::Space;
 use domain::ledger::Ledger;
+use domain::ledger::balance::Balance;
+use domain::ledger::book::Book;
 use domain::ledger::days::Line;
 use domain::machine::{Command, KeyedCommand};
 use domain::platform::Scope;
 use domain::platform::settings::LiveStatus;
-use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::resources::payments::c2p::NewIntent;
 use domain::resources::payments::charge::NewCharge;
 use domain::resources::payments::otp::NewOtp;
@@ -51,7 +53,6 @@ use domain::resources::payouts::batch::NewBatch;
 use domain::values::ids::{Id, PLATFORM};
 use domain::values::money::Currency;
 use domain::values::time::{Date, Timestamp};
-use domain::view::{self, Balance, View};
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use std::mem;
@@ -281,10 +282,8 @@ impl Server for TenantRequest<'_> {
         })
     }
 
-    fn view(&mut self, query: view::Query) -> Later<'_, View> {
-        Box::pin(
-            async move { self.services.engine.view(self.caller.tenant_key, query).await.map_err(failure) },
-        )
+    fn book(&mut self) -> Later<'_, (Box<Book>, Timestamp)> {
+        Box::pin(self.services.book(self.caller.tenant_key))
     }
 
     fn records(&self) -> Box<dyn Records + '_> {
@@ -357,11 +356,13 @@ impl Server for TenantRequest<'_> {
         Box::pin(charges::charge(self, new, token))
     }
 
-    fn derive_address<'s>(&'s mut self, new: &'s mut NewDepositAddress) -> Later<'s, ()> {
+    fn derive_address<'s>(&'s mut self, new: &'s mut DepositAddress) -> Later<'s, bool> {
         let (services, tenant) = (self.services, self.caller.tenant_key);
         Box::pin(async move {
-            self.names.extend(usdt_addresses::derive_in_live(services, tenant, new).await?);
-            Ok(())
+            let held = usdt_addresses::derive_in_live(services, tenant, new).await?;
+            let is_derived = held.is_some();
+            self.names.extend(held);
+            Ok(is_derived)
         })
     }
 

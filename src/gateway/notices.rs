@@ -25,7 +25,6 @@ use domain::resources::notices::{self, GUESSES, GUESSES_OF_A_PART};
 use domain::values::ids::{EntityId, Id, PLATFORM};
 use domain::values::time::Timestamp;
 use domain::values::venezuela::IdentityDocument;
-use domain::view::Query;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wal::Reader;
@@ -128,7 +127,7 @@ impl Sought {
     async fn search(&self, services: &Services) -> Result<(RailAnswer, Option<Held>), Problem> {
         let engine = &services.engine;
         // The outcome of the search before this one is durable then.
-        engine.continue_view(self.tenant, Query::Clock).await.map_err(failure)?;
+        engine.continue_view(self.tenant).await.map_err(failure)?;
         let found = history::entity(engine.reader(), self.tenant, EntityId::payment(self.payment))?;
         let Some(Entity::Payment(payment)) = found.as_deref() else { return Ok((RailAnswer::Silent, None)) };
         let (Phase::Charging, Means::Transfer { reference, .. }, Some(traits)) =

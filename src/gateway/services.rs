@@ -28,7 +28,9 @@ use api::endpoint::{BankRate, Official};
 use api::events::TenantMode;
 use api::problem::Problem;
 use dashmap::DashMap;
-use domain::machine::Domain;
+use domain::ledger::book::Book;
+use domain::machine::{AnyBook, Domain};
+use domain::platform::PlatformBook;
 use domain::platform::settings::Settings;
 use domain::resources::banks::{BankBook, Catalogue};
 use domain::resources::operations::Operation;
@@ -36,7 +38,6 @@ use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
 use domain::values::ids::{Id, Mode, PLATFORM, is_live};
 use domain::values::money::{Currency, Usdt};
 use domain::values::time::{DAY_MS, Timestamp};
-use domain::view::{Query, View};
 use foldhash::fast::RandomState;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -343,9 +344,22 @@ impl Services {
 
     /// The clock of a tenant in a mode, when everything is durable that its book has decided by now.
     pub async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
-        match self.engine.view(tenant, Query::Clock).await.map_err(failure)? {
-            View::Clock(now) => Ok(now),
-            _ => Err(defect("the clock of a book is none")),
+        let (_, now_ms) = self.engine.view(tenant).await.map_err(failure)?;
+        Ok(Timestamp::from_unix_ms(now_ms))
+    }
+
+    /// The book of a tenant in a mode and its clock, when everything is durable that it has decided by now.
+    pub async fn book(&self, tenant: u64) -> Result<(Box<Book>, Timestamp), Problem> {
+        match self.engine.view(tenant).await.map_err(failure)? {
+            (AnyBook::Tenant(book), now_ms) => Ok((book, Timestamp::from_unix_ms(now_ms))),
+            (AnyBook::Platform(_), _) => Err(defect("the platform has no tenant's book")),
+        }
+    }
+
+    pub async fn platform_book(&self) -> Result<PlatformBook, Problem> {
+        match self.engine.view(PLATFORM).await.map_err(failure)? {
+            (AnyBook::Platform(book), _) => Ok(book),
+            (AnyBook::Tenant(_), _) => Err(defect("the platform's book is none")),
         }
     }
 

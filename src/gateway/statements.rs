@@ -1,7 +1,6 @@
 //! Statements of tenants, of sellers and of the platform: the present day from the book, the others from
 //! what is written down.
 
-use super::ask;
 use super::ask::failure;
 use super::services::Services;
 use crate::store::history::Unreadable;
@@ -13,18 +12,15 @@ use api::statements::Ask;
 use domain::ledger::days::{Day, Line, Present, zone};
 use domain::machine::AnyBook;
 use domain::values::ids::{Mode, PLATFORM, tenant_key};
-use domain::values::time::Date;
-use domain::view::{Query, View};
+use domain::values::time::{Date, Timestamp};
 use std::sync::Arc;
 
 /// The lines of an account of a tenant key, up to its clock's present day; 404 for a seller that it does
 /// not have.
 pub async fn lines(services: &Arc<Services>, tenant: u64, ask: Ask) -> Result<Vec<Line>, Problem> {
     let Ask { ledger, currency, from, to } = ask;
-    let present = match services.engine.view(tenant, Query::Days(ledger, currency)).await.map_err(failure)? {
-        View::Days(present) => present.ok_or_else(Problem::not_found)?,
-        _ => return Err(ask::defect("the book of a tenant has no days")),
-    };
+    let (book, now) = services.book(tenant).await?;
+    let present = book.present(ledger, currency, now).ok_or_else(Problem::not_found)?;
     let to = to.min(present.now.date_in(zone(currency)));
     let account = Account { tenant, ledger, currency };
     let read = services.read_pool.read(services, tenant, move |services, _| {
@@ -40,11 +36,11 @@ pub async fn of_platform(services: &Arc<Services>, mode: Mode, ask: Ask) -> Resu
     for tenant in services.callers.directory.tenants() {
         let tenant = tenant_key(tenant.number, mode);
         // A book that is not in memory is not brought there: it stands in its snapshot.
-        let view = services.engine.glance(tenant, Query::Days(ask.ledger, ask.currency)).await;
-        let present = match view.map_err(failure)? {
-            Some(View::Days(present)) => present,
-            Some(_) => return Err(ask::defect("the book of a tenant has no days")),
-            None => None,
+        let present = match services.engine.glance(tenant).await.map_err(failure)? {
+            Some((AnyBook::Tenant(book), now_ms)) => {
+                book.present(ask.ledger, ask.currency, Timestamp::from_unix_ms(now_ms))
+            }
+            _ => None,
         };
         presents.push((tenant, present));
     }

@@ -5,7 +5,6 @@
 //! Who is not through in time is not waited for: nothing is decided any more on what was read before
 //! (`actors::Failure::Reset`).
 
-use crate::gateway::ask::{defect, failure};
 use crate::gateway::services::Services;
 use crate::store::history;
 use actors::{CommandReply, Failure, Guard};
@@ -15,7 +14,7 @@ use domain::machine::Domain;
 use domain::machine::{Command, KeyedCommand};
 use domain::refusal::Refusal;
 use domain::resources::begin_anew::BeginAnew;
-use domain::view::{Query, View};
+use domain::values::ids::EntityId;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,13 +32,10 @@ pub async fn begin_anew(
     let _alone = tokio::time::timeout(PATIENCE, gate.write_owned()).await;
     let engine = &services.engine;
     for _ in 0..TRIES {
-        let View::Kept { changes, entities: ids } =
-            engine.view(tenant, Query::Kept).await.map_err(failure)?
-        else {
-            return Err(defect("a book does not say what it keeps"));
-        };
-        let mut entities = Vec::with_capacity(ids.len());
-        for id in ids {
+        let (book, _) = services.book(tenant).await?;
+        let (changes, own) = (book.kept_changes, book.own.is_some().then_some(EntityId::OWN_ACCOUNT));
+        let mut entities = Vec::new();
+        for id in book.webhooks.iter().copied().map(EntityId::webhook).chain(own) {
             entities.extend(history::entity(engine.reader(), tenant, id)?);
         }
         let ask = Command::BeginAnew(Box::new(BeginAnew { changes, entities }));

@@ -8,9 +8,8 @@ use crate::gateway::services::Services;
 use crate::rails::evm::{Account, TenantKeys};
 use crate::store::history;
 use api::problem::Problem;
-use domain::entities::deposit_address::Asset;
+use domain::entities::deposit_address::{Asset, DepositAddress};
 use domain::index::Space;
-use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::values::address::{Network, canonical};
 use domain::values::ids::is_live;
 
@@ -21,7 +20,7 @@ const NEXT: &str = "next";
 pub async fn derive_in_live(
     services: &Services,
     tenant_key: u64,
-    new: &mut NewDepositAddress,
+    new: &mut DepositAddress,
 ) -> Result<Option<Held>, Problem> {
     if !is_live(tenant_key) || new.asset != Asset::Usdt {
         return Ok(None);
@@ -37,7 +36,7 @@ pub async fn derive_in_live(
     let account = derived(&keys, first_free(services, tenant_key, new.network, &keys)?)?;
     // Before anybody can pay to it.
     evm.state().watched.insert(account, tenant_key);
-    (new.address, new.is_derived) = (new.network.address(&account), true);
+    new.address = new.network.address(&account);
     Ok(Some(held))
 }
 

@@ -11,7 +11,6 @@ use domain::machine::Command;
 use domain::rail::{How, RailAnswer, RailReply};
 use domain::trace::{BankWord, RailId, Said};
 use domain::values::ids::{EntityId, Kind, PLATFORM};
-use domain::view::Query;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -134,7 +133,7 @@ fn until_durable(services: Arc<Services>, tenant: u64, names: Vec<Held>) -> ones
     let (decided, until_decided) = oneshot::channel();
     tokio::spawn(async move {
         let _ = until_decided.await;
-        let _ = services.engine.continue_view(tenant, Query::Clock).await;
+        let _ = services.engine.continue_view(tenant).await;
         drop(names);
     });
     decided

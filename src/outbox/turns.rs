@@ -13,11 +13,10 @@ use domain::entities::Entity;
 use domain::entities::payout::{CREDIT, Payout, Status};
 use domain::index::{self, LedgerKey};
 use domain::ledger::{Ledger, MovementKind};
-use domain::machine::Command;
+use domain::machine::{AnyBook, Command};
 use domain::rail::{Effect, How, RailAnswer, RailReply, Service};
 use domain::values::ids::{EntityId, Kind, is_live};
 use domain::values::money::Currency;
-use domain::view::{Query, View};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wal::{Reader, Seq};
 
@@ -97,8 +96,8 @@ async fn left(services: &Services) -> Result<Vec<Queued>, Problem> {
     let engine = &services.engine;
     let mut found = Vec::new();
     for tenant in engine.books_in_memory().into_iter().filter(|key| is_live(*key)) {
-        let due = match engine.glance(tenant, Query::Agenda).await {
-            Ok(Some(View::Agenda { due, .. })) => due,
+        let due = match engine.glance(tenant).await {
+            Ok(Some((AnyBook::Tenant(book), _))) => book.agenda,
             // A book that is halted comes back with its deadlines.
             Ok(_) | Err(Failure::Halted) => continue,
             Err(failed) => return Err(failure(failed)),

@@ -10,7 +10,6 @@ use crate::pages::view::{self, Block, Input, Kind, Link, Note, Page, Plot, Row, 
 use api::problem::Problem;
 use chrono::NaiveDate;
 use domain::values::time::{DAY_MS, SECOND_MS, Timestamp};
-use domain::view::{Query, View};
 use serde_json::Value;
 
 /// Those that are zero on every day are left out.
@@ -23,10 +22,7 @@ const DAYS: i64 = 30;
 
 /// A test clock may be ahead. Of a book that is halted the server's time.
 pub async fn present(services: &Services, tenant_key: u64) -> Timestamp {
-    match services.engine.view(tenant_key, Query::Clock).await {
-        Ok(View::Clock(now)) => now,
-        _ => services.now(),
-    }
+    services.clock(tenant_key).await.unwrap_or_else(|_| services.now())
 }
 
 pub struct Whose<'a> {

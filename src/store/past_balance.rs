@@ -7,10 +7,10 @@ use actors::Machine;
 use api::balance::movements::Position;
 use domain::index::{self, LedgerKey, OTHER};
 use domain::ledger::MovementKind;
+use domain::ledger::balance::{Balance, balance};
 use domain::machine::{AnyBook, Domain};
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
-use domain::view::{Balance, balance};
 use wal::{Reader, Seq};
 
 pub fn balance_at(

@@ -4,12 +4,11 @@
 use actors::{Clock, Config, Effects, Engine, Shares};
 use api::operators::changes;
 use domain::cause::Cause;
-use domain::machine::Domain;
+use domain::machine::{AnyBook, Domain};
 use domain::machine::{Command, KeyedCommand};
 use domain::rail::Effect;
 use domain::resources::adjustments::Adjustment;
 use domain::values::money::Currency;
-use domain::view::{Query, View};
 use pasarela::recovery::verify::verify;
 use std::future::Future;
 use std::path::Path;
@@ -77,10 +76,11 @@ async fn adjust(engine: &Engine<Domain>, minor: i64, held: bool) {
 
 /// The available and the pending balance, in cents.
 async fn balance(engine: &Engine<Domain>) -> (i64, i64) {
-    match engine.view(TENANT, Query::Balance).await.expect("a view") {
-        View::Balance(balance) => (balance.available.minor(), balance.held.minor()),
-        _ => panic!("not a balance"),
-    }
+    let (AnyBook::Tenant(book), _) = engine.view(TENANT).await.expect("a view") else {
+        panic!("not a tenant's book")
+    };
+    let balance = domain::ledger::balance::balance(&book);
+    (balance.available.minor(), balance.held.minor())
 }
 
 fn proved(data: &Path) -> u64 {

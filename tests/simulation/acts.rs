@@ -38,7 +38,6 @@ use domain::values::text::ExternalRef;
 use domain::values::time::{DAY_MS, Date, Zone};
 use domain::values::token::Token;
 use domain::values::venezuela::{BankCode, MobilePhone};
-use domain::view::{Query, View};
 use rust_decimal::Decimal;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -304,10 +303,7 @@ impl Life {
 
     /// The date in Caracas, by the tenant's clock.
     async fn today(&self, tenant: u64) -> Option<Date> {
-        match self.view(tenant, Query::Clock).await? {
-            View::Clock(now) => Some(now.date_in(Zone::Caracas)),
-            _ => None,
-        }
+        Some(self.look(tenant).await?.date_in(Zone::Caracas))
     }
 
     async fn adjust(

@@ -3,7 +3,7 @@
 use crate::acts::{Made, What};
 use crate::bank::Bank;
 use crate::prices::{Feed, Says};
-use crate::witness::{Look, Witness};
+use crate::witness::Witness;
 use actors::{CommandReply, Engine, Failure, Machine};
 use domain::entities::Entity;
 use domain::entities::payment::{Payment, REQUEST_OTP};
@@ -13,7 +13,6 @@ use domain::values::ids::{EntityId, Id, Kind, is_live};
 use domain::values::money::{Currency, Rate};
 use domain::values::time::Timestamp;
 use domain::values::venezuela::MobilePhone;
-use domain::view::{Query, View};
 use pasarela::gateway::names::{Held, Reservations};
 use pasarela::rates::{Market, RateBoard};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -220,10 +219,10 @@ impl Life {
         self.engine.machine().entity_in(&record, id)
     }
 
-    /// Asks a book.
-    pub async fn view(&self, tenant: u64, query: Query) -> Option<View> {
-        match self.engine.view(tenant, Look { tenant, query }).await {
-            Ok(view) => Some(view),
+    /// Looks at a book, and returns its clock.
+    pub async fn look(&self, tenant: u64) -> Option<Timestamp> {
+        match self.engine.view(tenant).await {
+            Ok((_, now_ms)) => Some(Timestamp::from_unix_ms(now_ms)),
             Err(Failure::Storage(_) | Failure::ShuttingDown) => None,
             Err(failure) => {
                 self.complain(format!("the book of {tenant} was asked and answered {failure:?}"));

@@ -7,14 +7,16 @@ use crate::prices::Says;
 use crate::steps::Act;
 use crate::values::{beneficiary, buyer, named};
 use domain::entities::conversion::Source;
-use domain::entities::deposit_address::Asset;
+use domain::entities::cop_payout::CopPayout;
+use domain::entities::deposit_address::{Asset, DepositAddress};
+use domain::entities::payout::Status;
 use domain::resources::conversions::price::Amount;
 use domain::resources::conversions::{self, NewQuote};
 use domain::resources::cop_payments;
 use domain::resources::cop_payments::collect::NewCopPayment;
-use domain::resources::cop_payouts::{self, NewCopPayout};
+use domain::resources::cop_payouts;
 use domain::resources::crypto;
-use domain::resources::crypto::deposits::{Incoming, NewDepositAddress};
+use domain::resources::crypto::deposits::Incoming;
 use domain::resources::crypto::payouts::{self as crypto_payouts, NewCryptoPayout};
 use domain::resources::payouts::lifecycle;
 use domain::values::address::Network;
@@ -83,16 +85,17 @@ impl Life {
             }
             Act::OpenAddress => {
                 let id = self.fresh(tenant, Kind::DepositAddress, What::Other);
-                let new = NewDepositAddress {
+                let new = DepositAddress {
                     id: id.id,
                     customer_ref: named(id.id),
                     network: Network::Trc20,
                     asset: Asset::Usdt,
                     address: "T1".to_owned(),
-                    is_derived: false,
+                    livemode: false,
+                    created_at: Timestamp::EPOCH,
                     till: None,
                 };
-                self.ask(tenant, id, true, crypto::deposits::Command::Open(Box::new(new))).await;
+                self.ask(tenant, id, true, crypto::deposits::Command::Open(Box::new(new), false)).await;
             }
             Act::Deposit { n, cents } => {
                 let id = self.one(tenant, Kind::DepositAddress, n)?.id;
@@ -144,11 +147,17 @@ impl Life {
             }
             Act::PayPesos { minor } => {
                 let id = self.fresh(tenant, Kind::CopPayout, What::Other);
-                let new = NewCopPayout {
+                let new = CopPayout {
                     id: id.id,
                     external_ref: named(id.id),
+                    status: Status::Pending,
                     amount: Cop::from_minor(minor),
                     to: beneficiary(),
+                    reference: None,
+                    failure_code: None,
+                    livemode: false,
+                    created_at: Timestamp::EPOCH,
+                    settled_at: None,
                 };
                 self.ask(tenant, id, true, cop_payouts::Command::Pay(Box::new(new))).await;
             }

@@ -15,7 +15,6 @@ use domain::cause::Cause;
 use domain::machine::{AnyBook, Domain};
 use domain::values::ids::{Mode, tenant_key};
 use domain::values::time::{DAY_MS, Date};
-use domain::view::{Query, View};
 use faulty::{Crash, MemoryStore};
 use pasarela::outbound::Outbound;
 use pasarela::outbox::Outbox;
@@ -417,10 +416,9 @@ impl Universe {
     async fn look(&mut self, life: &Life, disk: &Disk) {
         for who in EVERYBODY {
             let tenant = tenant(who);
-            life.view(tenant, Query::Balance).await;
-            let clock = life.view(tenant, Query::Clock).await;
+            let clock = life.look(tenant).await;
             self.note(life, disk.is_dead());
-            if let Some(View::Clock(now)) = clock {
+            if let Some(now) = clock {
                 let latest_ms = self.clocks.latest_ms() + self.court.offset_ms(tenant);
                 assert!(
                     now.unix_ms() <= latest_ms || life.jumps.load(Ordering::Relaxed) > 0,

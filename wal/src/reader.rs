@@ -148,15 +148,17 @@ impl Reader {
         since: Seq,
         at_ms: i64,
     ) -> Result<Option<StoredSnapshot>, ReadError> {
-        let mut heads = self.snapshot_heads(tenant)?;
-        heads.retain(|head| head.seq >= since && head.time_ms <= at_ms);
-        while let Some(head) = heads.pop() {
+        let from = Some(snapshot::key(tenant, since).to_vec());
+        let mut cursor = self.store.cursor(Scan { from, ..snapshots_of(tenant) }.by(Way::Walk));
+        cursor.last();
+        while let Some((key, value)) = checked_item(&*cursor)? {
             // One that was removed meanwhile is replaced by the one before it.
-            if let Some(stored) =
-                self.snapshot(tenant, Some(head.seq))?.filter(|stored| stored.seq == head.seq)
+            if snapshot::decode(key, value)?.0.time_ms <= at_ms
+                && let Some(stored) = snapshot::read(&*self.store, key, value)?
             {
                 return Ok(Some(stored));
             }
+            cursor.prev();
         }
         Ok(None)
     }

@@ -210,7 +210,7 @@ impl<M: Machine> Book<M> {
         match message {
             BookMessage::Ask(ask) => self.turn(*ask),
             BookMessage::AskTogether(asks) => self.turns(asks),
-            BookMessage::View { query, to, admission } => self.view(query, to, admission),
+            BookMessage::View { to, admission } => self.view(to, admission),
             BookMessage::Wake => {
                 self.armed_ms = None;
                 self.fire(None);
@@ -271,22 +271,17 @@ impl<M: Machine> Book<M> {
         false
     }
 
-    fn view(&mut self, query: M::Query, to: Sender<M::View>, admission: Option<Admission>) {
-        let failure = match self.host.failure() {
-            Some(failure) => failure,
-            None => {
-                let now_ms = self.now_ms();
-                self.latest_ms = now_ms;
-                let machine = &self.host.machine;
-                machine.settle(&mut self.book, now_ms);
-                match catch_unwind(AssertUnwindSafe(|| machine.view(&self.book, query, now_ms))) {
-                    Ok(view) => return self.host.log.fence(PendingReply::View { to, view, admission }),
-                    Err(_) => Failure::Defect("a defect in a view; nothing changed".to_owned()),
-                }
-            }
-        };
-        drop(admission);
-        let _ = to.send(Err(failure));
+    fn view(&mut self, to: Sender<(M::Book, i64)>, admission: Option<Admission>) {
+        if let Some(failure) = self.host.failure() {
+            drop(admission);
+            let _ = to.send(Err(failure));
+            return;
+        }
+        let now_ms = self.now_ms();
+        self.latest_ms = now_ms;
+        self.host.machine.settle(&mut self.book, now_ms);
+        let view = Box::new((self.host.machine.view(self.tenant, &self.book, now_ms), now_ms));
+        self.host.log.fence(PendingReply::View { to, view, admission });
     }
 
     /// Goes on from a book that began anew at this instant: nothing of before is due, advances or waits.

@@ -187,26 +187,25 @@ impl<M: Machine> Engine<M> {
         from.await?
     }
 
-    pub async fn continue_view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
-        let ask = |to| self.host.send_to_book(tenant, BookMessage::View { query, to, admission: None });
-        reply_to(ask).await
+    pub async fn continue_view(&self, tenant: u64) -> Result<(M::Book, i64), Failure> {
+        reply_to(|to| self.host.send_to_book(tenant, BookMessage::View { to, admission: None })).await
     }
 
-    /// Everything that the view rests on is durable when it comes.
-    pub async fn view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
-        // The permit goes with the query: a caller that goes away leaves the query in the queue.
+    /// The book, settled, and the instant of its clock. Everything that it rests on is durable when it comes.
+    pub async fn view(&self, tenant: u64) -> Result<(M::Book, i64), Failure> {
+        // The permit goes with the question: a caller that goes away leaves it in the queue.
         let admission = Some(self.admit(tenant, self.standing(tenant), false)?);
-        reply_to(|to| self.host.send_to_book(tenant, BookMessage::View { query, to, admission })).await
+        reply_to(|to| self.host.send_to_book(tenant, BookMessage::View { to, admission })).await
     }
 
     /// `None` if the book is not in memory; it is not kept there.
-    pub async fn glance(&self, tenant: u64, query: M::Query) -> Result<Option<M::View>, Failure> {
+    pub async fn glance(&self, tenant: u64) -> Result<Option<(M::Book, i64)>, Failure> {
         // The caller is not the tenant, whose share may be used up.
         let admission = Some(self.admit(tenant, Standing::Essential, false)?);
         let (to, from) = oneshot::channel();
         {
             let Some(handle) = self.host.books.get(&tenant) else { return Ok(None) };
-            handle.send(BookMessage::View { query, to, admission });
+            handle.send(BookMessage::View { to, admission });
         }
         from.await?.map(Some)
     }

@@ -33,7 +33,7 @@ async fn what_falls_due_happens_in_order_and_bears_its_own_instant() {
     let mut expected: Vec<_> = expected.into_iter().map(|(ms, id)| (ms, Some(id))).collect();
     expected.push((10_000, None));
     assert_eq!(history(&rig, 4), expected);
-    assert_eq!(rig.view(T).await.unwrap().now_ms, START_MS + 10_000);
+    assert_eq!(rig.view(T).await.unwrap().1, START_MS + 10_000);
     assert_eq!(rig.transfer(T, 3).unwrap().phase, Phase::Pending);
 }
 
@@ -104,7 +104,7 @@ async fn a_caller_who_goes_away_does_not_break_an_advance() {
     assert_eq!(rig.engine.status().under_way, 1);
     rig.world.open();
     until("it ends", || rig.engine.status().under_way == 0).await;
-    assert_eq!(rig.view(T).await.unwrap().now_ms, START_MS + 10_000);
+    assert_eq!(rig.view(T).await.unwrap().1, START_MS + 10_000);
     assert_eq!(rig.transfer(T, 1).unwrap().stamps.len(), 7);
     // Deadlines are the book's own again.
     rig.tick(T, 2, 500, 1, None).await;
@@ -123,8 +123,8 @@ async fn alarms_are_right_after_an_advance() {
     assert_eq!(rig.transfer(T, 1).unwrap().stamps[1], START_MS + HOUR_MS);
     // The clock of another tenant has not moved, and a restart knows.
     let rig = rig.crash(Crash::Lost).await;
-    assert_eq!(rig.view(8).await.unwrap().now_ms, START_MS + 10);
-    assert_eq!(rig.view(T).await.unwrap().now_ms, START_MS + HOUR_MS);
+    assert_eq!(rig.view(8).await.unwrap().1, START_MS + 10);
+    assert_eq!(rig.view(T).await.unwrap().1, START_MS + HOUR_MS);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -200,9 +200,9 @@ async fn an_advance_that_breaks_off_leaves_a_clock_that_ticks() {
     until("it waits for the outside world", || rig.world.begun() == 1).await;
     let store = rig.faults.crash(Crash::Lost);
     let next = Rig::with(crate::rig::Setup { store, ..rig.setup.clone() }).await;
-    assert_eq!(next.view(T).await.unwrap().now_ms, START_MS + HOUR_MS + 1_000);
+    assert_eq!(next.view(T).await.unwrap().1, START_MS + HOUR_MS + 1_000);
     next.setup.clock.forward(10);
-    assert_eq!(next.view(T).await.unwrap().now_ms, START_MS + HOUR_MS + 1_010);
+    assert_eq!(next.view(T).await.unwrap().1, START_MS + HOUR_MS + 1_010);
     rig.world.open();
     advance.await.unwrap();
 }

@@ -104,7 +104,7 @@ async fn crash_and_look(steps: Vec<(u64, Step)>, width: usize, cut_after: u64, c
         let view = next.view(tenant).await.unwrap();
         assert_eq!(view, expected(&reader, tenant, now_ms));
         assert_eq!(
-            view.purse.pending,
+            view.0.pending,
             pending(&reader, tenant),
             "money is pending exactly for transfers that are"
         );
@@ -174,7 +174,7 @@ async fn a_withdrawal_cut_between_its_records_falls_back_by_its_deadline() {
     rig.world.open();
     assert!(matches!(asked.await.unwrap(), Some(Failure::Storage(_))));
     let next = Rig::with(Setup { store, clock: rig.setup.clock.clone(), ..Setup::default() }).await;
-    assert_eq!(next.view(3).await.unwrap().purse.pending, 4);
+    assert_eq!(next.view(3).await.unwrap().0.pending, 4);
     assert_eq!(next.world.begun(), 0, "nothing is sent again by itself");
     next.setup.clock.forward(FAR_MS);
     crate::rig::until("it falls back", || next.transfer(3, 1).unwrap().phase == Phase::Failed).await;

@@ -12,7 +12,7 @@ async fn a_deadline_comes_when_the_clock_says_so() {
     let rig = Rig::new().await;
     rig.tick(T, 1, 1_000, 3, None).await;
     rig.setup.clock.forward(999);
-    assert_eq!(rig.view(T).await.unwrap().now_ms, START_MS + 999);
+    assert_eq!(rig.view(T).await.unwrap().1, START_MS + 999);
     assert_eq!(rig.transfer(T, 1).unwrap().stamps.len(), 1);
     for n in 1..=3 {
         rig.setup.clock.forward(if n == 1 { 1 } else { 1_000 });
@@ -149,7 +149,7 @@ async fn a_hold_ends_by_itself_before_the_next_decision() {
     assert_eq!(rig.balance(T).await, 0);
     // A wall clock that is set back does not bring the hold back.
     rig.setup.clock.forward(-5_000);
-    assert_eq!(rig.view(T).await.unwrap().now_ms, START_MS + 1_000);
+    assert_eq!(rig.view(T).await.unwrap().1, START_MS + 1_000);
     let rig = rig.crash(Crash::Kept).await;
     assert_eq!(rig.balance(T).await, 0, "replay comes to the same");
 }

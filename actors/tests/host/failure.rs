@@ -1,7 +1,7 @@
 //! Failures of a write, a rule, an invariant, a book that cannot be loaded.
 
 use crate::rig::{Rig, Setup, T, done, failure, until};
-use crate::toy::{Command, How, Query};
+use crate::toy::{Command, How};
 use actors::Failure;
 use faulty::Refusal;
 use std::sync::Arc;
@@ -66,7 +66,6 @@ async fn a_panic_in_decide_is_a_defect_and_changes_nothing() {
     let before = rig.view(T).await.unwrap();
     assert!(matches!(failure(rig.book(T, Command::PanicInDecide).await), Failure::Defect(_)));
     assert!(matches!(failure(rig.ask(T, 1, Command::PanicInDecide).await), Failure::Defect(_)));
-    assert!(matches!(rig.engine.view(T, Query::Panic).await, Err(Failure::Defect(_))));
     assert_eq!(rig.view(T).await.unwrap(), before);
     assert_eq!(rig.engine.status().durable_seq, 1);
     rig.engine.ready().unwrap();
@@ -155,5 +154,5 @@ async fn a_defect_in_what_follows_an_effect_leaves_what_is_durable() {
     done(rig.deposit(T, 5).await);
     let answer = done(rig.withdraw(T, 1, 5, How::Explodes).await);
     assert_eq!(answer.seq, Some(2));
-    assert_eq!(rig.view(T).await.unwrap().purse.pending, 5);
+    assert_eq!(rig.view(T).await.unwrap().0.pending, 5);
 }

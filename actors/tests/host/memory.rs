@@ -1,14 +1,14 @@
 //! Memory follows what is active; snapshots and the tail come to what a full replay comes to.
 
 use crate::rig::{FAR_MS, Rig, START_MS, Setup, T, done, until};
-use crate::toy::{Command, How, Purses, View};
+use crate::toy::{Command, How, Purse, Purses};
 use actors::Machine;
 use faulty::{Crash, Refusal};
 use std::sync::Arc;
 use wal::{Family, Reader};
 
 /// A tenant's book from the first record, without the host.
-pub fn replayed(reader: &Reader, tenant: u64) -> crate::toy::Purse {
+pub fn replayed(reader: &Reader, tenant: u64) -> Purse {
     let mut book = Purses.empty(tenant);
     for record in reader.records(1, None).map(Result::unwrap).filter(|record| record.tenant == tenant) {
         let entry = Purses.decode(&record.payload).unwrap();
@@ -20,11 +20,11 @@ pub fn replayed(reader: &Reader, tenant: u64) -> crate::toy::Purse {
 }
 
 /// The view that the book should show at `now_ms`.
-pub fn expected(reader: &Reader, tenant: u64, now_ms: i64) -> View {
+pub fn expected(reader: &Reader, tenant: u64, now_ms: i64) -> (Purse, i64) {
     let mut purse = replayed(reader, tenant);
     let now_ms = Purses.now_ms(&purse, now_ms);
     Purses.settle(&mut purse, now_ms);
-    View { purse, now_ms }
+    (purse, now_ms)
 }
 
 async fn some_life(rig: &Rig, from: u32) {

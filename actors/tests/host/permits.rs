@@ -1,7 +1,7 @@
 //! Requests under way are bounded, and guards are dropped before the reply.
 
 use crate::rig::{FAR_MS, Rig, Setup, T, done, failure, until};
-use crate::toy::{Command, How, Phase, Query};
+use crate::toy::{Command, How, Phase};
 use actors::{Failure, Guard, Shares};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -132,7 +132,7 @@ async fn what_was_accepted_goes_on_at_a_full_share_and_a_stop_waits_for_it() {
     assert_eq!(failure(rig.ask(T, 9, Command::Remark).await), Failure::ShareFull);
     done(rig.engine.continue_entity(T, 9, (9, Command::Remark)).await);
     assert_eq!(rig.view(T).await.unwrap_err(), Failure::ShareFull);
-    assert_eq!(rig.engine.continue_view(T, Query::All).await.unwrap().purse.pending, 3);
+    assert_eq!(rig.engine.continue_view(T).await.unwrap().0.pending, 3);
     let going_on = tokio::spawn({
         let rig = Arc::clone(&rig);
         let command = Command::Withdraw { amount: 1, how: How::Late(true), due_in_ms: FAR_MS };

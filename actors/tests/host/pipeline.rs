@@ -118,7 +118,7 @@ async fn concurrent_withdrawals_never_overdraw() {
         }
     }
     assert_eq!(good, 100);
-    let purse = rig.view(T).await.unwrap().purse;
+    let purse = rig.view(T).await.unwrap().0;
     assert_eq!((purse.balance, purse.pending, purse.paid), (0, 0, 1_000));
 }
 

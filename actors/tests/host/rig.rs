@@ -1,6 +1,6 @@
 //! The rig of every test: an engine over a store in memory, with a clock that stands.
 
-use crate::toy::{Command, How, Purses, Query, Transfer, View, World};
+use crate::toy::{Command, How, Purse, Purses, Transfer, World};
 use actors::{Clock, CommandReply, Config, Engine, Failure, Settled, Shares};
 use faulty::{Crash, Faults, MemoryStore};
 use std::sync::{Arc, Mutex};
@@ -167,12 +167,12 @@ impl Rig {
         done(self.ask(tenant, id, Command::Tick { every_ms, times, how }).await)
     }
 
-    pub async fn view(&self, tenant: u64) -> Result<View, Failure> {
-        self.engine.view(tenant, Query::All).await
+    pub async fn view(&self, tenant: u64) -> Result<(Purse, i64), Failure> {
+        self.engine.view(tenant).await
     }
 
     pub async fn balance(&self, tenant: u64) -> i64 {
-        self.view(tenant).await.expect("a view").purse.balance
+        self.view(tenant).await.expect("a view").0.balance
     }
 
     /// The transfer as the log has it.

@@ -149,22 +149,6 @@ pub struct Effect {
     pub poke: bool,
 }
 
-/// A question to a book.
-#[derive(Clone, Copy, Debug)]
-pub enum Query {
-    /// Everything.
-    All,
-    /// A defect in `view`.
-    Panic,
-}
-
-/// A book as it is, and its clock.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct View {
-    pub purse: Purse,
-    pub now_ms: i64,
-}
-
 /// A purse with so many reserves is saved beside its turns.
 pub const LARGE_FROM: usize = 4;
 
@@ -196,8 +180,6 @@ impl Machine for Purses {
     type Record = Entry;
     type Refusal = Refusal;
     type Effect = Effect;
-    type Query = Query;
-    type View = View;
 
     fn is_essential(&self, tenant: u64) -> bool {
         tenant == 0
@@ -288,13 +270,6 @@ impl Machine for Purses {
 
     fn is_gone(&self, entry: &Entry, id: u32) -> bool {
         entry.removed && entry.id == Some(id)
-    }
-
-    fn view(&self, book: &Purse, query: Query, now_ms: i64) -> View {
-        match query {
-            Query::All => View { purse: book.clone(), now_ms },
-            Query::Panic => panic!("a defect, on purpose"),
-        }
     }
 
     fn encode(&self, entry: &Entry) -> Vec<u8> {

@@ -8,15 +8,17 @@ use api::records::Records;
 use api::respond::Reply;
 use api::routes::Route;
 use api::search::sought::Sought;
+use domain::entities::deposit_address::DepositAddress;
 use domain::index::Space;
 use domain::ledger::Ledger;
+use domain::ledger::balance::Balance;
+use domain::ledger::book::Book;
 use domain::ledger::days::Line;
 use domain::machine::Command;
 use domain::platform::settings::{LiveStatus, Settings, TenantSettings};
 use domain::platform::{ApiKey, Scopes, Tenant};
 use domain::rail::Service;
 use domain::resources::banks::Catalogue;
-use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::resources::payments::c2p::NewIntent;
 use domain::resources::payments::charge::NewCharge;
 use domain::resources::payments::otp::NewOtp;
@@ -24,7 +26,6 @@ use domain::resources::payouts::batch::NewBatch;
 use domain::values::ids::{Id, Mode};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::{Date, Timestamp};
-use domain::view::{Balance, Query, View};
 use hmac::{Hmac, KeyInit, Mac};
 use rust_decimal::Decimal;
 use sha2::Sha256;
@@ -169,7 +170,7 @@ impl Server for Nobody {
 
     nothing_is_done! {
         ask(Target, Command) -> Reply;
-        view(Query) -> View;
+        book() -> (Box<Book>, Timestamp);
         read_long(LongRead) -> Vec<u8>;
         hold(u64, Space, &'s str) -> ();
         free_slug(Vec<String>) -> Option<String>;
@@ -177,7 +178,7 @@ impl Server for Nobody {
         send_c2p_code(&'s mut NewIntent, Option<Id>) -> ();
         send_debit_code(&'s mut NewOtp) -> ();
         charge(NewCharge, Option<CardToken>) -> Reply;
-        derive_address(&'s mut NewDepositAddress) -> ();
+        derive_address(&'s mut DepositAddress) -> bool;
         pay_batch(Box<NewBatch>) -> Reply;
         batch(Id) -> Reply;
         advance(i64) -> Reply;

@@ -21,11 +21,11 @@ use crate::query::Query;
 use crate::respond::Reply;
 use domain::index::LedgerKey;
 use domain::ledger::MovementKind;
-use domain::ledger::sellers::SellerBalance;
+use domain::ledger::balance::{self, Balance, CopBalance};
+use domain::ledger::sellers::{self, SellerBalance};
 use domain::values::ids::EntityId;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
-use domain::view::{self, Balance, CopBalance, View};
 
 chapter! { "Balance", "The balance, what of it is held, and every movement behind it: the sum of \
     `amountVes` over all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` \
@@ -85,27 +85,21 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let server = cx.server()?;
     let balance = match at {
         Some(at) => server.balance_at(at).await?,
-        None => match server.view(view::Query::Balance).await? {
-            View::Balance(now) => now,
-            _ => return Err(Problem::no_balance()),
-        },
+        None => balance::balance(&server.book().await?.0),
     };
     Ok(Reply::json(200, show(&balance, cx.caller.livemode())))
 }
 
 async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
-    match cx.server()?.view(view::Query::Seller(id)).await? {
-        View::Seller(Some(now)) => Ok(Reply::json(200, show_seller(&now, cx.caller.livemode()))),
-        _ => Err(Problem::not_found()),
-    }
+    let (book, _) = cx.server()?.book().await?;
+    let now = sellers::balance(&book, id).ok_or_else(Problem::not_found)?;
+    Ok(Reply::json(200, show_seller(&now, cx.caller.livemode())))
 }
 
 async fn read_cop(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    match cx.server()?.view(view::Query::CopBalance).await? {
-        View::CopBalance(now) => Ok(Reply::json(200, show_cop(&now, cx.caller.livemode()))),
-        _ => Err(Problem::no_balance()),
-    }
+    let (book, _) = cx.server()?.book().await?;
+    Ok(Reply::json(200, show_cop(&balance::cop_balance(&book), cx.caller.livemode())))
 }
 
 async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {

@@ -19,7 +19,7 @@ use domain::entities::crypto_payout::{CryptoPayout, Status};
 use domain::entities::deposit_address::{Asset, Deposit, DepositAddress};
 use domain::events::Extra;
 use domain::index::Space;
-use domain::resources::crypto::deposits::{Incoming, NewDepositAddress};
+use domain::resources::crypto::deposits::Incoming;
 use domain::resources::crypto::payouts::{NewCryptoPayout, REJECTED, Verdict};
 use domain::resources::crypto::{self, CryptoBalance};
 use domain::trace::shown;
@@ -28,7 +28,6 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usdt;
 use domain::values::text::ExternalRef;
 use domain::values::time::Timestamp;
-use domain::view::{self, View};
 
 const ADDRESS_MAX: usize = 64;
 
@@ -123,10 +122,8 @@ chapter! { "USDT", "The balance in USDT, payouts to wallets, and addresses throu
 }
 
 async fn balance(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    match cx.server()?.view(view::Query::Crypto).await? {
-        View::Crypto(now) => Ok(Reply::json(200, show_balance(&now, cx.caller.livemode()))),
-        _ => Err(Problem::no_balance()),
-    }
+    let (book, _) = cx.server()?.book().await?;
+    Ok(Reply::json(200, show_balance(&crypto::balance(&book), cx.caller.livemode())))
 }
 
 shown! {
@@ -293,17 +290,16 @@ async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let name = DepositAddress::name(network, asset, &customer_ref);
     let address =
         network.address(&account(&|parts: &[&[u8]]| cx.env.mark(parts), cx.caller.tenant.id, &name));
+    let (livemode, created_at) = (cx.caller.livemode(), Timestamp::EPOCH);
     let mut new =
-        NewDepositAddress { id, customer_ref, network, asset, address, is_derived: false, till: None };
-    if cx.caller.livemode() {
+        DepositAddress { id, customer_ref, network, asset, address, livemode, created_at, till: None };
+    if livemode {
         // One after the other for the next address: nobody waits for that in a slot.
         cx.server()?.release_slot();
     }
     let target = cx.reserve(Space::DepositAddress, &name, EntityId::deposit_address(id)).await?;
-    if let Target::New(_) = target {
-        cx.server.derive_address(&mut new).await?;
-    }
-    cx.server.ask(target, crypto::deposits::Command::Open(Box::new(new)).into()).await
+    let is_derived = matches!(target, Target::New(_)) && cx.server.derive_address(&mut new).await?;
+    cx.server.ask(target, crypto::deposits::Command::Open(Box::new(new), is_derived).into()).await
 }
 
 fn read_customer(mut fields: Fields<'_>) -> Result<(ExternalRef, Network, Asset), Invalid> {

@@ -215,11 +215,6 @@ impl Problem {
         Self::refused(429, "too_many_attempts", message).after(retry_after.max(1))
     }
 
-    /// A defect of ours: a book that was asked for its balance has none.
-    pub fn no_balance() -> Problem {
-        Problem::internal_error("a defect: the balance of a book is none")
-    }
-
     /// 500: a fault of ours, and the failure behind it.
     pub fn internal_error(failure: impl fmt::Display) -> Self {
         Self::refused(

@@ -50,11 +50,7 @@ pub enum Undecodable {
         who_reads(*version),
         here = env!("CARGO_PKG_VERSION")
     )]
-    UnknownVersion {
-        /// The version in front of the bytes.
-        version: u8,
-        known: &'static [u8],
-    },
+    UnknownVersion { version: u8, known: &'static [u8] },
     /// The bytes do not follow the layout.
     #[error(transparent)]
     Layout(#[from] DecodeError),
@@ -112,7 +108,6 @@ fn within_bounds<T: Decode<u8>>(bytes: &[u8], version: u8) -> Result<(T, usize),
     }
 }
 
-/// The error for a number that no variant has.
 #[cold]
 pub fn no_variant(of: &str, tag: u32) -> DecodeError {
     DecodeError::OtherString(format!("variant {tag} of {of} is not known"))

@@ -28,6 +28,7 @@ pub mod webhook;
 use crate::bank_names::Named;
 use crate::codec::stored;
 use crate::entities::resource::Resource;
+use crate::trace::OrderState;
 use crate::values::ids::{EntityId, Kind, each_kind};
 use crate::values::time::Timestamp;
 
@@ -103,6 +104,17 @@ impl Entity {
 
     pub fn deadline(&self) -> Option<Timestamp> {
         self.resource().deadline()
+    }
+
+    /// The newest order at its rail, of the kinds whose orders are remembered.
+    pub fn order(&self) -> Option<&OrderState> {
+        match self {
+            Entity::Payment(payment) => Some(&payment.order),
+            Entity::Payout(payout) => Some(&payout.order),
+            Entity::CopPayment(payment) => Some(&payment.order),
+            Entity::CryptoPayout(payout) => Some(&payout.order),
+            _ => None,
+        }
     }
 
     pub fn named_orders(&self) -> Vec<Named<'_>> {

@@ -177,7 +177,6 @@ impl Webhook {
         self.terms.last()
     }
 
-    /// Whether the endpoint is enabled, so that deliveries are sent.
     pub fn is_enabled(&self) -> bool {
         self.term().is_some_and(|term| term.enabled)
     }

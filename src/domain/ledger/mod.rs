@@ -7,6 +7,7 @@
 //! The book of a tenant (`book.rs`) is the exception: besides accounts it keeps what a decision needs in
 //! one turn of sellers, sales, conversions and payouts, so that it knows the states of those.
 
+pub mod balance;
 pub mod book;
 pub mod days;
 pub mod invariants;
@@ -207,13 +208,19 @@ impl Account {
         self.holds.get(&(release_at.into(), hold)).copied().unwrap_or(0)
     }
 
+    /// The holds that end by themselves, in the order of their ends.
+    pub fn holds_with_an_end(&self) -> impl Iterator<Item = ((Timestamp, Id), i64)> {
+        self.holds
+            .iter()
+            .map_while(|((release_at, hold), held)| Some(((release_at.instant()?, *hold), *held)))
+    }
+
     /// The sum of all that is set aside until a bank decides, in minor units.
     pub fn undecided(&self) -> i64 {
         let first = (Release::WhenDecided, Id::from_bytes([0; 16]));
         self.holds.iter_from(&first).map(|(_, minor)| minor).sum()
     }
 
-    /// Whether some hold ends exactly at `release_at`.
     pub fn holds_until(&self, release_at: Release) -> bool {
         self.holds
             .iter_from(&(release_at, Id::from_bytes([0; 16])))

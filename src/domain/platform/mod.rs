@@ -46,7 +46,6 @@ named! {
 impl Scopes {
     pub const ALL: Scopes = Scopes(31);
 
-    /// Whether `scope` is one of these scopes.
     pub const fn allow(self, scope: Scope) -> bool {
         self.0 & scope as u8 != 0
     }

@@ -17,7 +17,6 @@ stored! {
         3 Admin "admin",
     }
 
-    /// The right of an operator to use the token.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum OperatorStatus {
         0 Active "active",

@@ -31,12 +31,10 @@ impl Fee {
 stored! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Fees {
-        /// The fee of a C2P collection.
         0 pub c2p: Fee,
         /// The fee of a card payment.
         1 pub vpos: Fee,
         2 pub debit: Fee,
-        /// The fee of a verified Pago Móvil transfer.
         3 pub pago_movil: Fee,
         /// The operator's share of sales through payment links, in percent.
         4 pub link_percent: Rate,

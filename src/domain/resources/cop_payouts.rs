@@ -3,16 +3,15 @@
 
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruled, Ruling, Turn, repeated};
-use crate::entities::cop_payout::{Beneficiary, CopPayout};
+use crate::entities::cop_payout::CopPayout;
 use crate::entities::payout::Status;
 use crate::events::EventKind;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
 use crate::refusal::{CopPayoutRefusal, Refusal};
 use crate::resources::payouts::lifecycle::{self, PayoutEnd};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::EntityId;
 use crate::values::money::{Cop, Currency};
-use crate::values::text::ExternalRef;
 
 /// Posts the amount; `sign` −1 takes it from the tenant, 1 gives it back.
 fn post(payout: &CopPayout, draft: &mut Draft, sign: i64, kind: MovementKind, words: &str) {
@@ -20,16 +19,9 @@ fn post(payout: &CopPayout, draft: &mut Draft, sign: i64, kind: MovementKind, wo
     lifecycle::post(draft, about, sign, &[(payout.amount.minor(), Ledger::Rail, kind, words)]);
 }
 
-pub struct NewCopPayout {
-    pub id: Id,
-    pub external_ref: ExternalRef,
-    pub amount: Cop,
-    pub to: Beneficiary,
-}
-
 pub enum Command {
-    /// A request for a payout; the entity is the payout with its reference, if there is one.
-    Pay(Box<NewCopPayout>),
+    /// A request for a payout, pending; the entity is the payout with its reference, if there is one.
+    Pay(Box<CopPayout>),
     Settle(PayoutEnd),
 }
 
@@ -54,24 +46,12 @@ pub fn decide(book: &Book, payout: Option<&CopPayout>, command: Command, turn: &
     }
 }
 
-fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Ruled {
+fn create(book: &Book, new: CopPayout, turn: &Turn) -> Ruled {
     let free = book.account(Currency::Cop).free();
     if new.amount.minor() > free {
         return Err(CopPayoutRefusal::InsufficientBalance { available: Cop::from_minor(free) }.into());
     }
-    let NewCopPayout { id, external_ref, amount, to } = new;
-    let payout = CopPayout {
-        id,
-        external_ref,
-        status: Status::Pending,
-        amount,
-        to,
-        reference: None,
-        failure_code: None,
-        livemode: turn.livemode,
-        created_at: turn.now,
-        settled_at: None,
-    };
+    let payout = CopPayout { livemode: turn.livemode, created_at: turn.now, ..new };
     let mut draft = Draft::new(Cause::CopPayoutCreated);
     post(&payout, &mut draft, -1, MovementKind::Payout, "payout");
     draft.create(payout);

@@ -5,6 +5,7 @@
 use crate::cause::Cause;
 use crate::decision::{Ruling, Turn};
 use crate::entities::Entity;
+use crate::entities::cop_payment::{COLLECT, TELL};
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
 use crate::trace::{ASKED_ON_MS, NEVER, OrderState, Reach, Trace};
 use crate::values::ids::{EntityId, Id};
@@ -112,14 +113,21 @@ pub fn marked(mut ruling: Ruling, operation: Id, is_asked: bool, before: &Entity
         if entity.id() != before.id() {
             continue;
         }
-        let rules = entity.rules_mut();
         if is_asked {
-            rules.count_question(operation, turn.now);
+            entity.rules_mut().count_question(operation, turn.now);
         }
         if before.id().id != of {
             continue;
         }
-        let Some(trace) = rules.trace_mut(n) else { continue };
+        let (order, n) = match entity {
+            Entity::Payment(payment) => (&mut payment.order, n),
+            Entity::Payout(payout) => (&mut payout.order, n),
+            Entity::CryptoPayout(payout) => (&mut payout.order, n),
+            // An instruction is about the collection.
+            Entity::CopPayment(payment) => (&mut payment.order, if n == TELL { COLLECT } else { n }),
+            _ => continue,
+        };
+        let Some(trace) = order.of_mut(n) else { continue };
         if is_asked {
             trace.asks = trace.asks.saturating_add(1);
             trace.asked_at = Some(turn.now);

@@ -82,7 +82,6 @@ impl Number {
         Brand::of(self.digits(&self.0[..4]))
     }
 
-    /// The last four digits, which may be shown.
     pub fn last_four(&self) -> u16 {
         u16::try_from(self.digits(&self.0[self.0.len() - 4..])).unwrap_or(0)
     }
@@ -154,7 +153,6 @@ impl Expiry {
     }
 }
 
-/// The details of a card that a bank needs for a charge.
 pub struct Card {
     pub number: Number,
     /// The last month in which it is good.

@@ -40,9 +40,7 @@ impl Channel {
     }
 }
 
-/// The message for text that is not a phone.
 const PHONE_EXPECTED: &str = "must be a Colombian mobile phone: 10 digits that start with 3, with or without +57, for example 3001234567";
-/// The message for text that is not a document's number.
 const NUMBER_EXPECTED: &str = "must have 3 to 20 letters, digits or dashes";
 
 stored! {

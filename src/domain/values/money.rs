@@ -15,7 +15,6 @@ use std::fmt;
 pub const AMOUNT_MINOR_MAX: i64 = 99_999_999_999_999;
 
 stored! {
-    /// A currency that a ledger is kept in.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Currency {
         0 Ves,
@@ -50,7 +49,6 @@ impl Currency {
         }
     }
 
-    /// The currency with this code in the API.
     pub fn from_code(code: &str) -> Option<Currency> {
         match code {
             "VES" => Some(Currency::Ves),
@@ -70,17 +68,14 @@ macro_rules! money {
         }
 
         impl $name {
-            /// The amount of zero.
             pub const ZERO: $name = $name(0);
             /// The number of digits after the point.
             pub const DECIMALS: u32 = $decimals;
 
-            /// The amount of this many minor units.
             pub const fn from_minor(minor: i64) -> Self {
                 $name(minor)
             }
 
-            /// The number of minor units.
             pub const fn minor(self) -> i64 {
                 self.0
             }
@@ -95,17 +90,14 @@ macro_rules! money {
                 self.0.checked_sub(other.0).map($name)
             }
 
-            /// Whether the amount is below zero.
             pub const fn is_negative(self) -> bool {
                 self.0 < 0
             }
 
-            /// Whether the amount is zero.
             pub const fn is_zero(self) -> bool {
                 self.0 == 0
             }
 
-            /// The amount as an exact decimal number.
             pub fn decimal(self) -> Decimal {
                 Decimal::new(self.0, $decimals)
             }

@@ -10,13 +10,9 @@ use chrono::{Datelike, NaiveDate};
 use std::fmt;
 use std::num::NonZeroU64;
 
-/// Milliseconds in a second.
 pub const SECOND_MS: i64 = 1_000;
-/// Milliseconds in a minute.
 pub const MINUTE_MS: i64 = 60 * SECOND_MS;
-/// Milliseconds in an hour.
 pub const HOUR_MS: i64 = 60 * MINUTE_MS;
-/// Milliseconds in a day.
 pub const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// The length of an instant's text, in bytes.

@@ -50,9 +50,7 @@ impl fmt::Debug for BankCode {
     }
 }
 
-/// The message for text that is not an account.
 const ACCOUNT_EXPECTED: &str = "must be a bank account of 20 digits with both check digits right";
-/// The message for an account of an unknown bank.
 const UNKNOWN_BANK: &str = "must be an account of a known bank";
 
 /// The weights of the check digits, from the left, over as many digits as are checked.
@@ -124,7 +122,6 @@ fn check_digit<'a>(digits: impl Iterator<Item = &'a u8>) -> u8 {
 /// The operators' prefixes, without the leading 0. 422 is the newest; older validators refuse it.
 const PREFIXES: [u16; 6] = [412, 414, 416, 422, 424, 426];
 
-/// The message for text that is not a phone.
 const PHONE_EXPECTED: &str = "must be a Venezuelan mobile phone: 0412, 0414, 0416, 0422, 0424 or 0426 and 7 digits, for example 04141234567";
 
 stored! {
@@ -162,7 +159,6 @@ impl MobilePhone {
     }
 }
 
-/// The message for text that is not a document.
 const DOCUMENT_EXPECTED: &str =
     "must be an identity document: V, E, J, P or G and 5 to 9 digits, for example V12345678";
 

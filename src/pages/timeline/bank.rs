@@ -8,7 +8,7 @@ use domain::cause::Cause;
 use domain::entities::means::Means;
 use domain::entities::{Entity, cop_payment, crypto_payout, payment, payout};
 use domain::record::Record;
-use domain::trace::{BankWord, OrderState, RailId, Reach};
+use domain::trace::{BankWord, RailId, Reach};
 use domain::values::ids::{EntityId, Id};
 
 type Said = (&'static str, &'static str);
@@ -47,7 +47,7 @@ impl SaidBefore {
         if let Some(failure) = state.and_then(failure) {
             lines.push(format!("{} {failure}", language.say("Código del banco:", "Bank's code:")));
         }
-        let Some(order) = state.and_then(order) else { return BankPart { what: None, lines } };
+        let Some(order) = state.and_then(Entity::order) else { return BankPart { what: None, lines } };
         let trace = &order.trace;
         let asks = order.earlier.iter().map(|order| order.trace.asks).sum::<u32>().saturating_add(trace.asks);
         let word = trace.word.as_deref().cloned();
@@ -132,16 +132,6 @@ const fn after_the_end(which: Which) -> Said {
             ("El banco respondió cuando ya estaba decidido", "The bank answered when it was decided already")
         }
     }
-}
-
-fn order(state: &Entity) -> Option<&OrderState> {
-    Some(match state {
-        Entity::Payment(payment) => &payment.order,
-        Entity::Payout(payout) => &payout.order,
-        Entity::CopPayment(payment) => &payment.order,
-        Entity::CryptoPayout(payout) => &payout.order,
-        _ => return None,
-    })
 }
 
 fn failure(state: &Entity) -> Option<&str> {

@@ -9,6 +9,7 @@ use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::ledger::{Ledger, MovementKind, Row};
 use crate::refusal::Refusal;
+use crate::resources::collections::set_aside::SetAside;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{AMOUNT_MINOR_MAX, Currency, Rate};
 use crate::values::text::ExternalRef;
@@ -134,8 +135,9 @@ impl Sale {
         Some(Row { external_ref, available_at, ..Row::new(kind, self.subject, words) })
     }
 
-    /// Posts and holds the money of a sale; returns the part of it that is the tenant's own.
-    pub fn collect(&self, draft: &mut Draft, available_at: Timestamp) -> i64 {
+    /// Posts and holds the money of a sale, and says that it is made: the event, and to the seller their share.
+    /// Returns the part of it that is the tenant's own.
+    pub fn collect(&self, draft: &mut Draft, book: &Book, available_at: Timestamp) -> i64 {
         let mut post = |minor, kind, words, against| {
             let row = self.row(kind, words, Some(available_at));
             draft.post((self.currency, minor), (Ledger::Tenant, row), against);
@@ -154,30 +156,23 @@ impl Sale {
         let parts = [self.fee, self.platform_fee, self.share.map_or(0, |share| share.minor)];
         let own = parts.into_iter().try_fold(self.amount, i64::checked_sub).unwrap_or_default();
         draft.hold((Ledger::Tenant, self.currency), available_at, self.subject.id, own);
-        own
-    }
-
-    /// Says that the sale is made: the event, and to the seller their share.
-    pub fn collected(&self, draft: &mut Draft, book: &Book) {
         draft.event(EventKind::PaymentCompleted, self.subject);
         if let Some(share) = self.share.filter(|share| share.minor != 0) {
             sellers::tell(draft, book, share.merchant, self.currency, share.minor, BalanceReason::Sale);
         }
+        own
     }
 
-    /// Says that the sale was given back: the event, to the seller what is left to them,
-    /// `from_seller` of whose balance went back, and the outcome in place of the kept answer.
-    pub fn given_back(&self, draft: &mut Draft, book: &Book, from_seller: i64, kept: Option<Arc<KeepRef>>) {
-        draft.event(EventKind::PaymentReversed, self.subject);
-        if let Some(share) = self.share.filter(|share| share.minor != 0) {
-            let (merchant, reason) = (share.merchant, BalanceReason::Reversal);
-            sellers::tell(draft, book, merchant, self.currency, -from_seller, reason);
-        }
-        draft.replaces_kept = kept;
-    }
-
-    /// Posts the reversal of the whole sale, with its fee.
-    pub fn give_back(&self, draft: &mut Draft, words: &str) {
+    /// Posts the reversal of the whole sale, with its fee, from what is set aside for it. Then says that it was given
+    /// back: the event, to the seller what is left to them, and the outcome in place of the kept answer.
+    pub fn give_back(
+        &self,
+        draft: &mut Draft,
+        book: &Book,
+        words: &str,
+        aside: &SetAside<'_>,
+        kept: Option<Arc<KeepRef>>,
+    ) {
         let mut post = |minor, kind, words, against| {
             draft.post((self.currency, minor), (Ledger::Tenant, self.row(kind, words, None)), against);
         };
@@ -190,5 +185,13 @@ impl Sale {
             let theirs = self.row(kind, "share of the payment returned", None);
             post(minor, kind, "seller's share returned", (Ledger::Seller(merchant), theirs));
         }
+        aside.end(draft, book);
+        draft.event(EventKind::PaymentReversed, self.subject);
+        if let Some(share) = self.share.filter(|share| share.minor != 0) {
+            let from_seller = aside.money.sellers.total();
+            let (merchant, reason) = (share.merchant, BalanceReason::Reversal);
+            sellers::tell(draft, book, merchant, self.currency, -from_seller, reason);
+        }
+        draft.replaces_kept = kept;
     }
 }

@@ -235,18 +235,13 @@ fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Part>, Refusa
         Some(left) if available >= 0 => left,
         _ => return Err(ConversionRefusal::InsufficientBalance { currency, available, spendable: 0 }.into()),
     };
-    let account = book.account(currency);
     let mut taken = Vec::new();
-    let with_an_end = account
-        .holds
-        .iter()
-        .map_while(|((release_at, hold), held)| Some((release_at.instant()?, hold, held)));
-    for (release_at, hold, held) in with_an_end.take(HOLDS_MAX) {
+    for ((release_at, hold), held) in book.account(currency).holds_with_an_end().take(HOLDS_MAX) {
         if left <= 0 {
             break;
         }
-        let minor = left.min(*held);
-        taken.push(Part { release_at, hold: *hold, minor });
+        let minor = left.min(held);
+        taken.push(Part { release_at, hold, minor });
         left -= minor;
     }
     if left > 0 {

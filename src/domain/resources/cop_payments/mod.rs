@@ -103,11 +103,6 @@ impl Rules for CopPayment {
         Some(of_cop_payment(self, self.contradicted()?))
     }
 
-    fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
-        // An instruction is about the collection.
-        self.order.of_mut(if operation == TELL { COLLECT } else { operation })
-    }
-
     /// But for a refund that the processor cannot be asked about: that phase would stand in the way of another.
     fn ask_on(&mut self, operation: u16, turn: &Turn<'_>) {
         if operation == COLLECT || !self.order.of(operation).is_some_and(Trace::is_unaskable) {

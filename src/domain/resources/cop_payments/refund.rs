@@ -34,11 +34,7 @@ pub fn spendable(account: &Account, own: Option<(Timestamp, Id)>) -> i64 {
 
 /// The holds beside that of `own` that may be taken from, in the order of their ends.
 fn others(account: &Account, own: Option<(Timestamp, Id)>) -> impl Iterator<Item = ((Timestamp, Id), i64)> {
-    let holds = account
-        .holds
-        .iter()
-        .map_while(|((release_at, hold), held)| Some(((release_at.instant()?, *hold), *held)));
-    holds.filter(move |(key, _)| Some(*key) != own).take(HOLDS_MAX)
+    account.holds_with_an_end().filter(move |(key, _)| Some(*key) != own).take(HOLDS_MAX)
 }
 
 /// Takes `minor` pesos from an account: first from the hold of `own`, then from the available
@@ -257,9 +253,7 @@ fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String,
     };
     refunded.order.stop();
     let mut draft = Draft::changed(Cause::CopPaymentRefunded, payment, refunded);
-    let sale = sale::of_payment(payment);
-    sale.give_back(&mut draft, "payment refunded");
-    aside_of(payment, aside).end(&mut draft, book);
-    sale.given_back(&mut draft, book, aside.sellers.total(), payment.kept.clone());
+    let (aside, kept) = (aside_of(payment, aside), payment.kept.clone());
+    sale::of_payment(payment).give_back(&mut draft, book, "payment refunded", &aside, kept);
     Ruling::write(draft)
 }

@@ -60,8 +60,7 @@ pub(super) fn complete(
     };
     let sale = of_payment(&completed);
     let mut draft = Draft::changed(Cause::CopPaymentCompleted, payment, completed);
-    let own = Cop::from_minor(sale.collect(&mut draft, available_at));
-    sale.collected(&mut draft, book);
+    let own = Cop::from_minor(sale.collect(&mut draft, book, available_at));
     let to_convert = Completed {
         payment: payment.id,
         reference: payment.reference.as_deref(),

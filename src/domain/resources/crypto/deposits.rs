@@ -18,28 +18,15 @@ use crate::resources::payments::charge::Figured;
 use crate::values::address::{Network, canonical};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate, Usd, Usdt, Ves};
-use crate::values::text::ExternalRef;
 use crate::values::time::{SECOND_MS, Timestamp};
 use rust_decimal::Decimal;
 use sha2::{Digest, Sha256};
 
-pub struct NewDepositAddress {
-    pub id: Id,
-    pub customer_ref: ExternalRef,
-    pub network: Network,
-    pub asset: Asset,
-    pub address: String,
-    /// Whether the address derives from the seed of a network that is served, as those of live mode
-    /// have to.
-    pub is_derived: bool,
-    /// The checkout session that it is for, without any deposits yet.
-    pub till: Option<Box<Till>>,
-}
-
 pub enum Command {
     /// A request for an address; the entity is that of the same customer, network and asset, if
-    /// known.
-    Open(Box<NewDepositAddress>),
+    /// known. Of a checkout session without any deposits yet. Whether the address derives from the seed of a
+    /// network that is served, as those of live mode have to.
+    Open(Box<DepositAddress>, bool),
     Receive(Box<Incoming>),
 }
 
@@ -48,38 +35,34 @@ pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, t
         |address: &&DepositAddress| address.till.as_ref().is_none_or(|till| till.generation == book.begun_at);
     let address = address.filter(is_there);
     match (command, address) {
-        (Command::Open(new), None) => open(book, *new, turn),
-        (Command::Open(new), Some(known)) => open_again(book, known, *new, turn),
+        (Command::Open(new, is_derived), None) => open(book, *new, is_derived, turn),
+        (Command::Open(new, is_derived), Some(known)) => open_again(book, known, *new, is_derived, turn),
         (Command::Receive(incoming), Some(address)) => receive(book, address, *incoming, turn),
         (Command::Receive(_), None) => Err(Refusal::NotFound),
     }
 }
 
-fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Ruled {
-    can_open(book, &new, turn)?;
-    let NewDepositAddress { id, customer_ref, network, asset, address, is_derived: _, till } = new;
-    let till = till.map(|till| Box::new(Till { generation: book.begun_at, ..*till }));
-    let made = DepositAddress {
-        id,
-        customer_ref,
-        network,
-        asset,
-        address,
-        livemode: turn.livemode,
-        created_at: turn.now,
-        till,
-    };
+fn open(book: &Book, new: DepositAddress, is_derived: bool, turn: &Turn) -> Ruled {
+    can_open(book, &new, is_derived, turn)?;
+    let till = new.till.map(|till| Box::new(Till { generation: book.begun_at, ..*till }));
+    let made = DepositAddress { livemode: turn.livemode, created_at: turn.now, till, ..new };
     Ok(Ruling::write(Draft::created(Cause::DepositAddressMade, made)))
 }
 
 /// The ruling on a repeated request: a known address stays, and a checkout session gets one more
 /// address on each network that its buyer chooses.
-fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn: &Turn) -> Ruled {
+fn open_again(
+    book: &Book,
+    known: &DepositAddress,
+    new: DepositAddress,
+    is_derived: bool,
+    turn: &Turn,
+) -> Ruled {
     let Some(till) = known.till.as_deref().filter(|_| known.address_for(new.network, new.asset).is_none())
     else {
         return Ok(Ruling::unchanged());
     };
-    can_open(book, &new, turn)?;
+    can_open(book, &new, is_derived, turn)?;
     let mut till = till.clone();
     till.more.push(TillAddress { network: new.network, asset: new.asset, address: new.address });
     let more = DepositAddress { till: Some(Box::new(till)), ..known.clone() };
@@ -87,7 +70,7 @@ fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn:
 }
 
 /// Checks whether an address may be made. Refusals are in the order of `docs/contract.md, 1.12`.
-fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Refusal> {
+fn can_open(book: &Book, new: &DepositAddress, is_derived: bool, turn: &Turn) -> Result<(), Refusal> {
     let marketplace = new.till.as_ref().and_then(|till| till.marketplace);
     if sellers::is_unknown(book, marketplace) {
         return Err(Refusal::NotFound);
@@ -99,7 +82,7 @@ fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Ref
         return Err(MerchantRefusal::Inactive.into());
     }
     // An address that derives from no seed is nobody's: what came to it would be lost.
-    if turn.livemode && !new.is_derived {
+    if turn.livemode && !is_derived {
         return Err(CryptoRefusal::NetworkNotConfigured.into());
     }
     turn.terms(Service::Usdt(new.network), None)

@@ -25,34 +25,12 @@ use std::sync::Arc;
 pub const REJECTED: &str = "rejected";
 
 impl Rules for CryptoPayout {
-    fn on_rail_reply(&self, _: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
-        lifecycle::on_rail_reply(self, self.status == Status::Processing, &self.order, reply, turn)
-    }
-
-    fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
-        lifecycle::deadline(self, self.status == Status::Processing, &self.order, turn)
-    }
-
-    fn on_begin(&self, turn: &Turn<'_>) -> Ruling {
-        lifecycle::begin(self, self.status == Status::Processing, &self.order, turn)
-    }
-
-    fn unanswered(&self) -> Vec<Operation> {
-        (self.status == Status::Processing).then(|| self.as_operation()).into_iter().collect()
-    }
+    lifecycle::payout_rules!(Status::Processing);
 
     fn contradiction(&self, _: Timestamp) -> Option<Operation> {
         let operation = self.as_operation();
         // Operators refuse payouts too, and their code is not the network's word.
         Some(Operation { code: operation.code.filter(|_| self.status != Status::Failed), ..operation })
-    }
-
-    fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
-        self.order.of_mut(operation)
-    }
-
-    fn ask_on(&mut self, _: u16, turn: &Turn<'_>) {
-        self.order.ask_on(turn);
     }
 }
 

@@ -108,10 +108,6 @@ impl Rules for Payment {
         Some(Operation { code: operation.code.filter(|_| self.status != Status::Failed), ..operation })
     }
 
-    fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
-        self.order.of_mut(operation)
-    }
-
     /// But for what no bank can be asked about: that phase would stand in the way of another reversal, and
     /// protect from nothing.
     fn ask_on(&mut self, operation: u16, turn: &Turn<'_>) {

@@ -208,10 +208,8 @@ fn reversed(book: &Book, payment: &Payment, aside: &Aside, reference: String, tu
     };
     reversed.order.stop();
     let mut draft = Draft::changed(Cause::PaymentReversed, payment, reversed);
-    let sale = sale::of_payment(payment);
-    sale.give_back(&mut draft, "payment reversed");
-    aside_of(payment, aside).end(&mut draft, book);
-    sale.given_back(&mut draft, book, aside.sellers.total(), payment.kept.clone());
+    let (aside, kept) = (aside_of(payment, aside), payment.kept.clone());
+    sale::of_payment(payment).give_back(&mut draft, book, "payment reversed", &aside, kept);
     Ruling::write(draft)
 }
 

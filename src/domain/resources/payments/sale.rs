@@ -42,8 +42,7 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
     completed.order.stop();
     let sale = of_payment(&completed);
     let mut draft = Draft::changed(Cause::PaymentCompleted, payment, completed);
-    sale.collect(&mut draft, available_at);
-    sale.collected(&mut draft, book);
+    sale.collect(&mut draft, book, available_at);
     draft.replaces_kept = payment.kept.clone();
     Ruling::write(draft)
 }

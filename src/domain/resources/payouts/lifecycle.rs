@@ -36,6 +36,34 @@ pub trait Payout: Resource + Clone + Into<Entity> {
     fn call(&self, how: How, turn: &Turn<'_>) -> Effect;
 }
 
+/// The rules that payouts of every currency over a rail have in common. `$open` is the status while it was sent, or
+/// waits for its turn, and its outcome is open.
+macro_rules! payout_rules {
+    ($open:expr) => {
+        fn on_rail_reply(&self, _: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+            lifecycle::on_rail_reply(self, self.status == $open, &self.order, reply, turn)
+        }
+
+        fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
+            lifecycle::deadline(self, self.status == $open, &self.order, turn)
+        }
+
+        fn on_begin(&self, turn: &Turn<'_>) -> Ruling {
+            lifecycle::begin(self, self.status == $open, &self.order, turn)
+        }
+
+        fn unanswered(&self) -> Vec<Operation> {
+            (self.status == $open).then(|| self.as_operation()).into_iter().collect()
+        }
+
+        fn ask_on(&mut self, _: u16, turn: &Turn<'_>) {
+            self.order.ask_on(turn);
+        }
+    };
+}
+
+pub(crate) use payout_rules;
+
 /// Posts both sides of the amounts of a payout, each with what it goes to and in what words. `sign` −1 takes them
 /// from the payer, 1 gives them back.
 pub fn post(
@@ -116,8 +144,8 @@ fn changed<P: Payout>(
     Ruling::write_then(Draft::changed(cause, payout, after), effects)
 }
 
-/// The rail's words. `is_open` is whether it was sent, or waits for its turn, and its outcome is open. A second answer finds the payout settled and moves no money; the opposite of
-/// the first is written down.
+/// The rail's words. A second answer finds the payout settled and moves no money; the opposite of the first is
+/// written down.
 pub fn on_rail_reply<P: Payout>(
     payout: &P,
     is_open: bool,

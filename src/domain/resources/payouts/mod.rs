@@ -14,7 +14,7 @@ use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
 use crate::rail::{Effect, How, Operation, Order, RailReply, Service};
 use crate::refusal::{MerchantRefusal, PayoutRefusal, Refusal};
-use crate::trace::{OrderState, Trace};
+use crate::trace::OrderState;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::text::ExternalRef;
@@ -27,37 +27,15 @@ pub mod batch;
 pub mod lifecycle;
 
 impl Rules for Payout {
-    fn on_rail_reply(&self, _: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
-        lifecycle::on_rail_reply(self, self.status == Status::Pending, &self.order, reply, turn)
-    }
-
-    fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
-        lifecycle::deadline(self, self.status == Status::Pending, &self.order, turn)
-    }
-
-    fn on_begin(&self, turn: &Turn<'_>) -> Ruling {
-        lifecycle::begin(self, self.status == Status::Pending, &self.order, turn)
-    }
+    lifecycle::payout_rules!(Status::Pending);
 
     /// Payouts of a batch are sent by the batch's record.
     fn wants(&self, _: &Order) -> bool {
         self.is_unsent()
     }
 
-    fn unanswered(&self) -> Vec<Operation> {
-        (self.status == Status::Pending).then(|| self.as_operation()).into_iter().collect()
-    }
-
     fn contradiction(&self, _: Timestamp) -> Option<Operation> {
         self.is_contradicted().then(|| self.as_operation())
-    }
-
-    fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
-        self.order.of_mut(operation)
-    }
-
-    fn ask_on(&mut self, _: u16, turn: &Turn<'_>) {
-        self.order.ask_on(turn);
     }
 }
 

@@ -46,7 +46,6 @@ pub const OVERLAP_SECONDS: u32 = 86_400;
 /// The given-up events that an endpoint remembers: the newest.
 const EXHAUSTED_MAX: usize = 20;
 
-/// A request for a new endpoint.
 pub struct NewWebhook {
     pub id: Id,
     pub url: String,
@@ -65,12 +64,9 @@ pub struct WebhookChange {
     pub signature: Option<Signature>,
 }
 
-/// The progress of an endpoint's deliveries.
 pub struct Progress {
     pub outcomes: Vec<Delivered>,
-    /// The new value of [`Webhook::reached`].
     pub reached: u64,
-    /// The new value of [`Webhook::open`].
     pub open: Vec<u64>,
 }
 

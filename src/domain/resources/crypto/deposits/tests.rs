@@ -5,14 +5,15 @@ use super::*;
 use crate::entities::Entity;
 use crate::entities::sale::Sale;
 use crate::refusal::{CryptoRefusal, Refusal};
+use crate::values::text::ExternalRef;
 use proptest::prelude::*;
 
 fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn) -> Ruling {
     super::receive(book, to, incoming, turn).unwrap_or_else(Ruling::refuse)
 }
 
-fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn: &Turn) -> Ruling {
-    super::open_again(book, known, new, turn).unwrap_or_else(Ruling::refuse)
+fn open_again(book: &Book, known: &DepositAddress, new: DepositAddress, turn: &Turn) -> Ruling {
+    super::open_again(book, known, new, false, turn).unwrap_or_else(Ruling::refuse)
 }
 
 const SESSION: Id = Id::from_bytes([1; 16]);
@@ -126,13 +127,14 @@ fn a_network_is_added_once_and_only_to_a_session() {
         usdt_enabled: true,
         ..(*book.tenant_settings.settings).clone()
     });
-    let new = |network, asset| NewDepositAddress {
+    let new = |network, asset| DepositAddress {
         id: Id::from_bytes([9; 16]),
         customer_ref: ExternalRef::parse("a session").expect("a reference"),
         network,
         asset,
         address: "0xcd".to_owned(),
-        is_derived: false,
+        livemode: false,
+        created_at: Timestamp::EPOCH,
         till: None,
     };
     let known = till(5, None);
