@@ -40,7 +40,6 @@ use domain::values::ids::PLATFORM;
 use listeners::Listeners;
 use live_rails::Networks;
 pub use startup_error::StartupError;
-use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use stop_signals::StopSignals;
@@ -162,7 +161,7 @@ async fn stand_by(
     listeners.api_gate.start_node();
     let (own, access) = (config.clone(), access.clone());
     let started = tokio::task::spawn_blocking(move || Cluster::start(&own, &access, &damage::watch)).await;
-    let panicked = |_| not_started("the node of the cluster")(io::Error::other("it panicked"));
+    let panicked = |_| StartupError::of("the node of the cluster did not start")("it panicked");
     let (node, promoted) = started.map_err(panicked)??;
     listen_to_peers(config, &node, disk, listeners).await?;
     // Operators ask a standby too.
@@ -184,7 +183,8 @@ async fn listen_to_peers(
     listeners: &mut Listeners,
 ) -> Result<(), StartupError> {
     let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
-    let client = peers::client(config, None).map_err(StartupError::Peers)?;
+    let client = peers::client(config, None)
+        .map_err(StartupError::of("server.tls: the certificates for other nodes"))?;
     let passing = Passing::new(client, key.clone());
     let front = |place| StandbyFront::new(node.clone(), place, passing.clone());
     let (api, admin) = (&listeners.api_gate, &listeners.admin_gate);
@@ -213,8 +213,4 @@ fn peer_guard(config: &Config) -> OriginCheck {
     let mut hosts = config.admin.hosts.clone();
     hosts.extend(config.cluster.peer_hosts());
     OriginCheck::new(hosts, config.server.tls.is_some())
-}
-
-fn not_started(what: &'static str) -> impl FnOnce(io::Error) -> StartupError {
-    move |source| StartupError::Thread { what, source }
 }

@@ -26,7 +26,7 @@ mod webhooks;
 pub use crate::rails::secret::ApiSecret as Secret;
 pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
 pub use cluster::Cluster;
-pub use error::{ConfigError, TokenError, ValueError};
+pub use error::{ConfigError, ValueError};
 pub use evm::{EVM_NETWORKS, Evm};
 pub use feeds::Rates;
 pub use live_rails::R4;
@@ -80,22 +80,22 @@ impl Config {
         let default = || DEFAULT_FILES.iter().map(Path::new).find(|file| file.exists());
         let file = file.or_else(default);
         let text = match file {
-            Some(file) => std::fs::read_to_string(file)
-                .map_err(|source| ConfigError::Unreadable { path: file.to_owned(), source })?,
+            Some(file) => std::fs::read_to_string(file).map_err(|error| ConfigError::in_file(file, error))?,
             None => String::new(),
         };
         let mut environment = Vec::new();
         for (name, value) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
             if name.starts_with(keys::PREFIX) {
-                let value =
-                    value.into_string().map_err(|_| ConfigError::NotUtf8 { variable: name.clone() })?;
+                let Ok(value) = value.into_string() else {
+                    return Err(ConfigError::new(format_args!("{name}: must be UTF-8")));
+                };
                 environment.push((name, value));
             }
         }
         let config =
             Self::parsed(&text, Source::new(environment, reads_secrets)).map_err(|error| match file {
-                Some(file) => ConfigError::InFile { path: file.to_owned(), source: Box::new(error) },
+                Some(file) => ConfigError::in_file(file, error),
                 None => error,
             })?;
         Ok(Config { file_with_token: file.filter(|_| has_token(&text)).map(Path::to_owned), ..config })
@@ -111,11 +111,16 @@ impl Config {
     fn parsed(text: &str, source: Source) -> Result<Self, ConfigError> {
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
-            ConfigError::Syntax { line: before.matches('\n').count() + 1, source: error }
+            let line = before.matches('\n').count() + 1;
+            ConfigError::new(format_args!("line {line}: {}", error.message()))
         })?;
         let config = Self::read(Keys::root(table, &source));
         let findings = source.finish();
-        if findings.is_empty() { Ok(config) } else { Err(ConfigError::BadKeys(findings)) }
+        if findings.is_empty() {
+            return Ok(config);
+        }
+        let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        Err(ConfigError::new(findings.join("; ")))
     }
 
     /// The people who may use the operators' API, and take a node's data in a cluster; an error if nobody

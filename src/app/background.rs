@@ -1,6 +1,6 @@
 //! The work that goes on beside requests, from the start to the stop: sweeps, checks, wallets.
 
-use super::{StartupError, not_started, room};
+use super::{StartupError, room};
 use crate::admin;
 use crate::config::Config;
 use crate::disk::Disk;
@@ -39,9 +39,9 @@ impl Background {
         ];
         let wallets = Wallets::start(services);
         let selfcheck = selfcheck::start(services.engine.clone(), Arc::clone(&services.observed.selfcheck));
-        let selfcheck = selfcheck.map_err(not_started("the self-check"))?;
+        let selfcheck = selfcheck.map_err(StartupError::of("the self-check did not start"))?;
         let thinning = thinning::start(services.engine.clone(), retention(config))
-            .map_err(not_started("the thinning of snapshots"))?;
+            .map_err(StartupError::of("the thinning of snapshots did not start"))?;
         Ok(Background { selfcheck, thinning, wallets, tasks })
     }
 

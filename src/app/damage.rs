@@ -63,7 +63,7 @@ pub fn settle(store: &RocksStore, data: &Path) -> Result<(), StartupError> {
     tracing::warn!("the last run met damage: everything that is stored is read before this one opens");
     let read = store.read_through(|entries| tracing::info!(entries, "reading what is stored"));
     read.map_err(|source| StartupError::StillDamaged { path: path.clone(), source })?;
-    fs::remove_file(&path).map_err(|source| StartupError::Directory { path, source })?;
+    fs::remove_file(&path).map_err(StartupError::of(format!("storage.path: {}", path.display())))?;
     tracing::warn!("nothing is damaged any more");
     Ok(())
 }

@@ -1,15 +1,14 @@
 //! The list of halted books in a file of the data directory: for `wal explain`, and for an operator
 //! when the server is gone. The engine decides what is halted; the file follows it.
 
-use crate::recovery::directory::halted::{self, HaltedBook};
+use crate::recovery::directory::halted;
 use actors::Halted;
-use domain::values::time::Timestamp;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub struct HaltedFile {
     data: PathBuf,
-    newest: Mutex<Vec<HaltedBook>>,
+    newest: Mutex<Vec<Halted>>,
     writing: Mutex<()>,
 }
 
@@ -20,12 +19,7 @@ impl HaltedFile {
 
     /// Returns at once: a book's turn is no place to wait for a disk.
     pub fn note(self: &Arc<Self>, now: &[Halted]) {
-        let book = |halted: &Halted| HaltedBook {
-            tenant_key: halted.tenant,
-            since: Timestamp::from_unix_ms(halted.since_ms),
-            why: halted.why.clone(),
-        };
-        *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = now.iter().map(book).collect();
+        *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = now.to_vec();
         let file = Arc::clone(self);
         std::thread::spawn(move || {
             let _writing = file.writing.lock().unwrap_or_else(PoisonError::into_inner);

@@ -102,7 +102,7 @@ fn with_own_bodies(config: &Config, limits: &Limits) -> Limits {
 }
 
 async fn bind(key: &'static str, address: SocketAddr) -> Result<Listener, StartupError> {
-    Listener::bind(address).await.map_err(|source| StartupError::Bind { key, address, source })
+    Listener::bind(address).await.map_err(StartupError::of(format!("{key}: {address}")))
 }
 
 fn certificates(
@@ -111,8 +111,7 @@ fn certificates(
     tls: Option<&Tls>,
 ) -> Result<Option<Arc<Certificates>>, StartupError> {
     let files = tls.map(|tls| Files { certificate: tls.certificate.clone(), key: tls.key.clone() });
-    let failed = |source| StartupError::Certificates { key, source };
-    files.map(|files| Certificates::load(name, files).map_err(failed)).transpose()
+    files.map(|files| Certificates::load(name, files).map_err(StartupError::of(key))).transpose()
 }
 
 async fn until(mut stopped: watch::Receiver<bool>) {

@@ -5,7 +5,7 @@ use super::halted::HaltedFile;
 use super::live_rails::{self, Networks};
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
-use super::{Outside, bank_rate, damage, not_started};
+use super::{Outside, bank_rate, damage};
 use crate::admin;
 use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config};
@@ -69,7 +69,7 @@ pub(super) async fn open(
     lead: Option<(Cluster, Promoted)>,
 ) -> Result<(Arc<Services>, rates::Feeds), StartupError> {
     let data = &config.storage.path;
-    wal::make_directory(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
+    wal::make_directory(data).map_err(StartupError::of(format!("storage.path: {}", data.display())))?;
     let mut state = DirectoryState::of(data, take_over)?;
     // The confirmation that is waited for before anything goes outside.
     let leads = |cluster: Cluster| -> Leads {
@@ -117,7 +117,9 @@ pub(super) async fn open(
     let engine = start_engine(config, machine, Arc::<Outbox>::clone(&outbox), log, engine_config).await?;
     // The samples of other machines in the log of the cluster that this one's history lacks.
     let learned = match &cluster {
-        Some(_) => beside::restore(engine.reader(), &board, &rates, system_now()).await?,
+        Some(_) => beside::restore(engine.reader(), &board, &rates, system_now())
+            .await
+            .map_err(StartupError::of("what other machines learned of rates"))?,
         None => Vec::new(),
     };
     let (prices, feeds) = start_prices(config, &state.outbound, clock, (rates, board), market)?;
@@ -130,7 +132,8 @@ pub(super) async fn open(
     let bank_feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose();
     let services = Arc::new(Services {
         engine,
-        read_pool: ReadPool::start(read_bounds).map_err(not_started("the threads of long reads"))?,
+        read_pool: ReadPool::start(read_bounds)
+            .map_err(StartupError::of("the threads of long reads did not start"))?,
         names: Names::default(),
         shares: Shares::new(limits::Bounds {
             live_slots: limits.live_slots,
@@ -157,7 +160,7 @@ pub(super) async fn open(
             tenant_defaults: config.tenant_defaults.clone(),
         },
         prices,
-        banks: Banks::new(bank_feed.map_err(StartupError::BankFeed)?),
+        banks: Banks::new(bank_feed.map_err(StartupError::of("banks.feed_url"))?),
         rails,
         waits: OutsideWaits {
             unresolved_after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
@@ -217,7 +220,10 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
         tracing::warn!(missing = %need, "live mode has no price of a pair");
     }
     admin::bootstrap(services, &config.bootstrap_tenants).await.map_err(failed)?;
-    services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
+    services
+        .webhooks
+        .attach(Arc::<Services>::clone(services))
+        .map_err(StartupError::of("the webhook endpoints could not be read"))?;
     tenant_settings::push_pending(services).await.map_err(failed)?;
     outbox::turns::start(services).await.map_err(unanswered("the orders that wait"))
 }
@@ -234,7 +240,7 @@ fn start_prices(
     let bank = bank_rate::feed(config, outbound)?;
     let named = config.rates.feeds.iter().chain(&config.rates.bank).cloned();
     let feeds = named.chain(bank).collect();
-    let feeds = rates::start(feeds, &board, now)?;
+    let feeds = rates::start(feeds, &board, now).map_err(StartupError::of("rates.feeds"))?;
     let prices = Prices {
         board,
         history,
@@ -390,7 +396,7 @@ fn open_rates(
 
 fn reasons(data: &Path, set_aside: &[u64]) -> BTreeMap<u64, String> {
     let before = directory::halted::read(data);
-    let why = |tenant: &u64| match before.iter().find(|book| book.tenant_key == *tenant) {
+    let why = |tenant: &u64| match before.iter().find(|book| book.tenant == *tenant) {
         Some(book) if book.why.starts_with(SET_ASIDE) => book.why.clone(),
         Some(book) => format!("{SET_ASIDE}; before: {}", book.why),
         None => SET_ASIDE.to_owned(),

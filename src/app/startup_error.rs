@@ -5,22 +5,17 @@ use super::damage::ADVICE;
 use super::live_rails::BadSetting;
 use crate::cluster::ClusterError;
 use crate::config::ConfigError;
-use crate::fetch::FetchError;
-use crate::gateway::beside::NotFound;
 use crate::http::open_files::OpenFilesError;
-use crate::http::tls::CertificateError;
 use crate::rails::http::NoClient;
 use crate::rails::simulator::BooksError;
-use crate::rates::{FeedError, RateStoreError};
+use crate::rates::RateStoreError;
 use crate::reconciliation::shelf::ShelfError;
 use crate::recovery::Failed;
 use crate::requests::RequestsError;
-use crate::store::history::Unreadable;
 use crate::webhooks::WebhooksError;
 use api::problem::Problem;
 use domain::values::ids::PLATFORM;
-use std::io;
-use std::net::SocketAddr;
+use std::error::Error;
 use std::path::PathBuf;
 use wal::{OpenError, StoreError};
 
@@ -30,26 +25,12 @@ pub enum StartupError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Cluster(#[from] ClusterError),
-    #[error("server.tls: the certificates for other nodes: {0}")]
-    Peers(reqwest::Error),
+    #[error("{what}: {source}")]
+    Of { what: String, source: Box<dyn Error + Send + Sync> },
     #[error("tenant_defaults.withdraw_fee_policy: there is no such policy")]
     NoPolicy,
-    #[error("rates.feeds: {0}")]
-    Feeds(#[from] FeedError),
-    #[error("banks.feed_url: {0}")]
-    BankFeed(FetchError),
     #[error(transparent)]
     OpenFiles(#[from] OpenFilesError),
-    #[error("no signals: {0}")]
-    Signals(io::Error),
-    #[error("{key}: {source}")]
-    Certificates { key: &'static str, source: CertificateError },
-    #[error("{key}: {address}: {source}")]
-    Bind { key: &'static str, address: SocketAddr, source: io::Error },
-    #[error("{what} did not start: {source}")]
-    Thread { what: &'static str, source: io::Error },
-    #[error("storage.path: {}: {source}", path.display())]
-    Directory { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Recovery(#[from] Failed),
     #[error(transparent)]
@@ -60,8 +41,6 @@ pub enum StartupError {
     Requests(RequestsError),
     #[error(transparent)]
     Reconciliations(#[from] ShelfError),
-    #[error("what other machines learned of rates: {0}")]
-    Learned(#[from] NotFound),
     #[error("{}: {source}", path.display())]
     Rates { path: PathBuf, source: RateStoreError },
     #[error("{}: {source}{}", path.display(), aside(source))]
@@ -70,8 +49,6 @@ pub enum StartupError {
     StillDamaged { path: PathBuf, source: StoreError },
     #[error(transparent)]
     Webhooks(#[from] WebhooksError),
-    #[error("the webhook endpoints could not be read: {0}")]
-    Endpoints(Unreadable),
     #[error("{what} could not be read: {}", problem.private_message().unwrap_or_else(|| problem.message.to_string()))]
     Unanswered {
         what: &'static str,
@@ -82,11 +59,17 @@ pub enum StartupError {
     Setting(#[from] BadSetting),
     #[error(transparent)]
     Client(#[from] NoClient),
-    #[error("the page at /: {0}")]
-    Page(askama::Error),
 }
 
 impl StartupError {
+    /// Of a part of the start, or of a key of the configuration.
+    pub fn of<E: Into<Box<dyn Error + Send + Sync>>>(
+        what: impl Into<String>,
+    ) -> impl FnOnce(E) -> StartupError {
+        let what = what.into();
+        move |error| StartupError::Of { what, source: error.into() }
+    }
+
     pub fn is_damage(&self) -> bool {
         match self {
             StartupError::StillDamaged { .. } => true,

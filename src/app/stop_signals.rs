@@ -12,8 +12,8 @@ pub(super) struct StopSignals {
 impl StopSignals {
     /// From here on, whatever the start is busy with: a process that is to stop does not start anew.
     pub(super) fn new() -> Result<StopSignals, StartupError> {
-        let mut terminate = signal(SignalKind::terminate()).map_err(StartupError::Signals)?;
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(StartupError::Signals)?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(StartupError::of("no signals"))?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(StartupError::of("no signals"))?;
         let (stop, stopped) = watch::channel(false);
         tokio::spawn(async move {
             tokio::select! {

@@ -50,7 +50,8 @@ pub(super) fn servers(
         operators: AdminApi::new(shared()),
         console: Pages::new(shared(), &console::SITE, TrustedProxies::default(), config.admin.tls.is_some()),
     });
-    let home = documents::home(&services.site.base_url, config.demo_key()).map_err(StartupError::Page)?;
+    let home = documents::home(&services.site.base_url, config.demo_key())
+        .map_err(StartupError::of("the page at /"))?;
     Ok([
         Server::public(shared(), Arc::clone(&audiences), proxies, home, config.demo_key()),
         Server::of_operators(shared(), audiences, guard(config), metrics),

@@ -57,27 +57,6 @@ impl Operators {
         key: Option<Uuid>,
     ) -> Result<String, Failure> {
         let advice = || if method == "POST" { advice(key) } else { String::new() };
-        let request = self.request((method, path), accept, body, key)?;
-        let why = match runtime()?.block_on(answer(request)) {
-            Ok((status, text)) if status.is_success() => return Ok(text),
-            Ok((status, text)) if is_open(status.as_u16(), &text) => {
-                refused(status.as_u16(), &text) + advice().as_str()
-            }
-            Ok((status, text)) => refused(status.as_u16(), &text),
-            Err(error) if error.is_builder() => return Err(other(error)),
-            Err(error) if error.is_connect() => self.unanswered(&error),
-            Err(error) => self.unanswered(&error) + advice().as_str(),
-        };
-        Err(Failure::Other(why))
-    }
-
-    fn request(
-        &self,
-        (method, path): (&str, &str),
-        accept: &str,
-        body: Option<&Value>,
-        key: Option<Uuid>,
-    ) -> Result<RequestBuilder, Failure> {
         let (scheme, client) = reach(self.tls.as_ref())?;
         // HTTP/1.1: in HTTP/2 the host is always that of the address.
         let mut client = client.http1_only().connect_timeout(CONNECT_TIMEOUT);
@@ -95,11 +74,22 @@ impl Operators {
         if let Some(key) = key {
             request = request.header("idempotency-key", key.to_string());
         }
-        Ok(match body {
+        request = match body {
             Some(Value::String(file)) => request.header("content-type", CSV).body(file.clone()),
             Some(body) => request.header("content-type", JSON).body(body.to_string()),
             None => request,
-        })
+        };
+        let why = match runtime()?.block_on(answer(request)) {
+            Ok((status, text)) if status.is_success() => return Ok(text),
+            Ok((status, text)) if is_open(status.as_u16(), &text) => {
+                refused(status.as_u16(), &text) + &advice()
+            }
+            Ok((status, text)) => refused(status.as_u16(), &text),
+            Err(error) if error.is_builder() => return Err(other(error)),
+            Err(error) if error.is_connect() => self.unanswered(&error),
+            Err(error) => self.unanswered(&error) + &advice(),
+        };
+        Err(Failure::Other(why))
     }
 
     fn unanswered(&self, error: &reqwest::Error) -> String {

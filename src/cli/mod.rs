@@ -40,7 +40,6 @@ use crate::cluster::ClusterError;
 use crate::config::{Config, ConfigError};
 use crate::recovery::Failed;
 use crate::telemetry;
-use crate::telemetry::spans::CollectorError;
 use crate::webhooks::WebhooksError;
 use clap::{Args, CommandFactory, Parser};
 use clap_complete::Shell;
@@ -128,8 +127,6 @@ pub enum Failure {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Webhooks(#[from] WebhooksError),
-    #[error(transparent)]
-    Collector(#[from] CollectorError),
     #[error(transparent)]
     Startup(#[from] StartupError),
     #[error(transparent)]

@@ -1,6 +1,6 @@
 //! `pasarela serve`: runs the server until it is told to stop.
 
-use super::{Failure, Settings};
+use super::{Failure, Settings, other};
 use crate::app::{Outside, StartupError, live_rails, privacy};
 use crate::cluster;
 use crate::telemetry::spans::Spans;
@@ -61,7 +61,7 @@ impl Serve {
             .thread_name("pasarela")
             .build()
             .map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))?;
-        let spans = Spans::start(&config.telemetry)?.map(Arc::new);
+        let spans = Spans::start(&config.telemetry).map_err(other)?.map(Arc::new);
         let outside = Outside { spans: spans.clone(), networks };
         let ended = runtime.block_on(app::run(config, self.take_over, &self.set_aside, outside));
         if let Some(spans) = spans {

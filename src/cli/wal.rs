@@ -12,7 +12,7 @@ use crate::recovery::directory::LOG_DIRECTORY;
 use crate::recovery::rebuild::{Salvaged, Until, replay, salvage};
 use crate::recovery::verify::{Verified, verify};
 use crate::recovery::{Failed, archive};
-use clap::Args;
+use clap::{Args, Subcommand};
 use domain::values::time::Timestamp;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -20,17 +20,137 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use wal::{Reader, Tip};
 
-commands! { Wal {
-    Info(Info),
+#[derive(Debug, Subcommand)]
+pub enum Wal {
+    /// First and last sequence, records, bytes, snapshots, format version
+    ///
+    /// Example: pasarela wal info --data-dir /srv/pasarela/data --json
+    Info {
+        #[command(flatten)]
+        settings: Settings,
+        /// One JSON object instead of lines
+        #[arg(long)]
+        json: bool,
+    },
     Inspect(records::Inspect),
     Explain(records::Explain),
     Diff(records::Diff),
-    Verify(Verify),
-    Replay(Replay),
-    Salvage(Salvage),
+    /// Check every checksum and the hash chain, replay everything, compare with snapshots and indexes;
+    /// exit 1 and the first bad sequence when something is wrong
+    ///
+    /// The check needs room for the index a second time in a scratch directory, which is gone
+    /// afterwards.
+    ///
+    /// Example: pasarela wal verify --data-dir /srv/pasarela/data
+    Verify {
+        #[command(flatten)]
+        settings: Settings,
+        /// The directory in which to make the scratch directory [default: the system's directory for
+        /// temporary files]
+        #[arg(long, value_name = "DIR")]
+        scratch: Option<PathBuf>,
+        /// One JSON object instead of a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Rebuild a complete data directory from the log, as it was at a moment of the past
+    ///
+    /// The directory is marked as a restored copy: `pasarela serve` keeps live banks and webhooks shut in
+    /// it until `--take-over`.
+    ///
+    /// Example: pasarela wal replay --into /srv/pasarela/noon --until-time 2026-11-21T12:00:00Z
+    Replay {
+        #[command(flatten)]
+        settings: Settings,
+        /// The directory to make; it must not exist, or be empty
+        #[arg(long, value_name = "DIR")]
+        into: PathBuf,
+        /// Up to this sequence, included
+        #[arg(long, value_name = "SEQ", conflicts_with = "until_time", value_parser = clap::value_parser!(u64).range(1..))]
+        until_seq: Option<u64>,
+        /// Up to the last record written at this instant or before it, on the server's clock:
+        /// 2026-11-21T12:00:00Z
+        #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
+        until_time: Option<Timestamp>,
+    },
+    /// Copy everything before the damage that verifies into a new data directory
+    ///
+    /// Each record's checksum and the hash chain are checked; index and snapshots are made anew. Says how many records
+    /// there are, until which sequence and instant, and which acknowledged records are lost. The directory is marked as
+    /// a restored copy: `pasarela serve` keeps live banks and webhooks shut in it until `--take-over`.
+    ///
+    /// Example: pasarela wal salvage --to /srv/pasarela/salvaged
+    Salvage {
+        #[command(flatten)]
+        settings: Settings,
+        /// The directory to make; it must not exist, or be empty
+        #[arg(long, value_name = "DIR")]
+        to: PathBuf,
+        /// Up to this sequence, included, though more could be read
+        #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(u64).range(1..))]
+        until_seq: Option<u64>,
+        /// One JSON object instead of lines
+        #[arg(long)]
+        json: bool,
+    },
     Export(Export),
     Import(Import),
-} }
+}
+
+impl Wal {
+    pub fn run(self) -> Result<(), Failure> {
+        match self {
+            Wal::Info { settings, json } => info(&open(&settings)?.1, json)?,
+            Wal::Inspect(command) => command.run()?,
+            Wal::Explain(command) => command.run()?,
+            Wal::Diff(command) => command.run()?,
+            Wal::Export(command) => command.run()?,
+            Wal::Import(command) => command.run()?,
+            Wal::Verify { settings, scratch, json: as_json } => {
+                let began = Instant::now();
+                let verified =
+                    open(&settings).and_then(|(_, reader)| Ok(proved(&reader, scratch.as_deref())?));
+                if as_json {
+                    println!("{}", json(&verified, began));
+                }
+                let verified = verified?;
+                let Verified { records, bytes, books, snapshots, index_entries, states, head } = verified;
+                if !as_json {
+                    println!(
+                        "ok: {records} records ({bytes} bytes), {books} books, {snapshots} snapshots, \
+                         {index_entries} index entries, {states} states; head {}",
+                        hex::encode(head)
+                    );
+                }
+                took(began, records);
+            }
+            Wal::Replay { settings, into, until_seq, until_time } => {
+                let storage = settings.load()?.storage;
+                let until = match (until_seq, until_time) {
+                    (Some(seq), _) => Until::Seq(seq),
+                    (None, Some(time)) => Until::Time(time),
+                    (None, None) => Until::End,
+                };
+                let began = Instant::now();
+                let replayed =
+                    shown(|tell| replay(&storage.path, &into, until, storage.snapshot_records, tell));
+                let (tip, left_out) = replayed?;
+                println!("ok: {} is rebuilt {}", into.display(), ends_with(tip));
+                for failed in left_out {
+                    println!("not in the copy: {failed}");
+                }
+                took(began, tip.seq);
+            }
+            Wal::Salvage { settings, to, until_seq, json } => {
+                let storage = settings.load()?.storage;
+                let salvaged =
+                    shown(|tell| salvage(&storage.path, &to, until_seq, storage.snapshot_records, tell));
+                tell_salvaged(&to, &salvaged?, json);
+            }
+        }
+        Ok(())
+    }
+}
 
 pub fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
     let config = settings.load()?;
@@ -58,103 +178,42 @@ fn end(mut out: impl Write) -> Result<(), Failure> {
     }
 }
 
-/// First and last sequence, records, bytes, snapshots, format version
-///
-/// Example: pasarela wal info --data-dir /srv/pasarela/data --json
-#[derive(Args, Debug)]
-pub struct Info {
-    #[command(flatten)]
-    settings: Settings,
-    /// One JSON object instead of lines
-    #[arg(long)]
-    json: bool,
-}
-
-impl Info {
-    /// Bytes and snapshots are counted by reading, so it takes as long as the log is.
-    pub fn run(self) -> Result<(), Failure> {
-        let (_, reader) = open(&self.settings)?;
-        let (mut records, mut bytes) = (0_u64, 0_u64);
-        for record in reader.records(1, None) {
-            let record = record.map_err(other)?;
-            records += 1;
-            bytes += record.bytes as u64;
-        }
-        let (mut snapshots, mut tenants) = (0_u64, 0_u64);
-        for newest in reader.latest_snapshots() {
-            let newest = newest.map_err(other)?;
-            tenants += 1;
-            snapshots += reader.snapshots_of(newest.tenant).count() as u64;
-        }
-        let head: String = hex::encode(reader.tip().hash);
-        if self.json {
-            let info = json!({
-                "firstSeq": reader.last_seq().min(1), "lastSeq": reader.last_seq(), "records": records, "bytes": bytes,
-                "snapshots": snapshots, "snapshotTenants": tenants, "snapshotSeq": reader.floor(),
-                "formatVersion": wal::RECORD_VERSION, "headHash": head,
-            });
-            println!("{info}");
-            return Ok(());
-        }
-        println!("first sequence  {}", reader.last_seq().min(1));
-        println!("last sequence   {}", reader.last_seq());
-        println!("records         {records}");
-        println!("bytes           {bytes}");
-        println!(
-            "snapshots       {snapshots}, the older ones included, for {tenants} books; a start replays from \
-             sequence {}",
-            reader.floor() + 1
-        );
-        println!("format version  {}", wal::RECORD_VERSION);
-        println!("head hash       {head}");
-        Ok(())
+/// Bytes and snapshots are counted by reading, so it takes as long as the log is.
+fn info(reader: &Reader, as_json: bool) -> Result<(), Failure> {
+    let (mut records, mut bytes) = (0_u64, 0_u64);
+    for record in reader.records(1, None) {
+        let record = record.map_err(other)?;
+        records += 1;
+        bytes += record.bytes as u64;
     }
-}
-
-/// Check every checksum and the hash chain, replay everything, compare with snapshots and indexes;
-/// exit 1 and the first bad sequence when something is wrong
-///
-/// The check needs room for the index a second time in a scratch directory, which is gone
-/// afterwards.
-///
-/// Example: pasarela wal verify --data-dir /srv/pasarela/data
-#[derive(Args, Debug)]
-pub struct Verify {
-    #[command(flatten)]
-    settings: Settings,
-    /// The directory in which to make the scratch directory [default: the system's directory for
-    /// temporary files]
-    #[arg(long, value_name = "DIR")]
-    scratch: Option<PathBuf>,
-    /// One JSON object instead of a line
-    #[arg(long)]
-    json: bool,
-}
-
-impl Verify {
-    pub fn run(self) -> Result<(), Failure> {
-        let began = Instant::now();
-        let verified =
-            open(&self.settings).and_then(|(_, reader)| Ok(proved(&reader, self.scratch.as_deref())?));
-        if self.json {
-            println!("{}", json(&verified, began));
-        }
-        let verified = verified?;
-        if !self.json {
-            println!(
-                "ok: {} records ({} bytes), {} books, {} snapshots, {} index entries, {} states; head {}",
-                verified.records,
-                verified.bytes,
-                verified.books,
-                verified.snapshots,
-                verified.index_entries,
-                verified.states,
-                hex::encode(verified.head)
-            );
-        }
-        took(began, verified.records);
-        Ok(())
+    let (mut snapshots, mut tenants) = (0_u64, 0_u64);
+    for newest in reader.latest_snapshots() {
+        let newest = newest.map_err(other)?;
+        tenants += 1;
+        snapshots += reader.snapshots_of(newest.tenant).count() as u64;
     }
+    let head: String = hex::encode(reader.tip().hash);
+    if as_json {
+        let info = json!({
+            "firstSeq": reader.last_seq().min(1), "lastSeq": reader.last_seq(), "records": records, "bytes": bytes,
+            "snapshots": snapshots, "snapshotTenants": tenants, "snapshotSeq": reader.floor(),
+            "formatVersion": wal::RECORD_VERSION, "headHash": head,
+        });
+        println!("{info}");
+        return Ok(());
+    }
+    println!("first sequence  {}", reader.last_seq().min(1));
+    println!("last sequence   {}", reader.last_seq());
+    println!("records         {records}");
+    println!("bytes           {bytes}");
+    println!(
+        "snapshots       {snapshots}, the older ones included, for {tenants} books; a start replays from \
+         sequence {}",
+        reader.floor() + 1
+    );
+    println!("format version  {}", wal::RECORD_VERSION);
+    println!("head hash       {head}");
+    Ok(())
 }
 
 fn took(began: Instant, records: u64) {
@@ -193,115 +252,32 @@ fn json(verified: &Result<Verified, Failure>, began: Instant) -> Value {
     }
 }
 
-/// Rebuild a complete data directory from the log, as it was at a moment of the past
-///
-/// The directory is marked as a restored copy: `pasarela serve` keeps live banks and webhooks shut in
-/// it until `--take-over`.
-///
-/// Example: pasarela wal replay --into /srv/pasarela/noon --until-time 2026-11-21T12:00:00Z
-#[derive(Args, Debug)]
-pub struct Replay {
-    #[command(flatten)]
-    settings: Settings,
-    /// The directory to make; it must not exist, or be empty
-    #[arg(long, value_name = "DIR")]
-    into: PathBuf,
-    /// Up to this sequence, included
-    #[arg(long, value_name = "SEQ", conflicts_with = "until_time", value_parser = clap::value_parser!(u64).range(1..))]
-    until_seq: Option<u64>,
-    /// Up to the last record written at this instant or before it, on the server's clock:
-    /// 2026-11-21T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
-    until_time: Option<Timestamp>,
-}
-
-impl Replay {
-    pub fn run(self) -> Result<(), Failure> {
-        let config = self.settings.load()?;
-        let until = match (self.until_seq, self.until_time) {
-            (Some(seq), _) => Until::Seq(seq),
-            (None, Some(time)) => Until::Time(time),
-            (None, None) => Until::End,
-        };
-        let (began, storage) = (Instant::now(), &config.storage);
-        let replayed = shown(|tell| replay(&storage.path, &self.into, until, storage.snapshot_records, tell));
-        let (tip, left_out) = replayed?;
-        println!("ok: {} is rebuilt {}", self.into.display(), ends_with(tip));
-        for failed in left_out {
-            println!("not in the copy: {failed}");
-        }
-        took(began, tip.seq);
-        Ok(())
+fn tell_salvaged(to: &Path, salvaged: &Salvaged, as_json: bool) {
+    let Salvaged { tip, time, damage, acknowledged, left_out } = salvaged;
+    let lost = (*acknowledged > tip.seq).then_some((tip.seq + 1, *acknowledged));
+    if as_json {
+        let salvaged = json!({
+            "ok": true, "records": tip.seq, "seq": tip.seq, "time": time.map(|time| time.to_string()),
+            "headHash": hex::encode(tip.hash), "damagedSeq": damage.as_ref().map(|damage| damage.seq),
+            "damage": damage.as_ref().map(|damage| &damage.detail), "lostFrom": lost.map(|(first, _)| first),
+            "lostTo": lost.map(|(_, last)| last),
+            "leftOut": left_out.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        });
+        return println!("{salvaged}");
     }
-}
-
-/// Copy everything before the damage that verifies into a new data directory
-///
-/// Each record's checksum and the hash chain are checked; index and snapshots are made anew. Says how many records
-/// there are, until which sequence and instant, and which acknowledged records are lost. The directory is marked as
-/// a restored copy: `pasarela serve` keeps live banks and webhooks shut in it until `--take-over`.
-///
-/// Example: pasarela wal salvage --to /srv/pasarela/salvaged
-#[derive(Args, Debug)]
-pub struct Salvage {
-    #[command(flatten)]
-    settings: Settings,
-    /// The directory to make; it must not exist, or be empty
-    #[arg(long, value_name = "DIR")]
-    to: PathBuf,
-    /// Up to this sequence, included, though more could be read
-    #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(u64).range(1..))]
-    until_seq: Option<u64>,
-    /// One JSON object instead of lines
-    #[arg(long)]
-    json: bool,
-}
-
-impl Salvage {
-    pub fn run(self) -> Result<(), Failure> {
-        let config = self.settings.load()?;
-        let storage = &config.storage;
-        let salvaged =
-            shown(|tell| salvage(&storage.path, &self.to, self.until_seq, storage.snapshot_records, tell))?;
-        match self.json {
-            true => println!("{}", salvaged_json(&salvaged)),
-            false => self.print(&salvaged),
-        }
-        Ok(())
+    let at = time.map(|time| format!(" of {time}")).unwrap_or_default();
+    println!("ok: {} has {} records, {}{at}", to.display(), tip.seq, ends_with(*tip));
+    match damage {
+        Some(damage) => println!("damaged at sequence {}: {}", damage.seq, damage.detail),
+        None => println!("no damage was met before that"),
     }
-
-    fn print(&self, salvaged: &Salvaged) {
-        let Salvaged { tip, time, damage, left_out, .. } = salvaged;
-        let at = time.map(|time| format!(" of {time}")).unwrap_or_default();
-        println!("ok: {} has {} records, {}{at}", self.to.display(), tip.seq, ends_with(*tip));
-        match damage {
-            Some(damage) => println!("damaged at sequence {}: {}", damage.seq, damage.detail),
-            None => println!("no damage was met before that"),
-        }
-        match lost(salvaged) {
-            Some((first, last)) => println!("lost: the acknowledged records {first} to {last}"),
-            None => println!("lost: no acknowledged record"),
-        }
-        for failed in left_out {
-            println!("not in the copy: {failed}");
-        }
+    match lost {
+        Some((first, last)) => println!("lost: the acknowledged records {first} to {last}"),
+        None => println!("lost: no acknowledged record"),
     }
-}
-
-fn lost(salvaged: &Salvaged) -> Option<(u64, u64)> {
-    (salvaged.acknowledged > salvaged.tip.seq).then_some((salvaged.tip.seq + 1, salvaged.acknowledged))
-}
-
-fn salvaged_json(salvaged: &Salvaged) -> Value {
-    let Salvaged { tip, time, damage, left_out, .. } = salvaged;
-    let lost = lost(salvaged);
-    json!({
-        "ok": true, "records": tip.seq, "seq": tip.seq, "time": time.map(|time| time.to_string()),
-        "headHash": hex::encode(tip.hash), "damagedSeq": damage.as_ref().map(|damage| damage.seq),
-        "damage": damage.as_ref().map(|damage| &damage.detail), "lostFrom": lost.map(|(first, _)| first),
-        "lostTo": lost.map(|(_, last)| last),
-        "leftOut": left_out.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
+    for failed in left_out {
+        println!("not in the copy: {failed}");
+    }
 }
 
 /// Write everything into one portable, compressed file

@@ -24,11 +24,14 @@ const SILENT_MS: u64 = 1_000;
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 #[derive(Debug, thiserror::Error)]
-pub enum EtcdError {
-    #[error("cluster.{key}: {source}")]
-    File { key: &'static str, source: io::Error },
-    #[error("the threads that speak to etcd did not start: {0}")]
-    Runtime(io::Error),
+#[error("{what}: {source}")]
+pub struct EtcdError {
+    what: &'static str,
+    source: io::Error,
+}
+
+fn failed(what: &'static str) -> impl Fn(io::Error) -> EtcdError {
+    move |source| EtcdError { what, source }
 }
 
 pub struct Etcd {
@@ -52,7 +55,7 @@ impl Etcd {
             .thread_name("etcd")
             .enable_all()
             .build()
-            .map_err(EtcdError::Runtime)?;
+            .map_err(failed("the threads that speak to etcd did not start"))?;
         Ok(Etcd {
             runtime: Some(runtime),
             options: options(config)?,
@@ -218,22 +221,22 @@ fn pairs(answer: &TxnResponse) -> Vec<Vec<Pair>> {
 }
 
 fn options(config: &config::Cluster) -> Result<ConnectOptions, EtcdError> {
-    let read = |key, file: &Option<std::path::PathBuf>| match file {
-        Some(file) => std::fs::read(file).map(Some).map_err(|source| EtcdError::File { key, source }),
-        None => Ok(None),
+    let read = |key, file: &Option<std::path::PathBuf>| {
+        file.as_ref().map(std::fs::read).transpose().map_err(failed(key))
     };
     let mut options =
         ConnectOptions::new().with_connect_timeout(SILENCE).with_timeout(SILENCE).with_require_leader(true);
-    let failed = |source| EtcdError::File { key: "password_file", source };
-    if let (Some(user), Some(password)) = (&config.username, config.password().map_err(failed)?) {
+    let password = config.password().map_err(failed("cluster.password_file"))?;
+    if let (Some(user), Some(password)) = (&config.username, password) {
         options = options.with_user(user, password.expose());
     }
     if config.etcd.iter().any(|endpoint| endpoint.starts_with("https://")) {
         let mut tls = TlsOptions::new();
-        if let Some(ca) = read("ca_file", &config.ca_file)? {
+        if let Some(ca) = read("cluster.ca_file", &config.ca_file)? {
             tls = tls.ca_certificate(Certificate::from_pem(ca));
         }
-        let identity = (read("cert_file", &config.cert_file)?, read("key_file", &config.key_file)?);
+        let identity =
+            (read("cluster.cert_file", &config.cert_file)?, read("cluster.key_file", &config.key_file)?);
         if let (Some(certificate), Some(key)) = identity {
             tls = tls.identity(Identity::from_pem(certificate, key));
         }

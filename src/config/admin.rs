@@ -1,11 +1,12 @@
 //! `[admin]`: the operators' listener, and who may use it.
 
-use super::error::{ConfigError, TokenError, ValueError};
+use super::error::{ConfigError, ValueError};
 use super::keys::{Keys, settings};
 use super::server::tls;
 use super::values::{address, text_if};
 use super::{Secret, Tls};
 use domain::entities::approval::Approvable;
+use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
@@ -17,6 +18,8 @@ pub const TOKEN_FILE: &str = "admin.token";
 pub const TOKEN_CHARACTERS_MIN: usize = 32;
 const APPROVAL_SECONDS_MAX: u32 = 30 * 24 * 60 * 60;
 const TOKEN_BYTES: usize = 32;
+const NO_TOKEN: &str = "is required; set it here or in PASARELA__ADMIN__TOKEN, or have one made with \
+    admin.generate_token = true (or, for local work, admin.insecure_dev_token = true)";
 
 settings! {
     Admin {
@@ -47,10 +50,14 @@ impl Admin {
     ) -> Result<AdminAccess, ConfigError> {
         match (self.presented(data)?, exposed) {
             (Some(token), Some(listener)) if token.expose().len() < TOKEN_CHARACTERS_MIN => {
-                Err(TokenError::Short { listener }.into())
+                Err(bad(format_args!(
+                    "must have at least {TOKEN_CHARACTERS_MIN} characters because {listener} is no loopback address"
+                )))
             }
             (Some(token), _) => Ok(AdminAccess::Token(token)),
-            (None, Some(listener)) => Err(TokenError::MissingBeyondLoopback { listener }.into()),
+            (None, Some(listener)) => Err(bad(format_args!(
+                "is required because {listener} is no loopback address; insecure_dev_token does not count there"
+            ))),
             (None, None) => Ok(AdminAccess::Insecure),
         }
     }
@@ -60,7 +67,7 @@ impl Admin {
         match &self.token {
             Some(token) => Ok(Some(token.clone())),
             None => match generated(&data.join(TOKEN_FILE))? {
-                None if !self.insecure_dev_token => Err(TokenError::Missing.into()),
+                None if !self.insecure_dev_token => Err(bad(NO_TOKEN)),
                 token => Ok(token),
             },
         }
@@ -71,19 +78,26 @@ impl Admin {
         if !self.generate_token || self.token.is_some() || generated(&path)?.is_some() {
             return Ok(None);
         }
-        write_token(data, &path).map_err(|source| TokenError::File { path: path.clone(), source })?;
+        write_token(data, &path).map_err(|error| bad(format_args!("{}: {error}", path.display())))?;
         Ok(Some(path))
     }
 }
 
-fn generated(path: &Path) -> Result<Option<Secret>, TokenError> {
-    let path = path.to_owned();
-    match fs::read_to_string(&path) {
-        Ok(text) if text.trim().is_empty() => Err(TokenError::Empty { path }),
-        Ok(text) => token(text.trim()).map(Some).map_err(|why| TokenError::Bad { path, why }),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(TokenError::File { path, source }),
-    }
+fn bad(why: impl Display) -> ConfigError {
+    ConfigError::new(format_args!("admin.token: {why}"))
+}
+
+fn generated(path: &Path) -> Result<Option<Secret>, ConfigError> {
+    let why: ValueError = match fs::read_to_string(path) {
+        Ok(text) if text.trim().is_empty() => "is empty; remove it, or write a token into it".into(),
+        Ok(text) => match token(text.trim()) {
+            Ok(token) => return Ok(Some(token)),
+            Err(why) => why,
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => error.to_string().into(),
+    };
+    Err(bad(format_args!("{}: {why}", path.display())))
 }
 
 /// The file is whole from its first moment, and never replaces another.

@@ -6,6 +6,7 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,15 +25,10 @@ pub struct Files {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum CertificateError {
-    #[error("{}: {source}", path.display())]
-    NotPem { path: PathBuf, source: rustls::pki_types::pem::Error },
-    #[error("{}: has no certificate in it", path.display())]
-    Empty { path: PathBuf },
-    #[error(transparent)]
-    Protocol(rustls::Error),
-    #[error("{}: {source}", path.display())]
-    WrongKey { path: PathBuf, source: rustls::Error },
+#[error("{}: {why}", path.display())]
+pub struct CertificateError {
+    path: PathBuf,
+    why: String,
 }
 
 type Stamp = [Option<(SystemTime, u64)>; 2];
@@ -44,23 +40,23 @@ impl Files {
     }
 
     fn read(&self) -> Result<ServerConfig, CertificateError> {
-        let no_pem = |path: &Path, source| CertificateError::NotPem { path: path.to_owned(), source };
+        let bad =
+            |path: &Path, why: &dyn Display| CertificateError { path: path.to_owned(), why: why.to_string() };
         let mut chain = Vec::new();
         for certificate in CertificateDer::pem_file_iter(&self.certificate)
-            .map_err(|error| no_pem(&self.certificate, error))?
+            .map_err(|error| bad(&self.certificate, &error))?
         {
-            chain.push(certificate.map_err(|error| no_pem(&self.certificate, error))?);
+            chain.push(certificate.map_err(|error| bad(&self.certificate, &error))?);
         }
         if chain.is_empty() {
-            return Err(CertificateError::Empty { path: self.certificate.clone() });
+            return Err(bad(&self.certificate, &"has no certificate in it"));
         }
-        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| no_pem(&self.key, error))?;
+        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| bad(&self.key, &error))?;
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions();
-        let config = config.map_err(CertificateError::Protocol)?.with_no_client_auth();
+        let config = config.map_err(|error| bad(&self.certificate, &error))?.with_no_client_auth();
         // Refuses a key that is not the certificate's.
-        let refused = |source| CertificateError::WrongKey { path: self.key.clone(), source };
-        let mut config = config.with_single_cert(chain, key).map_err(refused)?;
+        let mut config = config.with_single_cert(chain, key).map_err(|error| bad(&self.key, &error))?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(config)
     }

@@ -34,7 +34,7 @@ pub fn copy(
     past.write(into)?;
     let log = into.join(LOG_DIRECTORY);
     progress("log", 0, 0);
-    checkpoint(&log).map_err(|source| Failed::Checkpoint { path: log.clone(), source })?;
+    checkpoint(&log).map_err(|error| Failed::checkpoint(&log, error))?;
     copy_beside_log(from, into, false, progress)?;
     // The copy is opened once, to prove that it opens.
     let tip = Reader::open_read_only(&log)?.tip();
@@ -90,8 +90,7 @@ pub fn restore(
     }
     let folders: BTreeSet<&Path> = files.iter().filter_map(|(file, _)| file.parent()).collect();
     for folder in folders {
-        let folder = into.join(folder);
-        File::open(&folder).and_then(|opened| opened.sync_all()).map_err(at(&folder))?;
+        directory::sync(&into.join(folder))?;
     }
     let reader = Reader::open_read_only(into.join(LOG_DIRECTORY))?;
     let tip = reader.tip();

@@ -6,12 +6,13 @@ use actors::{LONG_AGO_MS, Machine};
 use api::operators::changes;
 use domain::cause::Cause;
 use domain::index::PersonMarks;
+use domain::indexing;
 use domain::machine::{AnyBook, Domain};
 use domain::record::Record;
 use domain::values::time::Timestamp;
 use std::collections::HashMap;
 use std::path::Path;
-use wal::{Damage, ReadError, Reader, Seq, StoredSnapshot};
+use wal::{Damage, IndexOps, ReadError, Reader, Seq, StoredSnapshot};
 
 /// Handed at once from the thread that reads and checks to the one that applies.
 const GROUP_RECORDS: usize = 256;
@@ -102,6 +103,14 @@ impl Books {
         machine.evolve(book, &record, stored.time_ms);
         machine.check(book, &record).map_err(|breach| damage(format!("record {seq}: {breach}")))?;
         Ok(record)
+    }
+
+    /// What the record writes to the index.
+    pub fn entries(&self, stored: &wal::Record, record: &Record) -> IndexOps {
+        let mut ops = IndexOps::new();
+        let time = Timestamp::from_unix_ms(stored.time_ms);
+        indexing::entries(stored.tenant, time, record, &self.machine.person_marks, &mut ops);
+        ops
     }
 
     pub fn get(&self, tenant: u64) -> Option<&AnyBook> {

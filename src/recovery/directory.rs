@@ -8,7 +8,7 @@ use super::{Failed, Progress, at};
 use rocksdb::{DB, IteratorMode, Options, WriteBatch, WriteOptions};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -190,7 +190,7 @@ fn has_log(directory: &Path) -> bool {
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(at(path)(error)),
     }
 }
@@ -216,13 +216,8 @@ fn mark_check(key: &[u8]) -> Vec<u8> {
 
 /// Whole from its first moment: half a key would stop every later start.
 pub fn write_whole(path: &Path, mode: u32, bytes: &[u8]) -> Result<(), Failed> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".new");
-    let part = PathBuf::from(part);
-    match fs::remove_file(&part) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(&part)(error)),
-        _ => {}
-    }
+    let part = path.with_added_extension("new");
+    gone(&part, fs::remove_file)?;
     let mut file = File::options().write(true).create_new(true).mode(mode).open(&part).map_err(at(&part))?;
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(at(&part))?;
     fs::rename(&part, path).map_err(at(path))?;
@@ -231,8 +226,22 @@ pub fn write_whole(path: &Path, mode: u32, bytes: &[u8]) -> Result<(), Failed> {
 
 /// So that the name of a file survives a power cut.
 pub(super) fn sync_parent(path: &Path) -> Result<(), Failed> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(parent).and_then(|opened| opened.sync_all()).map_err(at(parent))
+    sync(path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+}
+
+pub(super) fn sync(directory: &Path) -> Result<(), Failed> {
+    File::open(directory).and_then(|opened| opened.sync_all()).map_err(at(directory))
+}
+
+/// Also if it was not there.
+pub(super) fn gone<'p>(
+    path: &'p Path,
+    remove: impl FnOnce(&'p Path) -> io::Result<()>,
+) -> Result<(), Failed> {
+    match remove(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(path)(error)),
+        _ => Ok(()),
+    }
 }
 
 pub fn stores(directory: &Path) -> Result<Vec<String>, Failed> {
@@ -253,7 +262,7 @@ type EachEntry<'a> = &'a mut dyn FnMut(&str, &[u8], &[u8]) -> Result<(), Failed>
 
 /// As the store is now, while its owner may write to it.
 pub fn each_entry(store: &Path, each: EachEntry<'_>) -> Result<(), Failed> {
-    let failed = |source| Failed::Beside { path: store.to_owned(), source };
+    let failed = failed(store);
     let (db, families) = open_for_reading(store).map_err(failed)?;
     for family in &families {
         let Some(handle) = db.cf_handle(family) else { continue };
@@ -293,8 +302,7 @@ impl StoreCopy {
         let mut options = Options::default();
         options.create_if_missing(true);
         // The default family is named here, so that `cf_handle` finds it like every other.
-        let db = DB::open_cf(&options, path, [DEFAULT_FAMILY])
-            .map_err(|source| Failed::Beside { path: path.to_owned(), source })?;
+        let db = DB::open_cf(&options, path, [DEFAULT_FAMILY]).map_err(failed(path))?;
         let mut unlogged = WriteOptions::default();
         unlogged.disable_wal(true); // `finish` writes it to files
         Ok(StoreCopy { db, group: WriteBatch::default(), unlogged, path: path.to_owned() })
@@ -302,7 +310,7 @@ impl StoreCopy {
 
     pub fn put(&mut self, family: &str, key: &[u8], value: &[u8]) -> Result<(), Failed> {
         if self.db.cf_handle(family).is_none() {
-            self.db.create_cf(family, &Options::default()).map_err(|error| self.failed(error))?;
+            self.db.create_cf(family, &Options::default()).map_err(failed(&self.path))?;
         }
         if let Some(handle) = self.db.cf_handle(family) {
             self.group.put_cf(handle, key, value);
@@ -312,20 +320,23 @@ impl StoreCopy {
 
     pub fn finish(mut self) -> Result<(), Failed> {
         self.write()?;
-        let families = DB::list_cf(&Options::default(), &self.path).map_err(|error| self.failed(error))?;
+        let families = DB::list_cf(&Options::default(), &self.path).map_err(failed(&self.path))?;
         for handle in families.iter().filter_map(|family| self.db.cf_handle(family)) {
-            self.db.flush_cf(handle).map_err(|error| self.failed(error))?;
+            self.db.flush_cf(handle).map_err(failed(&self.path))?;
         }
         Ok(())
     }
 
     fn write(&mut self) -> Result<(), Failed> {
         let group = std::mem::take(&mut self.group);
-        self.db.write_opt(group, &self.unlogged).map_err(|error| self.failed(error))
+        self.db.write_opt(group, &self.unlogged).map_err(failed(&self.path))
     }
+}
 
-    fn failed(&self, source: rocksdb::Error) -> Failed {
-        Failed::Beside { path: self.path.clone(), source }
+fn failed(store: &Path) -> impl Fn(rocksdb::Error) -> Failed {
+    move |error| {
+        let is_damage = wal::is_damage(&error);
+        Failed::At { path: store.to_owned(), source: error.into(), is_damage }
     }
 }
 

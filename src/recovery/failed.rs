@@ -1,6 +1,7 @@
 //! A command prints these as they are; a sequence at which the log is damaged is also read by programs.
 
 use domain::codec::Undecodable;
+use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 use wal::{Damage, OpenError, ReadError, StoreError};
@@ -11,22 +12,14 @@ pub enum Failed {
     #[error("bad sequence {}: {}", .0.seq, .0.detail)]
     Damaged(#[from] Damage),
     #[error("{}: {source}", path.display())]
-    File { path: PathBuf, source: io::Error },
+    At { path: PathBuf, source: Box<dyn Error + Send + Sync>, is_damage: bool },
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("{}: {source}", path.display())]
-    Checkpoint { path: PathBuf, source: StoreError },
     #[error(transparent)]
     Open(OpenError),
-    #[error("{}: {source}", path.display())]
-    Beside { path: PathBuf, source: rocksdb::Error },
-    #[error("{}: cannot be understood; this directory is not to be trusted", .0.display())]
-    Marker(PathBuf),
     /// A secret that is not the one of this directory.
     #[error("{}: {why}", path.display())]
     Key { path: PathBuf, why: String },
-    #[error("{}: {why}", path.display())]
-    Refused { path: PathBuf, why: String },
     /// Whole, but not what was written, or not by who has the key.
     #[error(
         "{0}, is not what was written under the card.key here: it was changed, or the key is another one"
@@ -47,17 +40,20 @@ impl Failed {
         match self {
             Failed::Damaged(_)
             | Failed::Store(StoreError::Corrupt(_))
-            | Failed::Checkpoint { source: StoreError::Corrupt(_), .. }
             | Failed::Open(OpenError::Damage(_) | OpenError::Store(StoreError::Corrupt(_)))
-            | Failed::Marker(_)
             | Failed::Key { .. } => true,
-            Failed::Beside { source, .. } => wal::is_damage(source),
+            Failed::At { is_damage, .. } => *is_damage,
             _ => false,
         }
     }
 
-    pub fn refused(path: &Path, why: impl Into<String>) -> Failed {
-        Failed::Refused { path: path.to_owned(), why: why.into() }
+    pub fn refused(path: &Path, why: impl Into<Box<dyn Error + Send + Sync>>) -> Failed {
+        Failed::At { path: path.to_owned(), source: why.into(), is_damage: false }
+    }
+
+    pub fn checkpoint(path: &Path, error: StoreError) -> Failed {
+        let is_damage = matches!(error, StoreError::Corrupt(_));
+        Failed::At { path: path.to_owned(), source: error.into(), is_damage }
     }
 }
 
@@ -80,5 +76,5 @@ impl From<OpenError> for Failed {
 }
 
 pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> Failed {
-    move |source| Failed::File { path: path.to_owned(), source }
+    move |error| Failed::refused(path, error)
 }

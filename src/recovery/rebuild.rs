@@ -137,9 +137,7 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn beside(directory: &Path) -> Scratch {
-        let mut name = directory.as_os_str().to_owned();
-        name.push(format!(".scratch-{}", std::process::id()));
-        Scratch(PathBuf::from(name))
+        Scratch(directory.with_added_extension(format!("scratch-{}", std::process::id())))
     }
 
     fn salvage(

@@ -29,7 +29,8 @@ impl RestoredCopy {
         let path = directory.join(MARKER);
         let Some(bytes) = directory::read(&path)? else { return Ok(None) };
         let past = String::from_utf8(bytes).ok().and_then(|text| RestoredCopy::parse(&text));
-        past.map(Some).ok_or(Failed::Marker(path))
+        let why = "cannot be understood; this directory is not to be trusted";
+        past.map(Some).ok_or_else(|| Failed::At { path, source: why.into(), is_damage: true })
     }
 
     /// A copy of a directory whose making broke off would look whole. That of the active server has

@@ -10,15 +10,13 @@ use actors::{Machine, wake_key};
 use domain::codec;
 use domain::entities::resource::IndexedState;
 use domain::index;
-use domain::indexing;
 use domain::kept::KEPT_MS;
 use domain::record::Record;
-use domain::values::time::Timestamp;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::ops::Bound;
 use std::path::Path;
-use wal::{Damage, ExternalSort, Hash, IndexOps, Reader, Seq, Sorted};
+use wal::{Damage, ExternalSort, Hash, Reader, Seq, Sorted};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
@@ -115,10 +113,7 @@ impl<'a> Replay<'a> {
     fn take(&mut self, stored: &wal::Record) -> Result<(), Failed> {
         self.snapshots_before(stored.seq)?;
         let record = self.books.apply(stored)?;
-        let mut ops = IndexOps::new();
-        let time = Timestamp::from_unix_ms(stored.time_ms);
-        indexing::entries(stored.tenant, time, &record, &self.books.machine.person_marks, &mut ops);
-        for op in ops.resolved(stored.seq).ops() {
+        for op in self.books.entries(stored, &record).resolved(stored.seq).ops() {
             match op.until {
                 Some(until) => drop(self.removed.insert(op.key.to_vec(), (until.to_vec(), stored.seq))),
                 None => self.expect(stored.seq, stored.time_ms, op.key, op.value)?,

@@ -5,12 +5,9 @@
 use super::Failed;
 use super::books::Books;
 use actors::{Machine, wake_key};
-use domain::indexing;
 use domain::machine::AnyBook;
 use domain::machine::KeyedCommand;
-use domain::record::Record;
 use domain::refusal::Refusal;
-use domain::values::time::Timestamp;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -68,15 +65,8 @@ impl Writing {
             return Err(Damage { seq, detail }.into());
         }
         let record = self.books.apply(&stored)?;
-        let ops = self.entries(&stored, &record);
+        let ops = self.books.entries(&stored, &record);
         self.write(stored, ops)
-    }
-
-    pub fn entries(&self, stored: &wal::Record, record: &Record) -> IndexOps {
-        let mut ops = IndexOps::new();
-        let time = Timestamp::from_unix_ms(stored.time_ms);
-        indexing::entries(stored.tenant, time, record, &self.books.machine.person_marks, &mut ops);
-        ops
     }
 
     pub fn following(&self, tenant: u64, time_ms: i64, payload: Vec<u8>) -> Result<wal::Record, Failed> {

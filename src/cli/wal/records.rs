@@ -7,6 +7,7 @@ use crate::recovery::Failed;
 use crate::recovery::books::{Books, each_record};
 use crate::recovery::directory::halted;
 use crate::store::story::{may_speak_of, money_of, speaks_of};
+use actors::Halted;
 use clap::Args;
 use domain::codec;
 use domain::entities::Entity;
@@ -261,9 +262,8 @@ impl Explain {
         if open {
             print(&mut out, &self.sum(id, found, newest, &total))?;
         }
-        for book in halted::read(&config.storage.path)
-            .into_iter()
-            .filter(|book| open && keys.contains(&book.tenant_key))
+        for book in
+            halted::read(&config.storage.path).into_iter().filter(|book| open && keys.contains(&book.tenant))
         {
             print(&mut out, &self.halted(&book))?;
         }
@@ -314,8 +314,8 @@ impl Explain {
         format!("{found} records; {money}")
     }
 
-    fn halted(&self, book: &halted::HaltedBook) -> String {
-        let halted::HaltedBook { tenant_key, since, why } = book;
+    fn halted(&self, Halted { tenant: tenant_key, since_ms, why }: &Halted) -> String {
+        let since = Timestamp::from_unix_ms(*since_ms);
         if self.json {
             let halted =
                 json!({ "type": "halted", "tenantKey": tenant_key, "since": since.to_string(), "why": why });

@@ -2,60 +2,43 @@
 //! the directory: no copy has it.
 
 use super::super::{Failed, at};
+use super::gone;
+use actors::Halted;
 use api::writer::Object;
 use domain::values::time::Timestamp;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
 pub const HALTED_FILE: &str = "HALTED_BOOKS";
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HaltedBook {
-    pub tenant_key: u64,
-    pub since: Timestamp,
-    pub why: String,
+fn line(book: &Halted) -> Vec<u8> {
+    let since = Timestamp::from_unix_ms(book.since_ms);
+    let object = Object::new().number("tenantKey", book.tenant).plain("since", since);
+    [object.text("why", &book.why).end(), b"\n".to_vec()].concat()
 }
 
-impl HaltedBook {
-    pub fn to_json(&self) -> Vec<u8> {
-        Object::new()
-            .number("tenantKey", self.tenant_key)
-            .plain("since", self.since)
-            .text("why", &self.why)
-            .end()
-    }
-
-    fn from_json(line: &str) -> Option<HaltedBook> {
-        let read: serde_json::Value = serde_json::from_str(line).ok()?;
-        Some(HaltedBook {
-            tenant_key: read["tenantKey"].as_u64()?,
-            since: Timestamp::parse(read["since"].as_str()?).ok()?,
-            why: read["why"].as_str()?.to_owned(),
-        })
-    }
+fn book(line: &str) -> Option<Halted> {
+    let read: serde_json::Value = serde_json::from_str(line).ok()?;
+    Some(Halted {
+        tenant: read["tenantKey"].as_u64()?,
+        since_ms: Timestamp::parse(read["since"].as_str()?).ok()?.unix_ms(),
+        why: read["why"].as_str()?.to_owned(),
+    })
 }
 
 /// Without a halted book there is no file.
-pub fn write(data: &Path, books: &[HaltedBook]) -> Result<(), Failed> {
+pub fn write(data: &Path, books: &[Halted]) -> Result<(), Failed> {
     let path = data.join(HALTED_FILE);
     if books.is_empty() {
-        return match fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(at(&path)(error)),
-            _ => Ok(()),
-        };
+        return gone(&path, fs::remove_file);
     }
-    let lines: Vec<u8> = books.iter().flat_map(|book| [book.to_json(), b"\n".to_vec()].concat()).collect();
-    fs::write(&path, lines).map_err(at(&path))
+    fs::write(&path, books.iter().flat_map(line).collect::<Vec<u8>>()).map_err(at(&path))
 }
 
 /// Lines that cannot be read are left out.
-pub fn read(data: &Path) -> Vec<HaltedBook> {
-    fs::read_to_string(data.join(HALTED_FILE))
-        .unwrap_or_default()
-        .lines()
-        .filter_map(HaltedBook::from_json)
-        .collect()
+pub fn read(data: &Path) -> Vec<Halted> {
+    let lines = fs::read_to_string(data.join(HALTED_FILE)).unwrap_or_default();
+    lines.lines().filter_map(book).collect()
 }
 
 #[cfg(test)]
@@ -65,11 +48,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_and_goes_with_the_last() {
         let directory = tempfile::tempdir().expect("a directory");
-        let book = |tenant_key, why: &str| HaltedBook {
-            tenant_key,
-            since: Timestamp::from_unix_ms(1_795_226_000_123),
-            why: why.to_owned(),
-        };
+        let book = |tenant, why: &str| Halted { tenant, since_ms: 1_795_226_000_123, why: why.to_owned() };
         let books = [book(3, "less than nothing is held: -1"), book(8, "a \"quote\",\nand a line")];
         write(directory.path(), &books).expect("written");
         assert_eq!(read(directory.path()), books);

@@ -142,9 +142,7 @@ struct Part {
 impl Part {
     /// What an export left that was killed is replaced; a file of anybody else is not.
     fn open(file: &Path) -> Result<Part, Failed> {
-        let mut path = file.as_os_str().to_owned();
-        path.push(".new");
-        let path = PathBuf::from(path);
+        let path = file.with_added_extension("new");
         match File::open(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(at(&path)(error)),

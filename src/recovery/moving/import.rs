@@ -15,7 +15,6 @@ use domain::values::ids::{Id, Mode, PLATFORM, is_live, tenant_key};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::path::Path;
 use wal::{IndexOps, OWNER_FILE, Reader, Tip};
 
@@ -52,9 +51,9 @@ pub fn import(
     if here.platform().tenants.values().any(|tenant| tenant.id == id) {
         return Err(known(id));
     }
-    remove(&making)?;
+    directory::gone(&making, fs::remove_dir_all)?;
     fs::create_dir(&making).map_err(at(&making))?;
-    here.log.checkpoint(&copy).map_err(|source| Failed::Checkpoint { path: copy.clone(), source })?;
+    here.log.checkpoint(&copy).map_err(|error| Failed::checkpoint(&copy, error))?;
     let into = OpenDirectory::with(data, &copy)?;
     let before = here.log.reader();
     let arrival = Arrival { into, before: &before, file, key: None, records: 0, checked: 0 };
@@ -63,7 +62,7 @@ pub fn import(
     drop(before);
     let copied = here.log.close()?;
     exchange(&log, &copy, copied)?;
-    remove(&making)?;
+    directory::gone(&making, fs::remove_dir_all)?;
     Ok(imported)
 }
 
@@ -209,7 +208,7 @@ impl Arrival<'_> {
             let log = &mut self.into.log;
             let stored = log.following(tenant, from.time_ms, from.payload)?;
             let record = log.books.apply(&stored)?;
-            let ops = log.entries(&stored, &record);
+            let ops = log.books.entries(&stored, &record);
             self.refuse_taken(&ops, seq)?;
             self.into.log.write(stored, ops)?;
             self.records += 1;
@@ -274,14 +273,7 @@ fn exchange(log: &Path, copy: &Path, copied: Tip) -> Result<(), Failed> {
     }
     renameat_with(CWD, log, CWD, copy, RenameFlags::EXCHANGE).map_err(|error| at(log)(error.into()))?;
     for directory in [log, copy].into_iter().filter_map(Path::parent) {
-        File::open(directory).and_then(|opened| opened.sync_all()).map_err(at(directory))?;
+        directory::sync(directory)?;
     }
     Ok(())
-}
-
-fn remove(directory: &Path) -> Result<(), Failed> {
-    match fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(at(directory)(error)),
-        _ => Ok(()),
-    }
 }
