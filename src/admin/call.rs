@@ -187,6 +187,8 @@ impl PendingKey {
         PendingKey(Mutex::new(Some(used)))
     }
 
+    /// The reference under which the answer is kept for the call's key, and the guard that holds
+    /// the key until then; to be taken once, for the command that decides.
     pub fn take(&self) -> (Option<KeepRef>, Option<actors::Guard>) {
         let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         used.map(KeyUse::keep).unzip()
@@ -323,16 +325,6 @@ impl Call {
         self.services.read_pool.read_long(&self.services, PLATFORM, read).await
     }
 
-    /// The reference under which the answer is kept for the call's key, and the guard that holds
-    /// the key until then; to be taken once, for the command that decides.
-    pub fn keep(&self) -> (Option<KeepRef>, Option<actors::Guard>) {
-        self.pending_key.take()
-    }
-
-    pub fn sign(&self) -> Option<Box<AuditEntry>> {
-        self.signature.take()
-    }
-
     pub fn sign_about(&self, tenant: Option<Id>, target: Option<String>) -> Option<Box<AuditEntry>> {
         self.signature.take().map(|entry| Box::new(AuditEntry { tenant, target, ..*entry }))
     }
@@ -384,7 +376,7 @@ impl Call {
         about: Id,
     ) -> CallResult {
         self.services.may_decide(tenant_key)?;
-        let (keep, held) = self.keep();
+        let (keep, held) = self.pending_key.take();
         let audit = self.sign_about(self.tenant_of(tenant_key), Some(about.to_string()));
         let command = KeyedCommand::from(command).keeping(keep).audited(audit);
         let engine = &self.services.engine;

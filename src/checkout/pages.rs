@@ -80,6 +80,14 @@ impl Typed {
         Typed { values: Vec::new(), wrong: vec![name] }
     }
 
+    /// Notes a field that could not be read.
+    pub fn need<T>(&mut self, name: &'static str, read: Option<T>) -> Option<T> {
+        if read.is_none() {
+            self.wrong.push(name);
+        }
+        read
+    }
+
     pub fn get(&self, name: &str) -> &str {
         self.values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
     }

@@ -3,6 +3,7 @@
 
 use super::{Here, path};
 use crate::gateway::services::Services;
+use crate::pages::timeline::bank::order;
 use crate::pages::view::{Form, Input};
 use domain::entities::Entity;
 use domain::resources::operations::Operation;
@@ -42,14 +43,7 @@ pub async fn of(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Optio
 
 fn is_unaskable(entity: &Entity, operation: &Operation) -> bool {
     let (_, n) = operation.id.entity_and_operation();
-    let trace = match entity {
-        Entity::Payment(payment) => payment.order.of(n),
-        Entity::CopPayment(payment) => payment.order.of(n),
-        Entity::Payout(payout) => payout.order.of(n),
-        Entity::CryptoPayout(payout) => payout.order.of(n),
-        _ => None,
-    };
-    trace.is_some_and(Trace::is_unaskable)
+    order(entity).and_then(|order| order.of(n)).is_some_and(Trace::is_unaskable)
 }
 
 pub fn resolve_form(visit: &Here<'_>, id: &str) -> Form {

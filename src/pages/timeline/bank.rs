@@ -134,7 +134,7 @@ const fn after_the_end(which: Which) -> Said {
     }
 }
 
-fn order(state: &Entity) -> Option<&OrderState> {
+pub fn order(state: &Entity) -> Option<&OrderState> {
     Some(match state {
         Entity::Payment(payment) => &payment.order,
         Entity::Payout(payout) => &payout.order,
