@@ -180,7 +180,7 @@ shown! {
 fn show_rails(services: &Services) -> Vec<u8> {
     let rails = &services.rails;
     Object::new()
-        .number("duplicateCalls", rails.duplicate_calls())
+        .number("duplicateCalls", rails.test.duplicate_calls())
         .list("live", rails.figures().into_iter().map(|lane| show_live_rail(services, lane)))
         .list("networks", rails.networks.iter().map(|evm| show_network(evm, services.now())))
         .end()

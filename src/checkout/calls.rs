@@ -39,7 +39,6 @@ use subtle::ConstantTimeEq;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// The rate limit of calls that have messages sent, in words.
 const MESSAGES: &str = "At most ten in a row, and then one a minute, of a session and, on a payment link, of \
     a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the \
     payer's bank send a code.";

@@ -110,7 +110,6 @@ pub async fn request(mut sent: Call<'_>) -> Result<Reply, Problem> {
     answer(&sent, &visit, options, begun.map(|intent| format!("intent={intent}")))
 }
 
-/// The page of what was begun, or why it was not.
 fn answer(
     sent: &Call<'_>,
     visit: &Visit<'_>,
@@ -184,7 +183,6 @@ fn read_buyer(typed: &mut Typed, channel: Channel, livemode: bool) -> Option<Buy
     typed.wrong.is_empty().then_some(Buyer { email, phone, document_type, document_number })
 }
 
-/// Whoever pays by a bank of this service.
 fn read_debtor(typed: &mut Typed, banks: &Catalogue, service: Service) -> Option<Debtor> {
     let number = typed.get("debtorBankCode").parse().ok();
     let bank = number.and_then(|number| BankCode::from_number(number).ok());

@@ -50,7 +50,6 @@ pub struct PageOptions {
     pub attempt: Option<Id>,
     pub channel: Option<Channel>,
     pub anew: bool,
-    /// The network on which USDT are to be sent, and the token.
     pub place: Option<(Network, Asset)>,
     /// The price in bolívares that a Pago Móvil is to have, as a page has shown it.
     pub quote: Option<String>,
@@ -80,7 +79,6 @@ impl Typed {
         Typed { values: Vec::new(), wrong: vec![name] }
     }
 
-    /// Notes a field that could not be read.
     pub fn need<T>(&mut self, name: &'static str, read: Option<T>) -> Option<T> {
         if read.is_none() {
             self.wrong.push(name);

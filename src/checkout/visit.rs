@@ -21,7 +21,7 @@ use domain::platform::Tenant;
 use domain::platform::settings::{LiveStatus, Receiver};
 use domain::rail::Service;
 use domain::resources::checkout::{Attempts, Status};
-use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live};
+use domain::values::ids::{EntityId, Id, Mode, is_live};
 use domain::values::money::{Currency, Usdt};
 use domain::values::time::Timestamp;
 use domain::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
@@ -147,7 +147,6 @@ fn simulated_receiver() -> Option<Receiver> {
 
 pub struct Visit<'a> {
     pub services: &'a Services,
-    /// How often the client may do what costs others something.
     pub limits: &'a Limits,
     pub client: Client,
     pub shop: Shop,
@@ -166,15 +165,9 @@ pub fn secret_of(keys: &ServerKeys, session: Id) -> [u8; 16] {
 /// The shop of a session; `None` when there is none that a buyer may see. It costs one look into
 /// the index, or two: cheap enough to come before anything else.
 pub fn shop_of(services: &Services, session: Id) -> Result<Option<Shop>, Problem> {
-    let name = index::name(PLATFORM, Space::Session, &session.to_string());
-    let Some(value) = services.engine.reader().index_get(&name).map_err(Unreadable::from)? else {
-        return Ok(None);
-    };
-    let tenant_key = u64::from_be_bytes(
-        value.as_slice().try_into().map_err(|_| Unreadable("a session of no tenant".to_owned()))?,
-    );
-    // It went with the rest of its shop's test data.
     let reader = services.engine.reader();
+    let Some(tenant_key) = history::owner(reader, Space::Session, session)? else { return Ok(None) };
+    // It went with the rest of its shop's test data.
     let entity = index::entity(tenant_key, EntityId::session(session));
     if reader.index_get(&entity).map_err(Unreadable::from)?.is_none() {
         return Ok(None);

@@ -135,7 +135,6 @@ pub async fn of_payment(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
     story(visit, ("payments", id), (tenant, &entity), &payment, forms).await
 }
 
-/// The page of a payment or payout: what may be done about it, by which forms, and what happened.
 async fn story(
     visit: &Here<'_>,
     (place, id): (&'static str, &str),
