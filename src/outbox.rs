@@ -127,7 +127,7 @@ impl Effects<Domain> for Outbox {
         }
         if is_live(tenant) {
             if matches!(effect.order, Order::FindTransfer { .. }) {
-                let is_open = self.rails.may_call();
+                let is_open = self.rails.outbound.is_open();
                 let services = self.services.get().and_then(Weak::upgrade).filter(|_| is_open);
                 let Effect { entity, operation, at, how, .. } = effect;
                 let Some(services) = services else {

@@ -73,7 +73,7 @@ async fn create(call: Call) -> CallResult {
         external_ref: Some(wanted.external_ref),
     };
     services.may_decide(tenant_key)?;
-    let (keep, key_held) = call.keep();
+    let (keep, key_held) = call.pending_key.take();
     let command = KeyedCommand::from(Command::Adjust(Box::new(ask)))
         .keeping(keep)
         .audited(call.sign_about(Some(tenant.id), None));

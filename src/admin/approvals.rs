@@ -7,7 +7,7 @@
 
 use super::call::{Body, Call, CallResult, Done, Handler, Route, Signature, listed_id, run};
 use super::take_over;
-use crate::gateway::ask::{defect, entity_patiently, failure};
+use crate::gateway::ask::{accepted, defect, entity_patiently, failure};
 use crate::gateway::idempotency::mode_in;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_request::Shows;
@@ -65,7 +65,7 @@ impl Call {
             tenant,
             target: self.parameters.first().map(|(_, text)| text.clone()),
         };
-        let (_, settled) = ask(&self.services, action, call, self.keep()).await?;
+        let (_, settled) = ask(&self.services, action, call, self.pending_key.take()).await?;
         let done = self.answer_as(Shows::by(shown::asked), PLATFORM, &settled)?;
         Ok(Some(Done { waits: true, ..done }))
     }
@@ -322,7 +322,7 @@ async fn write(
     consent: Consent,
     (status, body): (Status, Vec<u8>),
 ) -> CallResult {
-    let (keep, _held) = call.keep();
+    let (keep, _held) = call.pending_key.take();
     let entry = call.sign_about(approval.call.tenant, Some(approval.id.to_string()));
     let entry = entry.map(|entry| Box::new(AuditEntry { approval: Some(approval.id), ..*entry }));
     let seq = written(&call.services, approval, consent, (status, body.clone()), (keep, entry)).await?;
@@ -354,11 +354,7 @@ async fn written(
     };
     let id = EntityId::approval(approval.id);
     let asked = entity_patiently(&services.engine, PLATFORM, id, Instant::now(), command).await;
-    let settled = asked.map_err(failure)?;
-    match &settled.refusal {
-        Some(refusal) => Err(api::refusals::problem(refusal)),
-        None => Ok(settled.seq),
-    }
+    Ok(accepted(asked.map_err(failure)?)?.seq)
 }
 
 /// Writes down, at a start, what the last run did by an approval and did not come to say, and what ended.

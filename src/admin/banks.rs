@@ -49,11 +49,11 @@ chapter! { "Rates and banks", "", {
 
 async fn refresh_now(call: Call) -> CallResult {
     call.body.nothing()?;
-    let changed = refresh(&call.services, call.sign()).await?;
+    let changed = refresh(&call.services, call.signature.take()).await?;
     let shown = show_all(&call.services.banks.now());
     // The record holds what the feed lists, and not what the operator changed about it: the answer
     // has one of its own.
-    let (keep, _held) = call.keep();
+    let (keep, _held) = call.pending_key.take();
     let trace = match keep {
         None => changed.trace,
         keep => ask::done_and_answered(&call.services, ask::Done::default(), keep, (200, &shown)).await?,
@@ -65,7 +65,7 @@ async fn update(call: Call) -> CallResult {
     let edit = read_change(call.body.fields()?)?;
     let code = call.parameter("code").and_then(|text| BankCode::parse(text).ok());
     let code = code.ok_or_else(Problem::not_found)?;
-    let changed = change(&call.services, PlatformAsk::EditBank(code, edit), call.sign()).await?;
+    let changed = change(&call.services, PlatformAsk::EditBank(code, edit), call.signature.take()).await?;
     let banks = call.services.banks.now();
     let bank = banks.get(code).ok_or_else(Problem::not_found)?;
     Ok(Done::ok(show_whole_bank(bank)).traced(changed.trace))

@@ -7,7 +7,7 @@ use crate::gateway::services::{Callers, Services, Turns};
 use crate::gateway::tenant_request::Shows;
 use crate::http::body::without_unexpected;
 use crate::http::respond::Trace;
-use crate::store::history::Unreadable;
+use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::answer::{Facts, NoSecrets};
@@ -24,7 +24,7 @@ use api::writer::Object;
 use bytes::Bytes;
 use domain::cause::Cause;
 use domain::entities::approval::Approvable;
-use domain::index::{self, Space};
+use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
 use domain::machine::{Command, KeyedCommand};
@@ -37,7 +37,6 @@ use hyper::Method;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use wal::Reader;
 
 pub type Working = Pin<Box<dyn Future<Output = CallResult> + Send>>;
 pub type Handler = fn(Call) -> Working;
@@ -87,7 +86,6 @@ impl Route {
         self.method != Method::GET
     }
 
-    /// Whether it takes a body of JSON. Its handler reads that before it does anything.
     pub fn takes_json(&self) -> bool {
         matches!(self.method, Method::POST | Method::PATCH) && !self.takes_csv
     }
@@ -187,6 +185,7 @@ impl PendingKey {
         PendingKey(Mutex::new(Some(used)))
     }
 
+    /// To be taken once, for the command that decides.
     pub fn take(&self) -> (Option<KeepRef>, Option<actors::Guard>) {
         let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         used.map(KeyUse::keep).unzip()
@@ -323,16 +322,6 @@ impl Call {
         self.services.read_pool.read_long(&self.services, PLATFORM, read).await
     }
 
-    /// The reference under which the answer is kept for the call's key, and the guard that holds
-    /// the key until then; to be taken once, for the command that decides.
-    pub fn keep(&self) -> (Option<KeepRef>, Option<actors::Guard>) {
-        self.pending_key.take()
-    }
-
-    pub fn sign(&self) -> Option<Box<AuditEntry>> {
-        self.signature.take()
-    }
-
     pub fn sign_about(&self, tenant: Option<Id>, target: Option<String>) -> Option<Box<AuditEntry>> {
         self.signature.take().map(|entry| Box::new(AuditEntry { tenant, target, ..*entry }))
     }
@@ -366,7 +355,7 @@ impl Call {
     /// The tenant key of what the path names, which the index has in this space.
     pub fn owner(&self, space: Space) -> Result<(Id, u64), Problem> {
         let id = self.id()?;
-        let owner = owner(self.services.engine.reader(), space, id)?;
+        let owner = history::owner(self.services.engine.reader(), space, id)?;
         Ok((id, owner.ok_or_else(Problem::not_found)?))
     }
 
@@ -384,7 +373,7 @@ impl Call {
         about: Id,
     ) -> CallResult {
         self.services.may_decide(tenant_key)?;
-        let (keep, held) = self.keep();
+        let (keep, held) = self.pending_key.take();
         let audit = self.sign_about(self.tenant_of(tenant_key), Some(about.to_string()));
         let command = KeyedCommand::from(command).keeping(keep).audited(audit);
         let engine = &self.services.engine;
@@ -471,16 +460,6 @@ impl Whose {
 pub fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
     let number = u32::try_from(tenant_key / 2).ok()?;
     callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
-}
-
-/// The tenant key of something of a tenant's that the platform's index names in this space.
-pub fn owner(reader: &Reader, space: Space, id: Id) -> Result<Option<u64>, Unreadable> {
-    let Some(value) = reader.index_get(&index::name(PLATFORM, space, &id.to_string()))? else {
-        return Ok(None);
-    };
-    let key = <[u8; 8]>::try_from(value.as_slice());
-    key.map(|bytes| Some(u64::from_be_bytes(bytes)))
-        .map_err(|_| Unreadable("something that the index names is no tenant's".to_owned()))
 }
 
 pub fn owned(callers: &Callers, tenant_key: u64, item: Vec<u8>) -> Vec<u8> {

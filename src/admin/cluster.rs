@@ -67,7 +67,7 @@ async fn hand_over(call: Call) -> CallResult {
         // Written down before: afterwards this node can write nothing. So no answer is kept for a key, under
         // which the new leader answers the same: it leads already.
         call.signature.amend(|entry| entry.target = Some(to.clone()));
-        ask::platform(&call.services, PlatformAsk::Acted, None, call.sign()).await?;
+        ask::platform(&call.services, PlatformAsk::Acted, None, call.signature.take()).await?;
         held = Some(call.pending_key.take());
     }
     let done = cluster.hand_over(&to).await?;

@@ -1,7 +1,7 @@
 //! USDT payouts that wait for an operator, and what the operator says of them
 //! (`docs/contract.md, 10.3`).
 
-use super::call::{Call, CallResult, Handler, Whose, approved, listed_id, owned, owned_schema, owner, run};
+use super::call::{Call, CallResult, Handler, Whose, approved, listed_id, owned, owned_schema, run};
 use super::finding::mode;
 use crate::gateway::services::Services;
 use crate::store::history;
@@ -79,7 +79,8 @@ async fn list(call: Call) -> CallResult {
     let parts = lists.map(|(owner, facet)| index::list(owner, Kind::CryptoPayout, facet)).collect();
     let show = move |services: &Services, position: &[u8]| {
         let (reader, id) = (services.engine.reader(), listed_id(position)?);
-        let Some(tenant_key) = owner(reader, Space::CryptoPayout, id)?.filter(|key| keys.contains(key))
+        let Some(tenant_key) =
+            history::owner(reader, Space::CryptoPayout, id)?.filter(|key| keys.contains(key))
         else {
             return Ok(None);
         };

@@ -219,7 +219,7 @@ fn stopped(unread: Unread) -> Stopped {
 async fn deliveries(call: Call) -> CallResult {
     let ((), whose, page) =
         call.listed("all deliveries", |query, list| asked(query, list, |_| Got::of(())))?;
-    let after = webhooks::last_delivery(&page)?;
+    let after = page.position()?.map(Id::from_bytes);
     let keys: BTreeSet<u64> = whose.keys(&call.services).into_iter().collect();
     let read = move |services: &Services, budget: &ReadBudget| {
         let mut shown = BTreeMap::new();

@@ -100,7 +100,7 @@ fn read_new(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Invalid> {
 
 /// Has a key made, and shows it. Only a repeat of the call shows it again.
 async fn make(call: &Call, (tenant, id): (Id, Id), secret: &Secret, ask: PlatformAsk) -> CallResult {
-    let (keep, _held) = call.keep();
+    let (keep, _held) = call.pending_key.take();
     let about = named_id(call).unwrap_or(id);
     let audit = call.sign_about(Some(tenant), Some(about.to_string()));
     let changed = ask::platform(&call.services, ask, keep, audit).await?;
@@ -112,16 +112,15 @@ async fn make(call: &Call, (tenant, id): (Id, Id), secret: &Secret, ask: Platfor
     Ok(Done::created(shown).traced(changed.trace))
 }
 
-fn read_scopes(value: Value<'_>) -> Result<Scopes, Bad> {
-    let scopes = value.list(1..=Scope::ALL.len(), |value| {
-        value.text_known("one of read, collect, payout, convert, manage", Scope::from_name)
-    })?;
-    let repeated = scopes.iter().enumerate().any(|(n, scope)| scopes[..n].contains(scope));
-    if repeated { Err(Bad::from("must name each one once")) } else { Ok(scopes.into_iter().collect()) }
-}
-
 fn scopes<'a>() -> impl Kind<'a, Scopes> {
-    kind(read_scopes, || {
+    let read = |value: Value<'a>| {
+        let scopes = value.list(1..=Scope::ALL.len(), |value| {
+            value.text_known("one of read, collect, payout, convert, manage", Scope::from_name)
+        })?;
+        let repeated = scopes.iter().enumerate().any(|(n, scope)| scopes[..n].contains(scope));
+        if repeated { Err(Bad::from("must name each one once")) } else { Ok(scopes.into_iter().collect()) }
+    };
+    kind(read, || {
         let scopes = schema::list(schema::one_of(Scope::ALL.map(Scope::name)));
         scopes.about("What it may do.").count(1..=Scope::ALL.len()).distinct()
     })

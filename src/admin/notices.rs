@@ -1,7 +1,7 @@
 //! Notices of money that came (`docs/contract.md, 18.6`), and which of them nobody has claimed.
 
 use super::call::{Call, CallResult, Done, Handler, approved, listed_id, run, tenant_of};
-use crate::gateway::ask::{failure, timing};
+use crate::gateway::ask::{accepted, failure, timing};
 use crate::gateway::notices::collected;
 use crate::gateway::services::{Callers, Services};
 use crate::http::respond::Trace;
@@ -12,7 +12,6 @@ use api::openapi::kinds;
 use api::page::{ListOf, Page};
 use api::problem::Problem;
 use api::query::{self, Query};
-use api::refusals;
 use api::shown;
 use api::writer::Object;
 use domain::entities::Entity;
@@ -96,10 +95,8 @@ async fn give(call: Call) -> CallResult {
     let give = notices::Command::Give { tenant: tenant_key(owner.number, Mode::Live) };
     let command = KeyedCommand::from(Command::from(give)).audited(audit);
     let (engine, entity) = (&call.services.engine, EntityId::notice(id));
-    let settled = engine.ask_entity(PLATFORM, entity, false, command, None, None).await.map_err(failure)?;
-    if let Some(refusal) = &settled.refusal {
-        return Err(refusals::problem(refusal));
-    }
+    let asked = engine.ask_entity(PLATFORM, entity, false, command, None, None).await;
+    let settled = accepted(asked.map_err(failure)?)?;
     match settled.entity.as_deref() {
         Some(Entity::Notice(notice)) => {
             let payment = payment_of(engine.reader(), notice)?;

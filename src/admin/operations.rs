@@ -7,7 +7,7 @@
 
 use super::call::{Call, CallResult, Done, Handler, approved, run, tenant_of};
 use super::due::{Due, READS_MAX, due, find, unanswered};
-use crate::gateway::ask::{self, failure};
+use crate::gateway::ask::{self, accepted, failure};
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Stored};
 use crate::store::merge_cursor::MergeCursor;
@@ -24,7 +24,7 @@ use api::query::Query;
 use api::shown;
 use api::value::{Bad, Value};
 use api::writer::Object;
-use api::{crypto, merchants, payments, payouts, refusals};
+use api::{crypto, merchants, payments, payouts};
 use domain::entities::Entity;
 use domain::entities::payment::Status;
 use domain::index;
@@ -337,7 +337,7 @@ async fn resolve(call: Call) -> CallResult {
     done.trace.seq = settled.seq;
     // The record of the outcome has the place of one kept answer, which is the tenant's; a repeat
     // that finds neither is told that the operation is resolved.
-    if let (Some(keep), _held) = call.keep() {
+    if let (Some(keep), _held) = call.pending_key.take() {
         ask::done_and_answered(services, ask::Done::default(), Some(keep), (done.status, &done.body)).await?;
     }
     Ok(done)
@@ -382,11 +382,7 @@ async fn command_entity(
     command: KeyedCommand,
 ) -> Result<Box<Settled<Domain>>, Problem> {
     let asked = services.engine.ask_entity(tenant_key, entity, false, command, None, None).await;
-    let settled = asked.map_err(failure)?;
-    match &settled.refusal {
-        Some(refusal) => Err(refusals::problem(refusal)),
-        None => Ok(settled),
-    }
+    accepted(asked.map_err(failure)?)
 }
 
 fn read(mut fields: Fields<'_>) -> Result<(RailAnswer, String), Invalid> {

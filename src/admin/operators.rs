@@ -11,7 +11,6 @@ use api::fields::{Fields, Invalid, Kind, body, kind, read};
 use api::openapi::kinds::email;
 use api::openapi::{kinds, schema};
 use api::operators::{begin_schema, made, of, operator_id, show, show_root};
-use api::page::bad_cursor;
 use api::problem::Problem;
 use api::query;
 use api::value::Value;
@@ -113,7 +112,7 @@ fn read_new(mut fields: Fields<'_>) -> Result<(String, String, Role), Invalid> {
 
 /// Has an operator made or given another token, and shows it. Only a repeat of the call shows it again.
 async fn give(call: &Call, id: Id, token: &Secret, ask: PlatformAsk) -> CallResult {
-    let (keep, _held) = call.keep();
+    let (keep, _held) = call.pending_key.take();
     let audit = call.sign_about(None, Some(id.to_string()));
     let changed = ask::platform(&call.services, ask, keep, audit).await?;
     let shown = |token| changed.record.as_deref().and_then(|record| made(record, token));
@@ -139,12 +138,7 @@ fn named(call: &Call) -> Result<Arc<OperatorAccount>, Problem> {
 
 async fn list(call: Call) -> CallResult {
     let page = call.listed("operators", query::page)?;
-    let after = match &page.after {
-        None => None,
-        Some(position) => {
-            Some(<[u8; 16]>::try_from(position.as_slice()).map(Id::from_bytes).map_err(|_| bad_cursor())?)
-        }
-    };
+    let after = page.position()?.map(Id::from_bytes);
     let operators = call.services.callers.operators.all().into_iter();
     let operators = operators.filter(|operator| after.is_none_or(|after| operator.id < after));
     let shown = page_of(&page, operators, |last| last.id.as_bytes().to_vec(), |one| Some(show(one)));
@@ -165,7 +159,7 @@ async fn change(call: Call) -> CallResult {
     // What an asker asked for ends with the right to ask for it: before that comes back, too.
     end_all(&call.services, call.rows).await?;
     let ask = PlatformAsk::ChangeOperator { id: known.id, role, status, by: call.people() };
-    let changed = ask::platform(&call.services, ask, None, call.sign()).await?;
+    let changed = ask::platform(&call.services, ask, None, call.signature.take()).await?;
     end_all(&call.services, call.rows).await?;
     let now = changed.record.as_deref().and_then(of);
     Ok(Done::ok(show(now.unwrap_or(&*known))).traced(changed.trace))

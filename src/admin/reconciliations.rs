@@ -54,10 +54,6 @@ struct Task {
     statement: Statement,
 }
 
-fn failed(error: ShelfError) -> Problem {
-    Problem::internal_error(error)
-}
-
 chapter! { "Reconciliation", "A bank's statement beside what went over its rail in live mode, of all tenants: \
     what is on both sides, on one alone, and what answers an operation without an outcome.", {
         "ReconciliationBegun" = object()
@@ -114,7 +110,8 @@ chapter! { "Reconciliation", "A bank's statement beside what went over its rail 
 async fn create(call: Call) -> CallResult {
     // A large file takes a while, in which others are to be answered.
     let read = move || {
-        let (statement, digest) = (call.body.read(statement::read), digest(call.body.bytes()));
+        let (statement, digest) =
+            (call.body.read(statement::read), hex::encode(Sha256::digest(call.body.bytes())));
         (call, statement, digest)
     };
     let (call, statement, digest) =
@@ -144,7 +141,9 @@ async fn create(call: Call) -> CallResult {
         bad_lines: statement.bad.iter().take(BAD_LINES_SHOWN).cloned().collect(),
         percent: 0,
     };
-    if let Some((known, summary)) = services.files.reconciliations.begin(id, summary).map_err(failed)? {
+    if let Some((known, summary)) =
+        services.files.reconciliations.begin(id, summary).map_err(Problem::internal_error)?
+    {
         // Nothing changed, so nobody is named for it.
         drop(call.signature.take());
         return Ok(Done::ok(show_begun(known, summary.status)));
@@ -184,10 +183,6 @@ fn described_account() -> Schema {
 fn account(text: &str) -> Result<String, &'static str> {
     let is_account = text.len() == ACCOUNT_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit());
     is_account.then(|| text.to_owned()).ok_or("must have 20 digits")
-}
-
-fn digest(bytes: &[u8]) -> String {
-    hex::encode(Sha256::digest(bytes))
 }
 
 fn show_begun(id: Id, status: Status) -> Vec<u8> {
@@ -399,7 +394,8 @@ async fn read_items(
 ) -> Result<shelf::ItemPage, Problem> {
     let services = Arc::clone(services);
     let read = move || services.files.reconciliations.items(id, from, limit, result);
-    tokio::task::spawn_blocking(read).await.map_err(Problem::internal_error)?.map_err(failed)
+    let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal_error)?;
+    read.map_err(Problem::internal_error)
 }
 
 fn refused() -> Schema {

@@ -7,7 +7,6 @@ use crate::gateway::keys::{Secret, stem};
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::push_tenant_settings;
 use api::problem::Problem;
-use domain::platform::ApiKey;
 use domain::values::ids::{Mode, PLATFORM};
 
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=128;
@@ -30,11 +29,12 @@ pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Resu
     }
     check(entries)?;
     for entry in entries {
+        let key = |(mode, key): (Mode, &str)| Secret::fixed(key).key(services.fresh_id(PLATFORM), mode);
         let (_, tenant) = tenants::open(
             services,
             (services.fresh_id(PLATFORM), entry.name.trim().to_owned()),
             services.callers.tenant_defaults.clone(),
-            fixed_keys(services, entry),
+            given(entry).map(key).collect(),
             (None, None),
         )
         .await?;
@@ -48,10 +48,6 @@ fn given(entry: &BootstrapTenant) -> impl Iterator<Item = (Mode, &str)> {
     [(Mode::Test, &entry.test_key), (Mode::Live, &entry.live_key)]
         .into_iter()
         .filter_map(|(mode, key)| Some((mode, key.as_ref()?.expose())))
-}
-
-fn fixed_keys(services: &Services, entry: &BootstrapTenant) -> Vec<ApiKey> {
-    given(entry).map(|(mode, key)| Secret::fixed(key).key(services.fresh_id(PLATFORM), mode)).collect()
 }
 
 /// Refuses what could not be used; the field is named as the configuration names it.

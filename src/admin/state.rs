@@ -180,7 +180,7 @@ shown! {
 fn show_rails(services: &Services) -> Vec<u8> {
     let rails = &services.rails;
     Object::new()
-        .number("duplicateCalls", rails.duplicate_calls())
+        .number("duplicateCalls", rails.test.duplicate_calls())
         .list("live", rails.figures().into_iter().map(|lane| show_live_rail(services, lane)))
         .list("networks", rails.networks.iter().map(|evm| show_network(evm, services.now())))
         .end()
@@ -243,7 +243,7 @@ async fn backup(call: Call) -> CallResult {
     let made = backups::make(data, path, move |log| engine.reader().checkpoint(log)).await?;
     let shown = made.show();
     let act = Act::BackedUp { directory: made.directory, seq: made.seq };
-    let (keep, _held) = call.keep();
+    let (keep, _held) = call.pending_key.take();
     let audit = said(call.sign_about(None, None), &shown);
     let done = ask::Done { act: Some(act), audit };
     let trace = ask::done_and_answered(&call.services, done, keep, (200, &shown)).await?;

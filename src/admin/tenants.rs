@@ -11,7 +11,7 @@ use api::endpoint::chapter;
 use api::fields::{Fields, Invalid, Kind as _, body, kind, read};
 use api::openapi::kinds;
 use api::openapi::operation::Fills;
-use api::page::{ListOf, Page, bad_cursor};
+use api::page::{ListOf, Page};
 use api::problem::Problem;
 use api::query::{self, Query};
 use api::reference;
@@ -107,7 +107,7 @@ async fn create(call: Call) -> CallResult {
         keys.push(secret.key(id, mode));
         secrets.push((id, secret));
     }
-    let (keep, _held) = call.keep();
+    let (keep, _held) = call.pending_key.take();
     let id = services.fresh_id(PLATFORM);
     let audit = call.sign_about(Some(id), Some(id.to_string()));
     let (changed, tenant) = open(services, (id, name), settings, keys, (keep, audit)).await?;
@@ -152,13 +152,7 @@ fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Inv
 
 async fn list(call: Call) -> CallResult {
     let (only_asked, page) = call.listed("tenants", asked)?;
-    let after = match &page.after {
-        None => u32::MAX,
-        Some(position) => {
-            let number = <[u8; 4]>::try_from(position.as_slice());
-            number.map(u32::from_be_bytes).map_err(|_| bad_cursor())?
-        }
-    };
+    let after = page.position()?.map_or(u32::MAX, u32::from_be_bytes);
     let directory = &call.services.callers.directory;
     let asked_at = |tenant: &Tenant| directory.live_asked_at(tenant.number);
     let tenants = directory.tenants().into_iter();
@@ -192,7 +186,7 @@ async fn set_settings(call: Call) -> CallResult {
         tenant_settings.live_status,
         tenant_settings.reason.clone(),
         None,
-        call.sign(),
+        call.signature.take(),
     )
     .await?;
     Ok(Done::ok(settings::show(&tenant.tenant_settings.settings)).traced(trace))
@@ -206,13 +200,13 @@ async fn set_live_status(call: Call) -> CallResult {
     let tenant = call.tenant()?;
     let is_activated = status == LiveStatus::Active;
     let services = &call.services;
-    let (keep, _held) = call.keep();
+    let (keep, _held) = call.pending_key.take();
     // The list of missing rails is no part of the tenant, so that answer is kept by itself; a
     // repeat that comes before it is kept finds nothing more to change.
     let (keep, keep_with_warnings) = if is_activated { (None, keep) } else { (keep, None) };
     let settings = Arc::clone(&tenant.tenant_settings.settings);
     let (tenant, trace) =
-        set_tenant_settings(services, &tenant, settings, status, reason, keep, call.sign()).await?;
+        set_tenant_settings(services, &tenant, settings, status, reason, keep, call.signature.take()).await?;
     if !is_activated {
         return Ok(Done::ok(tenants::show(&tenant)).traced(trace));
     }
@@ -290,7 +284,7 @@ async fn resume(call: Call) -> CallResult {
     }
     // The resumption may stop half-way, so it is written down before. That also gives the next
     // snapshot another sequence than every snapshot before it.
-    ask::platform(&call.services, PlatformAsk::Acted, None, call.sign()).await?;
+    ask::platform(&call.services, PlatformAsk::Acted, None, call.signature.take()).await?;
     let mut resumed = Vec::new();
     for mode in halted {
         let key = tenant_key(tenant.number, mode);

@@ -1,7 +1,6 @@
 //! The calls of a page's script, in JSON. The client secret of the session is the only key, and
 //! opens nothing else.
 
-use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::steps;
 use crate::checkout::visit::{Call, Handler, Shop, Tried, Visit, run, secret_of, shop_of};
 use crate::gateway::keys::ServerKeys;
@@ -10,7 +9,6 @@ use crate::gateway::services::Services;
 use crate::gateway::tenant_request::{Shows, reply};
 use crate::gateway::{ask, card_vault};
 use crate::http::respond::{Reply, Trace};
-use crate::network::Client;
 use crate::store::history;
 use actors::{CommandReply, Settled};
 use api::answer::Show;
@@ -30,22 +28,17 @@ use api::openapi::operation::Operation;
 use api::payments;
 use api::problem::Problem;
 use api::query::{self, Query};
-use api::refusals::problem;
 use domain::entities::Entity;
 use domain::entities::product::{Link, Product};
 use domain::entities::session::{Bought, Session};
 use domain::machine::Domain;
-use domain::values::card::Card;
-use domain::values::colombia::{Buyer, Channel};
 use domain::values::ids::{Id, is_live};
 use domain::values::time::Timestamp;
 use hyper::header::{self, HeaderMap, HeaderValue};
-use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// The rate limit of calls that have messages sent, in words.
 const MESSAGES: &str = "At most ten in a row, and then one a minute, of a session and, on a payment link, of \
     a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the \
     payer's bank send a code.";
@@ -70,25 +63,14 @@ fn pays(operation: Operation) -> Operation {
 /// learns nothing here, so nothing is counted.
 fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Id, Problem> {
     let id = Id::parse(id).ok_or_else(Problem::not_found)?;
-    if !carries_secret(&services.keys, id, headers) {
+    let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let sent = sent.and_then(|value| value.strip_prefix("Bearer "));
+    if !sent.is_some_and(|sent| is_secret(&services.keys, id, sent)) {
         return Err(Problem::unauthorized(
             "send the clientSecret of this session in the header authorization, as authorization: Bearer SECRET",
         ));
     }
     shop_of(services, id)?.map(|_| id).ok_or_else(Problem::not_found)
-}
-
-fn carries_secret(keys: &ServerKeys, id: Id, headers: &HeaderMap) -> bool {
-    let sent = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.strip_prefix("Bearer "));
-    sent.is_some_and(|sent| is_secret(keys, id, sent))
-}
-
-/// Reads the session and its state. Call it after the body is there, which may take long.
-async fn visited(services: &Services, id: Id) -> Result<Visit<'_>, Problem> {
-    Visit::begin(services, id).await?.ok_or_else(Problem::not_found)
 }
 
 /// A call with a body: the session that it is about, and what `read` makes of its body. The session
@@ -100,7 +82,7 @@ async fn called<'v, T>(
     let headers = &call.arrival.head.headers;
     let id = admitted(call.services, call.named, headers)?;
     let asked = read(Fields::parse(&call.body.json(headers).await?)?)?;
-    Ok((visited(call.services, id).await?, asked))
+    Ok((call.begin(id).await?, asked))
 }
 
 /// Whether this is the client secret of a session. What is compared are keyed hashes, so the time
@@ -219,10 +201,9 @@ endpoints! { CHAPTER;
 }
 
 async fn state(call: Call<'_>) -> Result<Reply, Problem> {
-    let services = call.services;
-    let admitted = admitted(services, call.named, &call.arrival.head.headers)?;
+    let admitted = admitted(call.services, call.named, &call.arrival.head.headers)?;
     let attempt = query::read(call.query(), asked_attempt)?;
-    let visit = visited(services, admitted).await?;
+    let visit = call.begin(admitted).await?;
     let attempt = attempt.map(|attempt| visit.attempt(attempt)).transpose()?.flatten();
     Ok(state_reply(&visit, attempt.as_ref()))
 }
@@ -237,11 +218,12 @@ fn state_reply(visit: &Visit<'_>, attempt: Option<&Tried>) -> Reply {
 }
 
 async fn state_reply_after(
-    visit: &Visit<'_>,
+    call: &Call<'_>,
+    session: Id,
     attempt: Id,
     settled: &Settled<Domain>,
 ) -> Result<Reply, Problem> {
-    let after = visited(visit.services, visit.session.id).await?;
+    let after = call.begin(session).await?;
     let attempt = after.attempt(attempt)?;
     Ok(traced(state_reply(&after, attempt.as_ref()), settled))
 }
@@ -267,7 +249,6 @@ async fn request(mut call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_request(fields, &services.banks.now())?);
     let (visit, debtor) = called(&mut call, read).await?;
-    call.limits.message(call.client(), &visit.session, Phone::Venezuelan(debtor.phone))?;
     let settled = visit.request(debtor).await?;
     decided(&call, visit.shop.tenant_key, payments::c2p::intent, Ok(settled))
 }
@@ -277,53 +258,31 @@ async fn pay(mut call: Call<'_>) -> Result<Reply, Problem> {
     let read = |fields: Fields<'_>| Ok(read_execution(fields, &services.banks.now())?);
     let (visit, (intent, debtor, token)) = called(&mut call, read).await?;
     let settled = visit.pay(intent, Some(debtor), token).await?;
-    state_reply_after(&visit, intent, &settled).await
+    state_reply_after(&call, visit.session.id, intent, &settled).await
 }
 
 async fn card(mut call: Call<'_>) -> Result<Reply, Problem> {
     let read = |fields: Fields<'_>| Ok(read_card_call(fields)?);
     let (visit, GotCard { card, tokenize, quote }) = called(&mut call, read).await?;
-    call.limits.guess(call.client(), visit.shop.tenant_key, visit.session.id)?;
     if !tokenize {
         let (attempt, settled) = visit.charge_card(card, quote.as_ref()).await?;
-        return state_reply_after(&visit, attempt, &settled).await;
+        return state_reply_after(&call, visit.session.id, attempt, &settled).await;
     }
-    Ok(Reply::json(201, tokenized(&visit, card)?).header(header::CACHE_CONTROL, NO_STORE))
-}
-
-pub fn tokenized(visit: &Visit<'_>, card: Arc<Card>) -> Result<Vec<u8>, Problem> {
     let expiry = card.expiry;
     let token = visit.keep_card(card)?;
     let (services, tenant_key) = (visit.services, visit.shop.tenant_key);
     let mark = |parts: &[&[u8]]| services.keys.card_mark(parts);
     let terms = (is_live(tenant_key), services.now(), card_vault::LASTS);
-    Ok(show_token(&token, &mark, tenant_key, expiry, terms))
+    let shown = show_token(&token, &mark, tenant_key, expiry, terms);
+    Ok(Reply::json(201, shown).header(header::CACHE_CONTROL, NO_STORE))
 }
 
 async fn transfer(mut call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_transfer(fields, &services.banks.now())?);
     let (visit, transfer) = called(&mut call, read).await?;
-    call.limits.guess(call.client(), visit.shop.tenant_key, visit.session.id)?;
     let (attempt, settled) = visit.verify_transfer(transfer).await?;
-    state_reply_after(&visit, attempt, &settled).await
-}
-
-pub fn messaged(channel: Channel, buyer: Option<&Buyer>) -> Option<Phone> {
-    match channel {
-        Channel::Qr => None,
-        Channel::Push | Channel::Sms => buyer.and_then(|buyer| buyer.phone).map(Phone::Colombian),
-    }
-}
-
-pub fn may_collect(
-    limits: &Limits,
-    client: Client,
-    visit: &Visit<'_>,
-    payer: Option<Phone>,
-) -> Result<(), Problem> {
-    limits.start(client, visit.shop.tenant_key, visit.session.id)?;
-    payer.map_or(Ok(()), |phone| limits.message(client, &visit.session, phone))
+    state_reply_after(&call, visit.session.id, attempt, &settled).await
 }
 
 async fn collect(mut call: Call<'_>) -> Result<Reply, Problem> {
@@ -333,9 +292,7 @@ async fn collect(mut call: Call<'_>) -> Result<Reply, Problem> {
         Ok(read_pesos(fields, shop.is_some_and(|shop| is_live(shop.tenant_key)))?)
     };
     let (visit, (channel, buyer)) = called(&mut call, read).await?;
-    let price = visit.in_pesos(None)?;
-    may_collect(call.limits, call.client(), &visit, messaged(channel, buyer.as_ref()))?;
-    let settled = visit.collect(channel, buyer, price).await?;
+    let settled = visit.collect(channel, buyer, None).await?;
     decided(&call, visit.shop.tenant_key, cop_payments::created, Ok(settled))
 }
 
@@ -343,16 +300,13 @@ async fn submit_code(mut call: Call<'_>) -> Result<Reply, Problem> {
     let (visit, code) = called(&mut call, |fields| Ok(read_code(fields)?)).await?;
     let settled = visit.submit_code(code).await?;
     let attempt = visit.attempts.cop.as_ref().map_or(visit.session.id, |payment| payment.id);
-    state_reply_after(&visit, attempt, &settled).await
+    state_reply_after(&call, visit.session.id, attempt, &settled).await
 }
 
 async fn deposit_address(mut call: Call<'_>) -> Result<Reply, Problem> {
     let read = |fields: Fields<'_>| Ok(read_network(fields)?);
     let (visit, (network, asset)) = called(&mut call, read).await?;
-    let settled = visit.address(network, asset).await?;
-    if let Some(refusal) = &settled.refusal {
-        return Err(problem(refusal));
-    }
+    let settled = ask::accepted(visit.address(network, asset).await?)?;
     let made = settled
         .record
         .as_ref()

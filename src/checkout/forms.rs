@@ -2,14 +2,13 @@
 //! secret, which no other site knows; and a form is refused if the browser says that another site
 //! sent it.
 
-use crate::checkout::calls::{is_secret, may_collect, messaged, on_sale, session_of, sought};
-use crate::checkout::limits::Phone;
+use crate::checkout::calls::{is_secret, on_sale, session_of, sought};
 use crate::checkout::pages::{Manner, PageOptions, Typed, fields, problem_page, show, show_link};
 use crate::checkout::steps;
 use crate::checkout::visit::{Call, Visit, shop_of};
 use crate::checkout::ways_back::see;
 use crate::checkout::words::Language;
-use crate::gateway::ask::{self, failure};
+use crate::gateway::ask::{self, accepted, failure};
 use crate::gateway::transfers;
 use crate::http::body;
 use crate::http::respond::{self, Reply};
@@ -18,7 +17,6 @@ use actors::Settled;
 use api::checkout::bolivares::{GotTransfer, Quote, TOTAL_CHANGED, reference, transfer_days};
 use api::openapi::kinds::is_email;
 use api::problem::Problem;
-use api::refusals::problem;
 use domain::entities::deposit_address::Asset;
 use domain::entities::means::Debtor;
 use domain::entities::session::Way;
@@ -65,13 +63,12 @@ impl<'a> Call<'a> {
         let why = "the form's secret is not that of this session; open its page again";
         let id = known.filter(|id| is_secret(&self.services.keys, *id, form.text("secret")));
         let id = id.ok_or_else(|| Problem::unauthorized(why))?;
-        let visit = Visit::begin(self.services, id).await?.ok_or_else(Problem::not_found)?;
-        Ok((form, visit))
+        Ok((form, self.begin(id).await?))
     }
+}
 
-    fn lead(&self, visit: &Visit<'_>, options: &PageOptions, what: &str) -> Reply {
-        see(&options.address(visit.session.id, what))
-    }
+fn lead(visit: &Visit<'_>, options: &PageOptions, what: &str) -> Reply {
+    see(&options.address(visit.session.id, what))
 }
 
 fn options(form: &Form, way: Way) -> PageOptions {
@@ -87,11 +84,6 @@ fn compact(text: &str) -> Zeroizing<String> {
     kept
 }
 
-fn bank(typed: &Typed, banks: &Catalogue, service: Service) -> Option<BankCode> {
-    let code = BankCode::from_number(typed.get("debtorBankCode").parse().ok()?).ok()?;
-    banks.offers(code, service).then_some(code)
-}
-
 /// A text without spaces and dots; dashes stay, as they may belong to it.
 fn bare(text: &str) -> String {
     text.replace([' ', '.', '\u{a0}'], "")
@@ -99,48 +91,39 @@ fn bare(text: &str) -> String {
 
 pub async fn request(mut sent: Call<'_>) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted().await?;
-    let services = sent.services;
     let mut options = options(&form, Way::C2p);
-    if let Some(again) = form.get("again") {
+    let debtor = if let Some(again) = form.get("again") {
         // The same payer once more; who they are is not in the page.
         let waiting = Id::parse(again).and_then(|id| visit.waiting_intent(id));
-        return match waiting.and_then(|payment| payment.debtor().copied()) {
-            Some(debtor) => request_key(&sent, &visit, debtor, options).await,
-            None => Ok(sent.lead(&visit, &options, "")),
+        let Some(debtor) = waiting.and_then(|payment| payment.debtor().copied()) else {
+            return Ok(lead(&visit, &options, ""));
         };
-    }
-    let mut typed = Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone"]);
-    let mut wrong = Wrong::default();
-    let Some(debtor) = wrong.debtor(&typed, &services.banks.now(), Service::C2p) else {
-        typed.wrong = wrong.0;
-        return show(&visit, PageOptions { typed, ..options }, 400);
+        debtor
+    } else {
+        options.typed = Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone"]);
+        let Some(debtor) = read_debtor(&mut options.typed, &sent.services.banks.now(), Service::C2p) else {
+            return show(&visit, options, 400);
+        };
+        debtor
     };
-    options.typed = typed;
-    request_key(&sent, &visit, debtor, options).await
+    let begun = begun(visit.request(debtor).await);
+    answer(&sent, &visit, options, begun.map(|intent| format!("intent={intent}")))
 }
 
-async fn request_key(
+fn answer(
     sent: &Call<'_>,
     visit: &Visit<'_>,
-    debtor: Debtor,
     options: PageOptions,
+    begun: Result<String, Problem>,
 ) -> Result<Reply, Problem> {
-    let allowed = sent.limits.message(sent.client(), &visit.session, Phone::Venezuelan(debtor.phone));
-    let settled = match allowed {
-        Ok(()) => visit.request(debtor).await,
-        Err(problem) => Err(problem),
-    };
-    match begun(settled) {
-        Ok(intent) => Ok(sent.lead(visit, &options, &format!("intent={intent}"))),
+    match begun {
+        Ok(what) => Ok(lead(visit, &options, &what)),
         Err(refused) => refuse(sent, visit, options, &refused),
     }
 }
 
 fn begun(settled: Result<Box<Settled<Domain>>, Problem>) -> Result<Id, Problem> {
-    let settled = settled?;
-    if let Some(refusal) = &settled.refusal {
-        return Err(problem(refusal));
-    }
+    let settled = accepted(settled?)?;
     let written = settled.record.as_ref().and_then(|record| record.entities.first());
     let lost = || ask::defect("an attempt was decided and is not in its record");
     written.map(|attempt| attempt.state.id().id).ok_or_else(lost)
@@ -157,81 +140,57 @@ pub async fn pay(mut sent: Call<'_>) -> Result<Reply, Problem> {
     match visit.pay(intent, None, token).await {
         // The session's page shows the outcome: superseded, failed, at the bank, paid.
         Err(problem) if !matches!(problem.status, 404 | 409) => refuse(&sent, &visit, options, &problem),
-        Ok(_) | Err(_) => Ok(sent.lead(&visit, &options, &format!("attempt={intent}"))),
+        Ok(_) | Err(_) => Ok(lead(&visit, &options, &format!("attempt={intent}"))),
     }
 }
 
 pub async fn collect(mut sent: Call<'_>) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted().await?;
-    let options = options(&form, Way::Cop);
+    let mut options = options(&form, Way::Cop);
     let Some(channel) = options.channel else { return show(&visit, options, 400) };
-    let mut typed = Typed::read(&form, &["email", "phone", "documentType", "documentNumber"]);
+    options.typed = Typed::read(&form, &["email", "phone", "documentType", "documentNumber"]);
     let livemode = is_live(visit.shop.tenant_key);
     // The same buyer once more; who they are is not in the page.
     let again = form.get("again").and_then(Id::parse);
     let again = again.and_then(|id| visit.attempts.pending_cop().filter(|payment| payment.id == id));
     let known = again.and_then(|payment| payment.buyer.as_deref().cloned());
     if form.get("again").is_some() && known.is_none() {
-        return Ok(sent.lead(&visit, &PageOptions { channel: None, ..options }, ""));
+        return Ok(lead(&visit, &options, ""));
     }
-    let buyer = match (channel, known.map_or_else(|| read_buyer(&typed, channel, livemode), Ok)) {
-        (Channel::Qr, _) => None,
-        (Channel::Push | Channel::Sms, Ok(buyer)) => Some(buyer),
-        (Channel::Push | Channel::Sms, Err(wrong)) => {
-            typed.wrong = wrong;
-            return show(&visit, PageOptions { typed, anew: true, ..options }, 400);
+    let mut buyer = None;
+    if channel != Channel::Qr {
+        buyer = known.or_else(|| read_buyer(&mut options.typed, channel, livemode));
+        if buyer.is_none() {
+            return show(&visit, PageOptions { anew: true, ..options }, 400);
         }
-    };
+    }
     let seen = form.get("amountCop").and_then(|text| text.parse().ok()).map(Cop::from_minor);
-    let settled = match visit.in_pesos(seen).and_then(|price| {
-        may_collect(sent.limits, sent.client(), &visit, messaged(channel, buyer.as_ref())).map(|()| price)
-    }) {
-        Ok(price) => visit.collect(channel, buyer, price).await,
-        Err(problem) => Err(problem),
-    };
-    match begun(settled) {
-        Ok(attempt) => {
-            let options = PageOptions { channel: None, ..options };
-            Ok(sent.lead(&visit, &options, &format!("attempt={attempt}")))
-        }
-        Err(refused) => refuse(&sent, &visit, PageOptions { typed, anew: true, ..options }, &refused),
-    }
+    let begun = begun(visit.collect(channel, buyer, seen).await);
+    let options = PageOptions { anew: true, ..options };
+    answer(&sent, &visit, options, begun.map(|attempt| format!("attempt={attempt}")))
 }
 
-fn read_buyer(typed: &Typed, channel: Channel, livemode: bool) -> Result<Buyer, Vec<&'static str>> {
-    let documents = channel.documents(livemode);
-    let mut wrong = Wrong::default();
+fn read_buyer(typed: &mut Typed, channel: Channel, livemode: bool) -> Option<Buyer> {
     let email = Some(typed.get("email")).filter(|text| is_email(text)).map(str::to_owned);
-    let email = wrong.read("email", email);
-    let phone = wrong.read("phone", ColombianPhone::parse(&compact(typed.get("phone"))).ok());
+    let email = typed.need("email", email);
+    let phone = typed.need("phone", ColombianPhone::parse(&compact(typed.get("phone"))).ok());
+    let documents = channel.documents(livemode);
     let document_type =
         documents.iter().copied().find(|document| document.name() == typed.get("documentType"));
-    let document_type = wrong.read("documentType", document_type);
+    let document_type = typed.need("documentType", document_type);
     let document_number = DocumentNumber::parse(&bare(typed.get("documentNumber"))).ok();
-    let document_number = wrong.read("documentNumber", document_number);
-    if wrong.0.is_empty() { Ok(Buyer { email, phone, document_type, document_number }) } else { Err(wrong.0) }
+    let document_number = typed.need("documentNumber", document_number);
+    typed.wrong.is_empty().then_some(Buyer { email, phone, document_type, document_number })
 }
 
-/// The names of the fields that could not be read.
-#[derive(Default)]
-struct Wrong(Vec<&'static str>);
-
-impl Wrong {
-    fn read<T>(&mut self, name: &'static str, value: Option<T>) -> Option<T> {
-        if value.is_none() {
-            self.0.push(name);
-        }
-        value
-    }
-
-    /// Of whoever pays by a bank of this service.
-    fn debtor(&mut self, typed: &Typed, banks: &Catalogue, service: Service) -> Option<Debtor> {
-        let bank = self.read("debtorBankCode", bank(typed, banks, service));
-        let id = self.read("debtorId", IdentityDocument::parse(&compact(typed.get("debtorId"))).ok());
-        let phone = MobilePhone::parse(&compact(typed.get("debtorCellPhone"))).ok();
-        let phone = self.read("debtorCellPhone", phone);
-        Some(Debtor { bank: bank?, id: id?, phone: phone? })
-    }
+fn read_debtor(typed: &mut Typed, banks: &Catalogue, service: Service) -> Option<Debtor> {
+    let number = typed.get("debtorBankCode").parse().ok();
+    let bank = number.and_then(|number| BankCode::from_number(number).ok());
+    let bank = typed.need("debtorBankCode", bank.filter(|bank| banks.offers(*bank, service)));
+    let id = typed.need("debtorId", IdentityDocument::parse(&compact(typed.get("debtorId"))).ok());
+    let phone = MobilePhone::parse(&compact(typed.get("debtorCellPhone"))).ok();
+    let phone = typed.need("debtorCellPhone", phone);
+    Some(Debtor { bank: bank?, id: id?, phone: phone? })
 }
 
 pub async fn submit_code(mut sent: Call<'_>) -> Result<Reply, Problem> {
@@ -250,7 +209,7 @@ pub async fn submit_code(mut sent: Call<'_>) -> Result<Reply, Problem> {
             refuse(&sent, &visit, options, &problem)
         }
         // The session's page shows the outcome: paid, over, or still waiting for the code.
-        Ok(_) | Err(_) => Ok(sent.lead(&visit, &options, &attempt)),
+        Ok(_) | Err(_) => Ok(lead(&visit, &options, &attempt)),
     }
 }
 
@@ -258,15 +217,9 @@ pub async fn deposit_address(mut sent: Call<'_>) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted().await?;
     let options = options(&form, Way::Usdt);
     let Some((network, asset)) = options.place else { return show(&visit, options, 400) };
-    let settled = visit.address(network, asset).await;
-    match settled.and_then(|settled| settled.refusal.as_ref().map_or(Ok(()), |refusal| Err(problem(refusal))))
-    {
-        Ok(()) => {
-            let place = format!("network={}&asset={}", network.name(), asset.name());
-            Ok(sent.lead(&visit, &options, &place))
-        }
-        Err(refused) => refuse(&sent, &visit, options, &refused),
-    }
+    let begun = visit.address(network, asset).await.and_then(accepted);
+    let place = |_| format!("network={}&asset={}", network.name(), asset.name());
+    answer(&sent, &visit, options, begun.map(place))
 }
 
 fn refuse(
@@ -276,8 +229,9 @@ fn refuse(
     refused: &Problem,
 ) -> Result<Reply, Problem> {
     respond::log(refused, &sent.arrival.request_id);
-    if is_said_by_the_page(refused) {
-        return Ok(sent.lead(visit, &options, ""));
+    // Its own page says it.
+    if matches!(refused.code, "session_paid" | "session_expired" | "charge_in_progress") {
+        return Ok(lead(visit, &options, ""));
     }
     options.notice = Some(notice(refused, options.language, options.way));
     Ok(show(visit, options, refused.status)?.with_problem_headers(refused))
@@ -303,23 +257,15 @@ pub async fn open(mut sent: Call<'_>) -> Result<Reply, Problem> {
         return problem_page(&refused, language);
     }
     let id = new.id;
-    let outcome = steps::open(services, sale.shop.tenant_key, new).await;
-    let settled = outcome.map_err(failure)?;
-    if let Some(refusal) = &settled.refusal {
-        return Err(problem(refusal));
-    }
+    accepted(steps::open(services, sale.shop.tenant_key, new).await.map_err(failure)?)?;
     let options = PageOptions::read(&form, Manner::Whole);
     // The buyer has chosen USDT, so the page with the address comes at once.
     if options.way == Some(Way::Usdt)
-        && let Some(visit) = Visit::begin(services, id).await?
+        && let Some(visit) = sent.find(id).await?
     {
         visit.address(Network::Trc20, Asset::Usdt).await?;
     }
     Ok(see(&options.address(id, "")))
-}
-
-fn is_said_by_the_page(problem: &Problem) -> bool {
-    matches!(problem.code, "session_paid" | "session_expired" | "charge_in_progress")
 }
 
 fn notice(problem: &Problem, language: Language, way: Option<Way>) -> String {
@@ -351,88 +297,54 @@ fn notice(problem: &Problem, language: Language, way: Option<Way>) -> String {
 
 pub async fn card(mut sent: Call<'_>) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted().await?;
-    let options = PageOptions { quote: None, ..options(&form, Way::Card) };
+    // Number and code are not shown again.
+    let typed = Typed::read(&form, &["cardName", "holderId", "cardExpiry"]);
+    let mut options = PageOptions { quote: None, typed, ..options(&form, Way::Card) };
     if form.filled("tokenize").is_some() {
         // The fields of a token: its script takes the card, and this form charges nothing.
         return fields(&visit, &options, true);
     }
-    // Number and code are not shown again.
-    let mut typed = Typed::read(&form, &["cardName", "holderId", "cardExpiry"]);
-    let card = match read_card(&form, visit.now) {
-        Ok(card) => card,
-        Err(wrong) => {
-            typed.wrong = wrong;
-            return show(&visit, PageOptions { typed, ..options }, 400);
-        }
+    let Some(card) = read_card(&mut options.typed, &form, visit.now) else {
+        return show(&visit, options, 400);
     };
     let quote = form.filled("quote").map(Quote::sent);
-    let begun = match sent.limits.guess(sent.client(), visit.shop.tenant_key, visit.session.id) {
-        Ok(()) => visit.charge_card(card, quote.as_ref()).await,
-        Err(problem) => Err(problem),
-    };
-    settled(&sent, &visit, PageOptions { typed, ..options }, begun.map(|(attempt, _)| attempt)).await
+    let begun = visit.charge_card(card, quote.as_ref()).await;
+    answer(&sent, &visit, options, begun.map(|(attempt, _)| format!("attempt={attempt}")))
 }
 
 pub async fn transfer(mut sent: Call<'_>) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted().await?;
     let services = sent.services;
-    let options = options(&form, Way::PagoMovil);
-    let mut typed =
-        Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone", "reference", "date"]);
-    let transfer = match read_transfer(&typed, &form, &services.banks.now(), visit.now) {
-        Ok(transfer) => transfer,
-        Err(wrong) => {
-            typed.wrong = wrong;
-            return show(&visit, PageOptions { typed, ..options }, 400);
-        }
+    let typed = Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone", "reference", "date"]);
+    let mut options = PageOptions { typed, ..options(&form, Way::PagoMovil) };
+    let Some(transfer) = read_transfer(&mut options.typed, &form, &services.banks.now(), visit.now) else {
+        return show(&visit, options, 400);
     };
     let means = transfer.means();
-    let begun = match sent.limits.guess(sent.client(), visit.shop.tenant_key, visit.session.id) {
-        Ok(()) => visit.verify_transfer(transfer).await,
-        Err(problem) => Err(problem),
-    };
-    let is_used = matches!(&begun, Err(problem) if problem.code == REFERENCE_USED);
-    if is_used {
+    let begun = visit.verify_transfer(transfer).await;
+    if matches!(&begun, Err(problem) if problem.code == REFERENCE_USED) {
         let w = options.language.words();
         let (words, ending) = match transfers::is_sought(services, visit.shop.tenant_key, &means).await? {
             true => (w.failed_waits, w.sent_waits),
             false => (w.failed_used, w.sent_used),
         };
-        let options =
-            PageOptions { typed, is_sent: true, notice: Some(format!("{words} {ending}")), ..options };
-        return show(&visit, options, 409);
+        let notice = Some(format!("{words} {ending}"));
+        return show(&visit, PageOptions { is_sent: true, notice, ..options }, 409);
     }
-    settled(&sent, &visit, PageOptions { typed, ..options }, begun.map(|(attempt, _)| attempt)).await
+    answer(&sent, &visit, options, begun.map(|(attempt, _)| format!("attempt={attempt}")))
 }
 
-async fn settled(
-    sent: &Call<'_>,
-    visit: &Visit<'_>,
-    options: PageOptions,
-    begun: Result<Id, Problem>,
-) -> Result<Reply, Problem> {
-    match begun {
-        Ok(attempt) => Ok(sent.lead(visit, &options, &format!("attempt={attempt}"))),
-        Err(problem) => refuse(sent, visit, options, &problem),
-    }
-}
-
-fn read_card(form: &Form, now: Timestamp) -> Result<Arc<Card>, Vec<&'static str>> {
-    let mut wrong = Wrong::default();
-    let number = wrong.read("cardNumber", Number::parse(&compact(form.text("cardNumber"))).ok());
+fn read_card(typed: &mut Typed, form: &Form, now: Timestamp) -> Option<Arc<Card>> {
+    let number = typed.need("cardNumber", Number::parse(&compact(form.text("cardNumber"))).ok());
     let expiry = expiry(form.text("cardExpiry")).filter(|expiry| expiry.expired_at(now).is_none());
-    let expiry = wrong.read("cardExpiry", expiry);
-    let cvv = wrong.read("cardCvv", Cvv::parse(&compact(form.text("cardCvv"))).ok());
+    let expiry = typed.need("cardExpiry", expiry);
+    let cvv = typed.need("cardCvv", Cvv::parse(&compact(form.text("cardCvv"))).ok());
     let name =
         Some(form.text("cardName")).filter(|name| (1..=HOLDER_NAME_MAX).contains(&name.chars().count()));
-    let name = wrong.read("cardName", name);
-    let holder = wrong.read("holderId", IdentityDocument::parse(&compact(form.text("holderId"))).ok());
-    match (number, expiry, cvv, name, holder) {
-        (Some(number), Some(expiry), Some(cvv), Some(name), Some(holder_id)) => {
-            Ok(Arc::new(Card { number, expiry, cvv, holder_name: name.to_owned(), holder_id }))
-        }
-        _ => Err(wrong.0),
-    }
+    let name = typed.need("cardName", name);
+    let holder = typed.need("holderId", IdentityDocument::parse(&compact(form.text("holderId"))).ok());
+    let (number, expiry, cvv, holder_name) = (number?, expiry?, cvv?, name?.to_owned());
+    Some(Arc::new(Card { number, expiry, cvv, holder_name, holder_id: holder? }))
 }
 
 /// The month and year on a card, as people write them: 12/30, 12/2030, 1230.
@@ -452,23 +364,14 @@ fn expiry(text: &str) -> Option<Expiry> {
     (1..=12).contains(&month).then_some(Expiry { year, month })
 }
 
-fn read_transfer(
-    typed: &Typed,
-    form: &Form,
-    banks: &Catalogue,
-    now: Timestamp,
-) -> Result<GotTransfer, Vec<&'static str>> {
-    let mut wrong = Wrong::default();
-    let debtor = wrong.debtor(typed, banks, Service::PagoMovil);
-    let reference = wrong.read("reference", reference(&compact(typed.get("reference"))).ok());
+fn read_transfer(typed: &mut Typed, form: &Form, banks: &Catalogue, now: Timestamp) -> Option<GotTransfer> {
+    let debtor = read_debtor(typed, banks, Service::PagoMovil);
+    let reference = typed.need("reference", reference(&compact(typed.get("reference"))).ok());
     let (oldest, today) = transfer_days(now);
     let date = day(typed.get("date")).filter(|date| (oldest..=today).contains(date));
-    let date = wrong.read("date", date);
+    let date = typed.need("date", date);
     let quote = form.filled("quote").map(Quote::sent);
-    match (debtor, reference, date) {
-        (Some(debtor), Some(reference), Some(date)) => Ok(GotTransfer { debtor, reference, date, quote }),
-        _ => Err(wrong.0),
-    }
+    Some(GotTransfer { debtor: debtor?, reference: reference?, date: date?, quote })
 }
 
 /// A day as browsers send it, or as people write it: 2026-11-21, 21/11/2026.

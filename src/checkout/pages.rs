@@ -50,7 +50,6 @@ pub struct PageOptions {
     pub attempt: Option<Id>,
     pub channel: Option<Channel>,
     pub anew: bool,
-    /// The network on which USDT are to be sent, and the token.
     pub place: Option<(Network, Asset)>,
     /// The price in bolívares that a Pago Móvil is to have, as a page has shown it.
     pub quote: Option<String>,
@@ -78,6 +77,13 @@ impl Typed {
     /// A secret that cannot be right; it is not shown again.
     pub fn wrong(name: &'static str) -> Typed {
         Typed { values: Vec::new(), wrong: vec![name] }
+    }
+
+    pub fn need<T>(&mut self, name: &'static str, read: Option<T>) -> Option<T> {
+        if read.is_none() {
+            self.wrong.push(name);
+        }
+        read
     }
 
     pub fn get(&self, name: &str) -> &str {

@@ -6,8 +6,9 @@
 //! paid) refuses the new attempt. So however many tabs are open, at most one of them can be charged
 //! by C2P or in pesos at any moment.
 
+use crate::checkout::limits::Phone;
 use crate::checkout::visit::{Tried, Visit};
-use crate::gateway::ask::{self, failure};
+use crate::gateway::ask::{self, accepted, failure};
 use crate::gateway::names::Held;
 use crate::gateway::otp;
 use crate::gateway::services::Services;
@@ -55,6 +56,7 @@ type Step = Box<Settled<Domain>>;
 
 impl Visit<'_> {
     pub async fn request(&self, debtor: Debtor) -> Result<Step, Problem> {
+        self.limits.message(self.client, &self.session, Phone::Venezuelan(debtor.phone))?;
         let (held, attempts) = self.begin_attempt(Way::C2p).await?;
         let rate = self.market().bcv_rate().ok_or_else(|| problem(&Refusal::RateUnavailable))?;
         let price = Price::Usd(self.session.amount);
@@ -72,7 +74,7 @@ impl Visit<'_> {
         otp::before_intent(self.services, self.tenant(), &mut new, attempts.bolivares.as_ref()).await?;
         let (id, is_new) = attempts.bolivares.map_or((new.id, true), |newest| (newest.id, false));
         let ask = payments::Command::RequestC2p(Box::new(new));
-        self.ask(EntityId::payment(id), is_new, ask, Some(Box::new(held))).await
+        self.ask(EntityId::payment(id), is_new, ask, [Some(Box::new(held)), None]).await
     }
 
     pub async fn pay(&self, intent: Id, debtor: Option<Debtor>, token: Token) -> Result<Step, Problem> {
@@ -99,21 +101,17 @@ impl Visit<'_> {
             marketplace: self.session.bought.as_ref().and_then(|bought| bought.marketplace),
         };
         let ask = payments::Command::ExecuteC2p(Box::new(execute));
-        let settled = self.ask(EntityId::payment(intent), false, ask, None).await?;
-        match &settled.refusal {
-            // The intent was paid already, with another key: the buyer is told that the session is
-            // paid.
-            Some(Refusal::Payments(PaymentRefusal::IntentCompleted)) => {
-                Err(problem(&CheckoutRefusal::SessionPaid.into()))
-            }
-            Some(refusal) => Err(problem(refusal)),
-            None => Ok(settled),
+        let settled = self.ask(EntityId::payment(intent), false, ask, [None, None]).await?;
+        // Paid already, with another key: the buyer is told that the session is paid.
+        if settled.refusal == Some(Refusal::Payments(PaymentRefusal::IntentCompleted)) {
+            return Err(problem(&CheckoutRefusal::SessionPaid.into()));
         }
+        accepted(settled)
     }
 
     /// The price in pesos at the rate of now, if they can be paid. `seen` is the total that the buyer
     /// was shown: one that rose since then is shown again first.
-    pub fn in_pesos(&self, seen: Option<Cop>) -> Result<InPesos, Problem> {
+    fn in_pesos(&self, seen: Option<Cop>) -> Result<InPesos, Problem> {
         self.admits(Way::Cop)?;
         let market = self.market();
         if !market.cop_enabled {
@@ -133,8 +131,15 @@ impl Visit<'_> {
         &self,
         channel: Channel,
         buyer: Option<Buyer>,
-        price: InPesos,
+        seen: Option<Cop>,
     ) -> Result<Step, Problem> {
+        let price = self.in_pesos(seen)?;
+        self.limits.start(self.client, self.tenant(), self.session.id)?;
+        if let Some(phone) = buyer.as_ref().and_then(|buyer| buyer.phone)
+            && channel != Channel::Qr
+        {
+            self.limits.message(self.client, &self.session, Phone::Colombian(phone))?;
+        }
         let (held, _) = self.begin_attempt(Way::Cop).await?;
         let (session, id) = (&self.session, self.services.fresh_id(self.tenant()));
         let checkout = ForSession {
@@ -155,7 +160,7 @@ impl Visit<'_> {
             checkout: Some((Box::new(checkout), session.expires_at)),
         };
         let ask = cop_payments::Command::Collect(Box::new(new));
-        self.ask(EntityId::cop_payment(id), true, ask, Some(Box::new(held))).await
+        self.ask(EntityId::cop_payment(id), true, ask, [Some(Box::new(held)), None]).await
     }
 
     pub async fn submit_code(&self, code: Option<Token>) -> Result<Step, Problem> {
@@ -172,7 +177,7 @@ impl Visit<'_> {
             return Err(problem(&refusal.into()));
         };
         let ask = cop_payments::Command::SubmitCode(code);
-        refused(self.ask(EntityId::cop_payment(payment.id), false, ask, None).await?)
+        accepted(self.ask(EntityId::cop_payment(payment.id), false, ask, [None, None]).await?)
     }
 
     /// The session's address on a network for an asset: the same whenever it is asked for.
@@ -206,15 +211,14 @@ impl Visit<'_> {
         let held_address = usdt_addresses::derive_in_live(self.services, self.tenant(), &mut new).await?;
         let (id, is_new) = attempts.usdt.map_or((new.id, true), |known| (known.id, false));
         let ask = crypto::deposits::Command::Open(Box::new(new), held_address.is_some());
-        self.ask(EntityId::deposit_address(id), is_new, ask, Some(Box::new((held, held_address)))).await
+        let held = [Some(Box::new((held, held_address)) as _), None];
+        self.ask(EntityId::deposit_address(id), is_new, ask, held).await
     }
 
     /// Charges a card, no more than the quote that its buyer was shown. The id is the attempt's, whose
     /// end may be that it failed.
     pub async fn charge_card(&self, card: Arc<Card>, quote: Option<&Quote>) -> Result<(Id, Step), Problem> {
-        self.admits(Way::Card)?;
-        self.takes_card()?;
-        still_good(card.expiry, self.now)?;
+        self.takes(&card)?;
         let rate = self.market().bcv_rate();
         no_more_than(&self.session, quote, &|parts| self.services.keys.mark(parts), rate)?;
         let (held, attempts) = self.begin_attempt(Way::Card).await?;
@@ -223,14 +227,12 @@ impl Visit<'_> {
         let id = new.id;
         self.make_way(&attempts, &new).await?;
         let ask = payments::Command::Charge(Box::new(new));
-        let settled = self.ask(EntityId::payment(id), true, ask, Some(Box::new(held))).await?;
-        Ok((id, refused(settled)?))
+        let settled = self.ask(EntityId::payment(id), true, ask, [Some(Box::new(held)), None]).await?;
+        Ok((id, accepted(settled)?))
     }
 
     pub fn keep_card(&self, card: Arc<Card>) -> Result<CardToken, Problem> {
-        self.admits(Way::Card)?;
-        self.takes_card()?;
-        still_good(card.expiry, self.now)?;
+        self.takes(&card)?;
         let Means::Card { brand, last_four, mark } =
             means(&card, &|parts| self.services.keys.card_mark(parts))
         else {
@@ -240,6 +242,7 @@ impl Visit<'_> {
     }
 
     pub async fn verify_transfer(&self, transfer: GotTransfer) -> Result<(Id, Step), Problem> {
+        self.limits.guess(self.client, self.tenant(), self.session.id)?;
         let market = self.market();
         if market.receiver.is_none() {
             return Err(not_offered());
@@ -257,27 +260,28 @@ impl Visit<'_> {
         let id = new.id;
         self.make_way(&attempts, &new).await?;
         let ask = payments::Command::Charge(Box::new(new));
-        let (held, held_transfer) = (Some(Box::new(held) as _), Some(Box::new(held_transfer) as _));
-        let settled = self.ask_holding(EntityId::payment(id), true, ask, held, held_transfer).await?;
-        Ok((id, refused(settled)?))
+        let held = [Some(Box::new(held) as _), Some(Box::new(held_transfer) as _)];
+        Ok((id, accepted(self.ask(EntityId::payment(id), true, ask, held).await?)?))
     }
 
     /// Ends the intent that a charge takes the place of, unless that would be refused.
     async fn make_way(&self, attempts: &Attempts, new: &NewCharge) -> Result<(), Problem> {
         let Some(intent) = attempts.pending_intent() else { return Ok(()) };
         let ask = payments::Command::MakeWay(Box::new(new.without_code()));
-        refused(self.ask(EntityId::payment(intent.id), false, ask, None).await?).map(drop)
+        accepted(self.ask(EntityId::payment(intent.id), false, ask, [None, None]).await?).map(drop)
     }
 
     fn tenant(&self) -> u64 {
         self.shop.tenant_key
     }
 
-    fn takes_card(&self) -> Result<(), Problem> {
-        match self.services.rails.serves(self.tenant(), Service::Card) {
-            true => Ok(()),
-            false => Err(Problem::rail_not_configured(Service::Card.name())),
+    fn takes(&self, card: &Card) -> Result<(), Problem> {
+        self.limits.guess(self.client, self.tenant(), self.session.id)?;
+        self.admits(Way::Card)?;
+        if !self.services.rails.serves(self.tenant(), Service::Card) {
+            return Err(Problem::rail_not_configured(Service::Card.name()));
         }
+        Ok(still_good(card.expiry, self.now)?)
     }
 
     fn new_charge(&self, means: Means, secret: Secret, rate: Option<Rate>, attempts: &Attempts) -> NewCharge {
@@ -313,11 +317,12 @@ impl Visit<'_> {
         let attempts = self.open_attempts()?;
         if let Some(payment) = attempts.pending_cop() {
             // The outcome is read below: it may have been paid in this moment.
-            self.ask(EntityId::cop_payment(payment.id), false, cop_payments::Command::Cancel(None), None)
-                .await?;
+            let cancel = cop_payments::Command::Cancel(None);
+            self.ask(EntityId::cop_payment(payment.id), false, cancel, [None, None]).await?;
         }
         if let Some(intent) = attempts.pending_intent().filter(|_| matches!(way, Way::Cop | Way::Usdt)) {
-            self.ask(EntityId::payment(intent.id), false, payments::Command::CancelIntent, None).await?;
+            let cancel = payments::Command::CancelIntent;
+            self.ask(EntityId::payment(intent.id), false, cancel, [None, None]).await?;
         }
         let attempts = self.open_attempts()?;
         if attempts.pending_cop().is_some() {
@@ -337,18 +342,7 @@ impl Visit<'_> {
         id: EntityId,
         is_new: bool,
         command: impl Into<Command>,
-        held: Option<actors::Guard>,
-    ) -> Result<Step, Problem> {
-        self.ask_holding(id, is_new, command, held, None).await
-    }
-
-    async fn ask_holding(
-        &self,
-        id: EntityId,
-        is_new: bool,
-        command: impl Into<Command>,
-        until_record: Option<actors::Guard>,
-        until_answered: Option<actors::Guard>,
+        [until_record, until_answered]: [Option<actors::Guard>; 2],
     ) -> Result<Step, Problem> {
         self.services.admit(Some(self.tenant()), true)?;
         let (engine, command) = (&self.services.engine, KeyedCommand::from(command.into()));
@@ -359,11 +353,4 @@ impl Visit<'_> {
 
 fn not_offered() -> Problem {
     Problem::conflict("method_not_offered", "the checkout does not offer this way to pay")
-}
-
-fn refused(settled: Step) -> Result<Step, Problem> {
-    match &settled.refusal {
-        Some(refusal) => Err(problem(refusal)),
-        None => Ok(settled),
-    }
 }

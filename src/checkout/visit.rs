@@ -21,7 +21,7 @@ use domain::platform::Tenant;
 use domain::platform::settings::{LiveStatus, Receiver};
 use domain::rail::Service;
 use domain::resources::checkout::{Attempts, Status};
-use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live};
+use domain::values::ids::{EntityId, Id, Mode, is_live};
 use domain::values::money::{Currency, Usdt};
 use domain::values::time::Timestamp;
 use domain::values::venezuela::{BankCode, IdentityDocument, MobilePhone};
@@ -63,10 +63,31 @@ impl<'a> Call<'a> {
     pub async fn visit(&self) -> Result<Visit<'a>, Problem> {
         let client = self.client();
         let found = match Id::parse(self.named) {
-            Some(id) => Visit::begin(self.services, id).await,
+            Some(id) => self.find(id).await,
             None => Ok(None),
         };
         self.limits.looked(client, found)
+    }
+
+    /// Reads a session and its state. Call it after the body is there, which may take long.
+    pub async fn begin(&self, id: Id) -> Result<Visit<'a>, Problem> {
+        self.find(id).await?.ok_or_else(Problem::not_found)
+    }
+
+    pub async fn find(&self, id: Id) -> Result<Option<Visit<'a>>, Problem> {
+        let (services, limits, client) = (self.services, self.limits, self.client());
+        let reader = services.engine.reader();
+        let Some(shop) = shop_of(services, id)? else { return Ok(None) };
+        let tenant_key = shop.tenant_key;
+        let _pass = services.names.pass(tenant_key).await;
+        let Some(found) = history::entity(reader, tenant_key, EntityId::session(id))? else {
+            return Ok(None);
+        };
+        let Entity::Session(session) = &*found else { return Ok(None) };
+        let now = services.clock(tenant_key).await?;
+        let attempts = Stored::of(reader, tenant_key).session_attempts(id)?;
+        let (status, session) = (attempts.standing(session, now), session.clone());
+        Ok(Some(Visit { services, limits, client, shop, session, status, attempts, now, _pass }))
     }
 }
 
@@ -126,6 +147,8 @@ fn simulated_receiver() -> Option<Receiver> {
 
 pub struct Visit<'a> {
     pub services: &'a Services,
+    pub limits: &'a Limits,
+    pub client: Client,
     pub shop: Shop,
     pub session: Session,
     pub status: Status,
@@ -142,15 +165,9 @@ pub fn secret_of(keys: &ServerKeys, session: Id) -> [u8; 16] {
 /// The shop of a session; `None` when there is none that a buyer may see. It costs one look into
 /// the index, or two: cheap enough to come before anything else.
 pub fn shop_of(services: &Services, session: Id) -> Result<Option<Shop>, Problem> {
-    let name = index::name(PLATFORM, Space::Session, &session.to_string());
-    let Some(value) = services.engine.reader().index_get(&name).map_err(Unreadable::from)? else {
-        return Ok(None);
-    };
-    let tenant_key = u64::from_be_bytes(
-        value.as_slice().try_into().map_err(|_| Unreadable("a session of no tenant".to_owned()))?,
-    );
-    // It went with the rest of its shop's test data.
     let reader = services.engine.reader();
+    let Some(tenant_key) = history::owner(reader, Space::Session, session)? else { return Ok(None) };
+    // It went with the rest of its shop's test data.
     let entity = index::entity(tenant_key, EntityId::session(session));
     if reader.index_get(&entity).map_err(Unreadable::from)?.is_none() {
         return Ok(None);
@@ -158,22 +175,7 @@ pub fn shop_of(services: &Services, session: Id) -> Result<Option<Shop>, Problem
     Shop::of(services, tenant_key)
 }
 
-impl<'a> Visit<'a> {
-    pub async fn begin(services: &'a Services, id: Id) -> Result<Option<Visit<'a>>, Problem> {
-        let reader = services.engine.reader();
-        let Some(shop) = shop_of(services, id)? else { return Ok(None) };
-        let tenant_key = shop.tenant_key;
-        let pass = services.names.pass(tenant_key).await;
-        let Some(found) = history::entity(reader, tenant_key, EntityId::session(id))? else {
-            return Ok(None);
-        };
-        let Entity::Session(session) = &*found else { return Ok(None) };
-        let now = services.clock(tenant_key).await?;
-        let attempts = Stored::of(reader, tenant_key).session_attempts(id)?;
-        let status = attempts.standing(session, now);
-        Ok(Some(Visit { services, shop, session: session.clone(), status, attempts, now, _pass: pass }))
-    }
-
+impl Visit<'_> {
     pub fn market(&self) -> Market {
         self.shop.market(self.services)
     }

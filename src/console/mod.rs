@@ -118,7 +118,6 @@ fn page_name(visit: &Here<'_>) -> &'static str {
     SITE.nav.iter().map(|(name, ..)| *name).chain(["search"]).find(named).unwrap_or("home")
 }
 
-/// What is not there is a 404.
 fn refused_page(visit: &Here<'_>, refused: &Refused) -> Result<Page, Problem> {
     if refused.status == 404 && !visit.part(1).is_empty() {
         return Err(Problem::not_found());

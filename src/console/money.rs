@@ -8,7 +8,7 @@ use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
-use crate::pages::view::{self, Block, Cell, Fact, Input, Page, Table, Tone};
+use crate::pages::view::{self, Block, Cell, Input, Page, Table, Tone};
 use api::operators::masked;
 use api::problem::Problem;
 use domain::entities::Entity;
@@ -100,14 +100,6 @@ fn shown(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Value {
     serde_json::from_slice(&admin::owned(&services.callers, tenant, body)).unwrap_or_default()
 }
 
-fn facts(visit: &Here<'_>, of: &Value, names: &[&str]) -> Vec<Fact> {
-    let mut facts = show::facts(visit.language, of, names);
-    for fact in facts.iter_mut().filter(|fact| fact.field == "tenantId") {
-        fact.cell.href = Some(format!("/console/tenants/{}", fact.cell.text));
-    }
-    facts
-}
-
 pub async fn payment(visit: &Here<'_>) -> Made {
     of_payment(visit, visit.id(), false).await
 }
@@ -122,30 +114,52 @@ pub async fn of_payment(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
         with_query(&path("/admin/payments", id, ""), &[("unmask", if is_unmasked { "true" } else { "" })]);
     let payment = visit.inside.get(&asked).await?;
     let (tenant, entity) = find(visit.services, parsed).await?.ok_or_else(Problem::not_found)?;
-    let at_bank = at_bank::of(visit.services, tenant, &entity).await;
-    let status = str_of(&payment, "status");
-    let timeline = timeline::of(visit.services, tenant, id, visit.language).await?;
-    let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
-    let mut page = Page::new("payment", title).status(status).maybe(visit.done());
-    page.blocks.extend(advice::on(visit, true, &payment, at_bank.as_ref()));
-    page.blocks.push(facts(visit, &payment, &PAYMENT).into());
-    page = page.maybe(resolve_form(visit, ("payments", id), at_bank.as_ref()));
-    if may(visit, Role::Support) {
-        let to = |act: &str| path("/console/payments", id, act);
-        if !is_unmasked {
+    let to = |act: &str| path("/console/payments", id, act);
+    let forms = |at_bank: Option<&AtBank>| {
+        let mut forms = Vec::new();
+        if may(visit, Role::Support) && !is_unmasked {
             let form = view::Form::new(to("unmask"), "unmask", visit.say("Ver al pagador", "Show the payer"))
                 .inline();
-            page = page.with(form.about(visit.say("Queda en la auditoría.", "The audit records it.")));
+            forms.push(form.about(visit.say("Queda en la auditoría.", "The audit records it.")));
         }
-        if may_be_canceled(&entity, at_bank.as_ref()) {
+        if may(visit, Role::Support) && may_be_canceled(&entity, at_bank) {
             let label = visit.say("Cancelar el cobro", "Cancel the payment");
-            page = page.with(view::Form::new(to("cancel"), "cancel", label).inline().tone(Tone::Bad));
+            forms.push(view::Form::new(to("cancel"), "cancel", label).inline().tone(Tone::Bad));
         }
+        let is_completed = str_of(&payment, "status") == "COMPLETED";
+        if may(visit, Role::Treasury) && is_completed && payment["cardLast4"].is_string() {
+            forms.push(chargeback_form(visit, id));
+        }
+        forms
+    };
+    story(visit, ("payments", id), (tenant, &entity), &payment, forms).await
+}
+
+async fn story(
+    visit: &Here<'_>,
+    (place, id): (&'static str, &str),
+    (tenant, entity): (u64, &Entity),
+    shown: &Value,
+    forms: impl FnOnce(Option<&AtBank>) -> Vec<view::Form> + Send,
+) -> Made {
+    let is_payment = place == "payments";
+    let (name, title, members) = if is_payment {
+        ("payment", visit.say("Cobro", "Payment"), &PAYMENT)
+    } else {
+        ("payout", visit.say("Pago", "Payout"), &PAYOUT)
+    };
+    let at_bank = at_bank::of(visit.services, tenant, entity).await;
+    let timeline = timeline::of(visit.services, tenant, id, visit.language).await?;
+    let title = format!("{title} {}", str_of(shown, "externalRef"));
+    let mut page = Page::new(name, title).status(str_of(shown, "status")).maybe(visit.done());
+    page.blocks.extend(advice::on(visit, is_payment, shown, at_bank.as_ref()));
+    let mut facts = show::facts(visit.language, shown, members);
+    for fact in facts.iter_mut().filter(|fact| fact.field == "tenantId") {
+        fact.cell.href = Some(format!("/console/tenants/{}", fact.cell.text));
     }
-    if may(visit, Role::Treasury) && status == "COMPLETED" && payment["cardLast4"].is_string() {
-        page = page.with(chargeback_form(visit, id));
-    }
-    page.blocks.extend(resends(visit, ("payments", id), &timeline.events));
+    page = page.with(facts).maybe(resolve_form(visit, (place, id), at_bank.as_ref()));
+    page.blocks.extend(forms(at_bank.as_ref()).into_iter().map(Block::Form));
+    page.blocks.extend(resends(visit, (place, id), &timeline.events));
     let page = page.heading(visit.say("Qué pasó", "What happened"));
     Ok(page.live(&[Block::Timeline(timeline.steps)], &visit.writing())?)
 }
@@ -192,19 +206,9 @@ pub async fn of_payout(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
     } else {
         shown(visit.services, tenant, &entity)
     };
-    let at_bank = at_bank::of(visit.services, tenant, &entity).await;
-    let timeline = timeline::of(visit.services, tenant, id, visit.language).await?;
-    let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
-    let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(visit.done());
-    page.blocks.extend(advice::on(visit, false, &payout, at_bank.as_ref()));
-    page.blocks.push(facts(visit, &payout, &PAYOUT).into());
-    page = page.maybe(resolve_form(visit, ("payouts", id), at_bank.as_ref()));
-    if matches!(&*entity, Entity::CopPayout(_)) && !is_unmasked && may(visit, Role::Treasury) {
-        page = page.with(show_receiver(visit, id));
-    }
-    page.blocks.extend(resends(visit, ("payouts", id), &timeline.events));
-    let page = page.heading(visit.say("Qué pasó", "What happened"));
-    Ok(page.live(&[Block::Timeline(timeline.steps)], &visit.writing())?)
+    let sees = matches!(&*entity, Entity::CopPayout(_)) && !is_unmasked && may(visit, Role::Treasury);
+    let forms = |_: Option<&AtBank>| sees.then(|| show_receiver(visit, id)).into_iter().collect();
+    story(visit, ("payouts", id), (tenant, &entity), &payout, forms).await
 }
 
 fn resolve_form(visit: &Here<'_>, (page, id): (&str, &str), at_bank: Option<&AtBank>) -> Option<view::Form> {

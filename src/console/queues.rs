@@ -145,9 +145,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
     Ok(parts.fold(page, |page, (name, [spanish, english], ..)| {
         let list = queues.lists.get(name).unwrap_or(&none);
         let table = match name {
-            "cryptoReviews" => reviews(visit, list),
-            "copPayouts" => pesos(visit, list),
-            "openChargebacks" => chargebacks(visit, list),
+            name @ ("cryptoReviews" | "copPayouts" | "openChargebacks") => to_decide(visit, name, list),
             "deadWebhooks" => dead(visit, &queues.untaken.dead),
             "exhaustedWebhooks" => given_up(visit, &queues.untaken.given_up),
             name => operations(visit, list, name == "contradicted"),
@@ -183,67 +181,62 @@ fn operations(visit: &Here<'_>, list: &Value, contradicted: bool) -> Table {
         .next(next(queue, list))
 }
 
-fn reviews(visit: &Here<'_>, list: &Value) -> Table {
-    const COLUMNS: [&str; 5] = ["createdAt", "payoutId", "tenantId", "amountUsdt", "status"];
+/// What treasury has to decide about, with the two ways to do it.
+fn to_decide(visit: &Here<'_>, queue: &'static str, list: &Value) -> Table {
+    let say = |spanish, english| visit.say(spanish, english);
+    let (caption, columns, base, page): (_, &[&str], _, _) = match queue {
+        "cryptoReviews" => (
+            "USDT",
+            &["createdAt", "payoutId", "tenantId", "amountUsdt", "status"],
+            "/console/crypto",
+            "payouts",
+        ),
+        "copPayouts" => (
+            "COP",
+            &["createdAt", "payoutId", "tenantId", "amountCop", "bank", "accountNumber", "status"],
+            "/console/cop-payouts",
+            "payouts",
+        ),
+        _ => (
+            say("Contracargos", "Chargebacks"),
+            &["createdAt", "paymentId", "tenantId", "amountVes", "status"],
+            "/console/chargebacks",
+            "payments",
+        ),
+    };
+    let forms = |item: &Value, id: &str| match queue {
+        "cryptoReviews" => {
+            let acts = [("approve", say("Aprobar", "Approve")), ("reject", say("Rechazar", "Reject"))];
+            vec![either(base, id, acts).input(Input::new("note", say("Nota", "Note")).optional())]
+        }
+        "copPayouts" => {
+            let acts = [("complete", say("Llegó", "It arrived")), ("fail", say("Falló", "It failed"))];
+            let word = Input::new("word", say("Referencia o código", "Reference or code"));
+            vec![show_receiver(visit, id).id(format!("unmask-{id}")), either(base, id, acts).input(word)]
+        }
+        _ => {
+            let id = str_of(item, "chargebackId");
+            let acts = [("won", say("Se ganó", "It was won")), ("lost", say("Se perdió", "It was lost"))];
+            vec![either(base, id, acts).id(format!("close-{id}")).inline()]
+        }
+    };
     let row = |item: &Value| {
-        let mut row = show::row(visit.language, item, &COLUMNS);
-        let id = item["payoutId"].as_str().or(item["id"].as_str()).unwrap_or_default();
-        row.cells[1] = cell_to("payouts", id);
+        let mut row = show::row(visit.language, item, columns);
+        let id = item[columns[1]].as_str().or(item["id"].as_str()).unwrap_or_default();
+        row.cells[1] = cell_to(page, id);
         if may(visit, Role::Treasury) {
-            let acts =
-                [("approve", visit.say("Aprobar", "Approve")), ("reject", visit.say("Rechazar", "Reject"))];
-            let note = Input::new("note", visit.say("Nota", "Note")).optional();
-            row.forms.push(either("/console/crypto", id, acts).input(note));
+            row.forms = forms(item, id);
         }
         row
     };
-    let table = show::table(visit.language, "USDT", &COLUMNS);
-    table.rows(items(list).iter().map(row)).next(next("cryptoReviews", list))
+    let table = show::table(visit.language, caption, columns);
+    table.rows(items(list).iter().map(row)).next(next(queue, list))
 }
 
 fn either(base: &str, id: &str, [good, bad]: [(&'static str, &'static str); 2]) -> view::Form {
     view::Form::new(path(base, id, good.0), good.0, good.1)
         .id(format!("{}-{id}", good.0))
         .button(Button::bad(bad.0, bad.1, path(base, id, bad.0)))
-}
-
-fn pesos(visit: &Here<'_>, list: &Value) -> Table {
-    const COLUMNS: [&str; 7] =
-        ["createdAt", "payoutId", "tenantId", "amountCop", "bank", "accountNumber", "status"];
-    let row = |item: &Value| {
-        let mut row = show::row(visit.language, item, &COLUMNS);
-        let id = str_of(item, "payoutId");
-        row.cells[1] = cell_to("payouts", id);
-        if may(visit, Role::Treasury) {
-            let acts =
-                [("complete", visit.say("Llegó", "It arrived")), ("fail", visit.say("Falló", "It failed"))];
-            let word = Input::new("word", visit.say("Referencia o código", "Reference or code"));
-            row.forms.push(show_receiver(visit, id).id(format!("unmask-{id}")));
-            row.forms.push(either("/console/cop-payouts", id, acts).input(word));
-        }
-        row
-    };
-    let table = show::table(visit.language, "COP", &COLUMNS);
-    table.rows(items(list).iter().map(row)).next(next("copPayouts", list))
-}
-
-fn chargebacks(visit: &Here<'_>, list: &Value) -> Table {
-    const COLUMNS: [&str; 5] = ["createdAt", "paymentId", "tenantId", "amountVes", "status"];
-    let row = |item: &Value| {
-        let mut row = show::row(visit.language, item, &COLUMNS);
-        row.cells[1] = cell_to("payments", str_of(item, "paymentId"));
-        if may(visit, Role::Treasury) {
-            let id = str_of(item, "chargebackId");
-            let acts = [
-                ("won", visit.say("Se ganó", "It was won")),
-                ("lost", visit.say("Se perdió", "It was lost")),
-            ];
-            row.forms.push(either("/console/chargebacks", id, acts).id(format!("close-{id}")).inline());
-        }
-        row
-    };
-    let table = show::table(visit.language, visit.say("Contracargos", "Chargebacks"), &COLUMNS);
-    table.rows(items(list).iter().map(row)).next(next("openChargebacks", list))
 }
 
 fn tenant_cell(services: &Arc<Services>, tenant_key: u64) -> Cell {

@@ -138,7 +138,10 @@ fn table(visit: &Here<'_>, here: &str, lines: &Value) -> Table {
         ])
         .status(str_of(item, "result"));
         if str_of(item, "result") == "proposal" && may(visit, Role::Treasury) {
-            row.forms.push(accept_one(visit, here, item));
+            let accept = visit.say("Aceptar", "Accept");
+            let form = view::Form::new(format!("{here}/accept"), "accept-one", accept).inline();
+            let id = str_of(item, "id");
+            row.forms.push(form.id(format!("accept-{id}")).hidden("item", id));
         }
         row
     };
@@ -148,13 +151,6 @@ fn table(visit: &Here<'_>, here: &str, lines: &Value) -> Table {
         "Result, Line, Day, Reference, Amount, Ours, Our amount, ",
     );
     table.rows(items(lines).iter().map(row))
-}
-
-fn accept_one(visit: &Here<'_>, here: &str, item: &Value) -> view::Form {
-    view::Form::new(format!("{here}/accept"), "accept-one", visit.say("Aceptar", "Accept"))
-        .id(format!("accept-{}", str_of(item, "id")))
-        .inline()
-        .hidden("item", str_of(item, "id"))
 }
 
 /// POST /console/reconciliations/:id/accept: the items that the form names, or all.

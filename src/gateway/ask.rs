@@ -31,11 +31,10 @@ pub async fn book(
     tenant_key: u64,
     command: KeyedCommand,
 ) -> Result<Box<Settled<Domain>>, Problem> {
-    accepted(engine.ask_book(tenant_key, command, None).await)
+    accepted(engine.ask_book(tenant_key, command, None).await.map_err(failure)?)
 }
 
-fn accepted(outcome: CommandReply<Domain>) -> Result<Box<Settled<Domain>>, Problem> {
-    let settled = outcome.map_err(failure)?;
+pub fn accepted(settled: Box<Settled<Domain>>) -> Result<Box<Settled<Domain>>, Problem> {
     match &settled.refusal {
         Some(refusal) => Err(refusals::problem(refusal)),
         None => Ok(settled),
@@ -65,7 +64,8 @@ pub async fn book_patiently(
     tenant_key: u64,
     ask: impl Fn() -> KeyedCommand,
 ) -> Result<Box<Settled<Domain>>, Problem> {
-    accepted(patiently(Instant::now(), || engine.ask_book(tenant_key, ask(), None)).await)
+    let asked = patiently(Instant::now(), || engine.ask_book(tenant_key, ask(), None)).await;
+    accepted(asked.map_err(failure)?)
 }
 
 /// Asks an entity for a change that must go on, because a part of it is already written elsewhere:

@@ -11,7 +11,7 @@ use crate::gateway::limits::{self, WorkSlot};
 use crate::gateway::names::NameOf;
 use crate::gateway::services::{Pass, Services};
 use crate::gateway::tenant_request::{
-    Kept, Shows, TenantEnvironment, TenantRequest, TenantSecrets, in_a_task, reply,
+    Kept, Shows, TenantEnvironment, TenantRequest, TenantSecrets, in_a_task,
 };
 use crate::gateway::{
     batches, charges, finding, otp, own_account, receipts, statements, tenant_settings, test_reset,
@@ -278,7 +278,7 @@ impl Server for TenantRequest<'_> {
     fn ask(&mut self, target: Target, command: Command) -> Later<'_, Reply> {
         Box::pin(async move {
             let outcome = self.send(target, command, None).await;
-            reply(self.services, self.caller.tenant_key, self.shows, outcome, self.request_id)
+            self.answer(outcome)
         })
     }
 
@@ -498,7 +498,7 @@ impl Server for TenantRequest<'_> {
     fn deliveries(&mut self, webhook: Id, page: Page) -> Later<'_, Reply> {
         let tenant = self.caller.tenant_key;
         Box::pin(async move {
-            let after = webhooks::last_delivery(&page)?;
+            let after = page.position()?.map(Id::from_bytes);
             let read = self.read_any(move |services, budget| {
                 webhooks::deliveries(services, tenant, webhook, &page, after, budget)
             });

@@ -26,7 +26,6 @@ pub struct Export {
     name: String,
 }
 
-/// Reads the page of a list that a query asks for.
 pub type Pages = Arc<dyn Fn(String) -> Later<'static, Bytes> + Send + Sync>;
 
 impl Export {

@@ -212,7 +212,6 @@ impl Share {
         }
     }
 
-    /// After a pause, because callers who ask again at once would keep processors busy with refusals.
     pub(super) async fn refuse(&self) -> Problem {
         self.count(&self.counters.slots);
         tokio::time::sleep(PAUSE).await;

@@ -4,13 +4,11 @@
 //! A payment claims its notice in a record of the platform's before it is decided in a record of its
 //! tenant's. Who dies in between is asked again, and finds the notice that the payment has claimed.
 
-use crate::gateway::ask;
-use crate::gateway::ask::{failure, look_now};
+use crate::gateway::ask::{self, accepted, failure, look_now};
 use crate::gateway::names::Held;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use api::problem::Problem;
-use api::refusals;
 use domain::bank_names::without_zeros;
 use domain::entities::Entity;
 use domain::entities::cop_payment::CopPayment;
@@ -49,9 +47,7 @@ pub async fn receive(services: &Arc<Services>, about: About) -> Result<(), Probl
         let command = Command::from(notices::Command::Receive(Box::new(notice))).into();
         let until_record = Some(Box::new(held) as actors::Guard);
         let asked = engine.ask_entity(PLATFORM, EntityId::notice(id), true, command, until_record, None);
-        if let Some(refusal) = &asked.await.map_err(failure)?.refusal {
-            return Err(refusals::problem(refusal));
-        }
+        accepted(asked.await.map_err(failure)?)?;
     }
     // Also of one that was there: who kept it may have died before it came to this.
     traits.map_or(Ok(()), |traits| look_at_awaiting(services, &traits))
@@ -61,11 +57,7 @@ pub async fn receive(services: &Arc<Services>, about: About) -> Result<(), Probl
 pub fn collected(reader: &Reader, reference: Option<&str>) -> Result<Option<(u64, CopPayment)>, Unreadable> {
     let Some(operation) = reference.and_then(Id::parse) else { return Ok(None) };
     let (payment, _) = operation.entity_and_operation();
-    let key = index::name(PLATFORM, Space::CopPayment, &payment.to_string());
-    let Some(value) = reader.index_get(&key)? else { return Ok(None) };
-    let tenant = <[u8; 8]>::try_from(value.as_slice())
-        .map(u64::from_be_bytes)
-        .map_err(|_| Unreadable("a payment in pesos of no tenant".to_owned()))?;
+    let Some(tenant) = history::owner(reader, Space::CopPayment, payment)? else { return Ok(None) };
     let found = history::entity(reader, tenant, EntityId::cop_payment(payment))?;
     Ok(match found.as_deref() {
         Some(Entity::CopPayment(payment)) => Some((tenant, payment.clone())),

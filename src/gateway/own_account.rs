@@ -60,16 +60,10 @@ pub async fn ask_live(request: &mut TenantRequest<'_>) -> Result<Reply, Problem>
 fn signed(action: &str, target: String, at: Timestamp, request: &TenantRequest<'_>) -> Box<AuditEntry> {
     let tenant = &request.caller.tenant;
     Box::new(AuditEntry {
-        at,
-        operator: Who { id: Some(tenant.id), name: tenant.name.clone() },
         peer: request.arrival.map(|arrival| arrival.peer.ip().to_string()),
-        action: action.to_owned(),
         tenant: Some(tenant.id),
         target: Some(target),
-        before: None,
-        after: None,
-        approval: None,
-        consent: None,
         request_id: Some(request.request_id.as_str().to_owned()),
+        ..AuditEntry::by(Who { id: Some(tenant.id), name: tenant.name.clone() }, at, action)
     })
 }

@@ -98,7 +98,6 @@ impl Names {
 pub struct OutsideWaits {
     /// The time, in ms, after which an order without an answer is put before an operator.
     pub unresolved_after_ms: i64,
-    /// What waits, as it was counted last.
     pub counted: Mutex<Seen>,
     /// The time, in ms, for which the notice of a live transfer is waited for.
     pub notice_ms: i64,
@@ -230,7 +229,6 @@ pub struct Banks {
     shown: std::sync::RwLock<(Arc<Catalogue>, Option<Timestamp>)>,
     /// Held while the catalogue changes: what the book says next must not be overtaken by what it said before.
     pub turn: tokio::sync::Mutex<()>,
-    /// The catalogue is refreshed from it.
     pub feed: Option<BankFeed>,
 }
 

@@ -12,7 +12,7 @@ use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
 use actors::{Failure, Guard};
 use api::events::test_envelope;
-use api::page::{Page, bad_cursor, page_json};
+use api::page::{Page, page_json};
 use api::problem::Problem;
 use api::refusals;
 use api::webhooks::{endpoints, show_delivered, show_deliveries, show_pending, status};
@@ -65,11 +65,6 @@ pub fn newest_deliveries(
     let mut shown = pending(reader, tenant, webhook, (after, quiet), count, budget)?;
     shown.extend(ended(reader, tenant, webhook.id, after, count)?);
     Ok(shown)
-}
-
-pub fn last_delivery(page: &Page) -> Result<Option<Id>, Problem> {
-    let id = |bytes: &Vec<u8>| bytes.as_slice().try_into().map(Id::from_bytes).map_err(|_| bad_cursor());
-    page.after.as_ref().map(id).transpose()
 }
 
 /// The newest `count` deliveries before `after` that have no outcome. Up to the event `quiet` none

@@ -224,7 +224,7 @@ fn rails(page: &mut Page, services: &Services) {
             for lane in &lanes, by("rail" lane.name) => lane.is_open;
         gauge "pasarela_rail_queued" "Payouts that were accepted and that no live rail was sent yet."
             for lane in &lanes, by("rail" lane.name) => lane.queued;
-        counter "pasarela_rail_duplicate_calls_total" "Orders that reached the simulated bank twice, over all runs: 0, unless there is a defect." => rails.duplicate_calls();
+        counter "pasarela_rail_duplicate_calls_total" "Orders that reached the simulated bank twice, over all runs: 0, unless there is a defect." => rails.test.duplicate_calls();
     }
 }
 

@@ -77,7 +77,8 @@ pub async fn read(inbound: &mut Inbound, headers: &HeaderMap, bytes_max: usize) 
     if media.eq_ignore_ascii_case("application/x-www-form-urlencoded") || body.is_empty() {
         return Ok(Sent { form: Form::read(&body), file: None });
     }
-    let boundary = multer::parse_boundary(content_type).map_err(|_| unsupported())?;
+    let unsupported = |_| Problem::refused(415, "unsupported_media_type", "send the body as a form");
+    let boundary = multer::parse_boundary(content_type).map_err(unsupported)?;
     parts(body, boundary, bytes_max).await
 }
 
@@ -101,10 +102,6 @@ async fn parts(body: Bytes, boundary: String, bytes_max: usize) -> Result<Sent, 
         texts.push((name, text));
     }
     Ok(Sent { form: Form::of(texts), file })
-}
-
-fn unsupported() -> Problem {
-    Problem::refused(415, "unsupported_media_type", "send the body as a form")
 }
 
 fn broken(_: multer::Error) -> Problem {

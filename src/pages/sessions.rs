@@ -3,8 +3,8 @@
 //! kept. Whether that key still opens anything is asked with every page, so a session never
 //! outlives it.
 
+use crate::gateway::keys::hash_key;
 use domain::values::ids::Id;
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,10 +35,6 @@ impl Session {
 #[derive(Default)]
 pub struct Sessions(Mutex<HashMap<[u8; 32], Session>>);
 
-fn hash(cookie: &str) -> [u8; 32] {
-    Sha256::digest(cookie.as_bytes()).into()
-}
-
 impl Sessions {
     /// `secret` is the hash of the key, `cookie` the session's new secret.
     pub fn open(&self, cookie: &str, owner: Id, secret: [u8; 32]) {
@@ -51,7 +47,7 @@ impl Sessions {
     }
 
     pub fn close(&self, cookie: &str) {
-        self.all().remove(&hash(cookie));
+        self.all().remove(&hash_key(cookie));
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<[u8; 32], Session>> {
@@ -67,11 +63,11 @@ impl Sessions {
         } else if all.len() >= SESSIONS_MAX {
             drop_first(&mut all, |session| Some(session.used));
         }
-        all.insert(hash(cookie), Session { owner, secret, began: now, used: now });
+        all.insert(hash_key(cookie), Session { owner, secret, began: now, used: now });
     }
 
     fn find_at(&self, cookie: &str, is_used: bool, now: Instant) -> Option<[u8; 32]> {
-        let key = hash(cookie);
+        let key = hash_key(cookie);
         let mut all = self.all();
         let session = all.get_mut(&key)?;
         if session.is_over(now) {

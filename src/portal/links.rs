@@ -15,7 +15,7 @@ const HERE: &str = "/portal/links";
 const PRODUCTS: &str = "20";
 
 /// However the API calls it.
-fn id_of<'a>(of: &'a Value, name: &str) -> &'a str {
+pub fn id_of<'a>(of: &'a Value, name: &str) -> &'a str {
     of[name].as_str().or(of["id"].as_str()).unwrap_or_default()
 }
 

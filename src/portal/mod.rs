@@ -133,7 +133,6 @@ pub fn rows() -> Vec<SiteRow<Caller>> {
     }
 }
 
-/// What is not there is a 404.
 fn refused_page(visit: &Here<'_>, refused: &Refused) -> Result<Page, Problem> {
     if refused.status == 404 {
         return Err(Problem::not_found());

@@ -1,5 +1,6 @@
 //! Checkout sessions: the list, and one.
 
+use super::links::id_of;
 use super::{Here, Made};
 use crate::pages::inside::segment;
 use crate::pages::show::{self, items, str_of};
@@ -20,15 +21,13 @@ pub async fn list(visit: &Here<'_>) -> Made {
     let (found, next) = visit.list("/v1/checkout/sessions", here, &filters, "25").await?;
     let reference = visit.sought("reference", visit.say("Tu referencia", "Your reference"));
     let filter = visit.filter(here, [reference, visit.states(visit.say("Todas", "All"), &STATES)]);
-    let row = |item: &Value| show::row(language, item, &COLUMNS).link(0, format!("{here}/{}", id_of(item)));
+    let row = |item: &Value| {
+        show::row(language, item, &COLUMNS).link(0, format!("{here}/{}", id_of(item, "sessionId")))
+    };
     let caption =
         visit.say("Sesiones de cobro, primero las más recientes", "Checkout sessions, newest first");
     let table = show::table(language, caption, &COLUMNS).rows(items(&found).iter().map(row)).next(next);
     Ok(Page::new("sessions", visit.say("Sesiones de cobro", "Checkout sessions")).with(filter).with(table))
-}
-
-fn id_of(session: &Value) -> &str {
-    session["sessionId"].as_str().or(session["id"].as_str()).unwrap_or_default()
 }
 
 pub async fn one(visit: &Here<'_>) -> Made {

@@ -114,15 +114,7 @@ pub trait LiveRail: Send + Sync {
 
     fn probe(&self) -> BoxFuture<'_, bool>;
 
-    fn check(&self) -> BoxFuture<'_, Vec<Finding>> {
-        Box::pin(async {
-            let reach = match self.probe().await {
-                true => Finding::fine("reach", "answers"),
-                false => Finding::wrong("reach", "does not answer"),
-            };
-            vec![reach]
-        })
-    }
+    fn check(&self) -> BoxFuture<'_, Vec<Finding>>;
 }
 
 pub fn after_sending(recall: Option<Recall>, sent: Result<Report, NotSent>) -> (RailAnswer, Said) {

@@ -87,10 +87,6 @@ impl Registry {
         Registry { networks, notices, ..self }
     }
 
-    pub fn may_call(&self) -> bool {
-        self.outbound.is_open()
-    }
-
     pub fn lane(&self, order: &Order) -> Option<&Arc<Lane>> {
         self.serving(order.service()?)
     }
@@ -173,17 +169,12 @@ impl Registry {
         };
         self.live.iter().map(figures).collect()
     }
-
-    /// Sends for an operation that the rail had already: 0, unless this server is wrong.
-    pub fn duplicate_calls(&self) -> u64 {
-        self.test.duplicate_calls()
-    }
 }
 
 impl Registry {
     fn availability(&self, service: Service, call: Option<BankCall>) -> Availability {
         if self.hears(service) {
-            return match self.may_call() {
+            return match self.outbound.is_open() {
                 true => Availability::Served,
                 false => Availability::Unavailable { retry_after_seconds: 1 },
             };
@@ -232,6 +223,6 @@ mod tests {
         assert_eq!(registry.terms(false, Service::C2p, None).availability, Availability::Served);
         assert_eq!(registry.micro_deposits(test), MICRO_DEPOSITS);
         assert_eq!(registry.micro_deposits(live), (Ves::ZERO, Ves::ZERO));
-        assert_eq!((registry.name(), registry.duplicate_calls()), ("simulator", 0));
+        assert_eq!((registry.name(), registry.test.duplicate_calls()), ("simulator", 0));
     }
 }

@@ -91,6 +91,15 @@ pub fn named(reader: &Reader, tenant: u64, space: Space, name: &str) -> Result<O
     Ok(Some(Id::from_bytes(bytes)))
 }
 
+/// The tenant key of something of a tenant's that the platform's index names in this space.
+pub fn owner(reader: &Reader, space: Space, id: Id) -> Result<Option<u64>, Unreadable> {
+    let Some(value) = reader.index_get(&index::name(PLATFORM, space, &id.to_string()))? else {
+        return Ok(None);
+    };
+    let key = value.as_slice().try_into().map(u64::from_be_bytes);
+    key.map(Some).map_err(|_| Unreadable("something that the index names is no tenant's".to_owned()))
+}
+
 /// The product of the payment link that has a slug, with its tenant key and the link. A slug of a product
 /// that went with the rest of its account's test data names nothing, and is free.
 pub fn on_slug(reader: &Reader, slug: &str) -> Result<Option<(u64, Id, Product)>, Unreadable> {

@@ -92,9 +92,7 @@ fn after(query: &mut Query<'_>) -> Got<Option<i64>> {
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (after, page) = cx.listed("events", after)?;
-    let number =
-        |position: &[u8]| <[u8; 8]>::try_from(position).map(u64::from_be_bytes).map_err(|_| bad_cursor());
-    let position = page.after.as_deref().map(number).transpose()?;
+    let position = page.position()?.map(u64::from_be_bytes);
     let after = after.and_then(|after| u64::try_from(after).ok());
     let (after, tenant_mode) = (position.or(after).unwrap_or(0), tenant_mode(cx));
     cx.read_long(move |records| pages::after(records, after, &page, tenant_mode)).await

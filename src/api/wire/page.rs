@@ -106,6 +106,12 @@ impl Page {
     pub fn next(&self, position: &[u8]) -> String {
         self.list.seal(position)
     }
+
+    /// The position that it follows, in a list whose positions are so long.
+    pub fn position<const LENGTH: usize>(&self) -> Result<Option<[u8; LENGTH]>, Problem> {
+        let read = |bytes: &[u8]| bytes.try_into().map_err(|_| bad_cursor());
+        self.after.as_deref().map(read).transpose()
+    }
 }
 
 /// `{"items": [...], "nextCursor": …}` around items that are JSON already.

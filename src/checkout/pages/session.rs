@@ -94,7 +94,6 @@ struct ExpiredPage {
     cancel_url: Option<String>,
 }
 
-/// GET /checkout/:id and /checkout/:id/embed
 pub fn session(visit: &Visit<'_>, query: Option<&str>, manner: Manner) -> Result<Reply, Problem> {
     let form = Form::query(query);
     let options = PageOptions::read(&form, manner);

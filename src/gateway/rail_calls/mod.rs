@@ -82,7 +82,7 @@ impl RailCalls {
 
     pub async fn answer(&self, call: RailCall, asked: &mut Request<'_>) -> Result<Reply, Problem> {
         // What is told to a restored copy never comes to the server that took over: the bank tries again.
-        if !self.services.rails.may_call() {
+        if !self.services.rails.outbound.is_open() {
             return Err(problem(&Refusal::RailUnavailable { retry_after_seconds: COPY_RETRY_SECONDS }));
         }
         asked.inbound.cap(BODY_BYTES_MAX);
