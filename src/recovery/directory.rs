@@ -263,11 +263,11 @@ type EachEntry<'a> = &'a mut dyn FnMut(&str, &[u8], &[u8]) -> Result<(), Failed>
 /// As the store is now, while its owner may write to it.
 pub fn each_entry(store: &Path, each: EachEntry<'_>) -> Result<(), Failed> {
     let failed = failed(store);
-    let (db, families) = open_for_reading(store).map_err(failed)?;
+    let (db, families) = open_for_reading(store).map_err(&failed)?;
     for family in &families {
         let Some(handle) = db.cf_handle(family) else { continue };
         for entry in db.iterator_cf(handle, IteratorMode::Start) {
-            let (key, value) = entry.map_err(failed)?;
+            let (key, value) = entry.map_err(&failed)?;
             each(family, &key, &value)?;
         }
     }
