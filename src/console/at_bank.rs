@@ -3,7 +3,6 @@
 
 use super::{Here, path};
 use crate::gateway::services::Services;
-use crate::pages::timeline::bank::order;
 use crate::pages::view::{Form, Input};
 use domain::entities::Entity;
 use domain::resources::operations::Operation;

@@ -14,7 +14,6 @@ use crate::fields::Got;
 use crate::fields::Kind as _;
 
 use crate::openapi::{kinds, schema, values};
-use crate::page::bad_cursor;
 use crate::payments::show::{chargeback_reason, chargeback_status, reversal_type, show_chargeback};
 use crate::problem::Problem;
 use crate::query::Query;
