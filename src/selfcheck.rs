@@ -111,7 +111,7 @@ impl Checker {
         let mut group: Vec<(u64, Seq)> = Vec::new();
         for tenant in tenants {
             // The key is all that is read here, not the state under it.
-            let newest = reader.newest_snapshot(tenant)?.map(|head| head.seq);
+            let newest = reader.newest_snapshot_seq(tenant)?;
             let is_new = |newest: &Seq| self.checked.get(&tenant).is_none_or(|checked| newest > checked);
             group.extend(newest.filter(is_new).map(|newest| (tenant, newest)));
             if group.len() == BOOKS_MAX {

@@ -28,11 +28,12 @@ pub use limits::Limits;
 
 use crate::checkout::pages::Manner;
 use crate::checkout::visit::{Call, Handler, run};
-use crate::checkout::ways_back::{is_form, is_script};
+use crate::checkout::ways_back::is_script;
 use crate::gateway::dispatch::Request;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
+use crate::pages::form::is_form;
 use api::endpoint::{Endpoint, endpoint};
 use api::openapi::document::{Access, Row};
 use api::openapi::operation::summary;

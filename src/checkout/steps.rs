@@ -281,7 +281,7 @@ impl Visit<'_> {
         if !self.services.rails.serves(self.tenant(), Service::Card) {
             return Err(Problem::rail_not_configured(Service::Card.name()));
         }
-        Ok(still_good(card.expiry, self.now)?)
+        still_good(card.expiry, self.now)
     }
 
     fn new_charge(&self, means: Means, secret: Secret, rate: Option<Rate>, attempts: &Attempts) -> NewCharge {

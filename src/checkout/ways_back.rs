@@ -8,7 +8,7 @@ use crate::checkout::words::Language;
 use crate::gateway::receipts;
 use crate::http::listen::Arrival;
 use crate::http::respond::{HTML, Reply};
-use crate::pages::form::Form;
+use crate::pages::form::{Form, is_form};
 use api::payments::receipt::PDF;
 use api::problem::Problem;
 use api::writer::Object;
@@ -17,7 +17,7 @@ use domain::entities::session::Way;
 use domain::values::ids::Id;
 use domain::values::money::Usdt;
 use hyper::Method;
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::header::{self, HeaderValue};
 use std::sync::Arc;
 
 const SLUG_MAX: usize = 64;
@@ -32,15 +32,6 @@ pub fn see(address: &str) -> Reply {
 /// A script has no business at an address that only takes forms.
 fn only_for_people(arrival: &Arrival) -> Result<(), Problem> {
     if is_script(arrival) { Err(Problem::method_not_allowed(Arc::from("POST"))) } else { Ok(()) }
-}
-
-pub fn is_form(headers: &HeaderMap) -> bool {
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    content_type.is_some_and(|text| {
-        text.split(';')
-            .next()
-            .is_some_and(|media| media.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded"))
-    })
 }
 
 /// Whether a script called, which sends a secret or JSON or loads a file, and no person who loads a page.

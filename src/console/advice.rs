@@ -8,7 +8,6 @@ use crate::pages::view::{Block, Link};
 use domain::resources::operations::Kind;
 use serde_json::Value;
 
-/// Spanish, English.
 type Said = (&'static str, &'static str);
 
 const AT_BANK: Said = (

@@ -38,7 +38,7 @@ struct VaultedCard {
 pub struct Lent {
     vault: Arc<CardVault>,
     name: Name,
-    card: Arc<Card>,
+    pub card: Arc<Card>,
     is_back: bool,
 }
 
@@ -105,10 +105,6 @@ impl CardVault {
 }
 
 impl Lent {
-    pub fn card(&self) -> Arc<Card> {
-        Arc::clone(&self.card)
-    }
-
     /// Gives the card back: no bank has had it, and the next charge may.
     pub fn give_back(mut self) {
         self.is_back = true;
@@ -182,7 +178,7 @@ mod tests {
         tokio::task::yield_now().await;
         assert!(second.is_finished(), "the first that waits has it");
         let second = second.await.expect("no panic").expect("a card");
-        assert_eq!(second.card().number.last_four(), 1111);
+        assert_eq!(second.card.number.last_four(), 1111);
         assert!(!third.is_finished());
         drop(second);
         assert!(third.await.expect("no panic").is_none(), "spent");

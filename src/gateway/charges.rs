@@ -127,7 +127,7 @@ async fn attempt(
     if let Some(token) = token {
         request.slot = None;
         let card = services.cards.lend(&token.name).await.ok_or_else(card_vault::gone)?;
-        new.secret = Secret::Card(card.card());
+        new.secret = Secret::Card(std::sync::Arc::clone(&card.card));
         lent = Some(card);
     }
     if let Some(intent) = before.filter(|before| before.status == Status::Pending) {

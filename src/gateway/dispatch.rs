@@ -73,12 +73,10 @@ pub struct Request<'a> {
     pub slot: Option<WorkSlot>,
 }
 
-// Calls that a page makes for somebody who is logged in go the way of every other call, with the hash of the
-// caller's key or token in the place of the key itself: so scopes, roles, limits, records and answers are those of
-// the API, and a key that is revoked opens nothing more. The mark travels beside the head of a request, among what
-// no network writes.
-
-/// The mark of a request that a page makes, with that hash.
+/// Calls that a page makes for somebody who is logged in go the way of every other call, with the hash of the
+/// caller's key or token in the place of the key itself: so scopes, roles, limits, records and answers are those of
+/// the API, and a key that is revoked opens nothing more. The mark travels beside the head of a request, among what
+/// no network writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct OnBehalf(pub [u8; 32]);
 

@@ -67,14 +67,23 @@ pub struct Sent {
     pub file: Option<Bytes>,
 }
 
+fn content_type(headers: &HeaderMap) -> &str {
+    headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// Without a file.
+pub fn is_form(headers: &HeaderMap) -> bool {
+    let media = content_type(headers).split(';').next().unwrap_or_default();
+    media.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded")
+}
+
 /// 413 if the form is longer than `bytes_max`, 415 if it is none.
 pub async fn read(inbound: &mut Inbound, headers: &HeaderMap, bytes_max: usize) -> Result<Sent, Problem> {
     inbound.cap(bytes_max);
     body::is_plain(headers)?;
     let body = inbound.bytes().await?;
-    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let media = content_type.split(';').next().unwrap_or_default().trim();
-    if media.eq_ignore_ascii_case("application/x-www-form-urlencoded") || body.is_empty() {
+    let content_type = content_type(headers);
+    if is_form(headers) || body.is_empty() {
         return Ok(Sent { form: Form::read(&body), file: None });
     }
     let unsupported = |_| Problem::refused(415, "unsupported_media_type", "send the body as a form");

@@ -102,7 +102,6 @@ fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
     steps
 }
 
-/// What is in pesos has the days of Bogotá.
 fn zone_of(entity: EntityId) -> Zone {
     match entity.kind {
         Kind::CopPayment | Kind::CopPayout => Zone::Bogota,

@@ -237,7 +237,6 @@ impl Checking {
     }
 }
 
-/// Or why the file cannot be read at all.
 fn lines(language: Language, bytes: &[u8]) -> Result<(File, Vec<Line>), String> {
     let say = |spanish: &str, english: &str| language.say(spanish, english).to_owned();
     let columns = || {

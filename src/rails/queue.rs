@@ -114,7 +114,6 @@ impl Queue {
         self.inner().in_turn = None;
     }
 
-    /// Nothing goes before then.
     pub fn hold_until(&self, until: Duration) {
         self.inner().held_until = until;
     }

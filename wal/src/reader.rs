@@ -193,6 +193,13 @@ impl Reader {
         head_at(&*cursor)
     }
 
+    /// By its key alone: also of one that is damaged.
+    pub fn newest_snapshot_seq(&self, tenant: u64) -> Result<Option<Seq>, ReadError> {
+        let mut cursor = self.store.cursor(snapshots_of(tenant));
+        cursor.last();
+        checked_item(&*cursor)?.map(|(key, _)| Ok(snapshot::decode_key(key)?.1)).transpose()
+    }
+
     pub fn snapshot_from(&self, tenant: u64, from: Seq) -> Result<Option<StoredSnapshot>, ReadError> {
         let key = snapshot::key(tenant, from);
         self.snapshot_at(tenant, |cursor| cursor.seek(&key))

@@ -92,9 +92,9 @@ async fn snapshot_round<M: Machine>(host: &Host<M>) -> Result<Seq, Failure> {
     // among them. The floor does not rise over what they have in no snapshot.
     let mut reached = floor;
     for halted in host.halts.all() {
-        let newest = host.reader.newest_snapshot(halted.tenant);
+        let newest = host.reader.newest_snapshot_seq(halted.tenant);
         let newest = newest.map_err(|error| Failure::Storage(error.to_string()))?;
-        reached = reached.min(newest.map_or(0, |head| head.seq));
+        reached = reached.min(newest.unwrap_or(0));
     }
     if reached > snapshot_seq() {
         reply_to(|to| host.log.raise_floor(reached, PendingReply::Done(to))).await?;

@@ -90,10 +90,6 @@ macro_rules! money {
                 self.0.checked_sub(other.0).map($name)
             }
 
-            pub const fn is_negative(self) -> bool {
-                self.0 < 0
-            }
-
             pub const fn is_zero(self) -> bool {
                 self.0 == 0
             }
