@@ -17,7 +17,6 @@ pub mod founding;
 pub mod front;
 pub mod joining;
 mod leading;
-pub mod operators;
 mod passing;
 pub mod peer_front;
 pub mod peers;
@@ -36,12 +35,12 @@ pub use step_down::stop;
 
 use crate::backups::{self, Made};
 use crate::config::{AdminAccess, Config};
+use crate::operators::Operators;
 use crate::recovery::{Failed, at};
 use actors::Followed;
 use api::problem::Problem;
 use barrier::Barrier;
 use domain::machine::Domain;
-use operators::Operators;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -74,7 +73,7 @@ struct Shared {
     following: Following,
     views: watch::Sender<Arc<View>>,
     barrier: Barrier,
-    operators: Operators,
+    operators: Arc<Operators>,
     leader: OnceLock<Leader>,
     reader: RwLock<Option<Reader>>,
     is_open: AtomicBool,
@@ -117,7 +116,7 @@ impl Cluster {
         access: &AdminAccess,
         watch: &dyn Fn(&wal::RocksStore, &Path),
     ) -> Result<(Cluster, oneshot::Receiver<Promoted>), ClusterError> {
-        let (shared, quorum) = admission::prepare(config, Operators::of(access))?;
+        let (shared, quorum) = admission::prepare(config, Arc::new(Operators::new(access)))?;
         let shared = Arc::new(shared);
         let store = Arc::new(wal::RocksStore::open(
             config.storage.path.join(crate::recovery::directory::LOG_DIRECTORY),

@@ -46,6 +46,7 @@ pub mod json_pointer;
 pub mod language;
 pub mod metrics;
 pub mod network;
+pub mod operators;
 pub mod outbound;
 pub mod outbox;
 pub mod pages;

@@ -2,11 +2,11 @@
 
 use crate::gateway::ask::{self, failure};
 use crate::gateway::idempotency::KeyUse;
-use crate::gateway::operators::Operator;
 use crate::gateway::services::{Callers, Services, Turns};
 use crate::gateway::tenant_request::Shows;
 use crate::http::body::without_unexpected;
 use crate::http::respond::Trace;
+use crate::operators::Operator;
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};

@@ -5,7 +5,7 @@ use super::approvals::end_all;
 use super::call::{Call, CallResult, Done, Handler, approved, page_of, run, token_salt};
 use crate::gateway::ask;
 use crate::gateway::keys::Secret;
-use crate::gateway::operators::STEM;
+use crate::operators::STEM;
 use api::endpoint::chapter;
 use api::fields::{Fields, Invalid, Kind, body, kind, read};
 use api::openapi::kinds::email;

@@ -8,18 +8,18 @@ use super::startup_error::StartupError;
 use super::{Outside, bank_rate, damage};
 use crate::admin;
 use crate::cluster::{Cluster, Promoted};
-use crate::config::{AdminAccess, Config};
+use crate::config::Config;
 use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::beside::{self, Agreed, Handed};
 use crate::gateway::business::Business;
 use crate::gateway::keys::{Directory, ServerKeys};
 use crate::gateway::limits::{self, Failures, Rate, Shares, Throttle};
-use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::services::{
     Banks, Callers, Files, Names, Observed, OutsideWaits, Prices, Services, Site, system_now,
 };
 use crate::gateway::tenant_settings;
+use crate::operators::{Approvals, Operators};
 use crate::outbound::{Leads, Outbound};
 use crate::outbox::{self, Outbox};
 use crate::rails::registry::{Pace, Registry};
@@ -148,10 +148,7 @@ pub(super) async fn open(
         },
         callers: Callers {
             directory: Directory::default(),
-            operators: match config.access()? {
-                AdminAccess::Token(token) => Operators::new(Some(token.expose())),
-                AdminAccess::Insecure => Operators::new(None),
-            },
+            operators: Operators::new(&config.access()?),
             approvals: Approvals {
                 of: config.admin.approvals.iter().copied().collect(),
                 valid_ms: i64::from(config.admin.approval_seconds) * SECOND_MS,

@@ -2,10 +2,10 @@
 
 use super::directory::Belongs;
 use super::etcd::{Etcd, EtcdError};
-use super::operators::Operators;
 use super::view::{Member, Role, View, now_ms};
 use super::{Settings, Shared, renewal};
 use crate::config::Config;
+use crate::operators::Operators;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
 use crate::recovery::restored_copy::RestoredCopy;
 use crate::recovery::{Failed, at};
@@ -130,7 +130,7 @@ pub fn leave(data: &Path, take_over: bool) -> Result<(), ClusterError> {
 /// Checked as far as can be without the log.
 pub(super) fn prepare(
     config: &Config,
-    operators: Operators,
+    operators: Arc<Operators>,
 ) -> Result<(Shared, Arc<dyn Quorum>), ClusterError> {
     let belongs = check_directory(config)?;
     let data = &config.storage.path;

@@ -98,11 +98,8 @@ impl StandbyFront {
         if head.method != Method::POST {
             return Err(Problem::method_not_allowed("POST".into()));
         }
-        let (who, role) =
-            self.cluster.shared.operators.who(&head.headers).ok_or_else(|| without_token(arrival))?;
-        if role < Role::Admin {
-            return Err(Problem::role_missing(Role::Admin.name()));
-        }
+        let operator = self.cluster.shared.operators.authenticate(&head.headers)?;
+        operator.must_be(Role::Admin)?;
         if head.uri.path() == BACKUP {
             let room = Arc::clone(room);
             // A disk that does not answer must not hold a worker.
@@ -122,14 +119,14 @@ impl StandbyFront {
             )?;
             ("makeBackup", self.cluster.back_up(path).await?.show())
         };
-        let (operator, request_id) = (who.shown_id(), arrival.request_id.as_str());
+        let (operator, request_id) = (operator.who().shown_id(), arrival.request_id.as_str());
         tracing::info!(operation, operator, request_id, peer = %arrival.peer, "an operator's call to a \
             standby");
         Ok(Reply::json(200, shown))
     }
 
     fn is_operator(&self, arrival: &Arrival) -> bool {
-        self.cluster.shared.operators.who(&arrival.head.headers).is_some()
+        self.cluster.shared.operators.authenticate(&arrival.head.headers).is_ok()
     }
 
     fn show(&self, arrival: &Arrival) -> Result<Reply, Problem> {

@@ -369,7 +369,7 @@ fn is_known(batch: &AgreedBatch) -> bool {
 
 fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(), FollowError> {
     if let AnyBook::Platform(book) = follower.book(PLATFORM)? {
-        shared.operators.learn(book.operators.values());
+        book.operators.values().for_each(|account| shared.operators.learn(account));
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ mod reconciliations;
 mod server;
 mod subject;
 
-use crate::gateway::operators::Operator;
+use crate::operators::Operator;
 use crate::pages::inside::{ApiResult, Refused, segment, with_query};
 use crate::pages::show;
 use crate::pages::site::{Shown, Site, SiteRow, Visit, site_rows};

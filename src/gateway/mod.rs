@@ -25,7 +25,6 @@ pub mod limits;
 pub mod meter;
 pub mod names;
 pub mod notices;
-pub mod operators;
 pub mod otp;
 mod own_account;
 pub mod public;

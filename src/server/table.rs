@@ -3,9 +3,9 @@
 use crate::admin::{Route as OperatorRoute, routes as operators};
 use crate::checkout::{self, BuyerRow};
 use crate::console;
-use crate::gateway::operators::Operator;
 use crate::gateway::rail_calls::RailCall;
 use crate::http::router::Router;
+use crate::operators::Operator;
 use crate::pages::site::PageRow;
 use crate::portal;
 use api::endpoint::Caller;

@@ -1,16 +1,16 @@
 //! The directory of operators: who a token belongs to, and the proof that it was presented
 //! (`docs/contract.md, 20.1`). The platform's book owns operators; the directory repeats what that book
-//! says, once it is durable.
+//! says, once it is durable, and on a node that does not lead as far as its copy of the book goes.
 
-use crate::cluster::operators::bearer;
-use crate::gateway::keys::hash_key;
+use crate::config::AdminAccess;
 use api::problem::Problem;
 use domain::entities::approval::Approvable;
 use domain::platform::audit::Who;
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
-use hyper::header::HeaderMap;
+use hyper::header::{AUTHORIZATION, HeaderMap};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use subtle::{Choice, ConstantTimeEq};
@@ -68,8 +68,12 @@ pub struct Operators {
 }
 
 impl Operators {
-    pub fn new(root: Option<&str>) -> Operators {
-        Operators { root: root.map(|token| hash_key(token.as_bytes())), named: RwLock::default() }
+    pub fn new(access: &AdminAccess) -> Operators {
+        let root = match access {
+            AdminAccess::Token(token) => Some(digest(token.expose().as_bytes())),
+            AdminAccess::Insecure => None,
+        };
+        Operators { root, named: RwLock::default() }
     }
 
     pub fn learn(&self, account: &Arc<OperatorAccount>) {
@@ -80,7 +84,7 @@ impl Operators {
     /// The operator whose token this is, if active. How long it takes tells nothing about any token: all
     /// of them are compared, by their digests.
     pub fn of_token(&self, token: &[u8]) -> Option<Operator> {
-        self.of_digest(hash_key(token))
+        self.of_digest(digest(token))
     }
 
     /// The operator with the token of this digest, if active: what a session is checked by at each
@@ -106,6 +110,13 @@ impl Operators {
     /// now. Where no token is asked for, any opens one.
     pub fn of_session(&self, digest: [u8; 32]) -> Option<Operator> {
         self.of_digest(digest).or_else(|| self.root.is_none().then(Operator::root))
+    }
+
+    /// Whether the configuration's token was sent, of which there has to be one: what opens a node's keys and log is
+    /// never open by [`AdminAccess::Insecure`].
+    pub fn has_token(&self, headers: &HeaderMap) -> bool {
+        let sent = bearer(headers).map(digest);
+        self.root.zip(sent).is_some_and(|(root, sent)| root.ct_eq(&sent).into())
     }
 
     pub fn authenticate(&self, headers: &HeaderMap) -> Result<Operator, Problem> {
@@ -145,11 +156,22 @@ impl Operators {
     }
 }
 
+fn digest(token: &[u8]) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let sent = headers.get(AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = sent.split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Secret;
     use domain::platform::operators::Maker;
-    use hyper::header::{AUTHORIZATION, HeaderValue};
+    use hyper::header::HeaderValue;
 
     fn account(token: &str, status: OperatorStatus) -> Arc<OperatorAccount> {
         Arc::new(OperatorAccount {
@@ -158,7 +180,7 @@ mod tests {
             email: "ana@example.com".into(),
             role: Role::Support,
             status,
-            token_hash: hash_key(token),
+            token_hash: digest(token.as_bytes()),
             created_at: Timestamp::EPOCH,
             makers: Vec::new(),
         })
@@ -170,9 +192,22 @@ mod tests {
         headers
     }
 
+    fn with_token() -> Operators {
+        Operators::new(&AdminAccess::Token(Secret::new("t0ken")))
+    }
+
+    #[test]
+    fn the_configurations_token_alone_opens_keys_and_log() {
+        let operators = with_token();
+        operators.learn(&account("op_one", OperatorStatus::Active));
+        assert!(operators.has_token(&sent("bearer t0ken")) && !operators.has_token(&HeaderMap::new()));
+        assert!(!operators.has_token(&sent("Bearer op_one")));
+        assert!(!Operators::new(&AdminAccess::Insecure).has_token(&sent("Bearer t0ken")));
+    }
+
     #[test]
     fn only_a_token_opens() {
-        let operators = Operators::new(Some("t0ken"));
+        let operators = with_token();
         for good in ["Bearer t0ken", "bearer t0ken"] {
             assert_eq!(operators.authenticate(&sent(good)), Ok(Operator::root()), "{good}");
         }
@@ -186,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_token_ends_with_its_successor_and_with_its_operator() {
-        let operators = Operators::new(Some("t0ken"));
+        let operators = with_token();
         operators.learn(&account("op_one", OperatorStatus::Active));
         let ana = operators.of_token(b"op_one").expect("an operator");
         assert_eq!((ana.role(), ana.who().shown_id()), (Role::Support, Id::derived(1, 2, 0).to_string()));
@@ -199,7 +234,7 @@ mod tests {
 
     #[test]
     fn who_made_an_operator_is_no_second_person_beside_it_for_a_while() {
-        let operators = Operators::new(Some("t0ken"));
+        let operators = with_token();
         let who = |n: u64| Who { id: Some(Id::derived(1, n, 0)), name: "n".into() };
         let at = Timestamp::from_unix_ms;
         // root made 1 and 2, and 1 made 3 and 4.
@@ -228,7 +263,7 @@ mod tests {
 
     #[test]
     fn without_a_token_everybody_is_root_but_for_who_says_to_be_somebody() {
-        let operators = Operators::new(None);
+        let operators = Operators::new(&AdminAccess::Insecure);
         operators.learn(&account("op_one", OperatorStatus::Disabled));
         assert_eq!(operators.authenticate(&HeaderMap::new()), Ok(Operator::root()));
         assert_eq!(operators.authenticate(&sent("Bearer whatever")), Ok(Operator::root()));
