@@ -116,7 +116,7 @@ impl<'a> Scan<'a> {
     /// Steps over one value; `depth` is what it would be if it were an object or a list.
     fn value(&mut self, depth: usize) -> Result<(), Reason> {
         match self.bytes.get(self.at) {
-            Some(b'"') => self.string(),
+            Some(b'"') => self.string().map(drop),
             Some(b'{') => self.collection(b'}', depth, None),
             Some(b'[') => self.collection(b']', depth, None),
             Some(b'-' | b'0'..=b'9') => self.number(),
@@ -154,8 +154,12 @@ impl<'a> Scan<'a> {
                     None => return Err(ENDS),
                 }
                 let from = self.at;
-                self.string()?;
-                self.names.push(decode_string(&self.text[from..self.at]));
+                let is_escaped = self.string()?;
+                let literal = &self.text[from..self.at];
+                self.names.push(match is_escaped {
+                    true => decode_string(literal),
+                    false => Cow::Borrowed(&literal[1..literal.len() - 1]),
+                });
                 self.blank();
                 match self.bytes.get(self.at) {
                     Some(b':') => self.at += 1,
@@ -180,11 +184,12 @@ impl<'a> Scan<'a> {
         }
         self.at += 1;
         if end == b'}' {
-            let (names, mut seen) = (&self.names[first..], HashSet::new());
+            let names = &self.names[first..];
+            let mut seen = (names.len() > NAMES_IN_PAIRS_MAX).then(HashSet::new);
             for (n, name) in names.iter().enumerate() {
-                let is_twin = match names.len() <= NAMES_IN_PAIRS_MAX {
-                    true => names[..n].contains(name),
-                    false => !seen.insert(name.as_ref()),
+                let is_twin = match &mut seen {
+                    None => names[..n].contains(name),
+                    Some(seen) => !seen.insert(name.as_ref()),
                 };
                 if is_twin {
                     // Back to the quote before it, unless it was written with escapes.
@@ -201,15 +206,18 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result<(), Reason> {
+    /// Steps over a string literal; true when it has escapes.
+    fn string(&mut self) -> Result<bool, Reason> {
         self.at += 1;
+        let mut is_escaped = false;
         loop {
             match self.bytes.get(self.at) {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(());
+                    return Ok(is_escaped);
                 }
                 Some(b'\\') => {
+                    is_escaped = true;
                     self.at += 1;
                     self.escape()?;
                 }
