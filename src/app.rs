@@ -24,7 +24,7 @@ use crate::cluster::front::{ListenerKind, StandbyFront};
 use crate::cluster::peer_front::PeerFront;
 use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::{Cluster, Passing, Promoted};
-use crate::config::{AdminAccess, Config, TOKEN_CHARACTERS_MIN};
+use crate::config::{Config, Secret, TOKEN_CHARACTERS_MIN};
 use crate::disk::Disk;
 use crate::gateway::services::Services;
 use crate::http::listen::Limits;
@@ -59,7 +59,7 @@ pub async fn run(
     outside: Outside,
 ) -> Result<(), StartupError> {
     let access = config.access()?;
-    warn_of_weak_access(&access);
+    warn_of_weak_access(access.as_ref());
     privacy::warn_of_open_files(&config);
     let limits = Limits {
         connections_max: open_files::connections_allowed(config.server.max_connections)?,
@@ -71,7 +71,7 @@ pub async fn run(
     room::make_room(&disk);
     let mut lead = None;
     if config.cluster.is_on() {
-        lead = stand_by(&config, &access, &disk, &mut listeners, &mut signals).await?;
+        lead = stand_by(&config, access.as_ref(), &disk, &mut listeners, &mut signals).await?;
         if lead.is_none() {
             return Ok(());
         }
@@ -124,17 +124,17 @@ pub async fn run(
     Ok(())
 }
 
-fn warn_of_weak_access(access: &AdminAccess) {
+fn warn_of_weak_access(access: Option<&Secret>) {
     match access {
-        AdminAccess::Insecure => {
+        None => {
             tracing::warn!(
                 "admin.insecure_dev_token is set: whoever reaches the admin listener is an operator"
             );
         }
-        AdminAccess::Token(token) if token.expose().len() < TOKEN_CHARACTERS_MIN => {
+        Some(token) if token.expose().len() < TOKEN_CHARACTERS_MIN => {
             tracing::warn!(characters_min = TOKEN_CHARACTERS_MIN, "admin.token is short: it can be guessed");
         }
-        AdminAccess::Token(_) => {}
+        Some(_) => {}
     }
 }
 
@@ -153,14 +153,15 @@ fn say_ready(config: &Config, services: &Services) {
 /// Follows the log of the cluster until this machine leads it; none if a signal came first.
 async fn stand_by(
     config: &Config,
-    access: &AdminAccess,
+    access: Option<&Secret>,
     disk: &Arc<Disk>,
     listeners: &mut Listeners,
     signals: &mut StopSignals,
 ) -> Result<Option<(Cluster, Promoted)>, StartupError> {
     listeners.api_gate.start_node();
-    let (own, access) = (config.clone(), access.clone());
-    let started = tokio::task::spawn_blocking(move || Cluster::start(&own, &access, &damage::watch)).await;
+    let (own, access) = (config.clone(), access.cloned());
+    let started =
+        tokio::task::spawn_blocking(move || Cluster::start(&own, access.as_ref(), &damage::watch)).await;
     let panicked = |_| StartupError::of("the node of the cluster did not start")("it panicked");
     let (node, promoted) = started.map_err(panicked)??;
     listen_to_peers(config, &node, disk, listeners).await?;

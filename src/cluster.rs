@@ -34,7 +34,7 @@ pub use passing::{HAND_OVER, Passing};
 pub use step_down::stop;
 
 use crate::backups::{self, Made};
-use crate::config::{AdminAccess, Config};
+use crate::config::{Config, Secret};
 use crate::operators::Operators;
 use crate::recovery::{Failed, at};
 use actors::Followed;
@@ -113,7 +113,7 @@ impl Cluster {
     /// for the disk and for etcd.
     pub fn start(
         config: &Config,
-        access: &AdminAccess,
+        access: Option<&Secret>,
         watch: &dyn Fn(&wal::RocksStore, &Path),
     ) -> Result<(Cluster, oneshot::Receiver<Promoted>), ClusterError> {
         let (shared, quorum) = admission::prepare(config, Arc::new(Operators::new(access)))?;
@@ -161,10 +161,6 @@ impl Cluster {
 
     pub fn changes(&self) -> watch::Receiver<Arc<View>> {
         self.shared.views.subscribe()
-    }
-
-    pub fn failover(&self) -> Duration {
-        self.shared.settings.failover
     }
 
     /// Begins to look whether this node leads at an instant after the call. One question to etcd

@@ -24,7 +24,7 @@ mod values;
 mod webhooks;
 
 pub use crate::rails::secret::ApiSecret as Secret;
-pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
+pub use admin::{Admin, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
 pub use cluster::Cluster;
 pub use error::{ConfigError, ValueError};
 pub use evm::{EVM_NETWORKS, Evm};
@@ -125,7 +125,7 @@ impl Config {
 
     /// The people who may use the operators' API, and take a node's data in a cluster; an error if nobody
     /// was named, or with too little where other machines can try it.
-    pub fn access(&self) -> Result<AdminAccess, ConfigError> {
+    pub fn access(&self) -> Result<Option<Secret>, ConfigError> {
         let peers = self.cluster.is_on().then_some(("cluster.peer_listen", self.cluster.peer_listen));
         let listeners = [Some(("admin.listen", self.admin.listen)), peers];
         let exposed = listeners.into_iter().flatten().find(|(_, address)| !address.ip().is_loopback());

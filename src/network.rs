@@ -29,13 +29,9 @@ impl Client {
 
 /// The proxies that are believed when they name the sender of a request.
 #[derive(Clone, Debug, Default)]
-pub struct TrustedProxies(Vec<IpNet>);
+pub struct TrustedProxies(pub Vec<IpNet>);
 
 impl TrustedProxies {
-    pub fn new(networks: Vec<IpNet>) -> TrustedProxies {
-        TrustedProxies(networks)
-    }
-
     /// The sender of a request: the peer or, if that is a trusted proxy, the last address in
     /// `X-Forwarded-For` that is none. Anybody may have written the addresses before that one.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
@@ -88,7 +84,7 @@ mod tests {
 
     #[test]
     fn only_a_trusted_proxy_is_believed_and_only_for_what_it_saw() {
-        let proxies = TrustedProxies::new(
+        let proxies = TrustedProxies(
             ["127.0.0.1", "10.0.0.0/8"].map(|text| network(text).expect("a network")).to_vec(),
         );
         for (peer, forwarded, client) in [

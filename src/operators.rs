@@ -2,7 +2,7 @@
 //! (`docs/contract.md, 20.1`). The platform's book owns operators; the directory repeats what that book
 //! says, once it is durable, and on a node that does not lead as far as its copy of the book goes.
 
-use crate::config::AdminAccess;
+use crate::config::Secret;
 use api::problem::Problem;
 use domain::entities::approval::Approvable;
 use domain::platform::audit::Who;
@@ -68,12 +68,9 @@ pub struct Operators {
 }
 
 impl Operators {
-    pub fn new(access: &AdminAccess) -> Operators {
-        let root = match access {
-            AdminAccess::Token(token) => Some(digest(token.expose().as_bytes())),
-            AdminAccess::Insecure => None,
-        };
-        Operators { root, named: RwLock::default() }
+    /// Without the configuration's token whoever reaches the listener is `root`.
+    pub fn new(root: Option<&Secret>) -> Operators {
+        Operators { root: root.map(|token| digest(token.expose().as_bytes())), named: RwLock::default() }
     }
 
     pub fn learn(&self, account: &Arc<OperatorAccount>) {
@@ -113,7 +110,7 @@ impl Operators {
     }
 
     /// Whether the configuration's token was sent, of which there has to be one: what opens a node's keys and log is
-    /// never open by [`AdminAccess::Insecure`].
+    /// never open to whoever comes.
     pub fn has_token(&self, headers: &HeaderMap) -> bool {
         let sent = bearer(headers).map(digest);
         self.root.zip(sent).is_some_and(|(root, sent)| root.ct_eq(&sent).into())
@@ -169,7 +166,6 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Secret;
     use domain::platform::operators::Maker;
     use hyper::header::HeaderValue;
 
@@ -193,7 +189,7 @@ mod tests {
     }
 
     fn with_token() -> Operators {
-        Operators::new(&AdminAccess::Token(Secret::new("t0ken")))
+        Operators::new(Some(&Secret::new("t0ken")))
     }
 
     #[test]
@@ -202,7 +198,7 @@ mod tests {
         operators.learn(&account("op_one", OperatorStatus::Active));
         assert!(operators.has_token(&sent("bearer t0ken")) && !operators.has_token(&HeaderMap::new()));
         assert!(!operators.has_token(&sent("Bearer op_one")));
-        assert!(!Operators::new(&AdminAccess::Insecure).has_token(&sent("Bearer t0ken")));
+        assert!(!Operators::new(None).has_token(&sent("Bearer t0ken")));
     }
 
     #[test]
@@ -263,7 +259,7 @@ mod tests {
 
     #[test]
     fn without_a_token_everybody_is_root_but_for_who_says_to_be_somebody() {
-        let operators = Operators::new(&AdminAccess::Insecure);
+        let operators = Operators::new(None);
         operators.learn(&account("op_one", OperatorStatus::Disabled));
         assert_eq!(operators.authenticate(&HeaderMap::new()), Ok(Operator::root()));
         assert_eq!(operators.authenticate(&sent("Bearer whatever")), Ok(Operator::root()));

@@ -90,7 +90,7 @@ impl Connection {
     }
 
     fn note(&mut self, evm: &Evm, turned: Result<(), &TurnError>, what: &str) {
-        let network = evm.network().name();
+        let network = evm.settings.network.name();
         match turned {
             Ok(()) if self.complained.take().is_some() => {
                 tracing::info!(network, "the network is {what} again")
@@ -123,7 +123,7 @@ impl Worker {
             services: Arc::clone(services),
             evm: Arc::clone(evm),
             connection: Connection::default(),
-            open: OpenPayouts::of(evm.network()),
+            open: OpenPayouts::of(evm.settings.network),
             waits: None,
             doubtful: BTreeSet::new(),
         }

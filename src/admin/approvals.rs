@@ -48,7 +48,7 @@ impl Call {
     }
 
     pub async fn waits_about(&self, tenant: Option<Id>) -> Result<Option<Done>, Problem> {
-        self.waits_as(tenant, self.body.bytes().to_vec()).await
+        self.waits_as(tenant, self.body.bytes.to_vec()).await
     }
 
     /// Has the call wait with this body, which says the same in more words: whoever decides reads it.
@@ -310,7 +310,7 @@ async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult
         parameters,
         signature: Arc::new(Signature::of(entry)),
         shows: Shows { show: route.endpoint.show, about: asked.path.rsplit('/').find_map(Id::parse) },
-        body: Body::new(asked.body.clone().into(), Vec::new()),
+        body: Body { bytes: asked.body.clone().into(), unexpected: Vec::new() },
         ..call.again(asked.path.clone(), asked.query.clone())
     };
     route.perform(inner).await

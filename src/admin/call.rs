@@ -139,19 +139,11 @@ pub struct Call {
 /// (`docs/contract.md, 1.2`).
 #[derive(Clone, Default)]
 pub struct Body {
-    bytes: Bytes,
-    unexpected: Vec<BadField>,
+    pub bytes: Bytes,
+    pub unexpected: Vec<BadField>,
 }
 
 impl Body {
-    pub fn new(bytes: Bytes, unexpected: Vec<BadField>) -> Body {
-        Body { bytes, unexpected }
-    }
-
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
     pub fn fields(&self) -> Result<Fields<'_>, Problem> {
         self.with_unexpected(Fields::parse(&self.bytes))
     }

@@ -111,7 +111,7 @@ async fn create(call: Call) -> CallResult {
     // A large file takes a while, in which others are to be answered.
     let read = move || {
         let (statement, digest) =
-            (call.body.read(statement::read), hex::encode(Sha256::digest(call.body.bytes())));
+            (call.body.read(statement::read), hex::encode(Sha256::digest(&call.body.bytes)));
         (call, statement, digest)
     };
     let (call, statement, digest) =
@@ -121,7 +121,7 @@ async fn create(call: Call) -> CallResult {
     asked.digest = digest;
     let services = &call.services;
     // The items of a statement take about as much as it, and are written when it was answered.
-    if !services.site.disk.has_room_for(call.body.bytes().len() as u64) {
+    if !services.site.disk.has_room_for(call.body.bytes.len() as u64) {
         return Err(Problem::disk_nearly_full());
     }
     let id = services.fresh_id(PLATFORM);

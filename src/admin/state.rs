@@ -132,8 +132,8 @@ shown! {
             now.unix_ms().saturating_sub(at_ms).max(0) / SECOND_MS
         });
     ] {
-        plain "network" = evm.network().name(), one_of(EVM_NETWORKS);
-        plain "wallet" = evm.network().address(&settings.wallet.account()),
+        plain "network" = evm.settings.network.name(), one_of(EVM_NETWORKS);
+        plain "wallet" = evm.settings.network.address(&settings.wallet.account),
             text().about("The hot wallet's address.");
         maybe plain "balanceUsdt" = usdt, ves();
         maybe text "gasWei" = figures.gas.map(|gas| gas.to_string()),

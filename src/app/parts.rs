@@ -148,7 +148,7 @@ pub(super) async fn open(
         },
         callers: Callers {
             directory: Directory::default(),
-            operators: Operators::new(&config.access()?),
+            operators: Operators::new(config.access()?.as_ref()),
             approvals: Approvals {
                 of: config.admin.approvals.iter().copied().collect(),
                 valid_ms: i64::from(config.admin.approval_seconds) * SECOND_MS,

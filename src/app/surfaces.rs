@@ -23,7 +23,7 @@ pub(super) fn servers(
     metrics: Metrics,
 ) -> Result<[Server; 2], StartupError> {
     let (server, limits) = (&config.server, &config.limits);
-    let proxies = TrustedProxies::new(server.trusted_proxies.clone());
+    let proxies = TrustedProxies(server.trusted_proxies.clone());
     let withdrawals = config.withdraw.clone();
     let policy = withdrawals
         .policy(&config.tenant_defaults.withdraw_fee_policy)

@@ -4,7 +4,7 @@ use super::client::{Operators, answer, refused};
 use super::{Failure, Settings, must_be_ours, other, print, runtime, wal};
 use crate::cluster::peers::PeerKey;
 use crate::cluster::{self, founding, joining, peers};
-use crate::config::{AdminAccess, Config, Secret};
+use crate::config::{Config, Secret};
 use crate::http::respond::JSON;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
 use clap::Subcommand;
@@ -169,10 +169,7 @@ fn hand_over(config: &Config, node: &str) -> Result<String, Failure> {
 }
 
 fn token(config: &Config) -> Result<String, Failure> {
-    Ok(match config.access()? {
-        AdminAccess::Token(token) => token.expose().to_owned(),
-        AdminAccess::Insecure => String::new(),
-    })
+    Ok(config.access()?.map_or_else(String::new, |token| token.expose().to_owned()))
 }
 
 fn table(shown: &str) -> String {

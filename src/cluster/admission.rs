@@ -190,7 +190,7 @@ pub(super) fn prepare(
 
 /// For as long as a start waits. False if etcd does not answer.
 pub(super) fn admit(shared: &Shared, local: Tip) -> Result<bool, ClusterError> {
-    let quorum = &**shared.following.quorum();
+    let quorum = &*shared.following.quorum;
     match until_answered(quorum, (START, super::PAUSE), || try_admit(shared, local)) {
         Err(ClusterError::Agreed(LookError::Unanswered(_))) => Ok(false),
         decided => decided.map(|()| true),
@@ -226,7 +226,7 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
             shared.views.borrow().partition
         ))
     };
-    let founded = founded(&**following.quorum(), following.keys())?.ok_or_else(not_founded)?;
+    let founded = founded(&*following.quorum, &following.keys)?.ok_or_else(not_founded)?;
     if founded.fingerprint != settings.fingerprint {
         return Err(ClusterError::of(path, "mark.key is not the one that the cluster was founded with"));
     }
@@ -281,7 +281,7 @@ fn of_name(seen: &Seen, node: &str) -> Option<Member> {
 }
 
 fn speaks(shared: &Shared, before: &Member) -> bool {
-    let quorum = shared.following.quorum();
+    let quorum = &shared.following.quorum;
     let began = quorum.now();
     while quorum.now().saturating_sub(began) < SPEAKS {
         quorum.rest(super::PAUSE);

@@ -158,7 +158,7 @@ pub fn alive() -> Reply {
 
 pub fn ready(cluster: &Cluster) -> Reply {
     let view = cluster.view();
-    match view.ready(cluster.failover()) {
+    match view.ready(cluster.shared.settings.failover) {
         Ok(()) => Reply::json(200, members(Object::new().plain("status", "ready"), &view).end()),
         Err(why) => unready(cluster, why),
     }

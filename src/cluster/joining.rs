@@ -122,7 +122,7 @@ impl Known {
             )));
         };
         let following = Following::new(Arc::new(etcd), keys, node);
-        let quorum = &**following.quorum();
+        let quorum = &*following.quorum;
         let seen = until_answered(quorum, founding::PATIENCE, || Ok(following.glance()?))?;
         // A machine that joins anew, under the name that its lost directory had, is away for
         // longer.
@@ -160,7 +160,7 @@ impl Known {
             return other(format!("{MARK_KEY_FILE} is not the one that the cluster was founded with"));
         }
         let tip = Reader::open_read_only(folder.join(LOG_DIRECTORY))?.tip();
-        let quorum = &**self.following.quorum();
+        let quorum = &*self.following.quorum;
         match until_answered(quorum, founding::PATIENCE, || Ok(self.following.look(tip)?)) {
             // The node renews itself when it starts: the records that follow are no longer in etcd.
             Ok(_) | Err(ClusterError::Agreed(LookError::Pruned { .. })) => Ok(()),

@@ -40,7 +40,7 @@ pub(super) fn begin(shared: &Arc<Shared>, leader: &Leader) {
     let _ = shared.leader.set(leader.clone());
     shared.see(|view| {
         view.role = Role::Leader;
-        view.epoch = leader.epoch().number;
+        view.epoch = leader.epoch.number;
         view.leader = None;
         view.waits_for = "taking over";
     });
@@ -62,7 +62,7 @@ fn confirm(shared: &Arc<Shared>, leader: &Leader) {
 }
 
 fn beat(shared: &Arc<Shared>, leader: &Leader) {
-    let me = shared.following.keys().node(&shared.settings.me.node);
+    let me = shared.following.keys.node(&shared.settings.me.node);
     let mut silent_since = None;
     for count in 1.. {
         let began = Instant::now();
@@ -222,7 +222,7 @@ impl Cluster {
         let leader = shared.leads()?.clone();
         candidate(shared, to).await?;
         if to == shared.settings.me.node {
-            return Ok(HandedOver { leader: to.to_owned(), epoch: leader.epoch().number });
+            return Ok(HandedOver { leader: to.to_owned(), epoch: leader.epoch.number });
         }
         if shared.is_handing_over.swap(true, Ordering::AcqRel) {
             return Err(Problem::storage_unavailable());
@@ -261,7 +261,7 @@ fn hand(shared: &Shared, leader: &Leader, to: &str) -> Result<HandedOver, Proble
     loop {
         let is_leaving = shared.is_leaving.load(Ordering::Acquire);
         if let Ok(seen) = shared.following.glance() {
-            match outcome(&seen, leader.epoch().number, to) {
+            match outcome(&seen, leader.epoch.number, to) {
                 Some(handed) => return handed,
                 None if seen.epoch.appoints(to) && began.elapsed() >= SIGN => {
                     return Err(Problem::not_a_candidate(NOT_TAKEN));

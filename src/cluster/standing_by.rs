@@ -69,12 +69,12 @@ impl StandingBy {
         let machine = books::machine_of(&config.storage.path)?;
         let mut follower = Follower::open(machine, store, bounds, BTreeMap::new())?;
         let key = PeerKey::derived(&mark_key(&config.storage.path)?);
-        let is_admitted = admission::admit(&shared, follower.tip())?;
+        let is_admitted = admission::admit(&shared, follower.tip)?;
         if !is_admitted {
             tracing::warn!("etcd does not answer: this node stands by until it does");
         }
-        shared.see(|view| view.wal_seq = follower.tip().seq);
-        shared.read_by(follower.reader().clone());
+        shared.see(|view| view.wal_seq = follower.tip.seq);
+        shared.read_by(follower.reader.clone());
         learn_operators(&shared, &mut follower)?;
         Ok(StandingBy {
             shared,
@@ -106,7 +106,7 @@ impl StandingBy {
 
     fn turn(&mut self) -> Round {
         if !self.is_admitted {
-            match admission::try_admit(&self.shared, self.follower.tip()) {
+            match admission::try_admit(&self.shared, self.follower.tip) {
                 Ok(()) => self.is_admitted = true,
                 Err(ClusterError::Agreed(_)) => return self.unanswered("etcd does not answer"),
                 Err(error) => refuse(&error),
@@ -115,7 +115,7 @@ impl StandingBy {
         if self.shared.views.borrow().diverged.is_some() {
             return self.stay_behind(None);
         }
-        match self.shared.following.look(self.follower.tip()) {
+        match self.shared.following.look(self.follower.tip) {
             Ok(seen) => self.seen(&seen),
             Err(LookError::Unanswered(_)) => self.unanswered("etcd does not answer"),
             Err(LookError::NotFounded) => self.unanswered(NOT_FOUNDED),
@@ -148,7 +148,7 @@ impl StandingBy {
         if is_candidate && (is_silent || seen.epoch.appoints(&self.shared.settings.me.node)) {
             return self.take(seen);
         }
-        if self.follower.tip().seq < seen.tip.tip.seq {
+        if self.follower.tip.seq < seen.tip.tip.seq {
             Round::Busy
         } else if seen.batches.is_empty() {
             Round::Idle
@@ -159,7 +159,7 @@ impl StandingBy {
 
     /// Whether the leader has been silent for so long that it is none.
     fn hears_silence(&mut self, seen: &Seen) -> bool {
-        let (now, failover) = (self.shared.following.quorum().now(), self.shared.settings.failover);
+        let (now, failover) = (self.shared.following.quorum.now(), self.shared.settings.failover);
         self.silence.looked(now, seen, failover / 2);
         self.silence.lasts(now) >= failover
     }
@@ -176,7 +176,7 @@ impl StandingBy {
     /// `held_up` says why this node does not follow. A leader is one that lives: that is known from
     /// its second sign of life on, because the first may be left from a machine that is gone.
     fn show(&mut self, seen: &Seen, is_silent: bool, held_up: Option<&'static str>) {
-        let wal_seq = self.follower.tip().seq;
+        let wal_seq = self.follower.tip.seq;
         let before = self.beat.replace(seen.beat.clone());
         let lives = before.is_some_and(|before| before != seen.beat);
         self.shared.see(|view| {
@@ -211,7 +211,7 @@ impl StandingBy {
     fn renew(&mut self) -> Round {
         self.stay_behind(Some(COPYING));
         let view = self.shared.views.borrow().clone();
-        match self.renewal.turn(&view, self.follower.tip()) {
+        match self.renewal.turn(&view, self.follower.tip) {
             Renewed::NotYet => Round::Idle,
             Renewed::Whole => {
                 tracing::info!("a copy of another node's data is there: starting anew from it");
@@ -265,7 +265,7 @@ impl StandingBy {
         }
         self.noted_at = Some(Instant::now());
         // The word is said again soon.
-        let _ = self.shared.say(self.follower.tip().seq, |about| self.shared.following.note(about));
+        let _ = self.shared.say(self.follower.tip.seq, |about| self.shared.following.note(about));
     }
 
     /// So that the next start is short.
@@ -288,7 +288,7 @@ impl StandingBy {
         self.write_snapshots();
         for done in asked {
             // A caller that has gone away does not receive.
-            let _ = done.send(self.follower.tip().seq);
+            let _ = done.send(self.follower.tip.seq);
         }
     }
 
@@ -307,14 +307,14 @@ impl StandingBy {
             Ok(Some(leader)) => leader,
             Ok(None) | Err(_) => return Round::Busy,
         };
-        tracing::info!(epoch = leader.epoch().number, "took the log: catching up");
+        tracing::info!(epoch = leader.epoch.number, "took the log: catching up");
         leading::begin(&self.shared, &leader);
         loop {
             if leader.lost().is_some() {
                 // The thread that gives signs of life starts the process anew.
                 return Round::Idle;
             }
-            let seen = match self.shared.following.look(self.follower.tip()) {
+            let seen = match self.shared.following.look(self.follower.tip) {
                 Ok(seen) => seen,
                 Err(LookError::Unanswered(_)) => continue,
                 Err(error @ LookError::Pruned { .. }) => return self.step_down(&error.to_string()),
@@ -329,9 +329,9 @@ impl StandingBy {
             if let Err(error) = self.apply(&seen.batches) {
                 self.end_badly(&error.to_string());
             }
-            if self.follower.tip() == seen.tip.tip {
+            if self.follower.tip == seen.tip.tip {
                 let took_ms = began.elapsed().as_millis();
-                tracing::info!(epoch = leader.epoch().number, took_ms, "caught up");
+                tracing::info!(epoch = leader.epoch.number, took_ms, "caught up");
                 return Round::Leads(Box::new((leader, seen.tip)));
             }
         }
@@ -345,7 +345,7 @@ impl StandingBy {
     fn lead(self, (leader, tip): (Leader, wal::cluster::AgreedTip)) {
         self.shared.takeovers.fetch_add(1, Ordering::Relaxed);
         let patience = Patience { total: INSIST.max(self.shared.settings.failover), pause: PAUSE };
-        let reader = self.follower.reader().clone();
+        let reader = self.follower.reader.clone();
         let agreement = Box::new(leader.appender(tip, patience));
         let promoted = Promoted { followed: self.follower.finish(), reader, agreement };
         if self.promote.send(promoted).is_err() {

@@ -34,31 +34,24 @@ settings! {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AdminAccess {
-    Token(Secret),
-    /// Callers who reach the loopback address. Worth a warning in the log.
-    Insecure,
-}
-
 impl Admin {
+    /// The token that operators have to send; without one whoever reaches the loopback address is one.
     /// `exposed` is the key of a listener that the token opens to other machines, if there is one.
     pub(super) fn access(
         &self,
         data: &Path,
         exposed: Option<&'static str>,
-    ) -> Result<AdminAccess, ConfigError> {
+    ) -> Result<Option<Secret>, ConfigError> {
         match (self.presented(data)?, exposed) {
             (Some(token), Some(listener)) if token.expose().len() < TOKEN_CHARACTERS_MIN => {
                 Err(bad(format_args!(
                     "must have at least {TOKEN_CHARACTERS_MIN} characters because {listener} is no loopback address"
                 )))
             }
-            (Some(token), _) => Ok(AdminAccess::Token(token)),
             (None, Some(listener)) => Err(bad(format_args!(
                 "is required because {listener} is no loopback address; insecure_dev_token does not count there"
             ))),
-            (None, None) => Ok(AdminAccess::Insecure),
+            (token, _) => Ok(token),
         }
     }
 

@@ -46,7 +46,7 @@ pub(super) const PREFIX: &str = "PASARELA__";
 pub(super) struct Source {
     variables: RefCell<BTreeMap<String, String>>,
     findings: RefCell<Vec<BadKey>>,
-    reads_secrets: bool,
+    pub(super) reads_secrets: bool,
 }
 
 impl Source {
@@ -108,7 +108,7 @@ impl Given {
 pub(super) struct Keys<'s> {
     path: String,
     table: Table,
-    source: &'s Source,
+    pub(super) source: &'s Source,
     /// A secret of the section may be in a file that is not read.
     pub(super) is_unread: bool,
 }
@@ -146,10 +146,6 @@ impl<'s> Keys<'s> {
             }
         }
         self.table = filled;
-    }
-
-    pub(super) fn reads_secrets(&self) -> bool {
-        self.source.reads_secrets
     }
 
     pub(super) fn is_given(&self) -> bool {

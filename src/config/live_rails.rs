@@ -106,7 +106,7 @@ pub(super) fn secret(keys: &mut Keys<'_>, name: &str, parse: Parse) -> Option<Se
     let Some(file) = keys.optional(&format!("{name}_file"), path) else { return value };
     if value.is_some() {
         keys.bad(name, format!("{name}_file is there too: give one of them"));
-    } else if keys.is_unread || !keys.reads_secrets() {
+    } else if keys.is_unread || !keys.source.reads_secrets {
         keys.is_unread = true;
     } else {
         match private_text(&file).and_then(|text| parse(&text)) {

@@ -382,7 +382,7 @@ fn variables_win_and_have_the_type_of_their_key() {
     assert_eq!(config.server.base_url(), "https://pay.example.com");
     assert_eq!(config.limits.requests_per_second, 2);
     let access = config.access().expect("a token");
-    assert_eq!(access, AdminAccess::Token(Secret::new("12345")));
+    assert_eq!(access, Some(Secret::new("12345")));
     assert!(config.webhooks.allow_private_targets);
     assert_eq!(config.tenant_defaults.fees.c2p.percent, Rate(Decimal::new(225, 2)));
     assert_eq!(config.network_fees[0], Usdt::from_minor(125));
@@ -420,18 +420,14 @@ fn somebody_must_be_allowed_to_operate() {
         config.access().map_err(|error| error.to_string())
     };
     assert!(access("").expect_err("nobody").starts_with("admin.token: is required"));
-    assert_eq!(access("[admin]\ninsecure_dev_token = true"), Ok(AdminAccess::Insecure));
+    assert_eq!(access("[admin]\ninsecure_dev_token = true"), Ok(None));
     let open = "[admin]\ninsecure_dev_token = true\nlisten = \"0.0.0.0:9090\"";
     assert!(access(open).expect_err("not loopback").starts_with("admin.token: is required"));
     let short = format!("{open}\ntoken = \"{}\"", "t".repeat(31));
     assert!(access(&short).expect_err("short").starts_with("admin.token: must have at least 32 characters"));
     let long = format!("{open}\ntoken = \"{}\"", "t".repeat(32));
-    assert_eq!(access(&long), Ok(AdminAccess::Token(Secret::new("t".repeat(32)))));
-    assert_eq!(
-        access("[admin]\ntoken = \"t\""),
-        Ok(AdminAccess::Token(Secret::new("t"))),
-        "on loopback it only warns"
-    );
+    assert_eq!(access(&long), Ok(Some(Secret::new("t".repeat(32)))));
+    assert_eq!(access("[admin]\ntoken = \"t\""), Ok(Some(Secret::new("t"))), "on loopback it only warns");
     // The listener for other nodes gives away keys: what holds for the operators' holds there.
     let nodes = |admin: &str, listen: &str| {
         access(&format!(
@@ -447,7 +443,7 @@ fn somebody_must_be_allowed_to_operate() {
     }
     assert!(nodes(&format!("token = \"{}\"", "t".repeat(32)), "10.0.0.1:9091").is_ok());
     let one_machine = format!("[admin]\n{open}\n[cluster]\npeer_listen = \"10.0.0.1:9091\"");
-    assert_eq!(access(&one_machine), Ok(AdminAccess::Insecure), "nothing listens there");
+    assert_eq!(access(&one_machine), Ok(None), "nothing listens there");
 }
 
 #[test]
@@ -456,18 +452,18 @@ fn a_generated_token_stays_and_counts_everywhere() {
     let data = directory.path().join("data");
     let admin = parse("[admin]\ngenerate_token = true\ninsecure_dev_token = true").expect("valid").admin;
     assert_eq!(admin.generate(&data).expect("written"), Some(data.join(TOKEN_FILE)));
-    let Ok(AdminAccess::Token(first)) = admin.access(&data, None) else { panic!("there is one") };
+    let Ok(Some(first)) = admin.access(&data, None) else { panic!("there is one") };
     assert!(first.expose().len() >= TOKEN_CHARACTERS_MIN);
     assert_eq!(admin.generate(&data).expect("found"), None);
     // A configuration that does not generate a token uses the file all the same.
     let access = parse("").expect("valid").admin.access(&data, None).expect("a token");
-    assert_eq!(access, AdminAccess::Token(first));
+    assert_eq!(access, Some(first));
     assert_eq!(std::fs::read_dir(&data).expect("a directory").count(), 1, "nothing else is left");
     std::fs::write(data.join(TOKEN_FILE), "\n").expect("written");
     assert!(admin.access(&data, None).expect_err("empty").to_string().starts_with("admin.token: "));
     let named = parse("[admin]\ngenerate_token = true\ntoken = \"t\"").expect("valid").admin;
     assert_eq!(named.generate(&data).expect("nothing to do"), None);
-    assert_eq!(named.access(&data, None).expect("a token"), AdminAccess::Token(Secret::new("t")));
+    assert_eq!(named.access(&data, None).expect("a token"), Some(Secret::new("t")));
 }
 
 #[test]

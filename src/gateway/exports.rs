@@ -51,7 +51,7 @@ impl Export {
     }
 
     pub fn query(&self, cursor: Option<&str>) -> String {
-        self.asked.query(self.table.pages(), cursor)
+        self.asked.query(self.table.pages, cursor)
     }
 
     pub fn reply(self, first: &[u8], pages: Pages, request_id: RequestId) -> Result<Reply, Problem> {

@@ -233,7 +233,7 @@ fn networks(page: &mut Page, services: &Services) {
         .rails
         .networks
         .iter()
-        .map(|evm| (evm.network().name(), evm.state().figures.clone()))
+        .map(|evm| (evm.settings.network.name(), evm.state().figures.clone()))
         .collect();
     families! { page
         gauge "pasarela_usdt_head_block" "The newest block of a network's node."

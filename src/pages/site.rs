@@ -164,11 +164,6 @@ impl<W> Visit<'_, W> {
         self.part(1)
     }
 
-    /// The server's address, without a slash at the end.
-    pub fn base_url(&self) -> &str {
-        &self.services.site.base_url
-    }
-
     pub fn writing(&self) -> Writing<'_> {
         Writing { language: self.language, csrf: &self.csrf }
     }

@@ -20,7 +20,7 @@ pub fn id_of<'a>(of: &'a Value, name: &str) -> &'a str {
 }
 
 fn address(visit: &Here<'_>, link: &Value) -> String {
-    format!("{}{}", visit.base_url(), str_of(link, "hostedCheckoutPath"))
+    format!("{}{}", visit.services.site.base_url, str_of(link, "hostedCheckoutPath"))
 }
 
 pub async fn list(visit: &Here<'_>) -> Made {

@@ -73,7 +73,7 @@ impl Registry {
     }
 
     pub fn network(&self, network: Network) -> Option<&Arc<Evm>> {
-        self.networks.iter().find(|evm| evm.network() == network)
+        self.networks.iter().find(|evm| evm.settings.network == network)
     }
 
     fn network_for(&self, service: Service) -> Option<&Arc<Evm>> {

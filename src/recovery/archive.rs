@@ -110,7 +110,7 @@ pub fn import(
             KEY if !import.key_seen => import.secret(&block)?,
             RECORDS if import.store.is_none() => {
                 import.records(&block)?;
-                parts.last = import.rebuild.tip().seq;
+                parts.last = import.rebuild.log.tip.seq;
                 progress("import", parts.at, length);
             }
             ENTRIES => import.entries(&block)?,
@@ -148,11 +148,11 @@ impl Import<'_> {
 
     fn records(&mut self, block: &Block) -> Result<(), Failed> {
         let mut rest = &block.body[..];
-        if block.first != self.rebuild.tip().seq + 1 {
+        if block.first != self.rebuild.log.tip.seq + 1 {
             return Err(block.bad(blocks::OTHER_RECORDS));
         }
         while !rest.is_empty() {
-            let (record, following) = wal::Record::split_off(rest, self.rebuild.tip().seq + 1, None)?;
+            let (record, following) = wal::Record::split_off(rest, self.rebuild.log.tip.seq + 1, None)?;
             self.rebuild.add(record)?;
             rest = following;
         }
@@ -180,7 +180,7 @@ impl Import<'_> {
     }
 
     fn compare_end(&self, block: &Block) -> Result<(), Failed> {
-        let tip = self.rebuild.tip();
+        let tip = self.rebuild.log.tip;
         let expected = [&tip.seq.to_le_bytes()[..], &tip.hash, &self.entries.to_le_bytes()].concat();
         match block.body == expected {
             true => Ok(()),
@@ -189,7 +189,7 @@ impl Import<'_> {
     }
 
     fn finish(self) -> Result<(Tip, u64), Failed> {
-        let tip = self.rebuild.tip();
+        let tip = self.rebuild.log.tip;
         if let Some((_, done)) = self.store {
             done.finish()?;
         }

@@ -17,7 +17,7 @@ use wal::{Reader, Seq, Tip};
 pub struct Rebuild {
     directory: PathBuf,
     past: RestoredCopy,
-    log: Writing,
+    pub(super) log: Writing,
     snapshot_records: u64,
 }
 
@@ -35,10 +35,6 @@ impl Rebuild {
     /// Under it the index knows documents and phones.
     pub fn know(&mut self, key: &[u8]) {
         self.log.books.machine.person_marks = PersonMarks::under(key);
-    }
-
-    pub fn tip(&self) -> Tip {
-        self.log.tip()
     }
 
     pub fn add(&mut self, stored: wal::Record) -> Result<(), Failed> {

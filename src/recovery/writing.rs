@@ -24,7 +24,7 @@ pub struct Writing {
     log: Log<ReportTo>,
     /// As far as they are known.
     pub books: Books,
-    tip: Tip,
+    pub tip: Tip,
     changed: HashSet<u64>,
     /// Not waited for yet.
     fence: Option<Receiver<Result<Durable, Poisoned>>>,
@@ -43,10 +43,6 @@ impl Writing {
             changed: HashSet::new(),
             fence: None,
         })
-    }
-
-    pub fn tip(&self) -> Tip {
-        self.tip
     }
 
     pub fn reader(&self) -> Reader {

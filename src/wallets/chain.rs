@@ -30,7 +30,7 @@ pub struct Facts {
 impl Worker {
     pub(super) async fn facts(&self) -> Result<Facts, TurnError> {
         let (node, settings) = (&self.evm.node, &self.evm.settings);
-        let wallet = settings.wallet.account();
+        let wallet = settings.wallet.account;
         let head::Head { newest: head, last } = head::head(&self.evm, self.services.now()).await?;
         let count = node.count(&wallet, None).await?;
         if let Some(last) = last {

@@ -144,7 +144,7 @@ impl Search {
     /// a balancer may.
     async fn look_again(&mut self, head: &Block, last: &Block) -> Result<Option<SearchedBlocks>, TurnError> {
         let Some(mut searched) = self.searched.clone() else {
-            let (network, chain_id) = (self.evm.network(), self.evm.settings.chain_id);
+            let (network, chain_id) = (self.evm.settings.network, self.evm.settings.chain_id);
             let (since, marks) = (self.services.now(), vec![last.mark()]);
             self.record(SearchedBlocks { network, chain_id, last: last.number, since, marks }).await?;
             return Ok(None);
@@ -169,7 +169,7 @@ impl Search {
         if searched.last < recorded {
             self.evm.state().figures.gone_back += 1;
             tracing::error!(
-                network = self.evm.network().name(),
+                network = self.evm.settings.network.name(),
                 from = recorded,
                 to = searched.last,
                 "the chain does not have the block up to which it was searched: it is searched again"
@@ -214,7 +214,7 @@ impl Search {
         if !self.is_watching {
             for tenant in self.services.callers.directory.tenants() {
                 let tenant_key = tenant_key(tenant.number, Mode::Live);
-                let given = usdt_addresses::given_out(&self.services, tenant_key, self.evm.network());
+                let given = usdt_addresses::given_out(&self.services, tenant_key, self.evm.settings.network);
                 for account in given.map_err(unreadable)? {
                     self.evm.state().watched.insert(account, tenant_key);
                 }
@@ -227,7 +227,7 @@ impl Search {
 
     fn recorded(&self) -> Result<Option<SearchedBlocks>, TurnError> {
         let reader = self.services.engine.reader();
-        let name = SearchedBlocks::name_of(self.evm.network(), self.evm.settings.chain_id);
+        let name = SearchedBlocks::name_of(self.evm.settings.network, self.evm.settings.chain_id);
         let key = index::name(PLATFORM, Space::SearchedBlocks, &name);
         let Some(seq) = reader.index_get(&key).map_err(Unreadable::from)? else { return Ok(None) };
         let read = history::record(reader, history::seq(&seq)?)?;
@@ -304,7 +304,7 @@ impl Search {
         if self.set_aside.len() < SET_ASIDE_MAX && self.set_aside.insert(name.clone()) {
             self.evm.state().figures.set_aside += 1;
             tracing::error!(
-                network = self.evm.network().name(),
+                network = self.evm.settings.network.name(),
                 entry = name,
                 why,
                 "an entry of the token's log is not credited: an operator has to look"
@@ -321,7 +321,7 @@ impl Search {
             Outcome::SetAside(why) => self.set_aside(owed.logged.name, why),
             Outcome::Owed(why) => {
                 tracing::warn!(
-                    network = self.evm.network().name(),
+                    network = self.evm.settings.network.name(),
                     transaction = hex0x(&owed.logged.transaction),
                     why,
                     "a deposit cannot be credited yet: it is tried again"
@@ -336,7 +336,7 @@ impl Search {
     }
 
     async fn outcome(&self, owed: &mut Owed) -> Result<Outcome, TurnError> {
-        let (logged, network) = (&owed.logged, self.evm.network());
+        let (logged, network) = (&owed.logged, self.evm.settings.network);
         let tenant_key = self.evm.state().watched.get(&logged.transfer.to).copied();
         let Some(tenant_key) = tenant_key else { return Ok(Outcome::Settled) };
         let address = hex0x(&logged.transfer.to);

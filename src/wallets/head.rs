@@ -38,7 +38,7 @@ pub async fn head(evm: &Evm, now: Timestamp) -> Result<Head, TurnError> {
         return implausible(format!("it is of {} s from now", newest.timestamp - now));
     }
     if let Some(known) = known
-        && newest.number > reachable(evm.network(), known, newest.timestamp)
+        && newest.number > reachable(evm.settings.network, known, newest.timestamp)
     {
         let (block, elapsed) = (known.block, newest.timestamp.saturating_sub(known.made_at));
         return implausible(format!(

@@ -60,7 +60,7 @@ impl Worker {
             Standing::Open => self.push(open, transfer, facts).await?,
             Standing::Doubtful => {
                 if self.doubtful.insert(open.payout.id) {
-                    let (network, payout) = (self.evm.network().name(), open.payout.id);
+                    let (network, payout) = (self.evm.settings.network.name(), open.payout.id);
                     tracing::error!(network, %payout, nonce = transfer.nonce, "what the node says of a \
                         payout's transactions does not fit together: an operator has to look");
                 }
@@ -79,12 +79,12 @@ impl Worker {
             stuck_after_ms: i64::try_from(settings.stuck_after.as_millis()).unwrap_or(i64::MAX),
         };
         // Another wallet's transaction can be broadcast and not be signed.
-        let is_ours = transfer.wallet == settings.wallet.account();
+        let is_ours = transfer.wallet == settings.wallet.account;
         match next_move(transfer, market, self.services.now()) {
             Move::Replace(fees) if is_ours => {
                 if self.sign(open, transfer.nonce, fees, facts).await? {
                     self.evm.state().figures.replaced += 1;
-                    tracing::warn!(network = self.evm.network().name(), payout = %open.payout.id, nonce = transfer.nonce, max_fee = fees.max, "a stuck transaction was replaced by one that pays more");
+                    tracing::warn!(network = self.evm.settings.network.name(), payout = %open.payout.id, nonce = transfer.nonce, max_fee = fees.max, "a stuck transaction was replaced by one that pays more");
                 }
             }
             Move::Replace(_) | Move::Broadcast => {
@@ -165,7 +165,7 @@ impl Worker {
                 reserved.add(fees, units);
             }
         }
-        let (waiting, network) = (unsigned.len() - begun, self.evm.network().name());
+        let (waiting, network) = (unsigned.len() - begun, self.evm.settings.network.name());
         {
             let figures = &mut self.evm.state().figures;
             (figures.waiting, figures.in_flight) = (waiting, signed.len() + begun);
@@ -184,7 +184,7 @@ impl Worker {
     /// From the network's own on, that no record has taken.
     fn free_nonce(&self, from: u64) -> Result<u64, TurnError> {
         let (settings, reader) = (&self.evm.settings, self.services.engine.reader());
-        let wallet = settings.wallet.account();
+        let wallet = settings.wallet.account;
         let mut nonce = from;
         loop {
             let name = Transfer::nonce_name(settings.chain_id, &wallet, nonce);
@@ -223,7 +223,7 @@ impl Worker {
         let signed = transaction.sign(&settings.wallet);
         let signing = Signing {
             chain_id: settings.chain_id,
-            wallet: settings.wallet.account(),
+            wallet: settings.wallet.account,
             nonce,
             since_block: facts.head.number,
             hash: signed.hash,
@@ -256,7 +256,7 @@ impl Worker {
     /// What the node says is a hint for people: blocks alone tell what became of the transaction.
     async fn broadcast(&self, payout: Id, raw: &[u8]) {
         if let Err(error) = self.evm.node.broadcast(raw).await {
-            tracing::warn!(network = self.evm.network().name(), %payout, %error, "a transaction was not \
+            tracing::warn!(network = self.evm.settings.network.name(), %payout, %error, "a transaction was not \
                 taken: it is broadcast again");
         }
     }

@@ -33,13 +33,13 @@ pub struct Follower<M: Machine> {
     store: Arc<dyn Store>,
     config: wal::Config,
     log: Log<ReportTo>,
-    reader: Reader,
+    pub reader: Reader,
     books: Books<M>,
     changed: BTreeSet<u64>,
     /// Books that had not changed when the last round came.
     resting: BTreeSet<u64>,
     set_aside: BTreeMap<u64, String>,
-    tip: Tip,
+    pub tip: Tip,
     saved: Seq,
     ended: Option<String>,
 }
@@ -79,14 +79,6 @@ impl<M: Machine> Follower<M> {
             saved,
             ended: None,
         })
-    }
-
-    pub fn tip(&self) -> Tip {
-        self.tip
-    }
-
-    pub fn reader(&self) -> &Reader {
-        &self.reader
     }
 
     pub fn unsaved(&self) -> u64 {

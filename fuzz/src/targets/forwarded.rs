@@ -26,7 +26,7 @@ pub fn run(input: &[u8]) {
     let peer_itself = nobody.client(peer, &HeaderMap::new());
     assert_eq!(nobody.client(peer, &headers(header)), peer_itself, "a stranger is believed");
 
-    let trusted = TrustedProxies::new(networks);
+    let trusted = TrustedProxies(networks);
     let client = trusted.client(peer, &headers(header));
     if client != peer_itself {
         // A client that is not trusted stands before its own address, and may have written anything

@@ -127,7 +127,7 @@ mod tests {
                 "anything"
             ]
         );
-        assert!(table.pages());
+        assert!(table.pages);
         let rows = br#"{"items":[{"id":"-1","amount":"-1.00"}],"nextCursor":null}"#;
         let text = table.rows(rows, crate::csv::Separator::Comma).expect("a page").text;
         assert_eq!(text, "'-1,-1.00,,,,,,,,\r\n");

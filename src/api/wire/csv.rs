@@ -62,7 +62,7 @@ pub struct Table {
     columns: Vec<Column>,
     places: BTreeMap<String, usize>,
     rows: RowsAt,
-    pages: bool,
+    pub pages: bool,
 }
 
 /// An answer that is no page of the list: a defect.
@@ -86,10 +86,6 @@ impl Table {
 
     pub fn headings(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|column| column.name.as_str())
-    }
-
-    pub const fn pages(&self) -> bool {
-        self.pages
     }
 
     pub fn header(&self, separator: Separator) -> String {

@@ -27,7 +27,7 @@ pub async fn tried(settings: &Settings) -> Vec<Finding> {
         Ok(block) => head(block.number, block.timestamp, now.as_secs()),
         Err(error) => Finding::wrong(HEAD, described(&error)),
     };
-    let wallet = settings.wallet.account();
+    let wallet = settings.wallet.account;
     let gas = match node.balance(&wallet).await {
         Ok(0) => Finding::wrong(GAS, format!("{} has nothing to pay gas from", hex0x(&wallet))),
         Ok(wei) => Finding::fine(GAS, format!("{} has {wei} wei", hex0x(&wallet))),

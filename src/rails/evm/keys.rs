@@ -12,7 +12,7 @@ const SEED_BYTES: std::ops::RangeInclusive<usize> = 16..=64;
 
 pub struct WalletKey {
     key: SigningKey,
-    account: Account,
+    pub account: Account,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +27,6 @@ impl WalletKey {
         let key = SigningKey::from_slice(bytes).ok()?;
         let account = account(key.verifying_key());
         Some(WalletKey { key, account })
-    }
-
-    pub const fn account(&self) -> Account {
-        self.account
     }
 
     /// The same hash always has the same signature (RFC 6979).
@@ -138,7 +134,7 @@ mod tests {
             super::super::read_hex("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80")
                 .expect("a key");
         let wallet = WalletKey::new(&bytes).expect("a key");
-        assert_eq!(Network::Erc20.address(&wallet.account()), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
+        assert_eq!(Network::Erc20.address(&wallet.account), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
         assert!(WalletKey::new(&[0; 32]).is_none() && WalletKey::new(&[0xFF; 32]).is_none());
         let hash = keccak(b"twice the same");
         assert_eq!(wallet.sign(&hash), wallet.sign(&hash));

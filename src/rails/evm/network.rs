@@ -82,12 +82,8 @@ impl Evm {
         Ok(Evm { settings, node, state: Mutex::default(), due: Notify::new() })
     }
 
-    pub const fn network(&self) -> Network {
-        self.settings.network
-    }
-
     pub const fn name(&self) -> &'static str {
-        name(self.network())
+        name(self.settings.network)
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {

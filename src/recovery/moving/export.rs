@@ -83,7 +83,7 @@ pub fn reopen(data: &Path, id: Id) -> Result<Deployment, Failed> {
         return Err(Failed::NotDone("the tenant is open here; there is nothing to reopen".to_owned()));
     };
     let keys = Mode::ALL.map(|mode| tenant_key(tenant.number, mode));
-    let tip = place.log.tip().seq;
+    let tip = place.log.tip.seq;
     let books = Books::after(&place.log.reader(), &keys, tip)?;
     place.log.books.books.extend(books.books);
     let (number, base) = (tenant.number, tenant.tenant_settings.version);
@@ -96,7 +96,7 @@ pub fn reopen(data: &Path, id: Id) -> Result<Deployment, Failed> {
 
 /// From their first records, each proved on the way, with what is under way.
 fn derived(place: &OpenDirectory, keys: [u64; 2], progress: Progress<'_>) -> Result<(Books, Open), Failed> {
-    let (mut books, mut open, last) = (Books::default(), Open::new(), place.log.tip().seq);
+    let (mut books, mut open, last) = (Books::default(), Open::new(), place.log.tip.seq);
     replay_records(&place.log.reader(), last, ("proof", progress), |stored| {
         if !keys.contains(&stored.tenant) {
             return Ok(());
@@ -186,7 +186,7 @@ fn written(
         place.platform().keys.values().filter(|key| key.tenant == tenant.number).cloned().collect();
     blocks.put(TENANT, 0, &tenant_block(Arc::clone(tenant), of_tenant)).map_err(at(&part))?;
     let keys = Mode::ALL.map(|mode| tenant_key(tenant.number, mode));
-    let log = (&place.log.reader(), place.log.tip().seq);
+    let log = (&place.log.reader(), place.log.tip.seq);
     let is_meant = |stored: &wal::Record| keys.contains(&stored.tenant);
     let records = blocks.put_records((RECORDS, &part), log, is_meant, progress)?;
     let [live, test] = keys.map(|key| book_hash(&place.log.books, key));

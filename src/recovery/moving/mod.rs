@@ -69,7 +69,7 @@ impl OpenDirectory {
         must_have_log(path)?;
         let mut log = opened(data, path)?;
         let name = name_of(&log.reader())?.ok_or_else(|| nameless(data))?;
-        let tip = log.tip().seq;
+        let tip = log.tip.seq;
         log.books = Books::after(&log.reader(), &[PLATFORM], tip)?;
         log.books.machine = machine_of(data)?;
         Ok(OpenDirectory { data: data.to_owned(), log, name })

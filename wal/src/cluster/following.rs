@@ -51,22 +51,14 @@ pub enum LookError {
 
 #[derive(Clone)]
 pub struct Following {
-    quorum: Arc<dyn Quorum>,
-    keys: Keys,
+    pub quorum: Arc<dyn Quorum>,
+    pub keys: Keys,
     node: String,
 }
 
 impl Following {
     pub fn new(quorum: Arc<dyn Quorum>, keys: Keys, node: &str) -> Following {
         Following { quorum, keys, node: node.to_owned() }
-    }
-
-    pub fn quorum(&self) -> &Arc<dyn Quorum> {
-        &self.quorum
-    }
-
-    pub fn keys(&self) -> &Keys {
-        &self.keys
     }
 
     pub fn look(&self, local: Tip) -> Result<Seen, LookError> {

@@ -24,7 +24,7 @@ pub struct Patience {
 pub struct Leader {
     quorum: Arc<dyn Quorum>,
     keys: Keys,
-    epoch: Epoch,
+    pub epoch: Epoch,
     lost: Arc<OnceLock<String>>,
     questions: Arc<Questions>,
 }
@@ -65,10 +65,6 @@ pub struct Pruned {
 impl Leader {
     pub(crate) fn new(quorum: Arc<dyn Quorum>, keys: Keys, epoch: Epoch) -> Leader {
         Leader { quorum, keys, epoch, lost: Arc::default(), questions: Arc::default() }
-    }
-
-    pub fn epoch(&self) -> &Epoch {
-        &self.epoch
     }
 
     /// Set once the leader has learned that it is none any more.

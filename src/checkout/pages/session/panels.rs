@@ -64,12 +64,8 @@ pub(super) fn value_day(market: &Market, rate: Rate) -> Option<String> {
 }
 
 impl Making<'_> {
-    fn language(&self) -> Language {
-        self.options.language
-    }
-
     fn at(&self, rate: Rate, of: Option<String>) -> Option<(InBolivares, String)> {
-        let language = self.language();
+        let language = self.options.language;
         let total = Price::Usd(self.visit.session.amount).at(rate).ok()?.ves;
         let price = InBolivares { total: bolivares(total, language), rate: bcv_rate(rate, language), of };
         // Banks' apps take an amount without groups.
@@ -89,7 +85,7 @@ impl Making<'_> {
         let typed = self.options.typed.get("debtorBankCode");
         C2pPanel {
             price: self.now(),
-            banks: bank_options(self.banks, Service::C2p, typed, &sends, self.language()),
+            banks: bank_options(self.banks, Service::C2p, typed, &sends, self.options.language),
         }
     }
 
@@ -117,7 +113,7 @@ impl Making<'_> {
             identification: receiver.id.clear().to_string(),
             quote: Quote::of(&mark, session, rate).text().to_owned(),
             is_sent: self.is_sent,
-            banks: bank_options(self.banks, Service::PagoMovil, typed, &|_| false, self.language()),
+            banks: bank_options(self.banks, Service::PagoMovil, typed, &|_| false, self.options.language),
             oldest: oldest.to_string(),
             today: today.to_string(),
             between: (day(oldest), day(today)),
@@ -125,7 +121,7 @@ impl Making<'_> {
     }
 
     pub(super) fn pesos(&self, offered: &[Offer]) -> Option<PesosPanel> {
-        let (options, session, language) = (self.options, &self.visit.session, self.language());
+        let (options, session, language) = (self.options, &self.visit.session, self.options.language);
         let begun = offered.iter().find(|offer| offer.way == Way::Cop)?.cop?;
         // An attempt that waits already has the rate of its start; a new one gets the rate of now.
         let price = self.market.pesos(session.amount).ok();

@@ -152,7 +152,7 @@ impl Machine {
     fn stand_by(&mut self) -> Result<Turn, Broken> {
         let Role::Standby(standby) = &mut self.role else { return Ok(Turn::default()) };
         let local = standby.log.reader().tip();
-        let quorum = Arc::clone(self.following.quorum());
+        let quorum = Arc::clone(&self.following.quorum);
         let seen = match self.following.look(local) {
             Ok(seen) => seen,
             Err(LookError::Unanswered(_)) => {
@@ -178,7 +178,7 @@ impl Machine {
         // What was agreed on until the epoch was taken is caught up with; nobody appends after it.
         let seen = loop {
             match self.following.look(standby.log.reader().tip()) {
-                Ok(seen) if seen.epoch != *leader.epoch() => {
+                Ok(seen) if seen.epoch != leader.epoch => {
                     self.start();
                     return Ok(Turn::default());
                 }
