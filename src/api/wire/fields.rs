@@ -9,7 +9,7 @@
 //! let quantity = f.required("quantity", kinds::integer(1..=999));
 //! let note = f.optional("note", kinds::text());
 //! let ok = f.finish()?;
-//! assert_eq!(external_ref.get(&ok).as_str(), "r-1");
+//! assert_eq!(&*external_ref.get(&ok), "r-1");
 //! assert_eq!(quantity.get(&ok), 10);
 //! assert_eq!(note.get(&ok), None);
 //! # Ok::<(), api::problem::Problem>(())
