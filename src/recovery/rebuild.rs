@@ -6,7 +6,7 @@ use super::books::{Books, replay_records};
 use super::directory::{self, LOG_DIRECTORY};
 use super::restored_copy::RestoredCopy;
 use super::writing::Writing;
-use super::{Failed, Progress};
+use super::{Failed, Progress, at};
 use actors::Machine;
 use domain::index::PersonMarks;
 use domain::values::ids::PLATFORM;
@@ -91,7 +91,7 @@ pub fn salvage(
     progress: Progress<'_>,
 ) -> Result<Salvaged, Failed> {
     directory::read_mark_key(from)?;
-    let scratch = Scratch::beside(into);
+    let scratch = Scratch::beside(into)?;
     let wal::Salvage { reader, damage, acknowledged } = scratch.salvage(from, until, progress)?;
     let last = reader.last_seq();
     if last == 0 {
@@ -132,8 +132,13 @@ fn rebuilt(
 struct Scratch(PathBuf);
 
 impl Scratch {
-    fn beside(directory: &Path) -> Scratch {
-        Scratch(directory.with_added_extension(format!("scratch-{}", std::process::id())))
+    /// Of a directory that is named by where one stands, such as `..`, there is no other name beside it.
+    fn beside(directory: &Path) -> Result<Scratch, Failed> {
+        let whole = std::path::absolute(directory).map_err(at(directory))?;
+        if whole.file_name().is_none() {
+            return Err(Failed::refused(directory, "has no name of its own; name a new directory"));
+        }
+        Ok(Scratch(whole.with_added_extension(format!("scratch-{}", std::process::id()))))
     }
 
     fn salvage(
@@ -161,7 +166,7 @@ pub fn replay(
     progress: Progress<'_>,
 ) -> Result<(Tip, Vec<Failed>), Failed> {
     RestoredCopy::must_be_whole(from)?;
-    let scratch = Scratch::beside(into);
+    let scratch = Scratch::beside(into)?;
     let reader = match (Reader::open_read_only(from.join(LOG_DIRECTORY)), until) {
         // What lies behind it may be damaged.
         (Err(error), Until::Seq(seq)) => {

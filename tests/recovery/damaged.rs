@@ -320,6 +320,46 @@ fn contents(data: &Path) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
         .collect()
 }
 
+/// A directory that is named by where one stands has no name to put another beside: nothing in it may be touched.
+#[test]
+fn what_is_made_where_one_stands_takes_nothing_away() {
+    let mut server = Server::start();
+    server.tenant().test.fund("1.00");
+    server.kill();
+    let data = server.data();
+    let parent = tempfile::tempdir().expect("a folder");
+    let stands = parent.path().join("stands");
+    fs::create_dir(&stands).expect("a folder");
+    let made = |command: &[&str], into: &str| {
+        let mut program = server.program();
+        program.current_dir(&stands).args(command).arg(into);
+        program.output().expect("it runs")
+    };
+    let commands = [&["wal", "salvage", "--to"][..], &["wal", "replay", "--into"]];
+    fs::write(stands.join("ledger"), b"the only copy").expect("written");
+    for command in commands {
+        for into in [".", "./", "..", "../stands", "../stands/.."] {
+            let output = made(command, into);
+            assert_eq!(output.status.code(), Some(1), "{command:?} {into}: {}", errors(&output));
+            assert!(
+                errors(&output).contains("name a new directory"),
+                "{command:?} {into}: {}",
+                errors(&output)
+            );
+            let left: Vec<_> = fs::read_dir(&stands).expect("it is there").flatten().collect();
+            assert_eq!(left.len(), 1, "{command:?} {into}: {left:?}");
+            assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 1, "{command:?} {into}");
+        }
+    }
+    fs::remove_file(stands.join("ledger")).expect("removed");
+    for command in commands {
+        let output = made(command, ".");
+        assert!(output.status.success(), "{command:?}: {}", errors(&output));
+        assert_eq!(last_seq(&server, &stands), last_seq(&server, &data), "{command:?}");
+        fs::remove_dir_all(&stands).and_then(|()| fs::create_dir(&stands)).expect("an empty folder again");
+    }
+}
+
 #[test]
 fn a_wrong_secret_gets_into_no_copy() {
     let server = Server::start();
