@@ -210,7 +210,7 @@ impl Visit<'_> {
         };
         let held_address = usdt_addresses::derive_in_live(self.services, self.tenant(), &mut new).await?;
         let (id, is_new) = attempts.usdt.map_or((new.id, true), |known| (known.id, false));
-        let ask = crypto::deposits::Command::Open(Box::new(new), held_address.is_some());
+        let ask = crypto::deposits::Command::Open { new: Box::new(new), is_derived: held_address.is_some() };
         let held = [Some(Box::new((held, held_address)) as _), None];
         self.ask(EntityId::deposit_address(id), is_new, ask, held).await
     }

@@ -134,6 +134,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_freed_name_is_of_the_space_of_its_cause() {
+        let frees = |cause: Cause| match cause.side_effect() {
+            SideEffect::Free(space) => Some((cause.name(), space)),
+            SideEffect::None | SideEffect::Debit => None,
+        };
+        let known = [
+            ("merchant.deleted", Space::Merchant),
+            ("product.deleted", Space::Slug),
+            ("payment_link.deleted", Space::Slug),
+            ("payment.unsent", Space::Payment),
+            ("cop_payment.unsent", Space::CheckoutCop),
+            ("verification.unsent", Space::DepositStart),
+        ];
+        assert_eq!(Cause::ALL.into_iter().filter_map(frees).collect::<Vec<_>>(), known);
+    }
+
+    #[test]
     fn what_takes_money_at_a_callers_request_must_not_overdraw() {
         let debits: Vec<_> = Cause::ALL
             .into_iter()

@@ -95,7 +95,13 @@ impl Life {
                     created_at: Timestamp::EPOCH,
                     till: None,
                 };
-                self.ask(tenant, id, true, crypto::deposits::Command::Open(Box::new(new), false)).await;
+                self.ask(
+                    tenant,
+                    id,
+                    true,
+                    crypto::deposits::Command::Open { new: Box::new(new), is_derived: false },
+                )
+                .await;
             }
             Act::Deposit { n, cents } => {
                 let id = self.one(tenant, Kind::DepositAddress, n)?.id;

@@ -10,8 +10,9 @@ pub mod sessions;
 use crate::checkout::bolivares::Quote;
 use crate::checkout::sessions::WAYS;
 use crate::cop_payments::{below_minimum, buyer, buyer_for, channel};
-use crate::crypto::{asset, asset_schema, network, network_schema};
+use crate::crypto::{asset, network};
 use crate::endpoint::{chapter, shown};
+use crate::fields::Kind as _;
 use crate::fields::{Fields, Invalid, body, read};
 use crate::openapi::{schema, values};
 use crate::problem::Problem;
@@ -187,8 +188,8 @@ shown! {
         plain "address" = address, schema::text();
         plain "amountUsdt" = session.amount, values::ves().about("What is to come.");
         plain "receivedUsdt" = till.received, values::ves().about("What has come, to all addresses of the session.");
-        plain "network" = network.name(), network_schema();
-        plain "asset" = asset.name(), asset_schema();
+        plain "network" = network.name(), network().schema();
+        plain "asset" = asset.name(), asset().schema();
         plain "expiresAt" = session.expires_at, values::instant();
     }
 }

@@ -146,7 +146,7 @@ async fn networks(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 shown! {
     /// A network, as JSON. No minimum holds but that of every amount.
     fn show_network(name: &'static str, fee: Usdt, confirmations: Option<u64>), terms_schema, 160 {
-        plain "network" = name, network_schema();
+        plain "network" = name, network().schema();
         plain "networkFeeUsdt" = fee, values::ves().about("What a payout costs on top.");
         maybe number "confirmations" = confirmations,
             schema::integer().at_least("1").about("Blocks after which a transfer counts; null where no node is configured.");
@@ -161,14 +161,6 @@ pub(crate) fn network<'a>() -> impl Kind<'a, Network> {
 
 pub(crate) fn asset<'a>() -> impl Kind<'a, Asset> {
     kinds::one_of(Asset::NAMES)
-}
-
-pub(crate) fn network_schema() -> schema::Schema {
-    schema::one_of(Network::NAMES.map(|(name, _)| name))
-}
-
-pub(crate) fn asset_schema() -> schema::Schema {
-    schema::one_of(Asset::NAMES.map(|(name, _)| name))
 }
 
 /// An amount of more than nothing, in cents. Amounts with fewer decimals than are described are taken.
@@ -299,7 +291,8 @@ async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     }
     let target = cx.reserve(Space::DepositAddress, &name, EntityId::deposit_address(id)).await?;
     let is_derived = matches!(target, Target::New(_)) && cx.server.derive_address(&mut new).await?;
-    cx.server.ask(target, crypto::deposits::Command::Open(Box::new(new), is_derived).into()).await
+    let ask = crypto::deposits::Command::Open { new: Box::new(new), is_derived };
+    cx.server.ask(target, ask.into()).await
 }
 
 fn read_customer(mut fields: Fields<'_>) -> Result<(ExternalRef, Network, Asset), Invalid> {
@@ -325,8 +318,8 @@ shown! {
         plain "id" = address.id, values::uuid();
         constant "object" = "deposit_address";
         plain "address" = &address.address, schema::text();
-        plain "network" = address.network.name(), network_schema();
-        plain "asset" = address.asset.name(), asset_schema();
+        plain "network" = address.network.name(), network().schema();
+        plain "asset" = address.asset.name(), asset().schema();
         text "customerRef" = &*address.customer_ref, values::shown_ref();
         boolean "livemode" = address.livemode, values::livemode();
         plain "createdAt" = address.created_at, values::instant();
@@ -365,8 +358,8 @@ shown! {
         plain "amountUsdt" = deposit.amount, values::ves();
         plain "address" = &deposit.to.address, schema::text();
         plain "depositAddressId" = deposit.to.id, values::uuid();
-        plain "network" = deposit.to.network.name(), network_schema();
-        plain "asset" = deposit.to.asset.name(), asset_schema();
+        plain "network" = deposit.to.network.name(), network().schema();
+        plain "asset" = deposit.to.asset.name(), asset().schema();
         text "customerRef" = &*deposit.to.customer_ref, values::shown_ref();
         plain "txHash" = &deposit.tx_hash, schema::text();
         plain "availableAt" = deposit.available_at, values::instant();

@@ -51,7 +51,15 @@ fn create(book: &Book, new: CopPayout, turn: &Turn) -> Ruled {
     if new.amount.minor() > free {
         return Err(CopPayoutRefusal::InsufficientBalance { available: Cop::from_minor(free) }.into());
     }
-    let payout = CopPayout { livemode: turn.livemode, created_at: turn.now, ..new };
+    let payout = CopPayout {
+        status: Status::Pending,
+        reference: None,
+        failure_code: None,
+        livemode: turn.livemode,
+        created_at: turn.now,
+        settled_at: None,
+        ..new
+    };
     let mut draft = Draft::new(Cause::CopPayoutCreated);
     post(&payout, &mut draft, -1, MovementKind::Payout, "payout");
     draft.create(payout);

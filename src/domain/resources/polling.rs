@@ -96,8 +96,8 @@ impl OrderState {
     }
 }
 
-/// The ruling on a reply about an operation, with its mark on the order's trace. Every reply passes here, whatever
-/// the rules of its resource come to: a question that brought the outcome was a question too, and so was one that
+/// The ruling on a reply about an operation, with its mark on the order's trace where its kind has one (`Entity::order`).
+/// Every reply passes here, whatever the rules of its resource come to: a question that brought the outcome was a question too, and so was one that
 /// contradicted it. An operator's word and an order's own answer are no questions. What changes nothing leaves no
 /// mark, as there is no record of it.
 pub fn marked(mut ruling: Ruling, operation: Id, is_asked: bool, before: &Entity, turn: &Turn<'_>) -> Ruling {

@@ -23,10 +23,13 @@ use rust_decimal::Decimal;
 use sha2::{Digest, Sha256};
 
 pub enum Command {
-    /// A request for an address; the entity is that of the same customer, network and asset, if
-    /// known. Of a checkout session without any deposits yet. Whether the address derives from the seed of a
-    /// network that is served, as those of live mode have to.
-    Open(Box<DepositAddress>, bool),
+    /// A request for an address; the entity is that of the same customer, network and asset, if known.
+    Open {
+        /// That of a checkout session has no deposits yet.
+        new: Box<DepositAddress>,
+        /// Whether it derives from the seed of a network that is served, as those of live mode have to.
+        is_derived: bool,
+    },
     Receive(Box<Incoming>),
 }
 
@@ -35,8 +38,8 @@ pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, t
         |address: &&DepositAddress| address.till.as_ref().is_none_or(|till| till.generation == book.begun_at);
     let address = address.filter(is_there);
     match (command, address) {
-        (Command::Open(new, is_derived), None) => open(book, *new, is_derived, turn),
-        (Command::Open(new, is_derived), Some(known)) => open_again(book, known, *new, is_derived, turn),
+        (Command::Open { new, is_derived }, None) => open(book, *new, is_derived, turn),
+        (Command::Open { new, is_derived }, Some(known)) => open_again(book, known, *new, is_derived, turn),
         (Command::Receive(incoming), Some(address)) => receive(book, address, *incoming, turn),
         (Command::Receive(_), None) => Err(Refusal::NotFound),
     }
