@@ -70,7 +70,7 @@ pub struct Operators {
 impl Operators {
     /// Without the configuration's token whoever reaches the listener is `root`.
     pub fn new(root: Option<&Secret>) -> Operators {
-        Operators { root: root.map(|token| digest(token.expose().as_bytes())), named: RwLock::default() }
+        Operators { root: root.map(|token| hash_key(token.expose())), named: RwLock::default() }
     }
 
     pub fn learn(&self, account: &Arc<OperatorAccount>) {
@@ -81,7 +81,7 @@ impl Operators {
     /// The operator whose token this is, if active. How long it takes tells nothing about any token: all
     /// of them are compared, by their digests.
     pub fn of_token(&self, token: &[u8]) -> Option<Operator> {
-        self.of_digest(digest(token))
+        self.of_digest(hash_key(token))
     }
 
     /// The operator with the token of this digest, if active: what a session is checked by at each
@@ -112,7 +112,7 @@ impl Operators {
     /// Whether the configuration's token was sent, of which there has to be one: what opens a node's keys and log is
     /// never open to whoever comes.
     pub fn has_token(&self, headers: &HeaderMap) -> bool {
-        let sent = bearer(headers).map(digest);
+        let sent = bearer(headers).map(hash_key);
         self.root.zip(sent).is_some_and(|(root, sent)| root.ct_eq(&sent).into())
     }
 
@@ -153,8 +153,9 @@ impl Operators {
     }
 }
 
-fn digest(token: &[u8]) -> [u8; 32] {
-    Sha256::digest(token).into()
+/// What is kept of a key or a token.
+pub fn hash_key(key: impl AsRef<[u8]>) -> [u8; 32] {
+    Sha256::digest(key).into()
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
@@ -176,7 +177,7 @@ mod tests {
             email: "ana@example.com".into(),
             role: Role::Support,
             status,
-            token_hash: digest(token.as_bytes()),
+            token_hash: hash_key(token),
             created_at: Timestamp::EPOCH,
             makers: Vec::new(),
         })

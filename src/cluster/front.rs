@@ -17,7 +17,6 @@ use api::writer::Object;
 use domain::platform::operators::Role;
 use domain::values::time::Timestamp;
 use hyper::Method;
-use hyper::header::AUTHORIZATION;
 use std::sync::Arc;
 
 pub const CLUSTER: &str = "/admin/cluster";
@@ -79,10 +78,10 @@ impl StandbyFront {
             ("/readyz", _) => read_only(&head.method, ready(&self.cluster)),
             (SNAPSHOT | BACKUP, ListenerKind::Admin { room, .. }) => self.copy(room, arrival, body).await,
             ("/metrics", ListenerKind::Admin { is_open, metrics, .. }) => {
-                match *is_open || self.is_operator(arrival) {
-                    true => Ok(Reply::new(200, TEXT, metrics(&self.cluster))),
-                    false => Err(without_token(arrival)),
+                if !*is_open {
+                    self.cluster.shared.operators.authenticate(&arrival.head.headers)?;
                 }
+                Ok(Reply::new(200, TEXT, metrics(&self.cluster)))
             }
             (_, ListenerKind::Admin { .. }) => {
                 self.passing.pass(&self.cluster, Surface::Admin, arrival, body).await
@@ -125,24 +124,14 @@ impl StandbyFront {
         Ok(Reply::json(200, shown))
     }
 
-    fn is_operator(&self, arrival: &Arrival) -> bool {
-        self.cluster.shared.operators.authenticate(&arrival.head.headers).is_ok()
-    }
-
     fn show(&self, arrival: &Arrival) -> Result<Reply, Problem> {
         if !matches!(arrival.head.method, Method::GET | Method::HEAD) {
             return Err(Problem::method_not_allowed("GET, HEAD".into()));
         }
-        if !self.is_operator(arrival) {
-            return Err(without_token(arrival));
-        }
+        self.cluster.shared.operators.authenticate(&arrival.head.headers)?;
         without_unexpected(Ok(()), unexpected_parameters(arrival.head.uri.query()))?;
         Ok(Reply::json(200, show(&self.cluster.view())))
     }
-}
-
-fn without_token(arrival: &Arrival) -> Problem {
-    Problem::without_token(arrival.head.headers.contains_key(AUTHORIZATION))
 }
 
 pub fn read_only(method: &Method, reply: Reply) -> Result<Reply, Problem> {

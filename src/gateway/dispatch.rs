@@ -6,7 +6,6 @@
 use crate::gateway::ask::failure;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, KeyUse, Owner, Reserved, Sent};
-use crate::gateway::keys::hash_key;
 use crate::gateway::limits::{self, WorkSlot};
 use crate::gateway::names::NameOf;
 use crate::gateway::services::{Pass, Services};
@@ -22,6 +21,7 @@ use crate::http::body::{Inbound, without_unexpected};
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, RequestId, Trace};
 use crate::http::router::{Found, Lookup, Parameters, Router};
+use crate::operators::hash_key;
 use crate::store::history::{self, Stored};
 use crate::store::past_balance;
 use actors::Failure;

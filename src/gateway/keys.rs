@@ -3,6 +3,7 @@
 //! server's own, under which something is hashed to be recognised and not known, and from which secrets derive that
 //! need not be stored.
 
+use crate::operators::hash_key;
 use crate::webhooks::secret::Secret as WebhookSecret;
 use api::endpoint::Caller;
 use api::problem::Problem;
@@ -12,7 +13,7 @@ use domain::platform::{ApiKey, PlatformChange, Scopes, Tenant};
 use domain::values::ids::{Id, Mode, tenant_key};
 use domain::values::time::Timestamp;
 use hmac::{Hmac, KeyInit, Mac};
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -57,10 +58,6 @@ pub struct Directory {
 }
 
 /// SHA-256 of a key or a token, which is all that is kept of it.
-pub fn hash_key(key: impl AsRef<[u8]>) -> [u8; 32] {
-    Sha256::digest(key).into()
-}
-
 impl Directory {
     pub fn learn_tenant(&self, tenant: &Arc<Tenant>) {
         self.number_of.insert(tenant.id, tenant.number);
