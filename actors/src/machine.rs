@@ -97,7 +97,7 @@ pub trait Machine: Send + Sync + 'static {
     /// both may join. To apply the whole is the same as to apply one after the other.
     fn join(&self, record: &mut Self::Record, next: Self::Record);
 
-    /// What who asks gets to see: the book as it is at `now_ms`, settled.
+    /// What who asks gets to see: the book as it is at `now_ms`, settled. A panic in it halts the book.
     fn view(&self, _tenant: u64, book: &Self::Book, _now_ms: i64) -> Self::Book {
         book.clone()
     }

@@ -26,6 +26,7 @@ const ENTRIES_MAX: usize = 1_000_000;
 /// The time by which an order may be sent later than its entity was made: banks that are closed, buyers that
 /// take their time.
 const SENT_LATER_MS: i64 = 8 * DAY_MS;
+/// The time by which a bank's date may be off ours.
 const SKEW_MS: i64 = 2 * DAY_MS;
 
 #[derive(Clone, Copy)]

@@ -32,6 +32,7 @@ const LATELY: Duration = Duration::from_secs(1);
 /// Pages that are read for one of them at once: a page of a hundred keeps a processor busy for as
 /// long as some fifty payouts do, without a pause for others.
 const PAGES: usize = 1;
+/// Before a refusal: callers who ask again at once would keep processors busy with refusals.
 pub const PAUSE: Duration = Duration::from_millis(250);
 /// The longest wait for a slot: whoever has that much to do already is told so.
 const WAIT_MAX: Duration = Duration::from_secs(2);

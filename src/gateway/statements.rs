@@ -19,8 +19,11 @@ use std::sync::Arc;
 /// not have.
 pub async fn lines(services: &Arc<Services>, tenant: u64, ask: Ask) -> Result<Vec<Line>, Problem> {
     let Ask { ledger, currency, from, to } = ask;
-    let (book, now) = services.book(tenant).await?;
-    let present = book.present(ledger, currency, now).ok_or_else(Problem::not_found)?;
+    let present = {
+        // The copy of the book is given back before the wait.
+        let (book, now) = services.book(tenant).await?;
+        book.present(ledger, currency, now).ok_or_else(Problem::not_found)?
+    };
     let to = to.min(present.now.date_in(zone(currency)));
     let account = Account { tenant, ledger, currency };
     let read = services.read_pool.read(services, tenant, move |services, _| {

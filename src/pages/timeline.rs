@@ -1,7 +1,7 @@
 //! Every record of a payment or payout in words, with what the bank was asked and what it answered,
 //! its money, and every delivery of its events.
 
-pub mod bank;
+mod bank;
 
 use crate::gateway::services::Services;
 use crate::language::Language;

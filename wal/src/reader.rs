@@ -141,7 +141,7 @@ impl Reader {
         }
     }
 
-    /// The newest after record `since` that was taken at `at_ms` or before.
+    /// The newest at record `since` or after that was taken at `at_ms` or before.
     pub fn snapshot_taken_by(
         &self,
         tenant: u64,
