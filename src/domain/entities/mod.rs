@@ -97,6 +97,23 @@ macro_rules! entity {
 
 each_kind!(entity);
 
+/// The newest order at its rail, of the kinds whose orders are remembered.
+macro_rules! order {
+    ($entity:ident $($mut:tt)?) => {
+        match $entity {
+            Entity::Payment(payment) => Some(&$($mut)? payment.order),
+            Entity::Payout(payout) => Some(&$($mut)? payout.order),
+            Entity::CopPayment(payment) => Some(&$($mut)? payment.order),
+            Entity::CryptoPayout(payout) => Some(&$($mut)? payout.order),
+            // Operators make these payouts; of micro-deposits `count_question` keeps the marks.
+            Entity::CopPayout(_) | Entity::Merchant(_) | Entity::OwnAccount(_) | Entity::Otp(_) => None,
+            Entity::Batch(_) | Entity::Chargeback(_) | Entity::Conversion(_) | Entity::DepositAddress(_) => None,
+            Entity::Product(_) | Entity::Session(_) | Entity::Webhook(_) => None,
+            Entity::Notice(_) | Entity::Approval(_) => None,
+        }
+    };
+}
+
 impl Entity {
     pub fn facet(&self) -> u8 {
         self.resource().facet()
@@ -106,15 +123,12 @@ impl Entity {
         self.resource().deadline()
     }
 
-    /// The newest order at its rail, of the kinds whose orders are remembered.
     pub fn order(&self) -> Option<&OrderState> {
-        match self {
-            Entity::Payment(payment) => Some(&payment.order),
-            Entity::Payout(payout) => Some(&payout.order),
-            Entity::CopPayment(payment) => Some(&payment.order),
-            Entity::CryptoPayout(payout) => Some(&payout.order),
-            _ => None,
-        }
+        order!(self)
+    }
+
+    pub fn order_mut(&mut self) -> Option<&mut OrderState> {
+        order!(self mut)
     }
 
     pub fn named_orders(&self) -> Vec<Named<'_>> {

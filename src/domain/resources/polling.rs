@@ -8,7 +8,7 @@ use crate::entities::Entity;
 use crate::entities::cop_payment::{COLLECT, TELL};
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
 use crate::trace::{ASKED_ON_MS, NEVER, OrderState, Reach, Trace};
-use crate::values::ids::{EntityId, Id};
+use crate::values::ids::{EntityId, Id, Kind};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
@@ -96,10 +96,10 @@ impl OrderState {
     }
 }
 
-/// The ruling on a reply about an operation, with its mark on the order's trace where its kind has one (`Entity::order`).
-/// Every reply passes here, whatever the rules of its resource come to: a question that brought the outcome was a question too, and so was one that
-/// contradicted it. An operator's word and an order's own answer are no questions. What changes nothing leaves no
-/// mark, as there is no record of it.
+/// The ruling on a reply about an operation, with its mark on the order's trace where its kind has one
+/// (`Entity::order`). Every reply passes here, whatever the rules of its resource come to: a question that brought the
+/// outcome was a question too, and so was one that contradicted it. An operator's word and an order's own answer are no
+/// questions. What changes nothing leaves no mark, as there is no record of it.
 pub fn marked(mut ruling: Ruling, operation: Id, is_asked: bool, before: &Entity, turn: &Turn<'_>) -> Ruling {
     let Some(draft) = &mut ruling.record else { return ruling };
     // Whether the record says what became of an order, or that the bank contradicts it.
@@ -119,15 +119,9 @@ pub fn marked(mut ruling: Ruling, operation: Id, is_asked: bool, before: &Entity
         if before.id().id != of {
             continue;
         }
-        let (order, n) = match entity {
-            Entity::Payment(payment) => (&mut payment.order, n),
-            Entity::Payout(payout) => (&mut payout.order, n),
-            Entity::CryptoPayout(payout) => (&mut payout.order, n),
-            // An instruction is about the collection.
-            Entity::CopPayment(payment) => (&mut payment.order, if n == TELL { COLLECT } else { n }),
-            _ => continue,
-        };
-        let Some(trace) = order.of_mut(n) else { continue };
+        // An instruction is about the collection.
+        let n = if before.id().kind == Kind::CopPayment && n == TELL { COLLECT } else { n };
+        let Some(trace) = entity.order_mut().and_then(|order| order.of_mut(n)) else { continue };
         if is_asked {
             trace.asks = trace.asks.saturating_add(1);
             trace.asked_at = Some(turn.now);
