@@ -6,7 +6,7 @@
 //! begins at nothing, as every counter of Prometheus does. It must not know how a page of metrics is written.
 
 use domain::entities::Entity;
-use domain::entities::means::{Means, Method};
+use domain::entities::means::Method;
 use domain::events::EventKind;
 use domain::record::Record;
 use domain::values::money::Currency;
@@ -103,10 +103,7 @@ impl Counts {
     fn payment(&mut self, subject: &Entity, outcome: usize) {
         let (method, bank, minor, failure) = match subject {
             Entity::Payment(payment) => {
-                let minor = match &payment.means {
-                    Means::Usdt { amount, .. } => amount.minor(),
-                    _ => payment.ves.minor(),
-                };
+                let (_, minor) = payment.amount();
                 let bank = payment.debtor().map(|debtor| format!("{:04}", debtor.bank.number()));
                 (payment.means.method(), bank, minor, payment.failure_code.as_deref())
             }

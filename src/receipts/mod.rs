@@ -98,12 +98,10 @@ impl Receipt {
     }
 
     fn of_payment(&mut self, payment: &Payment, banks: &Catalogue) {
-        self.amount = match &payment.means {
-            Means::Usdt { amount, .. } => self.money(Currency::Usdt, amount.minor()),
-            _ => self.money(Currency::Ves, payment.ves.minor()),
-        };
+        let (currency, minor) = payment.amount();
+        self.amount = self.money(currency, minor);
         self.dollars(payment.usd);
-        if !matches!(payment.means, Means::Usdt { .. }) {
+        if currency == Currency::Ves {
             self.rate(payment.bcv_rate, "Bs");
         }
         self.method(payment.method());

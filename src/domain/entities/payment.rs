@@ -12,7 +12,7 @@ use crate::kept::KeepRef;
 use crate::trace::{OrderState, Said, shown};
 use crate::values::card::Brand;
 use crate::values::ids::Id;
-use crate::values::money::{Rate, Usd, Ves};
+use crate::values::money::{Currency, Rate, Usd, Ves};
 use crate::values::text::ExternalRef;
 use crate::values::time::{DAY_MS, Timestamp};
 use std::sync::Arc;
@@ -195,6 +195,17 @@ impl Payment {
 
     pub fn card(&self) -> Option<(Brand, u16)> {
         if let Means::Card { brand, last_four, .. } = self.means { Some((brand, last_four)) } else { None }
+    }
+
+    /// What is paid, in minor units of its currency.
+    pub const fn amount(&self) -> (Currency, i64) {
+        let minor = match &self.means {
+            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => {
+                self.ves.minor()
+            }
+            Means::Usdt { amount, .. } => amount.minor(),
+        };
+        (self.means.method().currency(), minor)
     }
 
     /// The part of the tenant and the seller together; set on completion.

@@ -115,10 +115,12 @@ fn receipt(paid: &Tried, language: Language) -> Vec<(&'static str, String)> {
                 Means::Usdt { amount, tx_hash, .. } => {
                     vec![(w.paid_amount, usdt(*amount, language)), (w.transaction, tx_hash.clone())]
                 }
-                _ => vec![
-                    (w.paid_amount, bolivares(payment.ves, language)),
-                    (w.rate_bcv, bcv_rate(payment.bcv_rate, language)),
-                ],
+                Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => {
+                    vec![
+                        (w.paid_amount, bolivares(payment.ves, language)),
+                        (w.rate_bcv, bcv_rate(payment.bcv_rate, language)),
+                    ]
+                }
             };
             if let Some((brand, last_four)) = payment.card() {
                 lines.push((w.card, format!("{} …{last_four:04}", brand.name())));
