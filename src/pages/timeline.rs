@@ -244,3 +244,21 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         _ => ("Cambió", "It changed", Plain),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happens_to_whatever_has_a_timeline_has_words() {
+        let names = ids(Id::from_bytes([0; 16])).map(|id| id.kind.name().replace(' ', "_"));
+        let own = |cause: &Cause| {
+            cause.name().split_once('.').is_some_and(|(of, _)| names.iter().any(|name| name == of))
+        };
+        let causes: Vec<Cause> = Cause::ALL.into_iter().filter(own).collect();
+        assert!(causes.len() > 20, "these are the causes: {causes:?}");
+        for cause in causes {
+            assert_ne!(words(cause).1, "It changed", "{}", cause.name());
+        }
+    }
+}
