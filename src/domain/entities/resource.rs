@@ -52,7 +52,7 @@ pub trait Resource {
         None
     }
 
-    /// The tenant's reference, for kinds that have one.
+    /// Its place in the lists of its kind. What may be removed is listed by its id.
     fn listing(&self, _facet: u8) -> Listing {
         Listing::ById
     }

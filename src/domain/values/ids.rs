@@ -111,9 +111,9 @@ impl fmt::Display for Id {
     }
 }
 
-/// The kinds of entities: the stored number, the name, the state, the byte in keys of the index, the name that people
-/// read in the log; and `Rules {}` of what waits for nothing, and has no rules but those for its commands. `$with` is a
-/// macro that takes them.
+/// The kinds of entities: the stored number, the name, the state, the byte in keys of the index (of a new one the next),
+/// the name that people read in the log; and `Rules {}` of what waits for nothing, and has no rules but those for its
+/// commands. `$with` is a macro that takes them.
 macro_rules! each_kind {
     ($with:ident) => {
         $with! {
