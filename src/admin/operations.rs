@@ -14,6 +14,7 @@ use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Settled;
 use api::endpoint::chapter;
+use api::entity;
 use api::fields::{Fields, Invalid, Kind as _, body, kind, read};
 use api::openapi::{kinds, schema};
 use api::page::{ListOf, Page, bad_cursor, page_json};
@@ -24,7 +25,7 @@ use api::query::Query;
 use api::shown;
 use api::value::{Bad, Value};
 use api::writer::Object;
-use api::{crypto, merchants, payments, payouts};
+use api::{merchants, payouts};
 use domain::entities::Entity;
 use domain::entities::payment::Status;
 use domain::index;
@@ -332,7 +333,7 @@ async fn resolve(call: Call) -> CallResult {
     let audit = call.sign_about(call.tenant_of(tenant_key), Some(operation.to_string()));
     let settled = say(services, (tenant_key, entity), Word { operation, answer, note: &note }, audit).await?;
     // A payout method that was rejected is gone from its merchant, and an own account altogether.
-    let body = settled.entity.as_deref().and_then(show_entity).unwrap_or_else(|| Object::new().end());
+    let body = settled.entity.as_deref().and_then(entity::show).unwrap_or_else(|| Object::new().end());
     let mut done = Done::ok(body);
     done.trace.seq = settled.seq;
     // The record of the outcome has the place of one kept answer, which is the tenant's; a repeat
@@ -425,17 +426,6 @@ fn failure_code(text: &str) -> Result<String, Bad> {
         && text.len() <= CODE_CHARACTERS_MAX
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if is_code { Ok(text.to_owned()) } else { Err("must have 1 to 32 letters, digits or underscores".into()) }
-}
-
-fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
-    Some(match entity {
-        Entity::Payment(_) | Entity::CopPayment(_) => return payments::show_entity(entity),
-        Entity::Payout(payout) => payouts::show(payout),
-        Entity::CryptoPayout(payout) => crypto::show(payout),
-        Entity::Merchant(merchant) => merchants::show(merchant),
-        Entity::OwnAccount(account) => own_account::show(account),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 //! kind), shows what came of it ([`answer`], [`refusals`], [`shown`](endpoint::shown)), and is described
 //! beside it. What they share is in two folders:
 //! [`wire`] has the formats of calls and answers, [`openapi`] the means to describe them; [`codes`] is
-//! the table of error codes. [`interface`] puts the descriptions of all resources together.
+//! the table of error codes; [`entity`] is what is said of an entity of any kind. [`interface`] puts the
+//! descriptions of all resources together.
 //!
 //! Everything that a caller can see of a call belongs here: its names, forms and words. Rules about
 //! money do not (they are the domain's), and neither does what reaches the engine, the disk or the network:
@@ -20,6 +21,7 @@ pub mod conversions;
 pub mod cop_payments;
 pub mod crypto;
 pub mod endpoint;
+pub mod entity;
 pub mod events;
 pub mod interface;
 pub mod lists;

@@ -8,7 +8,6 @@
 pub mod pages;
 
 use crate::chargebacks::outcome;
-use crate::cop_payments::payouts as cop_payouts;
 use crate::endpoint::{Context, Handler, chapter, run, shown};
 use crate::fields::Got;
 use crate::fields::Kind as _;
@@ -19,7 +18,7 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
 use crate::writer::{Object, text};
-use crate::{conversions, cop_payments, crypto, merchants, payments, payouts};
+use crate::{cop_payments, crypto, entity, merchants, payments, payouts};
 use domain::entities::Entity;
 use domain::entities::chargeback::Chargeback;
 use domain::entities::payment::{Payment, Status};
@@ -171,7 +170,6 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, tenant_mode: Tenan
         (Some(Entity::Payout(payout)), _) => {
             Object::reopened(payouts::show(payout)).plain("currency", "VES").end()
         }
-        (Some(Entity::Conversion(conversion)), _) => conversions::show(conversion)?,
         (Some(Entity::CryptoPayout(payout)), _) => match event.kind {
             EventKind::PayoutCompleted | EventKind::PayoutFailed => Object::reopened(crypto::show(payout))
                 .plain("payoutId", payout.id)
@@ -181,13 +179,13 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, tenant_mode: Tenan
         },
         (_, Extra::Deposit(deposit)) => crypto::show_deposit(deposit, time),
         (Some(Entity::CopPayment(payment)), _) => cop_payments::event_data(payment, event.kind),
-        (Some(Entity::CopPayout(payout)), _) => cop_payouts::show(payout),
         (Some(Entity::Merchant(merchant)), extra) => of_merchant(merchants::show(merchant), event, extra),
         (_, Extra::LiveStatus { status, previous, reason }) => {
             show_live_status(tenant_mode, status, previous, reason.as_deref())
         }
-        (_, Extra::None | Extra::Method { .. } | Extra::Chargeback(_)) => {
-            Object::new().boolean("livemode", tenant_mode.livemode).end()
+        (subject, Extra::None | Extra::Method { .. } | Extra::Chargeback(_)) => {
+            let livemode = || Object::new().boolean("livemode", tenant_mode.livemode).end();
+            subject.and_then(entity::show).unwrap_or_else(livemode)
         }
     };
     Some(data)

@@ -2,10 +2,9 @@
 //! before and after.
 
 use super::difference::difference;
-use crate::payouts::own_account;
 use crate::tenants::{self, settings, show_key};
 use crate::writer::Object;
-use crate::{balance, chargebacks, cop_payments, crypto, merchants, operators, payments, payouts, reference};
+use crate::{balance, chargebacks, entity, operators, reference};
 use domain::decision::Decided;
 use domain::entities::Entity;
 use domain::platform::audit::Changes;
@@ -29,7 +28,7 @@ pub fn changes(decided: &Decided<'_>) -> Changes {
         );
     }
     if let Some(written) = record.entities.first() {
-        return between(decided.entity.and_then(show), show(&written.state));
+        return between(decided.entity.and_then(entity::show), entity::show(&written.state));
     }
     let movement = record.postings.iter().position(|posting| posting.row.is_some());
     let shown = movement.and_then(|n| {
@@ -101,17 +100,4 @@ fn one_of(payment: &Entity, chargeback: Id) -> Option<Vec<u8>> {
         Entity::Payment(payment) => payment.chargeback(chargeback).map(chargebacks::show),
         _ => None,
     }
-}
-
-fn show(entity: &Entity) -> Option<Vec<u8>> {
-    Some(match entity {
-        Entity::Payment(_) | Entity::CopPayment(_) => return payments::show_entity(entity),
-        Entity::Payout(payout) => payouts::show(payout),
-        Entity::CryptoPayout(payout) => crypto::show(payout),
-        Entity::CopPayout(payout) => cop_payments::payouts::show(payout),
-        Entity::Merchant(merchant) => merchants::show(merchant),
-        Entity::OwnAccount(account) => own_account::show(account),
-        // Operators change nothing of the others; of an approval the entry itself says who decided, and how.
-        _ => return None,
-    })
 }

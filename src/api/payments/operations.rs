@@ -12,10 +12,13 @@ use domain::entities::payment::{Payment, Phase, Status};
 use domain::entities::payout::Payout;
 use domain::entities::{Entity, cop_payment, payment, payout};
 use domain::trace::{Trace, shown};
-use domain::values::ids::{EntityId, Id};
+use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 
-const KINDS: [&str; 8] =
+/// The kinds of entities that have operations.
+pub const KINDS: [Kind; 4] = [Kind::Payment, Kind::Payout, Kind::Otp, Kind::CopPayment];
+
+const NAMES: [&str; 8] =
     ["charge", "debit", "verification", "reversal", "otp", "credit", "collection", "refund"];
 
 const CONTRADICTED: &str = "The bank said both that it was done and that it was not. No money moved by the \
@@ -33,13 +36,8 @@ async fn operation(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
     cx.read(|records| {
         let (whose, n) = id.entity_and_operation();
-        for whose in [
-            EntityId::payment(whose),
-            EntityId::payout(whose),
-            EntityId::otp(whose),
-            EntityId::cop_payment(whose),
-        ] {
-            if let Some(found) = records.entity(whose)?
+        for kind in KINDS {
+            if let Some(found) = records.entity(EntityId { kind, id: whose })?
                 && let Some(body) = show(id, n, &found)
             {
                 return Ok(body);
@@ -76,7 +74,7 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
 shown! {
     fn show_operation(id: Id, operation: &Operation<'_>, payment: Option<Id>, payout: Option<Id>, created_at: Timestamp), schema, 512 {
         plain "operationId" = id, uuid();
-        plain "kind" = operation.kind, one_of(KINDS);
+        plain "kind" = operation.kind, one_of(NAMES);
         plain "status" = operation.status, one_of(["pending", "completed", "failed"]);
         maybe text "code" = operation.code, text().about("The bank's code, when it failed.");
         maybe text "reference" = operation.reference, text().about("The bank's reference.");

@@ -2,20 +2,17 @@
 
 use crate::checkout::sessions;
 use crate::endpoint::shown;
+use crate::entity::{Amount, name_of, of, standing};
 use crate::openapi::{schema, values};
 use crate::records::{Records, Stopped};
-use crate::value::shown_amount;
 use domain::entities::Entity;
-use domain::entities::conversion::Accepted;
 use domain::entities::deposit_address::Deposit;
-use domain::entities::means::Means;
 use domain::events::EventKind;
 use domain::index::Trait;
 use domain::platform::Tenant;
 use domain::values::ids::{Id, Kind, is_live};
 use domain::values::time::Timestamp;
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::sync::Arc;
 
 domain::named! {
@@ -114,48 +111,6 @@ fn link(product: &Entity, id: Id) -> Option<&domain::entities::product::Link> {
     }
 }
 
-fn of(amount: impl Display, currency: &'static str) -> Option<(String, &'static str)> {
-    Some((amount.to_string(), currency))
-}
-
-/// The status and the amount.
-fn of_entity(entity: &Entity) -> (Option<&'static str>, Option<(String, &'static str)>) {
-    match entity {
-        Entity::Payment(payment) => {
-            let amount = match &payment.means {
-                Means::Usdt { amount, .. } => of(amount, "USDT"),
-                _ => of(payment.ves, "VES"),
-            };
-            (Some(payment.status.name()), amount)
-        }
-        Entity::CopPayment(payment) => (Some(payment.status.name()), of(payment.amount, "COP")),
-        Entity::Payout(payout) => (Some(payout.status.name()), of(payout.amount, "VES")),
-        Entity::CopPayout(payout) => (Some(payout.status.name()), of(payout.amount, "COP")),
-        Entity::CryptoPayout(payout) => (Some(payout.status.name()), of(payout.amount, "USDT")),
-        Entity::Conversion(conversion) => {
-            let (accepted, currency) = (conversion.accepted(), conversion.source.currency());
-            let amount =
-                |accepted: &Accepted| (shown_amount(currency, accepted.price.source_minor), currency.code());
-            (accepted.map(|accepted| accepted.status().name()), accepted.map(amount))
-        }
-        Entity::Chargeback(one) => (Some(one.status.name()), of(one.amount, "VES")),
-        Entity::Merchant(merchant) => (Some(merchant.status().name()), None),
-        Entity::Product(product) => (None, of(product.price, "USD")),
-        _ => (None, None),
-    }
-}
-
-/// The name of a kind of entity in hits: its own, but for those that are known by another.
-fn name_of(kind: Kind) -> Cow<'static, str> {
-    match kind {
-        Kind::CopPayment => Cow::Borrowed("payment"),
-        Kind::OwnAccount => Cow::Borrowed("payout_account"),
-        // Entities of the platform: no tenant's request makes them.
-        Kind::Notice | Kind::Approval => Cow::Borrowed("other"),
-        kind => Cow::Owned(kind.name().replace(' ', "_")),
-    }
-}
-
 /// The kinds of hits in the order of the description, in which new ones come last.
 fn kinds() -> Vec<Cow<'static, str>> {
     let described = "payment payout cop_payout crypto_payout crypto_deposit batch conversion chargeback merchant \
@@ -183,7 +138,7 @@ pub fn item(
                 let status = sessions::attempts(records, session.id)?.standing(session, now).name();
                 (Some(status), of(session.amount, "USD"))
             }
-            entity => of_entity(entity),
+            entity => standing(entity),
         },
         Subject::Link(product, id) => (link(product, *id).map(|link| link.status.name()), None),
         Subject::Event { .. } => (None, None),
@@ -195,7 +150,7 @@ pub fn item(
 }
 
 shown! {
-    fn show(hit: &Hit, tenant: Option<Id>, status: Option<&str>, amount: Option<(String, &str)>), schema, 384 {
+    fn show(hit: &Hit, tenant: Option<Id>, status: Option<&str>, amount: Option<Amount>), schema, 384 {
         plain "kind" = hit.subject.kind(), schema::one_of(kinds().iter().map(|kind| &**kind));
         plain "id" = hit.subject.id(), values::uuid();
         maybe plain "tenantId" = tenant, values::uuid();

@@ -13,51 +13,20 @@ use domain::entities::Entity;
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
 use crate::endpoint::{Context, Handler, chapter, run};
+use crate::entity::{BY_NAME, is_found_by_id};
 use crate::openapi::operation::Operation;
 use crate::openapi::{schema, values};
-use crate::payments::list;
+use crate::payments::{list, operations};
 use crate::problem::Problem;
 use crate::products::links;
 use crate::records::{Records, Unread};
 use crate::respond::Reply;
-use domain::index::{self, Found, PersonMarks, Space, Trait};
+use domain::index::{self, Found, PersonMarks, Trait};
 use domain::values::ids::{EntityId, Kind};
 use sought::Sought;
 use std::ops::ControlFlow;
 
 pub const HITS_MAX: usize = 50;
-
-/// Whether something of a kind is found by its id: nobody is told that of the others.
-const fn is_found_by_id(kind: Kind) -> bool {
-    match kind {
-        Kind::Otp
-        | Kind::OwnAccount
-        | Kind::DepositAddress
-        | Kind::Webhook
-        | Kind::Notice
-        | Kind::Approval => false,
-        Kind::Payment
-        | Kind::CopPayment
-        | Kind::Payout
-        | Kind::CopPayout
-        | Kind::CryptoPayout
-        | Kind::Batch
-        | Kind::Conversion
-        | Kind::Chargeback
-        | Kind::Merchant
-        | Kind::Session
-        | Kind::Product => true,
-    }
-}
-
-/// The kinds that are found by a reference of the tenant's that is unique.
-const BY_NAME: [(Space, Kind); 5] = [
-    (Space::Payout, Kind::Payout),
-    (Space::Merchant, Kind::Merchant),
-    (Space::Batch, Kind::Batch),
-    (Space::CryptoPayout, Kind::CryptoPayout),
-    (Space::CopPayout, Kind::CopPayout),
-];
 
 pub fn searches(operation: Operation) -> Operation {
     operation
@@ -134,9 +103,9 @@ pub fn by_id(records: &dyn Records, sought: &Sought, hits: &mut Vec<Hit>) -> Res
         {
             hits.push(Hit { tenant, subject: Subject::Link(product, id), why: Why::Id });
         }
-        for kind in [Kind::Payment, Kind::CopPayment, Kind::Payout] {
+        for kind in operations::KINDS.into_iter().filter(|kind| is_found_by_id(*kind)) {
             if let Some(entity) = records.entity(EntityId { kind, id: whole })?
-                && crate::payments::operations::show(id, part, &entity).is_some()
+                && operations::show(id, part, &entity).is_some()
             {
                 hits.push(Hit::of_entity(tenant, entity, Why::Id));
             }

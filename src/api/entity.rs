@@ -1,0 +1,91 @@
+//! What the API says of an entity of any kind, besides its own endpoints: in events, in the audit, to operators and in
+//! hits of a search. A new kind says it here.
+
+use crate::payouts::own_account;
+use crate::value::shown_amount;
+use crate::{chargebacks, conversions, cop_payments, crypto, merchants, payments, payouts, products};
+use domain::entities::Entity;
+use domain::entities::conversion::Accepted;
+use domain::index::Space;
+use domain::values::ids::Kind;
+use std::borrow::Cow;
+use std::fmt::Display;
+
+/// An entity as its own endpoint shows it; `None` of what no endpoint shows by its state alone.
+pub fn show(entity: &Entity) -> Option<Vec<u8>> {
+    Some(match entity {
+        Entity::Payment(_) | Entity::CopPayment(_) => return payments::show_entity(entity),
+        Entity::Payout(payout) => payouts::show(payout),
+        Entity::CryptoPayout(payout) => crypto::show(payout),
+        Entity::CopPayout(payout) => cop_payments::payouts::show(payout),
+        Entity::Merchant(merchant) => merchants::show(merchant),
+        Entity::OwnAccount(account) => own_account::show(account),
+        Entity::Chargeback(chargeback) => chargebacks::show(chargeback),
+        Entity::Conversion(conversion) => return conversions::show(conversion),
+        Entity::Product(product) => products::show(product),
+        Entity::Batch(_) | Entity::Session(_) | Entity::DepositAddress(_) => return None,
+        // Of an approval the entry of the audit itself says who decided, and how.
+        Entity::Webhook(_) | Entity::Otp(_) | Entity::Notice(_) | Entity::Approval(_) => return None,
+    })
+}
+
+/// Whether something of a kind is found by its id: nobody is told that of a few.
+pub const fn is_found_by_id(kind: Kind) -> bool {
+    use Kind::{Approval, DepositAddress, Notice, Otp, OwnAccount, Webhook};
+    !matches!(kind, Otp | OwnAccount | DepositAddress | Webhook | Notice | Approval)
+}
+
+/// The kinds that are found by a reference of the tenant's that is unique.
+pub const BY_NAME: [(Space, Kind); 5] = [
+    (Space::Payout, Kind::Payout),
+    (Space::Merchant, Kind::Merchant),
+    (Space::Batch, Kind::Batch),
+    (Space::CryptoPayout, Kind::CryptoPayout),
+    (Space::CopPayout, Kind::CopPayout),
+];
+
+/// The name of a kind in hits: its own, but for those that are known by another.
+pub fn name_of(kind: Kind) -> Cow<'static, str> {
+    match kind {
+        Kind::CopPayment => Cow::Borrowed("payment"),
+        Kind::OwnAccount => Cow::Borrowed("payout_account"),
+        // Entities of the platform: no tenant's request makes them.
+        Kind::Notice | Kind::Approval => Cow::Borrowed("other"),
+        kind => Cow::Owned(kind.name().replace(' ', "_")),
+    }
+}
+
+/// An amount as it is written, and its currency.
+pub type Amount = (String, &'static str);
+
+pub fn of(amount: impl Display, currency: &'static str) -> Option<Amount> {
+    Some((amount.to_string(), currency))
+}
+
+/// The status and the amount, of what has them in its state.
+pub fn standing(entity: &Entity) -> (Option<&'static str>, Option<Amount>) {
+    match entity {
+        Entity::Payment(payment) => {
+            let (currency, minor) = payment.amount();
+            (Some(payment.status.name()), of(shown_amount(currency, minor), currency.code()))
+        }
+        Entity::CopPayment(payment) => (Some(payment.status.name()), of(payment.amount, "COP")),
+        Entity::Payout(payout) => (Some(payout.status.name()), of(payout.amount, "VES")),
+        Entity::CopPayout(payout) => (Some(payout.status.name()), of(payout.amount, "COP")),
+        Entity::CryptoPayout(payout) => (Some(payout.status.name()), of(payout.amount, "USDT")),
+        Entity::Conversion(conversion) => {
+            let (accepted, currency) = (conversion.accepted(), conversion.source.currency());
+            let amount =
+                |accepted: &Accepted| (shown_amount(currency, accepted.price.source_minor), currency.code());
+            (accepted.map(|accepted| accepted.status().name()), accepted.map(amount))
+        }
+        Entity::Chargeback(one) => (Some(one.status.name()), of(one.amount, "VES")),
+        Entity::Merchant(merchant) => (Some(merchant.status().name()), None),
+        Entity::Product(product) => (None, of(product.price, "USD")),
+        // Of a session the status follows from its attempts, of a batch from its payouts.
+        Entity::Session(_) | Entity::Batch(_) | Entity::DepositAddress(_) | Entity::Webhook(_) => {
+            (None, None)
+        }
+        Entity::OwnAccount(_) | Entity::Otp(_) | Entity::Notice(_) | Entity::Approval(_) => (None, None),
+    }
+}
