@@ -281,7 +281,15 @@ static WORDS: &[(&str, &str, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::rail::OperationKind;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn operators_read_every_kind_of_operation_in_words() {
+        for name in OperationKind::ALL.map(OperationKind::name) {
+            assert_ne!(words(Language::Spanish, name), name);
+        }
+    }
 
     #[test]
     fn every_name_is_there_once_and_has_both_languages() {

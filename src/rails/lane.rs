@@ -11,6 +11,7 @@ use domain::rail::{BankCall, How, Service};
 use domain::trace::{RailId, Said};
 use domain::values::ids::Id;
 use std::collections::VecDeque;
+use std::future::ready;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -97,7 +98,13 @@ impl Lane {
         let _calling = Calling { lane: self, operation: Id::from(call.operation_id) };
         let (to, began) = (call.order.bank_call(), Instant::now());
         let late = Ok(Report::unanswered(None));
-        let Some(sent) = self.bounded(to, late, || self.rail.execute(call)).await else {
+        let recall = self.rail.recall(&call.order);
+        let execute = || match recall {
+            Some(_) => self.rail.execute(call),
+            // Nobody could learn afterwards what became of it.
+            None => Box::pin(ready(Err(NotSent::Unfit("the rail does not serve it")))),
+        };
+        let Some(sent) = self.bounded(to, late, execute).await else {
             return (RailAnswer::NotSent, Said::default());
         };
         match &sent {
@@ -106,7 +113,7 @@ impl Lane {
             Err(NotSent::NothingDone) => self.count(to, true, began.elapsed()),
             Err(NotSent::Unfit(_)) => {}
         }
-        let (answer, said) = after_sending(self.rail.recall(&call.order), sent);
+        let (answer, said) = after_sending(recall, sent);
         if answer == RailAnswer::NotSent {
             self.queue.hold_until(self.now() + self.pause);
         }
@@ -325,9 +332,9 @@ impl Drop for Calling<'_> {
 mod tests {
     use super::super::Order;
     use super::super::checking::Finding;
-    use super::super::live::Recall;
+    use super::super::live::{Recall, UNFIT};
     use super::*;
-    use domain::values::money::Currency;
+    use domain::values::money::{Currency, Ves};
     use domain::values::time::Timestamp;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use uuid::Uuid;
@@ -343,8 +350,8 @@ mod tests {
             Profile { name: "held", services: &[], amount_max: None, timeout: Duration::from_secs(20) }
         }
 
-        fn recall(&self, _: &Order) -> Option<Recall> {
-            Some(Recall::Unaskable)
+        fn recall(&self, order: &Order) -> Option<Recall> {
+            matches!(order, Order::PriceUsdt { .. }).then_some(Recall::Unaskable)
         }
 
         fn execute<'a>(&'a self, _: &'a Call) -> BoxFuture<'a, Result<Report, NotSent>> {
@@ -407,6 +414,15 @@ mod tests {
         let (_, (answer, _), ()) = tokio::join!(lane.send(&first), lane.send(&second), replaced);
         assert_eq!(answer, RailAnswer::NotSent);
         assert_eq!(rail.executed.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_order_that_the_rail_does_not_say_how_to_learn_of_is_refused_without_a_call() {
+        let rail = Arc::<Held>::default();
+        let (lane, _) = lane(&rail);
+        let card = Call { order: Order::ChargeCard { amount: Ves::ZERO, card: None }, ..call() };
+        assert_eq!(lane.send(&card).await.0, RailAnswer::refused(UNFIT));
+        assert_eq!((rail.executed.load(Ordering::SeqCst), lane.figures().calls), (0, 0));
     }
 
     #[tokio::test(start_paused = true)]

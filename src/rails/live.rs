@@ -21,7 +21,6 @@ pub enum Recall {
     ByOperation,
     /// An operator finds out.
     Unaskable,
-    Reports,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +102,7 @@ pub struct Profile {
 pub trait LiveRail: Send + Sync {
     fn profile(&self) -> Profile;
 
-    /// `None` where the rail does not serve the order.
+    /// `None` where the rail does not serve the order, which is then refused without a call.
     fn recall(&self, order: &Order) -> Option<Recall>;
 
     /// Once, and only after the record that says so is durable.
@@ -148,8 +147,8 @@ fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswe
         OrderOutcome::Refused { code } => (RailAnswer::Refused { code }, decided),
         OrderOutcome::Open { id } => {
             let answer = match (recall, &id) {
-                (Some(Recall::ById | Recall::ByOperation | Recall::Reports), Some(_)) => RailAnswer::Waiting,
-                (Some(Recall::ByOperation | Recall::Reports), None) => RailAnswer::Silent,
+                (Some(Recall::ById | Recall::ByOperation), Some(_)) => RailAnswer::Waiting,
+                (Some(Recall::ByOperation), None) => RailAnswer::Silent,
                 _ if could_ask => RailAnswer::Silent,
                 _ => RailAnswer::Unaskable,
             };

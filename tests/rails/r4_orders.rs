@@ -206,8 +206,11 @@ async fn what_can_be_asked_about_is_in_the_types() {
         (debit(), by_id, by_id),
         (credit_account(), by_id, by_id),
         (credit(paid()), Some(Recall::Unaskable), by_id),
-        (found, Some(Recall::Reports), Some(Recall::Reports)),
+        // The bank's notices say it.
+        (found, None, None),
     ] {
+        let serves = order.service().is_some_and(|service| vuelto.profile().services.contains(&service));
+        assert_eq!(by_vuelto.is_some(), serves, "what it serves it says how to learn of: {order:?}");
         assert_eq!((vuelto.recall(&order), credito.recall(&order)), (by_vuelto, by_credito), "{order:?}");
         let call = call(order);
         assert_eq!(vuelto.look(&call, None).await, Look::NotAsked, "{:?}", call.order);

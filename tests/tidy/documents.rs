@@ -105,6 +105,36 @@ fn the_map_is_short() {
     assert!(words < MAP_WORDS_MAX, "ARCHITECTURE.md has {words} words: decisions and experiments have pages");
 }
 
+#[test]
+fn the_walk_of_a_payout_names_what_is_there() {
+    let walk = fs::read_to_string(root().join("docs/one-payout.md")).expect("docs/one-payout.md");
+    let causes = fs::read_to_string(root().join("src/domain/cause.rs")).expect("the causes");
+    let step = Regex::new(r"(?m)^\d+\. .*(?:\n {3,}.*)*").expect("a pattern");
+    let quoted = Regex::new(r"`([^`]+)`").expect("a pattern");
+    let mut named = 0;
+    for step in step.find_iter(&walk).map(|step| step.as_str()) {
+        let words = quoted.captures_iter(step).map(|word| word.extract::<1>().1[0]);
+        let (files, names): (Vec<&str>, Vec<&str>) = words.partition(|word| word.contains('/'));
+        let code =
+            files.iter().map(|file| fs::read_to_string(root().join(file)).expect("a file of the walk"));
+        let code: String = code.collect();
+        for name in names {
+            // The cause of a record; what goes through the engine again is in no file of the step.
+            let is_there = if name.contains('.') {
+                causes.contains(&format!("\"{name}\""))
+            } else {
+                let last = name.rsplit("::").next().expect("a name");
+                let is_function = last.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+                let sought = format!(r"{}\b{last}\b", if is_function { "fn " } else { "" });
+                files.is_empty() || Regex::new(&sought).expect("a pattern").is_match(&code)
+            };
+            assert!(is_there, "{name} is in no file that its step names: {step}");
+            named += 1;
+        }
+    }
+    assert!(named > 50, "only {named} names: is this the walk?");
+}
+
 /// The folder of the tests that a document calls by the first word of their path.
 fn tests_of(word: &str) -> PathBuf {
     match word {

@@ -245,7 +245,12 @@ impl Means {
     }
 
     pub(crate) const fn description_field(&self) -> &'static str {
-        if let Means::Debit { .. } = self { "concepto" } else { "description" }
+        match self {
+            Means::Debit { .. } => "concepto",
+            Means::C2p { .. } | Means::Card { .. } | Means::Transfer { .. } | Means::Usdt { .. } => {
+                "description"
+            }
+        }
     }
 
     pub const fn otp_requested(&self) -> bool {
@@ -268,4 +273,17 @@ impl Means {
 
 pub fn transfer_name(bank: BankCode, date: Date, reference: &str) -> String {
     format!("{bank} {} {reference}", date.days())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operators_know_a_method_and_its_service_by_one_name() {
+        // USDT have a service per network.
+        for method in Method::ALL.into_iter().filter(|method| *method != Method::Usdt) {
+            assert_eq!(method.service().name(), method.name());
+        }
+    }
 }

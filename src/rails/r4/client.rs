@@ -99,7 +99,6 @@ impl R4 {
                 let [first, second] = [first, second].map(|amount| Request::of(to_phone, order, *amount));
                 return self.both(&first?, &second?).await;
             }
-            // `recall` names each of them.
             _ => return Err(NotSent::Unfit("R4 has no call for it")),
         };
         self.report(&Request::of(operation, order, *amount)?).await
@@ -142,14 +141,8 @@ impl LiveRail for R4 {
             | Order::MicroDeposit { .. } => Some(Recall::Unaskable),
             Order::Credit { .. } if self.settings.credit_by == CreditBy::Vuelto => Some(Recall::Unaskable),
             Order::Debit { .. } | Order::CreditAccount { .. } | Order::Credit { .. } => Some(Recall::ById),
-            // The bank's notices say it.
-            Order::FindTransfer { .. } => Some(Recall::Reports),
-            Order::ChargeCard { .. }
-            | Order::SendUsdt { .. }
-            | Order::PriceUsdt { .. }
-            | Order::CollectCop { .. }
-            | Order::TellCop { .. }
-            | Order::RefundCop { .. } => None,
+            // Transfers are not looked for: the bank's notices tell of them.
+            _ => None,
         }
     }
 

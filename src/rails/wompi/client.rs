@@ -403,17 +403,7 @@ impl LiveRail for Wompi {
             Order::CollectCop { .. } | Order::TellCop { .. } => Some(Recall::ByOperation),
             // Done by hand, in Wompi's panel.
             Order::RefundCop { .. } => Some(Recall::Unaskable),
-            Order::ChargeC2p { .. }
-            | Order::ReverseC2p { .. }
-            | Order::RequestOtp { .. }
-            | Order::Debit { .. }
-            | Order::Credit { .. }
-            | Order::CreditAccount { .. }
-            | Order::MicroDeposit { .. }
-            | Order::ChargeCard { .. }
-            | Order::FindTransfer { .. }
-            | Order::SendUsdt { .. }
-            | Order::PriceUsdt { .. } => None,
+            _ => None,
         }
     }
 
@@ -432,7 +422,6 @@ impl LiveRail for Wompi {
                     let word = BankWord::new("", "Wompi refunds by its panel only");
                     Ok(Report::answered(OrderOutcome::Open { id: None }, word))
                 }
-                // `recall` names each of them.
                 _ => Err(NotSent::Unfit("Wompi has no call for it")),
             }
         })

@@ -57,8 +57,7 @@ stored! {
 
 impl Services {
     pub const NONE: Services = Services(0);
-    pub const ALL: Services =
-        Services::NONE.with(Service::C2p).with(Service::PagoMovil).with(Service::Debit).with(Service::Credit);
+    pub const ALL: Services = Services((1 << Service::ALL.len()) - 1);
 
     pub const fn with(self, service: Service) -> Services {
         Services(self.0 | service.bit())
