@@ -12,6 +12,7 @@ import threading
 import uuid
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from pasarela import ApiError, Pasarela, SignatureError, verify_webhook
@@ -77,9 +78,9 @@ def delivered(body: bytes, headers: dict[str, str]) -> None:
         store.move(order, to, event.data["paymentId"])
 
 
-def look(order: str) -> dict | None:
+def look(order: str) -> dict[str, Any] | None:
     """An order as it is. A delivery is tried once, so an order that is open is asked about as well."""
-    found = store.data["orders"].get(order)
+    found: dict[str, Any] | None = store.data["orders"].get(order)
     if found and found["status"] == "open" and found["session"]:
         session = client.checkout_sessions.get(found["session"])
         if session.status == "paid":

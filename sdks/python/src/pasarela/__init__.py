@@ -2,6 +2,7 @@
 
 from . import models
 from .async_transport import AsyncTransport
+from .calls import CallOptions, KeyedOptions
 from .client import AsyncPasarela, Pasarela
 from .errors import (
     ApiError,
@@ -33,12 +34,14 @@ __all__ = [
     "AsyncPasarela",
     "AsyncTransport",
     "BadField",
+    "CallOptions",
     "Conflict",
     "ConnectionFailed",
     "Forbidden",
     "HttpTransport",
     "Instant",
     "InvalidRequest",
+    "KeyedOptions",
     "NoAnswer",
     "NotFound",
     "Page",

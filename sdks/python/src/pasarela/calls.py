@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, Union
+from typing import Any, TypedDict, TypeVar, Union
 from urllib.parse import quote, urlencode
 
 from .checks import check_call, check_headers, check_key, check_path, check_policy, check_timeout
@@ -25,6 +25,20 @@ Logger = Union[logging.Logger, "logging.LoggerAdapter[Any]"]
 #: Where calls are logged if the client is given no logger: silent until the program configures logging.
 LOGGER = logging.getLogger("pasarela")
 LOGGER.addHandler(logging.NullHandler())
+
+
+class CallOptions(TypedDict, total=False):
+    """What every call takes besides, for a program that keeps it in one place: `client.balance.get(**options)`."""
+
+    timeout: float | None
+    max_retries: int | None
+    request_id: str | None
+
+
+class KeyedOptions(CallOptions, total=False):
+    """The same, of a call that takes an Idempotency-Key: a POST."""
+
+    idempotency_key: str | None
 
 
 @dataclass(frozen=True)

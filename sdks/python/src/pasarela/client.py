@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from .async_transport import AsyncTransport, ThreadTransport
-from .calls import Logger, raw_call
+from .calls import KeyedOptions, Logger, raw_call
 from .generated import shared
 from .generated.async_resources import AsyncResources
 from .generated.resources import Resources
@@ -86,7 +86,7 @@ class Pasarela(Shown, Resources):
         stands here: ids and references belong in `parts`. An Idempotency-Key goes with a POST under /v1/. Answers JSON with
         exact numbers, as dict or list; None where there is no body; bytes if `accept` is no JSON.
         """
-        options = dict(idempotency_key=idempotency_key, timeout=timeout, max_retries=max_retries, request_id=request_id)
+        options: KeyedOptions = {"idempotency_key": idempotency_key, "timeout": timeout, "max_retries": max_retries, "request_id": request_id}
         return self._session.raw(raw_call(method, path, parts, body=body, query=query, accept=accept, **options))
 
     def __enter__(self) -> Pasarela:
@@ -145,7 +145,7 @@ class AsyncPasarela(Shown, AsyncResources):
         request_id: str | None = None,
     ) -> Any:
         """The same as `Pasarela.request`, awaited."""
-        options = dict(idempotency_key=idempotency_key, timeout=timeout, max_retries=max_retries, request_id=request_id)
+        options: KeyedOptions = {"idempotency_key": idempotency_key, "timeout": timeout, "max_retries": max_retries, "request_id": request_id}
         return await self._session.raw(raw_call(method, path, parts, body=body, query=query, accept=accept, **options))
 
     async def __aenter__(self) -> AsyncPasarela:
