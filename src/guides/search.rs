@@ -102,7 +102,8 @@ impl Entry {
                 |words: &[String], stem: &str| words.iter().filter(|word| word.starts_with(stem)).count();
             let count = |Part { words, .. }: &Part| {
                 let one = term.stems.iter().map(|stem| begin(words, stem)).sum::<usize>();
-                one + term.name.iter().map(|stem| begin(words, stem)).min().unwrap_or_default()
+                let whole = |name: &Vec<String>| name.iter().map(|stem| begin(words, stem)).min();
+                one + term.names.iter().filter_map(whole).sum::<usize>()
             };
             let (in_title, in_prose, in_code) =
                 (count(&self.title).min(1), count(&self.prose), count(&self.code));
@@ -146,7 +147,7 @@ fn place<'t>(text: &'t str, term: &Term) -> Option<(&'t str, &'t str, &'t str)> 
         let length = text[begin..].find(|c: char| !c.is_alphanumeric());
         at = length.map_or(text.len(), |length| begin + length);
         let word = deunicode(&text[begin..at]).to_lowercase();
-        if term.stems.iter().chain(&term.name).any(|stem| word.starts_with(stem.as_str())) {
+        if term.stems.iter().chain(term.names.iter().flatten()).any(|stem| word.starts_with(stem.as_str())) {
             return Some((&text[..begin], &text[begin..at], &text[at..]));
         }
     }
@@ -217,7 +218,7 @@ mod tests {
     }
 
     /// What people type who come from another gateway. Each is typed in the other language too, and without accents.
-    const TYPED: [(&str, &str, &str); 58] = [
+    const TYPED: [(&str, &str, &str); 80] = [
         ("sdks", "install", "instalar"),
         ("sdks", "pip", "pip"),
         ("sdks", "npm", "npm"),
@@ -276,6 +277,28 @@ mod tests {
         ("idempotency", "duplicate", "duplicado"),
         ("", "header", "encabezado"),
         ("", "headers", "cabecera"),
+        ("sdks", "Python", "Python"),
+        ("sdks", "nodejs", "JavaScript"),
+        ("sdks", "swagger", "Postman"),
+        ("sdks", "logs", "registro"),
+        ("authentication", "authentification", "autentificación"),
+        ("authentication", "password", "contraseña"),
+        ("authentication", "permissions", "permisos"),
+        ("card", "credit card", "tarjeta de crédito"),
+        ("pago-movil", "pagomovil", "pago movil"),
+        ("payouts", "settlement", "liquidación"),
+        ("cop", "partial refnd", "rembolso parcial"),
+        ("c2p", "void", "anular"),
+        ("conversions", "exchnage rate", "taza de cambio"),
+        ("usdt", "stablecoin", "Tether"),
+        ("versions", "release notes", "versiones"),
+        ("limits", "throttle", "cuota"),
+        ("going-live", "go live", "pasar a producción"),
+        ("sellers", "split", "dividir"),
+        ("statements", "spreadsheet", "Excel"),
+        ("checkout", "embed", "iframe"),
+        ("checkout", "hosted page", "página de pago"),
+        ("", "pricing", "tarifa"),
     ];
 
     #[test]

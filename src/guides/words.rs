@@ -28,8 +28,8 @@ static MEANINGS: LazyLock<Vec<Meaning>> =
 pub struct Term {
     /// Beginnings of words, of which a section has one at least.
     pub stems: Vec<String>,
-    /// Of the words of a name that was typed: a section that has all of them needs no other.
-    pub name: Vec<String>,
+    /// Beginnings of the words of names that mean it: a section that has all of one needs no other.
+    pub names: Vec<Vec<String>>,
     pub page: Option<&'static str>,
 }
 
@@ -98,18 +98,22 @@ pub fn terms<'a>(
         // The longest name is the one that is meant: a payment link is no payment.
         let Some((words, meaning)) = named.reduce(|best, one| if one.0 > best.0 { one } else { best }) else {
             if !SMALL.contains(&first.as_str()) {
-                terms.push(Term { stems: vec![stem(first).to_owned()], name: Vec::new(), page: None });
+                terms.push(Term { stems: vec![stem(first).to_owned()], names: Vec::new(), page: None });
             }
             left = rest;
             continue;
         };
-        let single =
-            meaning.words.iter().filter(|word| !word.contains(' ')).map(|word| stem(word).to_owned());
-        let mut typed = left[..words].iter().map(|word| stem(word).to_owned());
-        let own = if words == 1 { typed.next() } else { None };
-        let name = typed.filter(|word| !SMALL.contains(&word.as_str())).collect();
-        let stems = own.into_iter().chain(single).collect();
-        terms.push(Term { stems, name, page: meaning.page.as_deref() });
+        let (names, single): (Vec<&String>, Vec<&String>) =
+            meaning.words.iter().partition(|word| word.contains(' '));
+        let own = if words == 1 { Some(stem(first)) } else { None };
+        let single = single.into_iter().map(|word| stem(word));
+        let stems = own.into_iter().chain(single).map(str::to_owned).collect();
+        let parts = |name: &String| {
+            let parts = name.split(' ').filter(|word| !SMALL.contains(word));
+            parts.map(|word| stem(word).to_owned()).collect()
+        };
+        let names = names.into_iter().map(parts).collect();
+        terms.push(Term { stems, names, page: meaning.page.as_deref() });
         left = &left[words..];
     }
     terms

@@ -18,6 +18,8 @@ impl Browser {
     #[track_caller]
     pub fn enter_console(&self, server: &Server, token: &str, query: &str) {
         self.goto(&format!("{}/console{query}", server.admin_url()));
+        self.find("[name=token]");
+        self.assert_open_to_all();
         self.tab_to("[name=token]");
         self.press(token);
         self.press(Key::Enter);

@@ -16,6 +16,17 @@ fn log_in(browser: &Browser, server: &Server, key: &str, query: &str) {
     browser.find("[data-page=home], [data-page=login] nav, main[data-page=home]");
 }
 
+/// With and without what it says of a wrong key.
+fn assert_login_is_open_to_all(browser: &Browser, server: &Server, query: &str) {
+    browser.goto(&format!("{}/portal{query}", server.url()));
+    browser.find("[name=key]");
+    browser.assert_open_to_all();
+    browser.fill("key", "pk_test_nobody");
+    browser.click("[data-action=login]");
+    browser.find("[data-status=error]");
+    browser.assert_open_to_all();
+}
+
 #[test]
 fn every_page_fits_a_small_dark_telephone() {
     let server = Server::start();
@@ -23,6 +34,7 @@ fn every_page_fits_a_small_dark_telephone() {
     let payment = tenant.test.pay(10);
     tenant.test.merchant();
     let browser = Browser::open(Setup { phone: Some(320), dark: true, scripts: true });
+    assert_login_is_open_to_all(&browser, &server, "");
     log_in(&browser, &server, text(&tenant.created["testKey"], "key"), "");
     let pages =
         PAGES.map(str::to_owned).into_iter().chain([format!("payments/{}", text(&payment, "paymentId"))]);
@@ -99,6 +111,7 @@ fn every_page_is_open_to_all_in_both_languages() {
     let payment = tenant.test.pay(10);
     tenant.test.merchant();
     let browser = Browser::open(DESKTOP);
+    assert_login_is_open_to_all(&browser, &server, "?lang=en");
     log_in(&browser, &server, text(&tenant.created["testKey"], "key"), "?lang=en");
     let more = ["sessions", "statements"].map(str::to_owned);
     let one = format!("payments/{}", text(&payment, "paymentId"));

@@ -255,7 +255,7 @@ function attempt(path, method, operation, parameters) {
     type: 'button',
     onclick: () => fields.map((field) => field.querySelector('input')).filter((input) => input.name === 'Idempotency-Key').forEach((input) => { input.value = freshKey(); }),
   }, say('New Idempotency-Key'));
-  return h('form', { class: 'attempt', onsubmit: send }, h('h4', {}, say('Try it')), fields, choice || '', body || '',
+  return h('form', { class: 'attempt', onsubmit: send }, h('h3', {}, say('Try it')), fields, choice || '', body || '',
     h('p', { class: 'buttons' }, h('button', { type: 'submit', class: 'send' }, say('Send')), h('button', { type: 'button', onclick: copy }, say('Copy as curl')), renew || ''), answer);
 }
 
@@ -289,11 +289,11 @@ function shown(path, method, item, operation) {
     const told = parameters.filter((parameter) => parameter.name !== 'X-Request-Id');
     article.append(h('div', { class: 'inside' },
       h('div', { class: 'told' }, h('div', { lang: 'en' }, prose(operation.description)),
-        told.length ? [h('h4', {}, say('Parameters')), h('dl', { class: 'members' }, told.map((parameter) => h('div', { class: 'member' },
+        told.length ? [h('h3', {}, say('Parameters')), h('dl', { class: 'members' }, told.map((parameter) => h('div', { class: 'member' },
           h('dt', {}, h('code', {}, parameter.name), ' ', h('span', { class: 'kind' }, `${parameter.in}, ${kind(parameter.schema)}`), parameter.required ? '' : h('span', { class: 'optional' }, say(' optional'))),
           h('dd', {}, h('span', { lang: 'en' }, inline(parameter.description || parameter.schema.description || '')), ' ', h('span', { class: 'limits' }, limits(parameter.schema.items || parameter.schema))))))] : '',
-        content ? [h('h4', {}, say('Body')), members(content.schema)] : '',
-        h('h4', {}, say('Responses')), answers(operation)),
+        content ? [h('h3', {}, say('Body')), members(content.schema)] : '',
+        h('h3', {}, say('Responses')), answers(operation)),
       attempt(path, method, operation, told)));
   });
   return article;
