@@ -85,7 +85,8 @@ pub struct Document {
     pub security: Vec<(&'static str, Vec<u8>)>,
 }
 
-const VERSION: &str = "1.0.0";
+/// The program's, as its SDKs have it.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub struct Takes {
     pub members: Vec<(&'static str, Schema, bool)>,
