@@ -22,10 +22,12 @@ pub fn assert_golden(name: &str, now: &str) {
     assert_eq!(then, now, "{} changed; run with GOLDEN=write and look at the difference", path.display());
 }
 
-/// Requests without the port, which is another one each time.
+/// Requests without the port, which is another one each time, and without the version, which each release changes.
 pub fn shown(bank: &Scripted) -> String {
     let requests = bank.requests().join("\n\n").replace("\r\n", "\n");
-    requests.replace(&bank.address.to_string(), "bank.example")
+    requests
+        .replace(&bank.address.to_string(), "bank.example")
+        .replace(concat!("pasarela/", env!("CARGO_PKG_VERSION")), "pasarela/VERSION")
 }
 
 fn check(name: &str, bank: &Scripted, answer: &str, meant: impl std::fmt::Debug) {
