@@ -2,7 +2,7 @@
 
     PASARELA_URL=http://127.0.0.1:8080 PASARELA_KEY=pk_test_demo python shop.py
 
-It is at SHOP_URL (http://localhost:5000) and keeps its orders in SHOP_DATA (./shop.json).
+It is at SHOP_URL (http://localhost:5000), on SHOP_LISTEN (127.0.0.1), and keeps its orders in SHOP_DATA (./shop.json).
 """
 
 import http.server
@@ -142,7 +142,7 @@ class Shop(http.server.BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", urlsplit(SHOP_URL).port or 80), Shop)
+    server = http.server.ThreadingHTTPServer((os.environ.get("SHOP_LISTEN", "127.0.0.1"), urlsplit(SHOP_URL).port or 80), Shop)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     register()
     print(f"the shop is at {SHOP_URL}", flush=True)

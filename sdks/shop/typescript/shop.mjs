@@ -2,14 +2,15 @@
 //
 //     PASARELA_URL=http://127.0.0.1:8080 PASARELA_KEY=pk_test_demo node shop.mjs
 //
-// It is at SHOP_URL (http://localhost:5000) and keeps its orders in SHOP_DATA (./shop.json).
+// It is at SHOP_URL (http://localhost:5000), on SHOP_LISTEN (127.0.0.1), and keeps its orders in SHOP_DATA (./shop.json).
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { ApiError, Pasarela, SignatureError, verifyWebhook } from 'pasarela';
 
-const { PASARELA_URL = 'http://127.0.0.1:8080', PASARELA_KEY = 'pk_test_demo', SHOP_URL = 'http://localhost:5000', SHOP_DATA = 'shop.json' } = process.env;
+const { PASARELA_URL = 'http://127.0.0.1:8080', PASARELA_KEY = 'pk_test_demo' } = process.env;
+const { SHOP_URL = 'http://localhost:5000', SHOP_LISTEN = '127.0.0.1', SHOP_DATA = 'shop.json' } = process.env;
 const [product, price] = ['Camisa de lino', '25.50'];
 const client = new Pasarela(PASARELA_KEY, { baseUrl: PASARELA_URL });
 
@@ -106,7 +107,7 @@ const server = http.createServer(async (request, response) => {
   });
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(text);
 });
-server.listen(Number(new URL(SHOP_URL).port || 80), '127.0.0.1', async () => {
+server.listen(Number(new URL(SHOP_URL).port || 80), SHOP_LISTEN, async () => {
   await register();
   console.log(`the shop is at ${SHOP_URL}`);
 });
