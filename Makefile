@@ -6,7 +6,7 @@ SHELL := /bin/bash
 # Builds for operators are told by counts of a busy server what to optimise; no other build uses the wrapper.
 COUNTED := RUSTC_WRAPPER="$(CURDIR)/pgo/rustc"
 
-.PHONY: run cluster cluster-test test ci soak release deb sbom image sdks fresh-machine bench
+.PHONY: run cluster cluster-test test ci soak release release-all deb sbom image sdks fresh-machine bench
 
 # Installs what is missing, builds, and starts the server on 127.0.0.1:8080 with its data in ./data. The first start makes a token for operators there, unless one is configured.
 run:
@@ -73,13 +73,24 @@ sbom:
 	@.ci/tools cargo-cyclonedx
 	@deploy/sbom "$(CARGO_TARGET_DIR)/debian"
 
-# The container image pasarela:VERSION, of the same binary, by buildah, podman or docker.
+# The container images pasarela:VERSION, of the same binary, and pasarela-sandbox:VERSION, by buildah, podman or docker.
 image: release
+	cargo build --release --locked --package sandbox
 	@deploy/image "$(CARGO_TARGET_DIR)/dist/pasarela"
+	@deploy/image "$(CARGO_TARGET_DIR)/release/pasarela-sandbox"
 
 # The packages of the SDKs, in $(CARGO_TARGET_DIR)/sdks. Nothing is published.
 sdks:
 	@sdks/build "$(CARGO_TARGET_DIR)/sdks"
+
+# All that is handed out of a release, from its commit, in $(CARGO_TARGET_DIR)/release-VERSION: the programs, the Debian
+# package, images, SBOM, SDKs, a compose file, checksums (docs/building.md). TRIAL=1 takes another commit.
+release-all:
+	@deploy/release-all --check
+	@.ci/tools cargo-deb cargo-cyclonedx >/dev/null
+	@$(MAKE) --no-print-directory release
+	cargo build --release --locked --package sandbox
+	@deploy/release-all "$(CARGO_TARGET_DIR)/dist/pasarela" "$(CARGO_TARGET_DIR)/release/pasarela-sandbox" "$(CARGO_TARGET_DIR)"
 
 # README's first command, "Try it", the package and the tests' prerequisites in bare Debian roots. Needs root; takes a
 # quarter of an hour each.
