@@ -3,9 +3,6 @@ export CARGO_TARGET_DIR ?= $(HOME)/.cache/pasarela-target
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 SHELL := /bin/bash
 
-# Builds for operators are told by counts of a busy server what to optimise; no other build uses the wrapper.
-COUNTED := RUSTC_WRAPPER="$(CURDIR)/pgo/rustc"
-
 .PHONY: run cluster cluster-test test ci soak release release-all deb sbom image sdks fresh-machine bench
 
 # Installs what is missing, builds, and starts the server on 127.0.0.1:8080 with its data in ./data. The first start makes a token for operators there, unless one is configured.
@@ -59,8 +56,7 @@ soak:
 # What operators install: $(CARGO_TARGET_DIR)/dist/pasarela, stripped, and its symbols beside it in pasarela.debug.
 release:
 	@.ci/prerequisites
-	@wal/rocksdb/build
-	$(COUNTED) cargo build --profile dist --locked --bin pasarela
+	pgo/cargo build --profile dist --locked --bin pasarela
 	@deploy/strip "$(CARGO_TARGET_DIR)/dist/pasarela"
 
 # A Debian package of that, in $(CARGO_TARGET_DIR)/debian.
@@ -100,6 +96,6 @@ fresh-machine:
 # Measures everything beside its baselines and peers of the same run, in some 20 minutes, and writes benches/report/.
 # BENCH="--only http,engine" runs these parts alone; `pasarela-bench --help` has them one by one.
 bench: release
-	$(COUNTED) cargo build --profile dist --locked --package load
+	pgo/cargo build --profile dist --locked --package load
 	benches/peers/build "$(CARGO_TARGET_DIR)/peers"
 	"$(CARGO_TARGET_DIR)/dist/pasarela-bench" all --peers "$(CARGO_TARGET_DIR)/peers" --out benches/report --commit "$$(git rev-parse --short HEAD 2>/dev/null)" $(BENCH)
