@@ -83,6 +83,7 @@ sdks:
 # package, images, SBOM, SDKs, a compose file, checksums (docs/building.md). TRIAL=1 takes another commit.
 release-all:
 	@deploy/release-all --check
+	@.ci/prerequisites
 	@.ci/tools cargo-deb cargo-cyclonedx >/dev/null
 	@$(MAKE) --no-print-directory release
 	cargo build --release --locked --package sandbox

@@ -98,12 +98,8 @@ impl Entry {
     fn score(&self, terms: &[Term]) -> Option<usize> {
         let mut score = 0;
         for term in terms {
-            let begin =
-                |words: &[String], stem: &str| words.iter().filter(|word| word.starts_with(stem)).count();
             let count = |Part { words, .. }: &Part| {
-                let one = term.stems.iter().map(|stem| begin(words, stem)).sum::<usize>();
-                let whole = |name: &Vec<String>| name.iter().map(|stem| begin(words, stem)).min();
-                one + term.names.iter().filter_map(whole).sum::<usize>()
+                (0..words.len()).filter(|at| term.length_at(&words[*at..]).is_some()).count()
             };
             let (in_title, in_prose, in_code) =
                 (count(&self.title).min(1), count(&self.prose), count(&self.code));
@@ -140,18 +136,18 @@ fn in_one_line(text: &str) -> Part {
     Part { text: text.split_whitespace().collect::<Vec<_>>().join(" "), words: words(text) }
 }
 
-/// What stands before the first word that starts in one of these ways, the word, and what is after it.
+/// What stands before the first word or name that is sought, it, and what is after it.
 fn place<'t>(text: &'t str, term: &Term) -> Option<(&'t str, &'t str, &'t str)> {
-    let mut at = 0;
+    let (mut places, mut words, mut at) = (Vec::new(), Vec::new(), 0);
     while let Some(begin) = text[at..].find(char::is_alphanumeric).map(|begin| at + begin) {
         let length = text[begin..].find(|c: char| !c.is_alphanumeric());
         at = length.map_or(text.len(), |length| begin + length);
-        let word = deunicode(&text[begin..at]).to_lowercase();
-        if term.stems.iter().chain(term.names.iter().flatten()).any(|stem| word.starts_with(stem.as_str())) {
-            return Some((&text[..begin], &text[begin..at], &text[at..]));
-        }
+        places.push((begin, at));
+        words.push(deunicode(&text[begin..at]).to_lowercase());
     }
-    None
+    let (first, length) = (0..words.len()).find_map(|at| Some((at, term.length_at(&words[at..])?)))?;
+    let (begin, end) = (places[first].0, places[first + length - 1].1);
+    Some((&text[..begin], &text[begin..end], &text[end..]))
 }
 
 #[cfg(test)]
@@ -183,6 +179,25 @@ mod tests {
             assert!(!found.is_empty(), "{sought}");
             assert!(found.iter().all(|one| one.path.starts_with(&format!("/docs/{}", language.code()))));
         }
+    }
+
+    #[test]
+    fn what_is_marked_is_what_was_sought() {
+        for (language, sought, marked) in [
+            (Language::English, "link", &["link"][..]),
+            (Language::Spanish, "enlace", &["enlace", "link"]),
+            (Language::English, "checkout", &["checkout", "page", "iframe", "embed", "marco"]),
+            (Language::Spanish, "llave", &["llave", "clave", "key"]),
+        ] {
+            for found in index(language).find(sought) {
+                let word = found.excerpt.1.to_lowercase();
+                let is_sought = word.is_empty() || marked.iter().any(|one| word.contains(one));
+                assert!(is_sought, "{sought}: {word} in {}", found.path);
+            }
+        }
+        // A name is its words beside each other, not anywhere in the section.
+        let (en, es) = (index(Language::English), index(Language::Spanish));
+        assert!(en.find("sandbox").len() < 20 && es.find("sandbox").len() < 20);
     }
 
     #[test]

@@ -28,9 +28,24 @@ static MEANINGS: LazyLock<Vec<Meaning>> =
 pub struct Term {
     /// Beginnings of words, of which a section has one at least.
     pub stems: Vec<String>,
-    /// Beginnings of the words of names that mean it: a section that has all of one needs no other.
+    /// Beginnings of the words of names that mean it, which stand beside each other.
     pub names: Vec<Vec<String>>,
     pub page: Option<&'static str>,
+}
+
+impl Term {
+    /// How many of the first words are what is sought, if they are.
+    pub fn length_at(&self, words: &[String]) -> Option<usize> {
+        let [first, ..] = words else { return None };
+        if self.stems.iter().any(|stem| first.starts_with(stem.as_str())) {
+            return Some(1);
+        }
+        let begins = |name: &&Vec<String>| {
+            name.len() <= words.len()
+                && name.iter().zip(words).all(|(stem, word)| word.starts_with(stem.as_str()))
+        };
+        self.names.iter().filter(begins).map(Vec::len).max()
+    }
 }
 
 /// Without the ending of a plural, which both languages write with an s.
@@ -108,10 +123,7 @@ pub fn terms<'a>(
         let own = if words == 1 { Some(stem(first)) } else { None };
         let single = single.into_iter().map(|word| stem(word));
         let stems = own.into_iter().chain(single).map(str::to_owned).collect();
-        let parts = |name: &String| {
-            let parts = name.split(' ').filter(|word| !SMALL.contains(word));
-            parts.map(|word| stem(word).to_owned()).collect()
-        };
+        let parts = |name: &String| name.split(' ').map(|word| stem(word).to_owned()).collect();
         let names = names.into_iter().map(parts).collect();
         terms.push(Term { stems, names, page: meaning.page.as_deref() });
         left = &left[words..];
