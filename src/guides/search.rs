@@ -188,6 +188,7 @@ mod tests {
             (Language::Spanish, "enlace", &["enlace", "link"]),
             (Language::English, "checkout", &["checkout", "page", "iframe", "embed", "marco"]),
             (Language::Spanish, "llave", &["llave", "clave", "key"]),
+            (Language::English, "sandbox", &["sandbox", "prueba", "test", "mock"]),
         ] {
             for found in index(language).find(sought) {
                 let word = found.excerpt.1.to_lowercase();
@@ -196,8 +197,13 @@ mod tests {
             }
         }
         // A name is its words beside each other, not anywhere in the section.
-        let (en, es) = (index(Language::English), index(Language::Spanish));
-        assert!(en.find("sandbox").len() < 20 && es.find("sandbox").len() < 20);
+        let is_named = |words: &str| {
+            let term =
+                Term { stems: Vec::new(), names: vec![vec!["test".into(), "mode".into()]], page: None };
+            place(words, &term).map(|(_, name, _)| name.to_owned())
+        };
+        assert_eq!(is_named("Mode: in Test mode"), Some("Test mode".to_owned()));
+        assert_eq!(is_named("a test of this mode"), None);
     }
 
     #[test]
