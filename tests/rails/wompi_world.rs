@@ -68,6 +68,20 @@ impl World {
         self.wompi.asked("get").len() + self.wompi.asked("list").len()
     }
 
+    /// How often it was asked about one transaction, by its reference or its id.
+    pub fn looks_at(&self, reference: &str) -> usize {
+        let known = self.wompi.transactions();
+        let ids: Vec<String> = known
+            .iter()
+            .filter(|one| one.body["reference"] == reference)
+            .map(|one| format!("/{}", one.id))
+            .collect();
+        let looks = self.wompi.asked("list").into_iter().chain(self.wompi.asked("get"));
+        looks
+            .filter(|look| look.path.ends_with(reference) || ids.iter().any(|id| look.path.ends_with(id)))
+            .count()
+    }
+
     /// Waits until there were so many.
     #[track_caller]
     pub fn until_looks(&self, looks: usize) {
