@@ -61,8 +61,14 @@ pub fn fitting(dir: &Path, options: Options) -> Result<Options, Error> {
 pub fn beside(dir: &Path, write_buffer_bytes: usize, cache_bytes: usize) -> Result<Options, Error> {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(&Cache::new_lru_cache(cache_bytes));
+    blocks.set_bloom_filter(10.0, false);
     let mut options = Options::default();
     options.create_if_missing(true);
+    // Most look-ups are of what is not there.
+    options.set_memtable_prefix_bloom_ratio(0.05);
+    options.set_memtable_whole_key_filtering(true);
+    options.set_allow_concurrent_memtable_write(false);
+    options.set_enable_write_thread_adaptive_yield(false);
     options.set_write_buffer_size(write_buffer_bytes);
     options.set_max_write_buffer_number(3);
     options.set_max_background_jobs(2);
