@@ -70,6 +70,7 @@ mod slow_banks;
 mod spans;
 mod statements;
 mod strangers;
+mod stream;
 mod tenants;
 mod test_reset;
 mod tls;
