@@ -71,6 +71,7 @@ mod spans;
 mod statements;
 mod strangers;
 mod stream;
+mod stream_cli;
 mod tenants;
 mod test_reset;
 mod tls;
