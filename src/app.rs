@@ -109,6 +109,7 @@ pub async fn run(
     say_ready(&config, &services);
 
     signals.received().await;
+    services.streams.stop();
     if let Some(cluster) = &services.cluster {
         cluster.hand_over_to_stop().await;
     }

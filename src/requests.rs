@@ -68,6 +68,10 @@ impl Code {
         let end = rest.iter().take(CODE_LEN_MAX + 1).position(|byte| *byte == b'"')?;
         std::str::from_utf8(&rest[..end]).ok().map(|code| Code(code.into()))
     }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 pub struct Found {

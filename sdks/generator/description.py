@@ -102,6 +102,8 @@ COMMON = set(
 )
 # Lists that answer something else when a parameter is given: that use is a method of its own.
 SPLIT = {"listMerchants": ("externalRef", "getMerchantByRef")}
+# Of streams, whose lines no generated method carries.
+OF_STREAMS = {"StreamCall", "StreamOutcome"}
 # What the client itself sends, or what only makes sense for CSV.
 LEFT_OUT = {"Separator", "RequestId", "IdempotencyKey"}
 
@@ -111,6 +113,10 @@ def read(document: dict, version: str) -> Api:
     return Api(version, reader.models, reader.groups(), reader.events()) if reader.read_schemas() else None
 
 
+def is_stream(described: dict) -> bool:
+    return "application/x-ndjson" in described.get("requestBody", {}).get("content", {})
+
+
 class Reader:
     def __init__(self, document: dict) -> None:
         self.document = document
@@ -118,7 +124,7 @@ class Reader:
 
     def read_schemas(self) -> bool:
         for name, schema in self.document["components"]["schemas"].items():
-            if name not in ("Error", "PublicError"):  # written by hand
+            if name not in {"Error", "PublicError", *OF_STREAMS}:  # the errors are written by hand
                 self.model(names.pascal(name), schema)
         return True
 
@@ -194,7 +200,7 @@ class Reader:
         groups = {tag["name"]: Group(tag["name"], names.group(tag["name"])[0], tag["description"]) for tag in self.document["tags"]}
         for path, item in self.document["paths"].items():
             for verb, operation in item.items():
-                if verb == "parameters":
+                if verb == "parameters" or is_stream(operation):
                     continue
                 (tag,) = operation["tags"]
                 groups[tag].operations.extend(self.operations(tag, verb, path, operation))
@@ -202,7 +208,7 @@ class Reader:
             methods = [operation.method for operation in group.operations]
             if len(methods) != len(set(methods)):
                 raise NotUnderstood(f"two methods of {group.attribute} have one name: {sorted(methods)}")
-        return list(groups.values())
+        return [group for group in groups.values() if group.operations]
 
     def operations(self, tag: str, verb: str, path: str, described: dict) -> list[Operation]:
         operation = self.operation(tag, verb, path, described)

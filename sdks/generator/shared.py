@@ -32,6 +32,7 @@ MESSAGES = {
     "TOOK_TOO_LONG": "it took too long",
     "NO_TUNNEL": "the proxy opened no tunnel: {reason}",
     "NO_THREAD": "every thread was busy until the timeout: raise max_connections",
+    "NO_STREAM": "this transport has no method begin, which streams need",
     "FAILED_CALL": "{method} {path}: {reason}",
     "UNREADABLE": "an answer {status} that could not be read",
     "AMOUNT_TYPE": 'an amount is {accepted} such as "10.50", not a {type}',
@@ -56,6 +57,7 @@ ONLY = {
     "TIME_ZONE": "python",
     "NO_CONNECTION": "python",
     "NO_THREAD": "python",
+    "NO_STREAM": "python",
     "TOOK_TOO_LONG": "typescript",
     "NO_TUNNEL": "typescript",
 }

@@ -3,7 +3,7 @@
 
 use crate::openapi::document::{Access, Document, ErrorShape, Row};
 use crate::routes::{self, Modes, Route};
-use crate::{public, reference};
+use crate::{public, reference, streams};
 use hyper::Method;
 
 const ABOUT: &str = include_str!("openapi/about.md");
@@ -25,7 +25,12 @@ pub fn public(of_buyers: Vec<Row>) -> Document {
     Document {
         title: "Pasarela",
         about: ABOUT,
-        rows: of_tenants.chain(of_buyers).chain(of_visitors).chain(reference::health_rows()).collect(),
+        rows: of_tenants
+            .chain([streams::row()])
+            .chain(of_buyers)
+            .chain(of_visitors)
+            .chain(reference::health_rows())
+            .collect(),
         chapters: routes::chapters(),
         security: vec![("apiKey", api_key.into()), ("clientSecret", client_secret.into())],
     }

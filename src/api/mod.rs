@@ -40,6 +40,7 @@ pub mod routes;
 mod sale;
 pub mod search;
 pub mod statements;
+pub mod streams;
 pub mod tenants;
 pub mod testing;
 pub mod webhooks;

@@ -12,8 +12,8 @@ use hyper::{Response, StatusCode, Version};
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -101,6 +101,22 @@ pub fn log(problem: &Problem, request_id: &RequestId) {
     }
 }
 
+/// What the connection has to keep while a request is read on behind its answer.
+#[derive(Clone, Default)]
+pub struct Hold(Arc<Mutex<Option<Box<dyn Send>>>>);
+
+impl Hold {
+    pub fn keep(&self, kept: impl Send + 'static) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(kept));
+    }
+}
+
+impl fmt::Debug for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hold")
+    }
+}
+
 #[derive(Debug)]
 #[must_use]
 pub struct Reply {
@@ -111,6 +127,8 @@ pub struct Reply {
     content_type: &'static str,
     replayed: bool,
     close: bool,
+    /// Whoever reads the request on while it is answered has this, and lets go of it when that is over.
+    reads_on: Option<Hold>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -124,6 +142,7 @@ impl Reply {
             content_type: JSON,
             replayed: false,
             close: false,
+            reads_on: None,
             headers: Vec::new(),
         }
     }
@@ -138,6 +157,19 @@ impl Reply {
 
     pub fn pieces(content_type: &'static str, first: impl Into<Bytes>, rest: Rest) -> Self {
         Reply { rest: Some(rest), ..Self::new(200, content_type, first) }
+    }
+
+    /// The request is read on while this answer goes out, until the hold is let go of.
+    pub fn reading_on(self, hold: Hold) -> Self {
+        Reply { reads_on: Some(hold), ..self }
+    }
+
+    pub fn reads_on(&mut self) -> Option<Hold> {
+        self.reads_on.take()
+    }
+
+    pub fn is_replayed(&self) -> bool {
+        self.replayed
     }
 
     /// Another machine's answer, whose headers are added as they are.
@@ -341,7 +373,6 @@ mod tests {
     use super::*;
     use http_body_util::BodyExt;
     use std::collections::HashSet;
-    use std::sync::Arc;
     use std::sync::atomic::AtomicUsize;
 
     fn headers_with(sent: &[u8]) -> HeaderMap {

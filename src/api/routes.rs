@@ -13,7 +13,7 @@ use crate::products::links;
 use crate::tenants::own;
 use crate::{
     balance, chargebacks, checkout, conversions, cop_payments, crypto, events, merchants, payments, payouts,
-    products, public, reference, search, statements, testing, webhooks,
+    products, public, reference, search, statements, streams, testing, webhooks,
 };
 use domain::platform::Scope;
 use hyper::Method;
@@ -41,6 +41,9 @@ pub struct Route {
     pub takes_query: bool,
     /// The columns of a list, which can be read as CSV; derived from the description.
     pub table: Option<Arc<Table>>,
+    /// Whether it rests on its book and on the names that it reserves, and on nothing else: then a line of a stream need
+    /// not wait until those before it are durable.
+    pub is_of_book: bool,
     /// Whether only a page can call it, for whoever is logged in. The platform's book decides on it.
     pub is_for_pages: bool,
 }
@@ -48,6 +51,11 @@ pub struct Route {
 impl Route {
     fn with_card(mut self) -> Route {
         self.has_card = true;
+        self
+    }
+
+    fn of_book(mut self) -> Route {
+        self.is_of_book = true;
         self
     }
 }
@@ -69,6 +77,7 @@ fn row(
         endpoint,
         takes_query: false,
         table: None,
+        is_of_book: false,
         is_for_pages: false,
     }
 }
@@ -110,7 +119,7 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/payments/:id", Read, "getPayment", payments::show::READ),
         row(get(), "/v1/payments/by-ref/:externalRef", Read, "getPaymentByRef", payments::show::READ_BY_REF),
         row(get(), "/v1/payments/operations/:id", Read, "getOperation", payments::operations::OPERATION),
-        row(get(), "/v1/payments/:id/receipt", Read, "getReceipt", receipt::READ),
+        row(get(), "/v1/payments/:id/receipt", Read, receipt::OPERATION, receipt::READ),
         row(post(), "/v1/payments/:id/reverse", Collect, "reversePayment", c2p::REVERSE),
         row(post(), "/v1/merchants", Manage, "registerMerchant", merchants::REGISTER),
         row(get(), "/v1/merchants", Read, "listMerchants", merchants::LIST),
@@ -123,15 +132,15 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/merchants/:id/payout-methods/:methodId/default", Manage, "setDefaultPayoutMethod", merchants::SET_DEFAULT),
         row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify/start", Manage, "startVerification", merchants::START_VERIFICATION),
         row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify", Manage, "verifyPayoutMethod", merchants::VERIFY),
-        row(post(), "/v1/payouts", Payout, "createPayout", payouts::CREATE),
+        row(post(), "/v1/payouts", Payout, "createPayout", payouts::CREATE).of_book(),
         row(get(), "/v1/payouts", Read, "listPayouts", payouts::list::LIST),
         row(get(), "/v1/payouts/:id", Read, "getPayout", payouts::READ),
         row(get(), "/v1/payouts/by-ref/:externalRef", Read, "getPayoutByRef", payouts::READ_BY_REF),
         row(get(), "/v1/balance", Read, "getBalance", balance::READ),
         row(get(), "/v1/balance/transactions", Read, "listMovements", balance::TRANSACTIONS),
-        row(post(), "/v1/payments/credit", Payout, "creditPhone", payouts::CREDIT),
-        row(post(), "/v1/payments/credit/account", Payout, "creditAccount", payouts::CREDIT_ACCOUNT),
-        row(post(), "/v1/payments/change", Payout, "giveChange", payouts::CHANGE),
+        row(post(), "/v1/payments/credit", Payout, "creditPhone", payouts::CREDIT).of_book(),
+        row(post(), "/v1/payments/credit/account", Payout, "creditAccount", payouts::CREDIT_ACCOUNT).of_book(),
+        row(post(), "/v1/payments/change", Payout, "giveChange", payouts::CHANGE).of_book(),
         row(get(), "/v1/merchants/:id/balance", Read, "getMerchantBalance", balance::READ_SELLER),
         row(get(), "/v1/merchants/:id/balance/transactions", Read, "listMerchantMovements", balance::SELLER_TRANSACTIONS),
         row(get(), "/v1/statements", Read, "getStatement", statements::READ),
@@ -140,7 +149,7 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/payouts/batch/:batchId", Read, "getPayoutBatch", batches::SHOW_ONE),
         row(post(), "/v1/payments/credit/disburse", Payout, "disburseCredits", batches::DISBURSE),
         row(post(), "/v1/payments/payouts", Payout, "payAccounts", batches::PAY_ACCOUNTS),
-        row(post(), "/v1/payouts/instant", Payout, "createInstantPayout", payouts::INSTANT),
+        row(post(), "/v1/payouts/instant", Payout, "createInstantPayout", payouts::INSTANT).of_book(),
         row(Method::PUT, "/v1/payouts/account", Manage, "setPayoutAccount", own_account::SET),
         row(get(), "/v1/payouts/account", Read, "getPayoutAccount", own_account::READ),
         row(post(), "/v1/payouts/account/verify/start", Manage, "startPayoutAccountVerification", own_account::START_VERIFICATION),
@@ -148,7 +157,7 @@ pub fn routes() -> Vec<Route> {
         test(get(), "/v1/test/clock", Manage, "getTestClock", testing::READ_CLOCK),
         test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::MOVE_CLOCK),
         test(post(), "/v1/test/reset", Manage, testing::RESET_OPERATION, testing::RESET),
-        test(post(), "/v1/test/fund", Manage, "fundTestBalance", testing::FUND),
+        test(post(), "/v1/test/fund", Manage, "fundTestBalance", testing::FUND).of_book(),
         row(post(), "/v1/payments/vpos", Collect, "chargeCard", cards::CHARGE).with_card(),
         row(post(), "/v1/payments/debit/otp", Collect, "requestDebitOtp", debits::REQUEST_OTP),
         row(post(), "/v1/payments/debit", Collect, "chargeDebit", debits::CHARGE),
@@ -174,7 +183,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/checkout/sessions", Collect, "createCheckoutSession", sessions::CREATE),
         row(get(), "/v1/checkout/sessions", Read, "listCheckoutSessions", sessions::LIST),
         row(get(), "/v1/checkout/sessions/:id", Read, "getCheckoutSession", sessions::READ),
-        row(post(), "/v1/conversions/quotes", Convert, "createConversionQuote", conversions::QUOTE),
+        row(post(), "/v1/conversions/quotes", Convert, "createConversionQuote", conversions::QUOTE).of_book(),
         row(post(), "/v1/conversions", Convert, "createConversion", conversions::ACCEPT),
         row(get(), "/v1/conversions", Read, "listConversions", conversions::LIST),
         row(get(), "/v1/conversions/settings", Read, "getConversionSettings", conversions::SETTINGS),
@@ -186,7 +195,7 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/crypto/networks", Read, "listCryptoNetworks", crypto::NETWORKS),
         row(get(), "/v1/crypto/balance", Read, "getCryptoBalance", crypto::BALANCE),
         row(get(), "/v1/crypto/balance/transactions", Read, "listCryptoMovements", balance::CRYPTO_TRANSACTIONS),
-        row(post(), "/v1/crypto/payouts", Payout, "createCryptoPayout", crypto::PAY),
+        row(post(), "/v1/crypto/payouts", Payout, "createCryptoPayout", crypto::PAY).of_book(),
         row(get(), "/v1/crypto/payouts", Read, "listCryptoPayouts", crypto::LIST),
         row(get(), "/v1/crypto/payouts/:id", Read, "getCryptoPayout", crypto::READ),
         row(get(), "/v1/crypto/payouts/by-ref/:externalRef", Read, "getCryptoPayoutByRef", crypto::READ_BY_REF),
@@ -194,7 +203,7 @@ pub fn routes() -> Vec<Route> {
         test(post(), "/v1/test/crypto/deposits", Manage, "makeTestDeposit", crypto::DEPOSIT),
         test(post(), "/v1/test/crypto/payouts/:id/approve", Manage, "approveTestCryptoPayout", crypto::APPROVE),
         test(post(), "/v1/test/crypto/payouts/:id/reject", Manage, "rejectTestCryptoPayout", crypto::REJECT),
-        row(post(), "/v1/cop/payments", Collect, "createCopPayment", cop_payments::CREATE),
+        row(post(), "/v1/cop/payments", Collect, "createCopPayment", cop_payments::CREATE).of_book(),
         row(get(), "/v1/cop/payments/:id", Read, "getCopPayment", cop_payments::READ),
         row(post(), "/v1/cop/payments/:id/otp", Collect, "submitCopOtp", cop_payments::SUBMIT_OTP),
         row(post(), "/v1/cop/payments/:id/cancel", Collect, "cancelCopPayment", cop_payments::CANCEL),
@@ -228,6 +237,7 @@ pub fn chapters() -> Vec<Chapter> {
         statements::chapter(),
         merchants::chapter(),
         payouts::chapter(),
+        streams::chapter(),
         chargebacks::chapter(),
         conversions::chapter(),
         crypto::chapter(),

@@ -142,6 +142,7 @@ pub(super) async fn open(
             parts: shares(config),
         }),
         misses: Failures::new(MISSES_MAX),
+        streams: Arc::default(),
         rate: Rate {
             throttle: Throttle::new(limits.requests_per_second, limits.burst),
             per_second: limits.requests_per_second,

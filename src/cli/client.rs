@@ -195,6 +195,12 @@ pub struct Api {
     key: Option<String>,
 }
 
+pub struct Reached {
+    pub client: reqwest::ClientBuilder,
+    pub base: String,
+    pub key: String,
+}
+
 pub struct Caller {
     client: reqwest::Client,
     pub base: String,
@@ -224,6 +230,14 @@ impl Api {
     }
 
     pub fn any_caller(&self) -> Result<Caller, Failure> {
+        let Reached { client, base, key } = self.reached()?;
+        let client = client.timeout(PATIENCE).build();
+        let client = client.map_err(|error| Failure::Other(format!("there is no client: {error}")))?;
+        Ok(Caller { client, base, key })
+    }
+
+    /// The way to the server, for a client that waits as long as it likes.
+    pub fn reached(&self) -> Result<Reached, Failure> {
         let key = self.key.clone().ok_or_else(|| {
             Failure::Other("a key is needed: --key, or PASARELA_KEY in the environment".to_owned())
         })?;
@@ -235,9 +249,7 @@ impl Api {
                 (format!("{scheme}://{}", server.listen), client)
             }
         };
-        let client = client.timeout(PATIENCE).build();
-        let client = client.map_err(|error| Failure::Other(format!("there is no client: {error}")))?;
-        Ok(Caller { client, base, key })
+        Ok(Reached { client, base, key })
     }
 }
 

@@ -31,6 +31,7 @@ mod events;
 mod listen;
 mod progress;
 mod serve;
+mod stream;
 mod tenant;
 mod trigger;
 mod wal;
@@ -83,6 +84,7 @@ commands! { Command {
     Manual(Manual),
     Restore(copies::Restore),
     Serve(serve::Serve),
+    Stream(stream::Stream),
     /// Move a tenant to another deployment, with its history
     #[command(subcommand)]
     Tenant(tenant::Tenant),
@@ -133,6 +135,9 @@ pub enum Failure {
     Recovery(#[from] Failed),
     #[error(transparent)]
     Cluster(#[from] ClusterError),
+    /// What was asked for cannot be.
+    #[error("{0}")]
+    Usage(String),
     #[error("{0}")]
     Other(String),
 }
@@ -141,7 +146,9 @@ impl Failure {
     /// 2 for what an operator has to write in another way, 74 for a server that met damage, 1 for the rest.
     fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Config(_) | Failure::Webhooks(WebhooksError::ExtraCa { .. }) => ExitCode::from(2),
+            Failure::Config(_) | Failure::Usage(_) | Failure::Webhooks(WebhooksError::ExtraCa { .. }) => {
+                ExitCode::from(2)
+            }
             Failure::Startup(error) if error.is_of_the_configuration() => ExitCode::from(2),
             Failure::Startup(error) if error.is_damage() => ExitCode::from(EXIT_DAMAGED),
             Failure::Startup(StartupError::Cluster(error)) if error.is_refusal() => ExitCode::from(2),

@@ -6,15 +6,17 @@ use super::view::View;
 use super::view::now_ms;
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
-use crate::http::respond::{Broken, Rest};
-use crate::http::respond::{Reply, X_REQUEST_ID};
+use crate::http::respond::{Broken, Hold, Reply, Rest, X_REQUEST_ID};
 use api::problem::Problem;
+use api::streams;
+use bytes::Bytes;
+use futures_util::stream::{self, Stream};
 use hyper::Method;
 use hyper::header::{
     CONNECTION, CONTENT_LENGTH, DATE, EXPECT, HOST, HeaderName, HeaderValue, STRICT_TRANSPORT_SECURITY, TE,
     TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
-use reqwest::{Client, Response};
+use reqwest::{Body, Client, Response};
 use std::time::Duration;
 
 /// Who answered in the place of the node that was asked.
@@ -58,8 +60,13 @@ impl Passing {
         let Some(leader) = view.leader_member().filter(|leader| leader.node != view.node) else {
             return Err(Problem::no_leader());
         };
-        let body = body.bytes().await?;
         let head = &arrival.head;
+        // The lines of a stream are passed on as they come.
+        let hold = (head.uri.path() == streams::PATH && surface == Surface::Api).then(Hold::default);
+        let body = match &hold {
+            Some(hold) => Body::wrap_stream(as_it_comes(body.take(), hold.clone())),
+            None => Body::from(body.bytes().await?),
+        };
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let passed = Passed { method: &head.method, target, surface, peer: arrival.peer };
         let mut headers = head.headers.clone();
@@ -86,12 +93,26 @@ impl Passing {
             () = replaced(cluster, &view, grace) => return Err(unknown(&head.method)),
         };
         match answered {
-            Ok(answer) => Ok(back(answer, &leader.node).await?),
+            Ok(answer) => {
+                let reply = back(answer, &leader.node).await?;
+                Ok(match hold {
+                    Some(hold) => reply.reading_on(hold),
+                    None => reply,
+                })
+            }
             // The request was never sent.
             Err(error) if error.is_connect() => Err(Problem::no_leader()),
             Err(_) => Err(unknown(&head.method)),
         }
     }
+}
+
+/// The pieces of a body, and with them what the connection keeps until it is over.
+fn as_it_comes(body: Inbound, hold: Hold) -> impl Stream<Item = Result<Bytes, Broken>> {
+    stream::try_unfold((body, hold), |(mut body, hold)| async move {
+        let piece = body.data().await.map_err(|_| Broken)?;
+        Ok(piece.map(|piece| (piece, (body, hold))))
+    })
 }
 
 /// The request was sent and has no answer.

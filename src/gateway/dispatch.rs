@@ -9,6 +9,7 @@ use crate::gateway::idempotency::{self, KeyUse, Owner, Reserved, Sent};
 use crate::gateway::limits::{self, WorkSlot};
 use crate::gateway::names::NameOf;
 use crate::gateway::services::{Pass, Services};
+use crate::gateway::streams::Turn;
 use crate::gateway::tenant_request::{
     Kept, Shows, TenantEnvironment, TenantRequest, TenantSecrets, in_a_task,
 };
@@ -118,13 +119,7 @@ impl Gateway {
 
     /// Authenticates the caller: key, live mode, test mode, scope, in this order.
     pub fn caller(&self, arrival: &Arrival, route: &Route) -> Result<Caller, Problem> {
-        let (directory, now) = (&self.services.callers.directory, self.services.now());
-        let caller = match (arrival.head.extensions.get::<OnBehalf>(), sent_key(&arrival.head.headers)) {
-            (Some(OnBehalf(hash)), _) => directory.recognise(hash, now),
-            (None, Some(key)) => directory.recognise(&hash_key(key), now),
-            (None, None) => None,
-        };
-        let Some(caller) = caller else { return Err(without_key(&arrival.head.headers)) };
+        let caller = self.recognise(arrival)?;
         // Reads are refused too: whoever reads here what went on elsewhere acts on what is over.
         if caller.tenant.tenant_settings.moved_to.is_some() {
             return Err(Problem::tenant_moved());
@@ -142,6 +137,17 @@ impl Gateway {
             return Err(Problem::scope_missing(route.scope.name()));
         }
         Ok(caller)
+    }
+
+    /// Whose key it is; 401 if nobody's.
+    pub fn recognise(&self, arrival: &Arrival) -> Result<Caller, Problem> {
+        let (directory, now) = (&self.services.callers.directory, self.services.now());
+        let caller = match (arrival.head.extensions.get::<OnBehalf>(), sent_key(&arrival.head.headers)) {
+            (Some(OnBehalf(hash)), _) => directory.recognise(hash, now),
+            (None, Some(key)) => directory.recognise(&hash_key(key), now),
+            (None, None) => None,
+        };
+        caller.ok_or_else(|| without_key(&arrival.head.headers))
     }
 }
 
@@ -263,8 +269,19 @@ impl Gateway {
         let Gateway { services, kept } = self;
         let env = TenantEnvironment { services, tenant: caller.tenant_key, now: services.now() };
         let (banks, shows, names) = (services.banks.now(), *shows, Vec::new());
-        let server =
-            &mut TenantRequest { services, kept, caller, request_id, arrival, used, shows, slot, names };
+        let turn = arrival.and_then(|arrival| arrival.head.extensions.get::<Turn>().cloned());
+        let server = &mut TenantRequest {
+            services,
+            kept,
+            caller,
+            request_id,
+            arrival,
+            used,
+            shows,
+            slot,
+            names,
+            turn,
+        };
         let mut context =
             Context { caller, env: &env, banks: &banks, body, parameters, query, unexpected, server };
         let reply = handler(&mut context).await;
@@ -367,7 +384,7 @@ impl Server for TenantRequest<'_> {
     fn pay_batch(&mut self, batch: Box<NewBatch>) -> Later<'_, Reply> {
         let (services, request_id) = (Arc::clone(self.services), self.request_id.clone());
         let (keep, slot, held) = self.keep();
-        let tenant = self.caller.tenant_key;
+        let (slot, tenant) = (self.telling(slot), self.caller.tenant_key);
         in_a_task(batches::carry_out(services, tenant, batch, keep, (slot, held), request_id))
     }
 

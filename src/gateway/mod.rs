@@ -32,6 +32,7 @@ pub mod rail_calls;
 pub mod receipts;
 pub mod services;
 pub mod statements;
+pub mod streams;
 pub mod tenant_request;
 pub mod tenant_settings;
 pub mod test_reset;

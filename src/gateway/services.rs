@@ -10,6 +10,7 @@ use crate::gateway::keys::{Directory, ServerKeys};
 use crate::gateway::limits::{Failures, Rate, Share, Shares};
 use crate::gateway::meter::Meters;
 use crate::gateway::names::{Ids, Reservations};
+use crate::gateway::streams::Streams;
 use crate::http::respond::Timing;
 use crate::operators::{Approvals, Operators};
 use crate::outbound::Outbound;
@@ -54,6 +55,7 @@ pub struct Services {
     pub shares: Shares,
     pub rate: Rate,
     pub misses: Failures<u64>,
+    pub streams: Arc<Streams>,
     pub callers: Callers,
     pub prices: Prices,
     pub banks: Banks,

@@ -8,6 +8,7 @@ use crate::gateway::keys::Secret;
 use crate::gateway::limits::{Owner, WorkSlot};
 use crate::gateway::names::{Held, random_id};
 use crate::gateway::services::Services;
+use crate::gateway::streams::{Turn, UntilRecord};
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, RequestId, Trace};
 use crate::http::router::Router;
@@ -143,6 +144,8 @@ pub struct TenantRequest<'a> {
     pub slot: Option<WorkSlot>,
     /// The names that are held until the first record is durable.
     pub names: Vec<Held>,
+    /// That of a line of a stream.
+    pub turn: Option<Turn>,
 }
 
 impl TenantRequest<'_> {
@@ -158,6 +161,14 @@ impl TenantRequest<'_> {
         }
     }
 
+    /// The guard until the first record, which also tells the stream of a line that it is there.
+    pub fn telling(&self, until_record: Option<Guard>) -> Option<Guard> {
+        match self.turn.clone() {
+            Some(turn) => Some(Box::new((until_record, UntilRecord(turn)))),
+            None => until_record,
+        }
+    }
+
     pub async fn send(
         &mut self,
         target: Target,
@@ -165,6 +176,7 @@ impl TenantRequest<'_> {
         also: Option<Guard>,
     ) -> CommandReply<Domain> {
         let (keep, until_record, key) = self.keep();
+        let until_record = self.telling(until_record);
         let command = KeyedCommand::from(command).keeping(keep);
         let until_answer = match (key, also) {
             (Some(key), Some(also)) => Some(Box::new((key, also)) as Guard),
@@ -173,7 +185,9 @@ impl TenantRequest<'_> {
         let (tenant, engine) = (self.caller.tenant_key, &self.services.engine);
         match target {
             Target::Book => {
-                engine.ask_book(tenant, command, Some(Box::new((until_record, until_answer)))).await
+                let asked = engine.ask_book(tenant, command, Some(Box::new((until_record, until_answer))));
+                self.hand_over();
+                asked.await
             }
             Target::Entity(id) => {
                 let mut outcome =
@@ -187,7 +201,18 @@ impl TenantRequest<'_> {
                 }
                 outcome
             }
-            Target::New(id) => engine.ask_entity(tenant, id, true, command, until_record, until_answer).await,
+            Target::New(id) => {
+                let asked = engine.ask_entity(tenant, id, true, command, until_record, until_answer);
+                self.hand_over();
+                asked.await
+            }
+        }
+    }
+
+    /// The command stands in the book's mailbox: it was sent at once, as nobody else sends anything to what is new.
+    fn hand_over(&self) {
+        if let Some(turn) = &self.turn {
+            turn.hand_over();
         }
     }
 

@@ -219,7 +219,19 @@ impl Inbound {
         Err(Problem::request_timeout())
     }
 
-    async fn data(&mut self) -> Result<Option<Bytes>, Problem> {
+    /// The body for whoever reads it on behind the answer; nothing is left here.
+    pub fn take(&mut self) -> Inbound {
+        mem::replace(self, Inbound::made(Bytes::new()))
+    }
+
+    /// What came, and what comes from now on, may have a card in it.
+    pub fn hold_card(&mut self, came: Bytes) {
+        self.has_card = true;
+        self.secrets.hold(came);
+    }
+
+    /// The next piece of the body, however long it takes; none once it has ended. An error if it broke off.
+    pub async fn data(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
             let Some(frame) = self.incoming.frame().await else {
                 self.ended = true;
@@ -277,7 +289,7 @@ pub fn is_plain(headers: &HeaderMap) -> Result<(), Problem> {
     Ok(())
 }
 
-fn is_media(headers: &HeaderMap, wanted: &str) -> bool {
+pub fn is_media(headers: &HeaderMap, wanted: &str) -> bool {
     let Some(Ok(text)) = headers.get(header::CONTENT_TYPE).map(HeaderValue::to_str) else { return false };
     text.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case(wanted)
 }

@@ -5,6 +5,7 @@
 //! In what audiences differ, it is a match on the audience or on the row's endpoint here. What an endpoint does
 //! belongs to its own room; no rule about money is here.
 
+mod stream;
 mod table;
 
 use crate::admin::AdminApi;
@@ -226,7 +227,7 @@ impl Server {
     }
 
     async fn steps<'a>(
-        &'a self,
+        self: &'a Arc<Self>,
         audience: Audience,
         arrival: &'a Arrival,
         inbound: &'a mut Inbound,
@@ -260,7 +261,7 @@ impl Server {
 
     /// The steps of a request that is in the table.
     async fn routed<'a>(
-        &'a self,
+        self: &'a Arc<Self>,
         audience: Audience,
         arrival: &'a Arrival,
         inbound: &'a mut Inbound,
@@ -297,6 +298,10 @@ impl Server {
                 }
                 Caller::Operator(_) | Caller::Anybody => None,
             };
+            // What is checked of a call is checked of each of its lines.
+            if let (Endpoint::Stream, Caller::Tenant(caller)) = (endpoint, &caller) {
+                return Box::pin(stream::open(self, caller, arrival, inbound)).await;
+            }
 
             // Also where the body is read later: nobody's bodies are gathered in all the room that there is.
             let gathers = head.method != Method::GET;
@@ -344,7 +349,7 @@ impl Server {
     }
 
     async fn rare(
-        &self,
+        self: &Arc<Self>,
         endpoint: &Endpoint,
         caller: Caller,
         mut request: Request<'_>,
@@ -358,7 +363,7 @@ impl Server {
             (Endpoint::Operator(route), Caller::Operator(operator)) => {
                 operators.answer(route, operator, request).await
             }
-            (Endpoint::Tenant(_) | Endpoint::Visitor(_) | Endpoint::Operator(_), _) => {
+            (Endpoint::Tenant(_) | Endpoint::Stream | Endpoint::Visitor(_) | Endpoint::Operator(_), _) => {
                 Err(Problem::internal_error("a defect: an endpoint without its caller"))
             }
         }
@@ -379,6 +384,7 @@ impl Server {
                 Err(self.not_found(Audience::Tenant, arrival))
             }
             Endpoint::Tenant(route) => self.audiences.tenants.caller(arrival, route).map(Caller::Tenant),
+            Endpoint::Stream => self.audiences.tenants.recognise(arrival).map(Caller::Tenant),
             Endpoint::Operator(route) => {
                 self.audiences.operators.authenticate(route, parameters, arrival).map(Caller::Operator)
             }
@@ -518,7 +524,7 @@ impl Server {
     }
 }
 
-impl Answer for Server {
+impl Answer for Arc<Server> {
     async fn answer(&self, arrival: &Arrival, inbound: &mut Inbound) -> Reply {
         let services = &*self.services;
         let audience = audience(self.operators.is_some(), arrival.head.uri.path());
@@ -659,7 +665,7 @@ async fn confirmed(
 
 /// Leads to the server once it is open.
 pub struct StartupGate {
-    inside: OnceLock<Server>,
+    inside: OnceLock<Arc<Server>>,
     standby: OnceLock<StandbyFront>,
     why_closed: RwLock<&'static str>,
     /// Whether another machine may lead meanwhile: then a request is not this one's to do.
@@ -710,7 +716,7 @@ impl StartupGate {
     }
 
     pub fn open(&self, inside: Server) {
-        assert!(self.inside.set(inside).is_ok(), "a startup gate is opened once");
+        assert!(self.inside.set(Arc::new(inside)).is_ok(), "a startup gate is opened once");
     }
 }
 

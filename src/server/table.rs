@@ -11,6 +11,7 @@ use crate::portal;
 use api::endpoint::Caller;
 use api::public::routes::{PublicRoute, routes as public_routes};
 use api::routes::{Route, page_routes, routes};
+use api::streams;
 use hyper::Method;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ pub type Row = (Method, &'static str, Endpoint);
 
 pub enum Endpoint {
     Tenant(Route),
+    Stream,
     Visitor(PublicRoute),
     Bank(RailCall),
     Buyer(BuyerRow),
@@ -59,7 +61,8 @@ pub fn public(banks: impl Iterator<Item = Row>) -> Vec<Row> {
     let buyers = checkout::rows().map(|row| (row.method.clone(), row.path, Endpoint::Buyer(row)));
     let merchants = portal::SITE.rows(portal::rows());
     let merchants = merchants.map(|(method, path, row)| (method, path, Endpoint::Merchant(row)));
-    tenants.chain(visitors).chain(banks).chain(buyers).chain(merchants).collect()
+    let stream = [(Method::POST, streams::PATH, Endpoint::Stream)];
+    tenants.chain(stream).chain(visitors).chain(banks).chain(buyers).chain(merchants).collect()
 }
 
 /// Whether a card may be in the body of a tenant's or a buyer's call. It is known before the server is open.
@@ -110,6 +113,8 @@ pub fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
                 works_in_share: true,
             }
         }
+        // Each line is a call of its own.
+        Endpoint::Stream => Policy::default(),
         Endpoint::Visitor(route) => Policy { takes_query: route.takes_query, ..Policy::default() },
         // The body is read where it is known how long it may be. Whoever may be anybody has a share; R4 is
         // known.

@@ -70,6 +70,8 @@ mod slow_banks;
 mod spans;
 mod statements;
 mod strangers;
+mod stream;
+mod stream_cli;
 mod tenants;
 mod test_reset;
 mod tls;

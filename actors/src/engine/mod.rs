@@ -83,6 +83,11 @@ impl<M: Machine> Engine<M> {
         if self.host.is_over() { None } else { Some(self.refused(refused, standing)) }
     }
 
+    /// Whether a request for a record would be admitted now, for who can wait until it is.
+    pub fn has_place(&self, tenant: u64) -> bool {
+        self.host.gate.refuses(tenant, self.standing(tenant)).is_none()
+    }
+
     fn refused(&self, refused: Refused, standing: Standing) -> Failure {
         match refused {
             Refused::Full => self.host.overloaded(),

@@ -5,7 +5,9 @@ declare(strict_types=1);
 namespace Pasarela;
 
 use Pasarela\Resource\Resources;
+use Pasarela\Transport\Connection;
 use Pasarela\Transport\CurlTransport;
+use Pasarela\Transport\Proxy;
 use Pasarela\Transport\StreamTransport;
 use Pasarela\Transport\Transport;
 
@@ -22,6 +24,8 @@ final class Pasarela extends Resources
 {
     private readonly Session $session;
 
+    private readonly ?Proxy $proxy;
+
     /**
      * @param float $timeout seconds, of each try
      * @param ?object $logger as PSR-3 has it (`Psr\Log\LoggerInterface`, such as Monolog): a line for each try
@@ -31,7 +35,7 @@ final class Pasarela extends Resources
      */
     public function __construct(
         #[\SensitiveParameter] string $key,
-        string $baseUrl,
+        private string $baseUrl,
         float $timeout = 60.0,
         int $maxRetries = 2,
         ?Policy $policy = null,
@@ -44,7 +48,8 @@ final class Pasarela extends Resources
         if (!in_array($address['scheme'] ?? '', ['http', 'https'], true) || ($address['host'] ?? '') === '' || array_intersect_key($address, ['user' => 1, 'query' => 1, 'fragment' => 1])) {
             throw new \InvalidArgumentException(sprintf(Shared::BASE_URL, 'baseUrl'));
         }
-        $baseUrl = rtrim($baseUrl, '/');
+        $this->baseUrl = $baseUrl = rtrim($baseUrl, '/');
+        $this->proxy = Proxy::of($proxy);
         if ($logger !== null && !(is_callable([$logger, 'info']) && is_callable([$logger, 'warning']))) {
             throw new \InvalidArgumentException(Shared::LOGGER);
         }
@@ -83,6 +88,24 @@ final class Pasarela extends Resources
         array $parts = [],
     ): array|string|null {
         return $this->session->raw(Call::raw($method, $path, $parts, $body, $query, $accept, $idempotencyKey, $timeout, $maxRetries, $requestId));
+    }
+
+    /**
+     * Makes many calls over one connection; yields what became of each, as it becomes certain. They are decided in their
+     * order. A refused call is an outcome with `error()`, and the others go on. The iterable is asked as fast as the server
+     * takes calls, and at most some thousand ahead of their outcomes.
+     *
+     * After a cut or a failover it goes on by itself, under the same keys; 429, 503 and a key that is under way are sent
+     * again with exponential backoff. ConnectionFailed if nothing went on for `$patience` seconds.
+     *
+     * @param iterable<StreamCall> $calls
+     * @param array<string, mixed> $ssl options of PHP's ssl context, such as cafile
+     * @return \Generator<int, StreamOutcome>
+     */
+    public function stream(iterable $calls, float $patience = 300.0, array $ssl = []): \Generator
+    {
+        $connect = fn (array $headers, float $timeout): Connection => Connection::open($this->baseUrl, '/v1/stream', $headers, $this->proxy, $ssl, $timeout);
+        return $this->session->stream($calls, $connect, $patience);
     }
 
     /** What the last answer said besides its body. */

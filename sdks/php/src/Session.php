@@ -7,6 +7,7 @@ namespace Pasarela;
 use Pasarela\Exception\ApiException;
 use Pasarela\Exception\ConnectionFailed;
 use Pasarela\Transport\Answer;
+use Pasarela\Transport\Connection;
 use Pasarela\Transport\NoAnswer;
 use Pasarela\Transport\Transport;
 
@@ -61,6 +62,21 @@ final class Session
         $data = $this->data($call, $call->target($cursor));
         $fetch = fn (string $next): Page => $this->page($call, $kind, $next);
         return new Page(Json::decode($kind, $data['items'] ?? []), $data['nextCursor'] ?? null, $fetch);
+    }
+
+    /**
+     * @param iterable<StreamCall> $calls
+     * @param \Closure(array<string, string>, float): Connection $connect opens a connection with these headers
+     * @return \Generator<int, StreamOutcome>
+     */
+    public function stream(iterable $calls, \Closure $connect, float $patience): \Generator
+    {
+        Checks::timeout($patience);
+        $type = 'application/x-ndjson';
+        $headers = ['accept' => $type, 'user-agent' => 'pasarela-php/' . Version::VERSION, 'x-api-key' => $this->key, 'content-type' => $type];
+        $open = fn (): Connection => $connect($headers, $this->timeout);
+        $each = $calls instanceof \Iterator ? $calls : (static fn () => yield from $calls)();
+        return (new Streaming($each, $open, $this->policy, $patience, $this->sleep))->outcomes();
     }
 
     /** @return ?array<mixed> null of nothing, where that may be */
@@ -183,7 +199,7 @@ final class Session
         return new ResponseInfo($answer->status, $answer->headers['x-request-id'] ?? null, $replayed, ctype_digit($sequence) ? (int) $sequence : null);
     }
 
-    private static function uuid(): string
+    public static function uuid(): string
     {
         $bytes = random_bytes(16);
         $bytes[6] = chr(ord($bytes[6]) & 0x0f | 0x40);

@@ -4,8 +4,8 @@
 
 declare(strict_types=1);
 
-use Pasarela\Exception\{Conflict, InvalidRequest, NotFound, Refused, SignatureException, Unauthorized};
-use Pasarela\{Model, Money, Pasarela, Webhook};
+use Pasarela\Exception\{Conflict, ConnectionFailed, InvalidRequest, NotFound, Refused, SignatureException, Unauthorized};
+use Pasarela\{Model, Money, Pasarela, Policy, StreamCall, StreamOutcome, Webhook};
 use Pasarela\Transport\{Answer, CurlTransport, NoAnswer, StreamTransport, Transport};
 
 require getenv('PASARELA_AUTOLOAD') ?: __DIR__ . '/../autoload.php';
@@ -237,6 +237,43 @@ test('nobody there is an unsent request, and a broken answer an unknown outcome'
     $address = 'http://' . stream_socket_get_name($listener, false);
     $breaks = getenv('PASARELA_TRANSPORT') === 'curl' ? new CurlTransport($address) : new StreamTransport($address);
     same(throws(NoAnswer::class, fn () => $breaks->send('POST', '/', [], '{}', 0.2))->wasSent, true);
+});
+
+/** @return list<StreamCall> */
+function funds(string $name, int $count): array
+{
+    return array_map(fn (int $n): StreamCall => new StreamCall('/v1/test/fund', ['currency' => 'USDT', 'amount' => '1.00'], key: RUN . "-{$name}-{$n}"), range(1, $count));
+}
+
+/**
+ * @param iterable<StreamOutcome> $outcomes
+ * @return list<StreamOutcome>
+ */
+function sorted(iterable $outcomes): array
+{
+    $all = iterator_to_array($outcomes, false);
+    usort($all, fn (StreamOutcome $one, StreamOutcome $other): int => $one->line <=> $other->line);
+    return $all;
+}
+
+test('a stream yields what became of each call', function (): void {
+    $calls = [...funds('stream', 3), new StreamCall('/v1/test/fund', ['currency' => 'X']), new StreamCall('/v1/crypto/balance', method: 'GET')];
+    $first = sorted(client()->stream($calls));
+    same(array_map(fn ($outcome) => [$outcome->line, $outcome->status], $first), [[1, 201], [2, 201], [3, 201], [4, 400], [5, 200]]);
+    same([$first[3]->error() instanceof InvalidRequest, is_string($first[3]->key), $first[4]->key, $first[0]->error()], [true, true, null, null]);
+    $again = sorted(client()->stream(new ArrayIterator(array_slice($calls, 0, 3))));
+    same(array_map(fn ($outcome) => [$outcome->replayed, $outcome->walSeq, $outcome->body], $again), array_map(fn ($outcome) => [true, $outcome->walSeq, $outcome->body], array_slice($first, 0, 3)));
+    same(sorted(client()->stream([])), []);
+    foreach (client()->stream($calls) as $outcome) {
+        break;
+    }
+    same(count(array_filter(sorted(client()->stream(funds('many', 3000))), fn ($outcome) => $outcome->status === 201)), 3000);
+});
+
+test('a stream with a wrong key or without a server is an exception', function (): void {
+    throws(Unauthorized::class, fn () => sorted(client(key: 'pk_test_wrong')->stream(funds('wrong', 1))));
+    $nobody = new Pasarela(getenv('PASARELA_KEY'), baseUrl: 'http://127.0.0.1:1', policy: new Policy(firstWait: 0.01));
+    throws(ConnectionFailed::class, fn () => sorted($nobody->stream(funds('nobody', 1), patience: 0.2)));
 });
 
 test('everything that is read can be read', function (): void {

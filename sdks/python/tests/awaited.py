@@ -13,7 +13,7 @@ import unittest
 import uuid
 from decimal import Decimal
 
-from pasarela import Answer, ApiError, AsyncPasarela, ConnectionFailed, HttpTransport, NoAnswer, Pasarela, Policy, RateLimited, Refused, models
+from pasarela import Answer, ApiError, AsyncPasarela, ConnectionFailed, HttpTransport, NoAnswer, Pasarela, Policy, RateLimited, Refused, StreamCall, models
 from pasarela.async_transport import ThreadTransport
 
 URL, KEY = os.environ["PASARELA_URL"], os.environ["PASARELA_KEY"]
@@ -249,6 +249,19 @@ class Live(unittest.IsolatedAsyncioTestCase):
         payment = await self.card("cancelled", idempotency_key=f"{RUN}-key")
         self.assertEqual(payment.status, "COMPLETED")
         self.assertEqual(len((await self.client.payments.list(external_ref=f"{RUN}-cancelled")).items), 1)
+
+    async def test_a_stream_takes_calls_of_the_loop_and_yields_outcomes(self):
+        async def calls():
+            for n in range(20):
+                await asyncio.sleep(0)
+                yield StreamCall("/v1/test/fund", {"currency": "USDT", "amount": "1.00"}, key=f"{RUN}-stream-{n}")
+
+        async with AsyncPasarela(KEY, base_url=URL) as client:
+            lines = sorted([outcome.line async for outcome in client.stream(calls()) if outcome.status == 201])
+            again = [outcome.replayed async for outcome in client.stream([call async for call in calls()])]
+            async for _ in client.stream(calls()):
+                break
+        self.assertEqual((lines, again), (list(range(1, 21)), [True] * 20))
 
     async def test_nobody_at_the_address_is_a_failure_that_did_nothing(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:

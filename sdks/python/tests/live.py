@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import http.server
 import os
 import queue
+import socket
 import threading
 import unittest
 import uuid
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from pasarela import Answer, Conflict, ConnectionFailed, HttpTransport, InvalidRequest, NoAnswer, NotFound, Pasarela, Refused, SignatureError, Unauthorized, models, verify_webhook
+from pasarela import Answer, Conflict, ConnectionFailed, HttpTransport, InvalidRequest, NoAnswer, NotFound, Pasarela, Policy, Refused, SignatureError, StreamCall, Unauthorized, models, verify_webhook
 
 URL, KEY = os.environ["PASARELA_URL"], os.environ["PASARELA_KEY"]
 RUN = f"python-{uuid.uuid4().hex[:8]}"
@@ -66,6 +68,45 @@ class Proxy(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_) -> None:
         pass
+
+
+class Cuts:
+    """The way to the server, which is cut whenever so many bytes of answers went over it, a few times."""
+
+    def __init__(self) -> None:
+        self.count, self.socket = 0, socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+
+    def __enter__(self) -> Cuts:
+        threading.Thread(target=self.accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def accept(self) -> None:
+        address = urlsplit(URL)
+        while True:
+            try:
+                client, _ = self.socket.accept()
+            except OSError:
+                return
+            self.count += 1
+            server = socket.create_connection((address.hostname, address.port))
+            left = 20_000 if self.count <= 3 else 1 << 30
+            threading.Thread(target=self.carry, args=(client, server, 1 << 30), daemon=True).start()
+            threading.Thread(target=self.carry, args=(server, client, left), daemon=True).start()
+
+    def carry(self, source: socket.socket, target: socket.socket, left: int) -> None:
+        try:
+            while left > 0 and (data := source.recv(min(left, 4096))):
+                left -= len(data)
+                target.sendall(data)
+        except OSError:
+            pass
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
 
 
 class Live(unittest.TestCase):
@@ -221,6 +262,34 @@ class Live(unittest.TestCase):
         self.assertEqual(table.decode().splitlines()[1].split(",")[1], first["paymentId"])
         with self.assertRaises(NotFound):
             self.client.request("GET", "/v1/payments/nobody")
+
+    def funds(self, name: str, count: int) -> list[StreamCall]:
+        return [StreamCall("/v1/test/fund", {"currency": "USDT", "amount": "1.00"}, key=f"{RUN}-{name}-{n}") for n in range(count)]
+
+    def test_a_stream_yields_what_became_of_each_call(self):
+        calls = [*self.funds("stream", 3), StreamCall("/v1/test/fund", {"currency": "X"}), {"method": "GET", "path": "/v1/crypto/balance"}]
+        first = sorted(self.client.stream(iter(calls)), key=lambda outcome: outcome.line)
+        self.assertEqual([outcome.status for outcome in first], [201, 201, 201, 400, 200])
+        self.assertEqual([outcome.line for outcome in first], [1, 2, 3, 4, 5])
+        self.assertIsInstance(first[3].error, InvalidRequest)
+        self.assertTrue(first[3].key and first[4].key is None and first[0].error is None)
+        again = sorted(self.client.stream(calls[:3]), key=lambda outcome: outcome.line)
+        self.assertEqual([(outcome.replayed, outcome.body, outcome.wal_seq) for outcome in again], [(True, outcome.body, outcome.wal_seq) for outcome in first[:3]])
+        self.assertEqual(list(self.client.stream([])), [])
+
+    def test_a_stream_goes_on_after_cuts(self):
+        with Cuts() as cuts:
+            client = Pasarela(KEY, base_url=cuts.url, policy=Policy(first_wait=0.01))
+            lines = sorted(outcome.line for outcome in client.stream(self.funds("cuts", 500)) if outcome.status == 201)
+        self.assertEqual(lines, list(range(1, 501)))
+        self.assertGreater(cuts.count, 2)
+
+    def test_a_stream_with_a_wrong_key_or_without_a_server_is_an_error(self):
+        with self.assertRaises(Unauthorized):
+            list(Pasarela("pk_test_wrong", base_url=URL).stream(self.funds("wrong", 1)))
+        nobody = Pasarela(KEY, base_url="http://127.0.0.1:1", policy=Policy(first_wait=0.01))
+        with self.assertRaises(ConnectionFailed):
+            list(nobody.stream(self.funds("nobody", 1), patience=0.2))
 
     def test_errors_name_what_is_wrong(self):
         with self.assertRaises(InvalidRequest) as raised:

@@ -2,9 +2,10 @@
 
 import { Resources } from './generated/resources.js';
 import * as shared from './generated/shared.js';
-import { proxied } from './proxy.js';
+import { direct, proxied, through } from './proxy.js';
 import { POLICY, type Policy } from './retries.js';
 import { Session, type Logger, type RawOptions } from './session.js';
+import type { StreamCalls, StreamOptions, StreamOutcome } from './streams.js';
 
 export interface ClientOptions {
   /** Where the gateway is, such as `https://pay.example`. */
@@ -36,13 +37,15 @@ export class Pasarela extends Resources {
   constructor(key: string, options: ClientOptions) {
     if (options.proxy !== undefined && options.fetch) throw new TypeError(shared.PROXY_AND_TRANSPORT('fetch'));
     const retries = options.maxRetries === undefined ? {} : { maxRetries: options.maxRetries };
+    const requested = options.proxy === undefined ? direct : through(options.proxy);
     const session = new Session({
       key,
       baseUrl: options.baseUrl,
       timeoutMs: options.timeoutMs ?? 60_000,
       policy: { ...POLICY, ...retries, ...options.policy },
       logger: options.logger,
-      fetch: options.fetch ?? (options.proxy === undefined ? fetch : proxied(options.proxy)),
+      fetch: options.fetch ?? (options.proxy === undefined ? fetch : proxied(requested)),
+      requested,
       sleep: options.sleep ?? sleep,
     });
     super(session);
@@ -57,6 +60,19 @@ export class Pasarela extends Resources {
    */
   request<T = unknown>(method: string, path: string, options: RawOptions = {}): Promise<T> {
     return this.#session.raw(method, path, options) as Promise<T>;
+  }
+
+  /**
+   * Makes many calls over one connection; yields what became of each, as it becomes certain. They are decided in their
+   * order. A refused call is an outcome with `error`, and the others go on. The iterable is asked as fast as the server takes
+   * calls, and at most some thousand ahead of their outcomes.
+   *
+   * After a cut or a failover it goes on by itself, under the same keys; 429, 503 and a key that is under way are sent again
+   * with exponential backoff. `ConnectionFailed` if nothing went on for `patienceMs`. It goes over Node's own http, whatever
+   * `fetch` the client was given.
+   */
+  stream(calls: StreamCalls, options: StreamOptions = {}): AsyncGenerator<StreamOutcome, void, undefined> {
+    return this.#session.stream(calls, options);
   }
 }
 

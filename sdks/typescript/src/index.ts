@@ -9,4 +9,5 @@ export type { Amount, DecimalString } from './money.js';
 export { Listing, Page } from './pages.js';
 export { waitMs, worthRepeating, POLICY, type Outcome, type Policy } from './retries.js';
 export { responseOf, type CallOptions, type KeyedOptions, type LogFields, type Logger, type RawOptions, type ResponseInfo } from './session.js';
+export type { StreamCall, StreamCalls, StreamOptions, StreamOutcome } from './streams.js';
 export { signWebhook, verifyWebhook, type HeaderSource, type SignOptions, type WebhookEvent, type WebhookOptions } from './webhooks.js';

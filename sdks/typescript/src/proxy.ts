@@ -8,10 +8,23 @@ import * as shared from './generated/shared.js';
 /** The code of an error that says: the proxy opened no tunnel, so nothing was sent. */
 export const NO_TUNNEL = 'PROXY_NO_TUNNEL';
 
+/** Makes a request of Node's own. */
+export type Requester = (url: URL, options: http.RequestOptions) => http.ClientRequest;
+
+export const direct: Requester = (url, options) => (url.protocol === 'https:' ? https : http).request(url, options);
+
 /** https goes through a tunnel that the proxy opens; http is asked of the proxy itself. Connections are kept. */
-export function proxied(address: string): typeof fetch {
+export function through(address: string): Requester {
   const proxy = proxyOf(address);
   const [plain, secure] = [new http.Agent({ keepAlive: true, timeout: IDLE_MS }), new TunnelAgent(proxy)];
+  return (url, options) => {
+    if (url.protocol === 'https:') return https.request(url, { ...options, agent: secure, opening: options.signal } as https.RequestOptions);
+    const headers = { ...(options.headers as Record<string, string>), host: url.host, ...proxy.headers };
+    return http.request({ ...options, agent: plain, host: proxy.host, port: proxy.port, path: url.href, headers });
+  };
+}
+
+export function proxied(requested: Requester): typeof fetch {
   return (input, init = {}) => {
     const url = new URL(String(input));
     const headers = { ...(init.headers as Record<string, string>) };
@@ -23,10 +36,7 @@ export function proxied(address: string): typeof fetch {
       // A request without a connection yet is not ended by its signal: nobody would wait for the tunnel any less.
       const give = () => reject(request.socket ? init.signal?.reason : noTunnel(shared.TOOK_TOO_LONG));
       init.signal?.addEventListener('abort', give, { once: true });
-      const request =
-        url.protocol === 'https:'
-          ? https.request(url, { ...options, agent: secure, opening: init.signal } as https.RequestOptions)
-          : http.request({ ...options, agent: plain, host: proxy.host, port: proxy.port, path: url.href, headers: { ...headers, host: url.host, ...proxy.headers } });
+      const request = requested(url, options);
       request.on('error', reject).on('response', (response) => {
         const parts: Uint8Array[] = [];
         response.on('error', reject).on('data', (part: Uint8Array) => parts.push(part)).on('end', () => resolve(answerOf(response, Buffer.concat(parts))));

@@ -6,8 +6,9 @@ import { ApiError, ConnectionFailed } from './errors.js';
 import * as shared from './generated/shared.js';
 import { VERSION } from './generated/version.js';
 import { Listing, Page } from './pages.js';
-import { NO_TUNNEL } from './proxy.js';
+import { NO_TUNNEL, type Requester } from './proxy.js';
 import { waitMs, type Outcome, type Policy } from './retries.js';
+import { streamed, STREAM_PATH, STREAM_TYPE, type StreamCalls, type StreamOptions, type StreamOutcome } from './streams.js';
 import { decode, encode, writeJson } from './wire.js';
 
 /** What a caller may say about any call. */
@@ -83,6 +84,7 @@ export interface Call {
   accept?: string;
 }
 
+const PATIENCE_MS = 300_000;
 const INFO = new WeakMap<object, ResponseInfo>();
 
 /** What the answer that held an object said besides. Undefined for what is no answer as a whole. */
@@ -97,6 +99,7 @@ export interface Settings {
   policy: Policy;
   logger: Logger | undefined;
   fetch: typeof fetch;
+  requested: Requester;
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
@@ -156,6 +159,14 @@ export class Session {
 
   list<T>(call: Call, model: string, options: CallOptions = {}): Listing<T> {
     return new Listing(() => this.#page<T>(call, model, options));
+  }
+
+  stream(calls: StreamCalls, { patienceMs = PATIENCE_MS }: StreamOptions): AsyncGenerator<StreamOutcome, void, undefined> {
+    checkTimeout(patienceMs);
+    const { baseUrl, key, policy, requested, sleep } = this.#settings;
+    const headers = { accept: STREAM_TYPE, 'user-agent': `pasarela-typescript/${VERSION}`, 'x-api-key': key, 'content-type': STREAM_TYPE };
+    const open = () => requested(new URL(baseUrl + STREAM_PATH), { method: 'POST', headers, agent: false });
+    return streamed(calls, { open, policy, patienceMs, sleep });
   }
 
   async #page<T>(call: Call, model: string, options: CallOptions): Promise<Page<T>> {

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { Conflict, ConnectionFailed, InvalidRequest, money, NotFound, Pasarela, Refused, responseOf, SignatureError, Unauthorized, verifyWebhook, type Payment } from 'pasarela';
+import { Conflict, ConnectionFailed, InvalidRequest, money, NotFound, Pasarela, Refused, responseOf, SignatureError, Unauthorized, verifyWebhook, type Payment, type StreamCall, type StreamOutcome } from 'pasarela';
 
 const [baseUrl, key] = [process.env['PASARELA_URL']!, process.env['PASARELA_KEY']!];
 const run = `typescript-${randomUUID().slice(0, 8)}`;
@@ -192,4 +192,51 @@ test('everything that is read can be read', async () => {
   const payment = await c2p('receipt');
   assert.equal(Buffer.from(await client.payments.getReceipt(payment.paymentId, {}, 'application/pdf')).subarray(0, 4).toString(), '%PDF');
   assert.ok((await client.finding.search(payment.paymentId)).items.some(({ kind }) => kind === 'payment'));
+});
+
+const funds = (name: string, count: number): StreamCall[] => Array.from({ length: count }, (_, n) => ({ path: '/v1/test/fund', key: `${run}-${name}-${n}`, body: { currency: 'USDT', amount: '1.00' } }));
+
+async function all(outcomes: AsyncIterable<StreamOutcome>): Promise<StreamOutcome[]> {
+  const found: StreamOutcome[] = [];
+  for await (const outcome of outcomes) found.push(outcome);
+  return found.sort((one, other) => one.line - other.line);
+}
+
+test('a stream yields what became of each call', async () => {
+  const calls: StreamCall[] = [...funds('stream', 3), { path: '/v1/test/fund', body: { currency: 'X' } }, { method: 'GET', path: '/v1/crypto/balance' }];
+  const first = await all(client.stream(calls));
+  assert.deepEqual(first.map(({ line, status }) => [line, status]), [[1, 201], [2, 201], [3, 201], [4, 400], [5, 200]]);
+  assert.ok(first[3]!.error instanceof InvalidRequest && first[3]!.key && first[4]!.key === null && first[0]!.error === null);
+  async function* later() { yield* calls.slice(0, 3); }
+  const again = await all(client.stream(later()));
+  assert.deepEqual(again, first.slice(0, 3).map((outcome) => ({ ...outcome, replayed: true })));
+  assert.deepEqual(await all(client.stream([])), []);
+  for await (const outcome of client.stream(calls)) { assert.ok(outcome.line); break; }
+});
+
+test('a stream goes on after cuts', async () => {
+  const { hostname, port } = new URL(baseUrl);
+  let count = 0;
+  const relay = net.createServer((socket) => {
+    count += 1;
+    let left = count <= 3 ? 20_000 : Infinity;
+    const server = net.connect(Number(port), hostname);
+    const end = () => { socket.destroy(); server.destroy(); };
+    socket.on('data', (data) => server.write(data)).on('error', end).on('close', end);
+    server.on('data', (data) => { left -= data.length; if (left > 0) socket.write(data); else end(); }).on('error', end).on('close', end);
+  });
+  await once(relay.listen(0, '127.0.0.1'), 'listening');
+  const cut = new Pasarela(key, { baseUrl: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`, policy: { firstWaitMs: 10 } });
+  const lines = (await all(cut.stream(funds('cuts', 500)))).filter(({ status }) => status === 201).map(({ line }) => line);
+  relay.close();
+  assert.deepEqual(lines, Array.from({ length: 500 }, (_, n) => n + 1));
+  assert.ok(count > 2);
+});
+
+test('a stream with a wrong key or without a server is an error, and so is what the calls throw', async () => {
+  await assert.rejects(all(new Pasarela('pk_test_wrong', { baseUrl }).stream(funds('wrong', 1))), Unauthorized);
+  const nobody = new Pasarela(key, { baseUrl: 'http://127.0.0.1:1', policy: { firstWaitMs: 10 } });
+  await assert.rejects(all(nobody.stream(funds('nobody', 1), { patienceMs: 200 })), ConnectionFailed);
+  function* broken(): Generator<StreamCall> { yield* funds('broken', 1); throw new RangeError('no more'); }
+  await assert.rejects(all(client.stream(broken())), RangeError);
 });

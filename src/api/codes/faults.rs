@@ -44,6 +44,8 @@ static FAULTS: &[(&str, &str)] = &[
     ("must change something: null reads as missing", "tiene que cambiar algo: un valor vacío no cuenta"),
     ("must be JSON", "tiene que ser JSON"),
     ("must be a string", "tiene que ser un texto"),
+    ("must begin with a slash", "tiene que empezar con una barra"),
+    ("must have 1 to 255 characters of ASCII", "tiene que tener de 1 a 255 caracteres de ASCII"),
     ("must be true or false", "tiene que ser sí o no"),
     ("must be true", "tiene que ser sí"),
     ("must be a list", "tiene que ser una lista"),

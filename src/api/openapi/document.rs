@@ -22,6 +22,8 @@ pub enum Access {
         scope: &'static str,
         test_only: bool,
     },
+    /// A key, with whatever scopes.
+    AnyKey,
     Operator {
         role: &'static str,
     },
@@ -322,6 +324,7 @@ fn about(row: &Row) -> String {
         Access::Key { scope, test_only: true } => format!("Test keys only, with the scope `{scope}`."),
         Access::Key { scope, test_only: false } => format!("Needs the scope `{scope}`."),
         Access::Operator { role } => format!("Needs the role `{role}`."),
+        Access::AnyKey => "Takes any key; each line needs the scope of its call.".to_owned(),
         Access::Open | Access::Buyer => String::new(),
     };
     [row.description.about, &policy]
@@ -335,6 +338,7 @@ fn security(access: Access) -> Vec<Vec<u8>> {
     match access {
         Access::Open => Vec::new(),
         Access::Key { scope, .. } => vec![Object::new().list("apiKey", [text(scope)]).end()],
+        Access::AnyKey => vec![Object::new().json("apiKey", b"[]").end()],
         Access::Operator { .. } => vec![Object::new().json("operator", b"[]").end()],
         Access::Buyer => vec![Object::new().json("clientSecret", b"[]").end()],
     }
@@ -383,7 +387,7 @@ fn show_answer(
     find: &dyn Fn(&str) -> Option<Schema>,
 ) -> Vec<u8> {
     let mut names = vec![("X-Request-Id", "RequestId")];
-    if row.method != Method::GET && row.access != Access::Open {
+    if row.method != Method::GET && !matches!(row.access, Access::Open | Access::AnyKey) {
         names.extend([("Wal-Seq", "WalSeq"), ("Server-Timing", "ServerTiming")]);
     }
     if row.takes_key() {

@@ -202,6 +202,18 @@ impl Operation {
         self
     }
 
+    /// A success with lines of JSON, each of the schema with this name.
+    pub fn answers_lines(
+        mut self,
+        status: u16,
+        media: &'static str,
+        name: &'static str,
+        about: &'static str,
+    ) -> Operation {
+        self.answers.push(Response { status, about, schema: Some(named(name)), media, also: &[] });
+        self
+    }
+
     pub fn answers_nothing(mut self, status: u16, about: &'static str) -> Operation {
         self.answers.push(Response { status, about, schema: None, media: "", also: &[] });
         self

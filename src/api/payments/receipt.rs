@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 /// The media types of a receipt: a page, unless a PDF is wanted more.
 pub const FORMS: [&str; 2] = [PAGE, PDF];
+pub const OPERATION: &str = "getReceipt";
 pub const PAGE: &str = "text/html";
 pub const PDF: &str = "application/pdf";
 

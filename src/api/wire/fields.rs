@@ -271,6 +271,12 @@ impl<'a> Fields<'a> {
         self.members.iter().any(|member| member.name == name)
     }
 
+    /// The text of a member in its quotes, if it is a string. Asking does not count as reading it.
+    pub fn string_as_sent(&self, name: &str) -> Option<&'a str> {
+        let member = self.members.iter().find(|member| member.name == name)?;
+        member.value.starts_with('"').then_some(member.value)
+    }
+
     /// Adds a finding about several fields together, or about the header or body as a whole.
     pub fn bad(&mut self, name: &str, message: impl Into<Cow<'static, str>>) {
         self.findings.add(name, message);

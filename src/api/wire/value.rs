@@ -84,6 +84,11 @@ impl<'a> Value<'a> {
         serde_json::from_str(self.text).map_err(|_| Bad::from("must be JSON"))
     }
 
+    /// The text of the value as it was sent.
+    pub fn exact(self) -> &'a str {
+        self.text
+    }
+
     /// Bytes that are the same for every text that means the same ([`canonical`]).
     pub fn canonical(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.text.len());

@@ -161,7 +161,6 @@ fn exchange<A: Answer>(
     };
     let arrival = Arrival { head, request_id, peer };
     async move {
-        let _under_way = under_way;
         let mut reply = if !has_its_host {
             Reply::problem(&Problem::invalid_field("Host", "must be there exactly once"), &arrival.request_id)
                 .close()
@@ -206,10 +205,16 @@ fn exchange<A: Answer>(
         if shared.certificates.is_some() {
             reply = reply.header(STRICT_TRANSPORT_SECURITY, HSTS);
         }
+        let reads_on = reply.reads_on();
         let mut response = reply.into_response(&arrival.request_id, version);
-        // A connection rests while nobody takes the next piece: who does not read is cut off as one
-        // that does not ask.
         if let Body::Right(pieces) = response.body_mut() {
+            if let Some(hold) = reads_on {
+                // It may end before its request does. Until then it is under way.
+                watch.leave_unread();
+                hold.keep(under_way);
+            }
+            // A connection rests while nobody takes the next piece: who does not read is cut off as one
+            // that does not ask.
             pieces.noting(move || watch.mark());
         }
         Ok(response)

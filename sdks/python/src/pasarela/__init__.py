@@ -23,6 +23,7 @@ from .generated.version import VERSION as __version__
 from .model import Amount, Instant, ResponseInfo
 from .pages import AsyncPage, Page
 from .retries import Policy
+from .streams import StreamCall, StreamOutcome
 from .transport import Answer, HttpTransport, NoAnswer, Transport
 from .webhooks import WebhookEvent, sign_webhook, verify_webhook
 
@@ -52,6 +53,8 @@ __all__ = [
     "Refused",
     "ResponseInfo",
     "SignatureError",
+    "StreamCall",
+    "StreamOutcome",
     "Transport",
     "Unauthorized",
     "Unavailable",

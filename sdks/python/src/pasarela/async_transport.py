@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import threading
 import time
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from .generated import shared
-from .transport import Answer, NoAnswer, Transport
+from .transport import Answer, NoAnswer, Transport, begun
 
 
 class AsyncTransport(Protocol):
@@ -56,6 +57,10 @@ class ThreadTransport:
         except asyncio.CancelledError:
             answered.cancel()  # what still waits for a thread is not sent
             raise
+
+    def begin(self, target: str, headers: Mapping[str, str], timeout: float) -> tuple[socket.socket, bytes]:
+        """As of the transport within, if that can."""
+        return begun(self._inner, target, headers, timeout)
 
     async def close(self) -> None:
         """Closes the connections that rest. A request under way comes to its end, and its thread too."""

@@ -27,6 +27,10 @@ LOGGER = logging.getLogger("pasarela")
 LOGGER.addHandler(logging.NullHandler())
 
 
+#: Lines of JSON, as streams have them.
+STREAM = "application/x-ndjson"
+
+
 class CallOptions(TypedDict, total=False):
     """What every call takes besides, for a program that keeps it in one place: `client.balance.get(**options)`."""
 
@@ -86,6 +90,18 @@ class Caller:
         check_policy(policy)
         check_timeout(timeout)
         self._key, self._policy, self._timeout, self._logger = key, policy, timeout, logger or LOGGER
+
+    @property
+    def timeout(self) -> float:
+        return self._timeout
+
+    @property
+    def policy(self) -> Policy:
+        return self._policy
+
+    def stream_headers(self) -> dict[str, str]:
+        """Those of a stream, whose body comes in chunks."""
+        return {"accept": STREAM, "user-agent": f"pasarela-python/{VERSION}", "x-api-key": self._key, "content-type": STREAM}
 
     def steps(self, call: Call) -> Steps:
         """The way of a call to its answer: requests and waits, or the error that it ends with."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from .generated.async_resources import AsyncResources
 from .generated.resources import Resources
 from .retries import Policy
 from .session import AsyncSession, Session
+from .streams import Streamed, StreamOutcome
 from .transport import HttpTransport, Transport
 
 
@@ -89,6 +90,19 @@ class Pasarela(Shown, Resources):
         options: KeyedOptions = {"idempotency_key": idempotency_key, "timeout": timeout, "max_retries": max_retries, "request_id": request_id}
         return self._session.raw(raw_call(method, path, parts, body=body, query=query, accept=accept, **options))
 
+    def stream(self, calls: Iterable[Streamed], *, patience: float = 300.0) -> Iterator[StreamOutcome]:
+        """Makes many calls over one connection; yields what became of each, as it becomes certain. They are decided in their
+        order. A refused call is an outcome with `error`, and the others go on. The iterable is asked as fast as the server
+        takes calls, and at most some thousand ahead of their outcomes.
+
+        After a cut or a failover it goes on by itself, under the same keys; 429, 503 and a key that is under way are sent
+        again with exponential backoff. ConnectionFailed if nothing went on for `patience` seconds.
+
+            for outcome in client.stream(StreamCall("/v1/payments/credit", payout, key=payout["externalRef"]) for payout in payouts):
+                print(outcome.line, outcome.status)
+        """
+        return self._session.stream(calls, patience)
+
     def __enter__(self) -> Pasarela:
         return self
 
@@ -147,6 +161,12 @@ class AsyncPasarela(Shown, AsyncResources):
         """The same as `Pasarela.request`, awaited."""
         options: KeyedOptions = {"idempotency_key": idempotency_key, "timeout": timeout, "max_retries": max_retries, "request_id": request_id}
         return await self._session.raw(raw_call(method, path, parts, body=body, query=query, accept=accept, **options))
+
+    def stream(self, calls: Iterable[Streamed] | AsyncIterable[Streamed], *, patience: float = 300.0) -> AsyncIterator[StreamOutcome]:
+        """The same as `Pasarela.stream`, for `async for`. The calls may come from an asynchronous iterable; a plain one is asked
+        in a thread of the stream's own.
+        """
+        return self._session.stream(calls, patience)
 
     async def __aenter__(self) -> AsyncPasarela:
         return self

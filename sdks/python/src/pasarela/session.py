@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from .async_transport import AsyncTransport
 from .calls import Call, Caller, Logger, Request, Steps, at, raw_result, result_of, with_key
+from .checks import check_timeout
 from .pages import AsyncPage, Page
 from .retries import Policy
-from .transport import Answer, NoAnswer, Transport
+from .streams import Stream, Streamed, StreamOutcome, awaited
+from .transport import Answer, NoAnswer, Transport, begun
 
 T = TypeVar("T")
+
+
+def streamed(caller: Caller, transport: object, calls: Iterable[Streamed], patience: float) -> Stream:
+    """A stream of calls, which opens its connections itself."""
+    check_timeout(patience)
+    headers = caller.stream_headers()
+
+    def open(target: str) -> tuple[socket.socket, bytes]:
+        return begun(transport, target, headers, caller.timeout)
+
+    return Stream(calls, open, caller.policy, patience)
 
 
 class Session(Caller):
@@ -43,6 +57,9 @@ class Session(Caller):
             return self.page(at(call, cursor), read)
 
         return self.model(call, lambda data: Page([read(item) for item in data["items"]], data.get("nextCursor"), fetch))
+
+    def stream(self, calls: Iterable[Streamed], patience: float) -> Iterator[StreamOutcome]:
+        return streamed(self, self._transport, calls, patience).outcomes()
 
     def _send(self, call: Call) -> Answer:
         steps: Steps = self.steps(call)
@@ -90,6 +107,9 @@ class AsyncSession(Caller):
             return await self.page(at(call, cursor), read)
 
         return await self.model(call, lambda data: AsyncPage([read(item) for item in data["items"]], data.get("nextCursor"), fetch))
+
+    def stream(self, calls: Iterable[Streamed] | AsyncIterable[Streamed], patience: float) -> AsyncIterator[StreamOutcome]:
+        return awaited(calls, lambda calls: streamed(self, self._transport, calls, patience))
 
     async def _send(self, call: Call) -> Answer:
         steps: Steps = self.steps(call)

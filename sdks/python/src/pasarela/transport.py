@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import http.client
 import os
+import socket
 import ssl
 import threading
 import time
@@ -93,6 +94,24 @@ class HttpTransport:
                 self._idle.append((time.monotonic(), connection))
         return answer
 
+    def begin(self, target: str, headers: Mapping[str, str], timeout: float) -> tuple[socket.socket, bytes]:
+        """A connection of its own that does not block, and the head of a POST whose body comes in chunks."""
+        connection = self._made(timeout)
+        try:
+            connection.connect()
+        except (OSError, http.client.HTTPException) as failure:
+            connection.close()
+            raise NoAnswer(shared.NO_CONNECTION.format(reason=reason_of(failure)), was_sent=False) from failure
+        connection.sock.setblocking(False)
+        host = self._host if self._port is None else f"{self._host}:{self._port}"
+        all_headers = {"host": host, **headers, "transfer-encoding": "chunked"}
+        if self._proxy and self._context is None:
+            target, all_headers = self._origin + self._prefix + target, {**all_headers, **self._proxy.headers}
+        else:
+            target = self._prefix + target
+        lines = [f"POST {target} HTTP/1.1", *(f"{name}: {value}" for name, value in all_headers.items())]
+        return connection.sock, "\r\n".join([*lines, "", ""]).encode("latin-1")
+
     def close(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, []
@@ -108,6 +127,9 @@ class HttpTransport:
                 if time.monotonic() - since < IDLE_SECONDS_MAX:
                     return connection
                 connection.close()
+        return self._made(timeout)
+
+    def _made(self, timeout: float) -> http.client.HTTPConnection:
         host, port = (self._proxy.host, self._proxy.port) if self._proxy else (self._host, self._port)
         if self._context is None:
             return http.client.HTTPConnection(host, port, timeout=timeout)
@@ -115,6 +137,15 @@ class HttpTransport:
         if self._proxy:
             secure.set_tunnel(self._host, self._port or 443, self._proxy.headers)
         return secure
+
+
+def begun(transport: object, target: str, headers: Mapping[str, str], timeout: float) -> tuple[socket.socket, bytes]:
+    """What `HttpTransport.begin` gives: a transport of the caller's own need not have it."""
+    begin = getattr(transport, "begin", None)
+    if begin is None:
+        raise TypeError(shared.NO_STREAM)
+    opened: tuple[socket.socket, bytes] = begin(target, headers, timeout)
+    return opened
 
 
 def reason_of(failure: Exception) -> str:

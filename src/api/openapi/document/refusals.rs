@@ -5,7 +5,9 @@ use super::*;
 /// The refusals that the pipeline may answer with at any call of a row, before those of its
 /// handler.
 pub(super) fn usual_refusals(row: &Row) -> impl Iterator<Item = (u16, &'static [&'static str])> {
-    let (writes, keyed) = (row.method != Method::GET, row.takes_key());
+    // What may be said of each call is said in its line.
+    let is_stream = row.access == Access::AnyKey;
+    let (writes, keyed) = (row.method != Method::GET && !is_stream, row.takes_key());
     let is_key = matches!(row.access, Access::Key { .. });
     let is_test = matches!(row.access, Access::Key { test_only: true, .. });
     let is_operator = matches!(row.access, Access::Operator { .. });
@@ -26,7 +28,7 @@ pub(super) fn usual_refusals(row: &Row) -> impl Iterator<Item = (u16, &'static [
         (keyed, 409, &["idempotency_in_progress"]),
         (keyed, 422, &["idempotency_key_reused"]),
         (true, 500, &["internal_error"]),
-        (!is_operator || writes, 503, &["account_halted", "tenant_moved"]),
+        (!is_operator && !is_stream || writes, 503, &["account_halted", "tenant_moved"]),
         (true, 503, &["no_leader", "overloaded", "shutting_down"]),
         (writes, 503, &["storage_unavailable"]),
     ];

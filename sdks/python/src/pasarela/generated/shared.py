@@ -19,6 +19,7 @@ NO_IDEMPOTENCY_KEY = "{method} {path} takes no Idempotency-Key: a POST under /v1
 NO_CONNECTION = "no connection: {reason}"
 NO_ANSWER = "no answer: {reason}"
 NO_THREAD = "every thread was busy until the timeout: raise max_connections"
+NO_STREAM = "this transport has no method begin, which streams need"
 FAILED_CALL = "{method} {path}: {reason}"
 UNREADABLE = "an answer {status} that could not be read"
 AMOUNT_TYPE = "an amount is {accepted} such as \"10.50\", not a {type}"
