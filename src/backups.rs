@@ -68,19 +68,31 @@ pub async fn make(
     checkpoint: impl FnOnce(&Path) -> Result<(), StoreError> + Send + 'static,
 ) -> Result<Made, Problem> {
     let copying = tokio::task::spawn_blocking(move || {
-        if path.symlink_metadata().is_ok() {
-            return Err(Problem::conflict(
-                "directory_exists",
-                "the path exists already; name a new directory",
-            ));
-        }
+        is_new(&path)?;
         let copied = backup::copy(&data, &path, checkpoint, &mut |_, _, _| {});
         let tip =
             copied.map_err(|error| failed(format!("a backup to {} failed: {error}", path.display())))?;
-        let directory = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
-        Ok(Made { directory, seq: tip.seq })
+        Ok(made(path, tip.seq))
     });
     copying.await.map_err(Problem::internal_error)?
+}
+
+/// What a copy would say that is made now.
+pub fn rehearsed(path: PathBuf, seq: Seq) -> Result<Made, Problem> {
+    is_new(&path)?;
+    Ok(made(path, seq))
+}
+
+fn is_new(path: &Path) -> Result<(), Problem> {
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    Err(Problem::conflict("directory_exists", "the path exists already; name a new directory"))
+}
+
+fn made(path: PathBuf, seq: Seq) -> Made {
+    let directory = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
+    Made { directory, seq }
 }
 
 pub fn failed(why: String) -> Problem {

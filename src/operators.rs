@@ -73,6 +73,11 @@ impl Operators {
         Operators { root: root.map(|token| hash_key(token.expose())), named: RwLock::default() }
     }
 
+    pub fn copied(&self) -> Operators {
+        let named = self.named.read().unwrap_or_else(PoisonError::into_inner).clone();
+        Operators { root: self.root, named: RwLock::new(named) }
+    }
+
     pub fn learn(&self, account: &Arc<OperatorAccount>) {
         let mut named = self.named.write().unwrap_or_else(PoisonError::into_inner);
         named.insert(account.id, Arc::clone(account));

@@ -5,6 +5,7 @@
 //! decides), nor how a bank is called (`src/rails/`), nor who may call (`src/outbound.rs`).
 
 mod claims;
+pub mod rehearsed;
 pub mod turns;
 
 use crate::gateway::ask;

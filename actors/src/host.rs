@@ -5,7 +5,7 @@ use crate::admission::{Gate, Shares};
 use crate::clock::Clock;
 use crate::machine::{Effects, Machine};
 use crate::protocol::{
-    BookHandle, BookMessage, EntityHandle, Failure, FollowUpMessage, PendingReply, Recovered,
+    BookHandle, BookMessage, EntityHandle, Failure, FollowUpMessage, PendingReply, Recovered, reply_to,
 };
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
@@ -70,6 +70,9 @@ pub fn unforeseeable() -> Seeds {
 /// Some hundreds of megabytes if there are ever so many.
 const ENTITY_CACHE_MAX: usize = 1 << 19;
 
+/// A rehearsal is of one call, and over soon.
+const REHEARSED_MAX: usize = 1 << 10;
+
 /// More than one record: batches that come at once have many entities each, and a single one would
 /// be decoded anew for nearly every one of them.
 const DECODED_MAX: usize = 16;
@@ -108,6 +111,9 @@ pub(crate) struct Host<M: Machine> {
     /// The records that entities were loaded from last: those of a batch are all in one.
     decoded: Mutex<VecDeque<(Seq, Arc<M::Record>)>>,
 
+    /// The engine whose books these are clones of, where nothing is written.
+    pub rehearses: Option<Arc<Host<M>>>,
+
     pub halts: Halts,
     pub stopping: AtomicBool,
     /// Books leave memory as soon as no message waits for them.
@@ -129,9 +135,9 @@ impl<M: Machine> Host<M> {
         effects: Arc<dyn Effects<M>>,
         log: Log<PendingReply<M>>,
         config: Config,
-        alarm: mpsc::UnboundedSender<(i64, u64)>,
-        follow_ups: mpsc::UnboundedSender<FollowUpMessage<M>>,
+        (alarm, follow_ups): (mpsc::UnboundedSender<(i64, u64)>, mpsc::UnboundedSender<FollowUpMessage<M>>),
         start_book: StartBook<M>,
+        rehearses: Option<Arc<Host<M>>>,
     ) -> Arc<Host<M>> {
         let reader = log.reader();
         let floor = reader.floor();
@@ -151,8 +157,9 @@ impl<M: Machine> Host<M> {
             generations: DashMap::default(),
             advances: DashMap::default(),
             entities: DashMap::default(),
-            entity_cache: entity_cache(ENTITY_CACHE_MAX),
+            entity_cache: entity_cache(if rehearses.is_some() { REHEARSED_MAX } else { ENTITY_CACHE_MAX }),
             decoded: Mutex::default(),
+            rehearses,
             halts: Halts::new(&config),
             stopping: AtomicBool::new(false),
             closed: AtomicBool::new(false),
@@ -181,6 +188,13 @@ impl<M: Machine> Host<M> {
             handle.last_used.store(now, Ordering::Relaxed);
         }
         handle.send(message);
+    }
+
+    /// The book as it is now, cloned in its turn. Everything that it rests on is durable when it comes.
+    pub async fn clone_book(self: &Arc<Self>, tenant: u64) -> Result<Recovered<M>, Failure> {
+        let view = |to| self.send_to_book(tenant, BookMessage::View { to, admission: None });
+        let (book, settled_ms) = reply_to(view).await?;
+        Ok(Recovered { book, ahead: false, settled_ms })
     }
 
     pub fn generation(&self, tenant: u64) -> Result<u64, ReadError> {

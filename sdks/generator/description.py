@@ -59,6 +59,7 @@ class Operation:
     result: Type | None  # None: the bytes of one of `media`
     media: list[str]
     keyed: bool  # takes an Idempotency-Key
+    rehearsed: bool  # may be asked to do nothing and to show what it would do
     paged: str | None  # the model of an item, of a list with pages
     auth: str  # key, secret or none
     problems: list[str]  # codes that it may answer, beside those of every call
@@ -105,7 +106,7 @@ SPLIT = {"listMerchants": ("externalRef", "getMerchantByRef")}
 # Of streams, whose lines no generated method carries.
 OF_STREAMS = {"StreamCall", "StreamOutcome"}
 # What the client itself sends, or what only makes sense for CSV.
-LEFT_OUT = {"Separator", "RequestId", "IdempotencyKey"}
+LEFT_OUT = {"Separator", "RequestId", "IdempotencyKey", "DryRun"}
 
 
 def read(document: dict, version: str) -> Api:
@@ -253,7 +254,7 @@ class Reader:
         problems = sorted({code for answer in answered.values() for code in re.findall(r"^- `(\w+)`", answer["description"], re.M)} - COMMON)
         return Operation(
             id, names.method(tag, id), verb.upper(), path, described["summary"], described.get("description", ""), fields["path"], fields["query"],
-            fields["header"], model, bool(body and body.get("required")), result, media, "IdempotencyKey" in references, paged, auth, problems,
+            fields["header"], model, bool(body and body.get("required")), result, media, "IdempotencyKey" in references, "DryRun" in references, paged, auth, problems,
         )  # fmt: skip
 
     def result(self, id: str, responses: dict) -> tuple[Type | None, list[str]]:

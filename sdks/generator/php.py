@@ -188,6 +188,11 @@ def method(operation: Operation, models: str) -> list[str]:
     parameters += ["?string $idempotencyKey = null"] if operation.keyed else []
     parameters += [f"{OPTION_TYPES[name]} ${names.camel(name)} = null" for name in options(operation)]
     answered, generic, sent = result(operation, models)
+    if operation.rehearsed:
+        parameters.append("bool $dryRun = false")
+        generic = f"($dryRun is true ? {models}DryRun : {generic or answered})"
+        answered = f"{answered}|{models}DryRun"
+        sent = sent.replace("$call, ", "$call, $dryRun ? '@DryRun' : ")
     text = f"{operation.summary}.\n\n{operation.description}\n\n"
     tags = [param(field, models, names.camel(field.wire)) for field in arguments]
     tags += [f"@param {'|'.join(map(literal, operation.media))} $media"] if operation.media else []
@@ -221,6 +226,7 @@ def call(operation: Operation) -> list[str]:
     parts += ["secret: $clientSecret"] if operation.auth == "secret" else []
     parts += ["usesKey: false"] if operation.auth == "none" else []
     parts += ["accept: $media"] if operation.media else []
+    parts += ["dryRun: $dryRun"] if operation.rehearsed else []
     return [*parts, *(f"{names.camel(name)}: ${names.camel(name)}" for name in options(operation))]
 
 

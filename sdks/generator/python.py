@@ -19,7 +19,7 @@ IMPORTS = {
     "dataclasses": ["dataclass", "field"],
     "datetime": ["date", "datetime"],
     "decimal": ["Decimal"],
-    "typing": ["Any", "Literal"],
+    "typing": ["Any", "Literal", "overload"],
 }
 MODEL_NAMES = ["DATE", "DECIMAL", "NUMBER", "TIME", "VALUE", "Amount", "DecimalCodec", "Instant", "ListCodec", "Model", "ModelCodec"]
 
@@ -243,8 +243,14 @@ def method(operation: Operation, style: Style) -> list[str]:
         answered = f"{style.prefix}Page[models.{operation.paged}]"
     elif operation.result:
         answered = hint(operation.result, False, "models.")
-    lines = [f"    {style.define} {names.snake(operation.method)}(", "        self,"]
-    lines += [f"        {one}," for one in parameters] + [f"    ) -> {answered}:", *docstring(words(operation, [*operation.leading, *members]), "        ")]
+    said = docstring(words(operation, [*operation.leading, *members]), "        ")
+    if operation.rehearsed:
+        lines = overload(operation, style, [*parameters, "dry_run: Literal[False] = False"], answered)
+        lines += overload(operation, style, [*parameters, "dry_run: Literal[True]"], "models.DryRun")
+        parameters.append("dry_run: bool = False")
+        lines += [*signature(operation, style, parameters, f"{answered} | models.DryRun"), *said]
+    else:
+        lines = [*signature(operation, style, parameters, answered), *said]
     if body:
         lines += ["        body = encode(", "            {"]
         lines += [f'                "{python_name(field.wire)}": ("{field.wire}", {codec(field.type)}),' for field in body]
@@ -263,10 +269,22 @@ def method(operation: Operation, style: Style) -> list[str]:
     lines += ["            secret=client_secret,"] if operation.auth == "secret" else []
     lines += ["            uses_key=False,"] if operation.auth == "none" else []
     lines += ["            accept=media,"] if operation.media else []
+    lines += ["            dry_run=dry_run,"] if operation.rehearsed else []
     lines += [*(f"            {name}={name}," for name in options), "        )"]
+    if operation.rehearsed:
+        lines += ["        if dry_run:", f"            return {style.wait}self._session.model(call, models.DryRun.from_json)"]
     if operation.result and operation.result.kind == "union":
         return [*lines, f"        answer: {answered} = {style.wait}{sent(operation)}", "        return answer"]
     return [*lines, f"        return {style.wait}{sent(operation)}"]
+
+
+def signature(operation: Operation, style: Style, parameters: list[str], answered: str) -> list[str]:
+    return [f"    {style.define} {names.snake(operation.method)}(", "        self,", *(f"        {one}," for one in parameters), f"    ) -> {answered}:"]
+
+
+def overload(operation: Operation, style: Style, parameters: list[str], answered: str) -> list[str]:
+    *lines, last = signature(operation, style, parameters, answered)
+    return ["    @overload", *lines, last + " ...", ""]
 
 
 def given(field: Field) -> str:

@@ -192,7 +192,7 @@ def resources(api: Api) -> str:
     used = sorted({name for name in defined if re.search(rf"\b{name}\b", re.sub(r"'[^']*'|/\*.*?\*/|export class \w+", "", code, flags=re.S))})
     head = "import type {\n" + "".join(f"  {name},\n" for name in used) + "} from './models.js';\n"
     head += "import type { Amount } from '../money.js';\n" if re.search(r"\bAmount\b", code) else ""
-    head += "import type { Listing } from '../pages.js';\nimport type { CallOptions, KeyedOptions, Session } from '../session.js';\n\n"
+    head += "import type { Listing } from '../pages.js';\nimport type { CallOptions, DryRunOptions, KeyedOptions, Session } from '../session.js';\n\n"
     return HEAD.format("One method per call of the API.") + head + code + "\n"
 
 
@@ -210,9 +210,21 @@ def method(group: Group, operation: Operation) -> list[str]:
         leading.append(f"params: {named}{' = {}' if may_miss else ''}")
     if operation.media:
         leading.append(f"media: {' | '.join(map(literal, operation.media))} = {literal(operation.media[0])}")
-    leading.append(f"options: {'KeyedOptions' if operation.keyed else 'CallOptions'} = {{}}")
+    options = "KeyedOptions" if operation.keyed else "CallOptions"
     answered, sent = result(operation)
-    lines = [*comment(words(operation), "  "), f"  {operation.method}({', '.join(leading)}): {answered} {{"]
+    lines = comment(words(operation), "  ")
+    if operation.rehearsed:
+        declared = [one.replace(": ", "?: ", 1).removesuffix(" = {}") if one.endswith(" = {}") else one for one in leading]
+        dry = [one.replace("?: ", ": ", 1) for one in declared]
+        lines += [f"  {operation.method}({', '.join([*dry, f'options: {options} & DryRunOptions'])}): Promise<DryRun>;"]
+        lines += [f"  {operation.method}({', '.join([*declared, f'options?: {options}'])}): {answered};"]
+        model = sent[1].removeprefix(", ")
+        sent = (sent[0], f", options.dryRun ? 'DryRun' : {model}")
+        leading.append(f"options: {options} & Partial<DryRunOptions> = {{}}")
+        answered = answered.removesuffix(">") + " | DryRun>"
+    else:
+        leading.append(f"options: {options} = {{}}")
+    lines += [f"  {operation.method}({', '.join(leading)}): {answered} {{"]
     return [*lines, f"    return {sent[0]}({{ {', '.join(call(operation))} }}{sent[1]}, options);", "  }"]
 
 

@@ -63,7 +63,12 @@ async fn hand_over(call: Call) -> CallResult {
     let cluster = node(&call)?;
     let to = read_leader(call.body.fields()?)?;
     let mut held = None;
-    if !cluster.consider(&to).await? {
+    let leads = cluster.consider(&to).await?;
+    if call.services.is_rehearsal() {
+        let epoch = cluster.view().epoch + u64::from(!leads);
+        return Ok(Done::ok(Object::new().text("leader", &to).number("epoch", epoch).end()));
+    }
+    if !leads {
         // Written down before: afterwards this node can write nothing. So no answer is kept for a key, under
         // which the new leader answers the same: it leads already.
         call.signature.amend(|entry| entry.target = Some(to.clone()));

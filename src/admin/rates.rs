@@ -3,7 +3,7 @@
 
 use super::call::{Call, CallResult, Done, Handler, approved, run};
 use crate::gateway::beside;
-use crate::gateway::services::Prices;
+use crate::gateway::services::{Prices, Services};
 use crate::rates::{Item, PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
 use api::endpoint::chapter;
 use api::fields::{Fields, Invalid, Kind, body, kind, read};
@@ -80,7 +80,7 @@ async fn record(call: Call) -> CallResult {
         }
         let sample = prices.board.judge_by_hand(sample);
         beside::agree(&call.services, Beside::Sample(Arc::clone(&sample))).await?;
-        prices.history.keep(Item::Sample(Arc::clone(&sample))).await.map_err(not_kept)?;
+        keep(&call.services, Item::Sample(Arc::clone(&sample))).await?;
         // The sample is in the history, so the board may show it.
         let shown = show(&sample);
         prices.board.restore(Arc::unwrap_or_clone(sample));
@@ -97,7 +97,7 @@ async fn record(call: Call) -> CallResult {
     let _pinning = prices.pinning.lock().await;
     let replaced = prices.board.pin_of(&place, now).map(|pin| show_pin(&pin)).or(before);
     beside::agree(&call.services, Beside::Pinned(Arc::new(pin.clone()))).await?;
-    prices.history.keep(Item::Pin(Arc::new(pin.clone()))).await.map_err(not_kept)?;
+    keep(&call.services, Item::Pin(Arc::new(pin.clone()))).await?;
     let shown =
         Object::reopened(show(&pin.sample)).plain("pinnedUntil", pin.until).text("reason", &pin.reason).end();
     prices.board.pin(pin);
@@ -105,6 +105,13 @@ async fn record(call: Call) -> CallResult {
         replaces(&call, &replaced);
     }
     Ok(Done::created(shown))
+}
+
+async fn keep(services: &Services, item: Item) -> Result<(), Problem> {
+    if services.is_rehearsal() {
+        return Ok(());
+    }
+    services.prices.history.keep(item).await.map_err(not_kept)
 }
 
 fn before(prices: &Prices, place: &PinPlace, now: Timestamp) -> Option<Vec<u8>> {
@@ -146,7 +153,7 @@ async fn unpin(call: Call) -> CallResult {
     let _pinning = prices.pinning.lock().await;
     let pin = pinned()?;
     beside::agree(&call.services, Beside::Unpinned(place.clone())).await?;
-    prices.history.keep(Item::Unpin(place.clone())).await.map_err(not_kept)?;
+    keep(&call.services, Item::Unpin(place.clone())).await?;
     prices.board.unpin(&place);
     let shown = show_pin(&pin);
     replaces(&call, &shown);

@@ -171,7 +171,7 @@ pub fn document() -> Document {
             cluster::chapter(),
             Chapter {
                 tag: "Server",
-                schemas: vec![("NewBackup", body(backups::wanted))],
+                schemas: vec![("NewBackup", body(backups::wanted)), ("DryRun", api::dry_run::schema())],
                 ..Chapter::default()
             },
         ],

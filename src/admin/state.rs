@@ -222,14 +222,24 @@ shown! {
 
 async fn confirm_clock(call: Call) -> CallResult {
     call.body.nothing()?;
-    let step_ms = call.services.engine.clock.confirm();
+    let clock = &call.services.engine.clock;
+    if call.services.is_rehearsal() {
+        return Ok(Done::ok(
+            Object::new().number("stepMs", clock.step_ms()).plain("now", call.services.now()).end(),
+        ));
+    }
+    let step_ms = clock.confirm();
     tracing::warn!(step_ms, "an operator confirmed the wall clock");
     Ok(Done::ok(Object::new().number("stepMs", step_ms).plain("now", call.services.now()).end()))
 }
 
 async fn snapshot(call: Call) -> CallResult {
     call.body.nothing()?;
-    let seq = call.services.engine.snapshot().await.map_err(failure)?;
+    let engine = &call.services.engine;
+    let seq = match engine.is_rehearsal() {
+        true => engine.real_seq(),
+        false => engine.snapshot().await.map_err(failure)?,
+    };
     Ok(Done::ok(Object::new().number("walSeq", seq).end()))
 }
 
@@ -239,6 +249,9 @@ async fn backup(call: Call) -> CallResult {
     let (engine, data) = (call.services.engine.clone(), disk.data.clone());
     if !disk.has_room_for(backups::bytes_taken(&data, &path)) {
         return Err(Problem::disk_nearly_full());
+    }
+    if engine.is_rehearsal() {
+        return Ok(Done::ok(backups::rehearsed(path, engine.real_seq())?.show()));
     }
     let made = backups::make(data, path, move |log| engine.reader().checkpoint(log)).await?;
     let shown = made.show();

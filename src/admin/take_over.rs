@@ -47,6 +47,9 @@ pub async fn go_on(services: &Services, entry: AuditEntry) -> Result<Vec<u8>, Pr
     };
     let (made_by, seq) = (copy.made_by, copy.tip.map_or(0, |tip| tip.seq));
     record(services, (&made_by, seq), entry).await?;
+    if services.is_rehearsal() {
+        return Ok(Object::reopened(shown(&made_by, seq)).plain("outbound", "open").end());
+    }
     RestoredCopy::remove(data).map_err(Problem::internal_error)?;
     services.site.outbound.take_over();
     tracing::info!(made_by, seq, "took over: live banks and webhooks are open");

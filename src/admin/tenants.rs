@@ -314,9 +314,11 @@ async fn resume(call: Call) -> CallResult {
 
 async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
     let engine = &services.engine;
-    engine.halted_fence(key).await.map_err(failure)?;
+    if !services.is_rehearsal() {
+        engine.halted_fence(key).await.map_err(failure)?;
+    }
     let reader = engine.reader().clone();
-    let seq = reader.last_seq();
+    let seq = engine.real_seq();
     let derived = tokio::task::spawn_blocking(move || rederive(&reader, key, seq)).await;
     let derived =
         derived.map_err(|_| ask::defect("a panic while a book was derived"))?.map_err(|failed| {
@@ -325,6 +327,9 @@ async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
             Problem::conflict("book_not_proved", public)
                 .because(format!("the book of tenant key {key} cannot be resumed: {failed}"))
         })?;
+    if services.is_rehearsal() {
+        return Ok(derived);
+    }
     engine
         .resume(key, seq, derived.book.clone(), derived.settled_ms, &derived.wrong)
         .await

@@ -20,6 +20,7 @@ pub mod codes;
 pub mod conversions;
 pub mod cop_payments;
 pub mod crypto;
+pub mod dry_run;
 pub mod endpoint;
 pub mod entity;
 pub mod events;

@@ -13,7 +13,7 @@ use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::beside::{self, Agreed, Handed};
 use crate::gateway::business::Business;
-use crate::gateway::keys::{Directory, ServerKeys};
+use crate::gateway::keys::ServerKeys;
 use crate::gateway::limits::{self, Failures, Rate, Shares, Throttle};
 use crate::gateway::services::{
     Banks, Callers, Files, Names, Observed, OutsideWaits, Prices, Services, Site, system_now,
@@ -132,23 +132,25 @@ pub(super) async fn open(
     let bank_feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose();
     let services = Arc::new(Services {
         engine,
-        read_pool: ReadPool::start(read_bounds)
-            .map_err(StartupError::of("the threads of long reads did not start"))?,
+        read_pool: Arc::new(
+            ReadPool::start(read_bounds)
+                .map_err(StartupError::of("the threads of long reads did not start"))?,
+        ),
         names: Names::default(),
-        shares: Shares::new(limits::Bounds {
+        shares: Arc::new(Shares::new(limits::Bounds {
             live_slots: limits.live_slots,
             test_slots: limits.test_slots,
             waiting_max: limits.waiting_max,
             parts: shares(config),
-        }),
-        misses: Failures::new(MISSES_MAX),
+        })),
+        misses: Arc::new(Failures::new(MISSES_MAX)),
         streams: Arc::default(),
-        rate: Rate {
+        rate: Arc::new(Rate {
             throttle: Throttle::new(limits.requests_per_second, limits.burst),
             per_second: limits.requests_per_second,
-        },
+        }),
         callers: Callers {
-            directory: Directory::default(),
+            directory: Arc::default(),
             operators: Operators::new(config.access()?.as_ref()),
             approvals: Approvals {
                 of: config.admin.approvals.iter().copied().collect(),
@@ -160,24 +162,24 @@ pub(super) async fn open(
         prices,
         banks: Banks::new(bank_feed.map_err(StartupError::of("banks.feed_url"))?),
         rails,
-        waits: OutsideWaits {
+        waits: Arc::new(OutsideWaits {
             unresolved_after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
             counted: Mutex::default(),
             notice_ms: config.rails.r4.as_ref().map_or(0, |r4| r4.notice_wait_seconds * SECOND_MS),
             transfer_guesses: AtomicU64::new(0),
-        },
+        }),
         webhooks,
         cards: Arc::default(),
-        keys,
+        keys: Arc::new(keys),
         observed: Observed {
             meters: Arc::default(),
             business,
             spans: outside.spans.clone(),
             selfcheck: Arc::default(),
         },
-        files,
+        files: Arc::new(files),
         site: Site {
-            base_url: config.server.base_url(),
+            base_url: config.server.base_url().into(),
             disk: Arc::clone(disk),
             outbound: state.outbound.clone(),
         },
@@ -243,7 +245,7 @@ fn start_prices(
         board,
         history,
         feeds: Arc::clone(&feeds.health),
-        bank_source: bank_rate::source(config),
+        bank_source: bank_rate::source(config).map(Into::into),
         bank_is_bcv: bank_rate::is_bcv(config),
         market,
         network_fees: config.network_fees,

@@ -22,6 +22,7 @@ const ALL: &str = "all";
 const AS: &str = "as";
 const PAGE: usize = 100;
 const KEY: &str = "idempotency-key";
+const DRY_RUN: &str = "dry-run";
 
 /// Tenants, keys, corrections, payouts, rates and the state of a running server
 #[derive(Debug)]
@@ -108,6 +109,12 @@ fn asked(command: Command, verb: &'static Verb) -> Command {
         .arg(Arg::new(AS).long(AS).value_name("FILE").help(
             "The token in this file, or in NAME.token of the data directory, instead of the configured one",
         ));
+    if verb.method != "GET" {
+        command = command.arg(flag(
+            DRY_RUN,
+            "Show what the call would answer, post, hold, tell webhooks and ask of banks, and do nothing",
+        ));
+    }
     if verb.method == "GET" {
         command = command.arg(
             flag(CSV, "A whole list for a spreadsheet, as the API writes it")
@@ -141,6 +148,7 @@ impl Admin {
         let asked = request(verb, matches)?;
         let operators = Operators::new(&config, matches.get_one::<String>(AS).map(String::as_str), None)?;
         let is = |name| matches.try_get_one::<bool>(name).is_ok_and(|flag| flag == Some(&true));
+        let operators = operators.dry(is(DRY_RUN));
         let answer = match asked {
             asked if is(ALL) => all(&operators, &asked)?,
             Request { method, path, body, key } => {
@@ -461,6 +469,8 @@ mod tests {
         assert_eq!(asks("tenant list").expect("sound").key, None);
         assert!(asks("tenant list --idempotency-key 0f8fad5b-d9cb-469f-a165-70867728950e").is_err());
         assert!(asks("snapshot --idempotency-key easy-to-guess").is_err());
+        assert!(asks("snapshot --dry-run").is_ok() && asks("key revoke K --dry-run").is_ok());
+        assert!(asks("tenant list --dry-run").is_err());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::{Failure, Settings, other, runtime};
 use crate::config::{Config, Secret, Tls};
 use crate::fetch::causes;
+use api::dry_run::DRY_RUN;
 use clap::Args;
 use reqwest::{RequestBuilder, StatusCode};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -30,6 +31,8 @@ pub struct Operators {
     token: Option<Secret>,
     tls: Option<Tls>,
     patience: Option<Duration>,
+    /// Calls are only rehearsed.
+    is_dry: bool,
 }
 
 impl Operators {
@@ -45,7 +48,11 @@ impl Operators {
             None => config.admin.presented(&config.storage.path)?,
         };
         let (address, tls) = (reachable(config.admin.listen), config.admin.tls.clone());
-        Ok(Operators { address, token, tls, patience })
+        Ok(Operators { address, token, tls, patience, is_dry: false })
+    }
+
+    pub fn dry(self, is_dry: bool) -> Operators {
+        Operators { is_dry, ..self }
     }
 
     /// When nobody knows whether a POST was done, the error says so, and how it is repeated without doing it twice.
@@ -56,7 +63,7 @@ impl Operators {
         body: Option<&Value>,
         key: Option<Uuid>,
     ) -> Result<String, Failure> {
-        let advice = || if method == "POST" { advice(key) } else { String::new() };
+        let advice = || if method == "POST" && !self.is_dry { advice(key) } else { String::new() };
         let (scheme, client) = reach(self.tls.as_ref())?;
         // HTTP/1.1: in HTTP/2 the host is always that of the address.
         let mut client = client.http1_only().connect_timeout(CONNECT_TIMEOUT);
@@ -73,6 +80,9 @@ impl Operators {
         }
         if let Some(key) = key {
             request = request.header("idempotency-key", key.to_string());
+        }
+        if self.is_dry {
+            request = request.header(DRY_RUN, "true");
         }
         request = match body {
             Some(Value::String(file)) => request.header("content-type", CSV).body(file.clone()),

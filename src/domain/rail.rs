@@ -176,6 +176,48 @@ impl Order {
         self.facts().0
     }
 
+    /// The kind of the operation that it begins, if operators see one.
+    pub const fn operation(&self) -> Option<OperationKind> {
+        Some(match self {
+            Order::ChargeC2p { .. } => OperationKind::C2p,
+            Order::ReverseC2p { .. } => OperationKind::C2pReversal,
+            Order::Debit { .. } => OperationKind::Debit,
+            Order::ChargeCard { .. } => OperationKind::Card,
+            Order::Credit { .. } | Order::CreditAccount { .. } => OperationKind::Payout,
+            Order::MicroDeposit { .. } => OperationKind::MicroDeposit,
+            Order::CollectCop { .. } => OperationKind::CopPayment,
+            Order::RefundCop { .. } => OperationKind::CopRefund,
+            Order::SendUsdt { .. } => OperationKind::CryptoPayout,
+            Order::RequestOtp { .. }
+            | Order::FindTransfer { .. }
+            | Order::TellCop { .. }
+            | Order::PriceUsdt { .. } => return None,
+        })
+    }
+
+    /// The amount in minor units; none of a question for a price. Of two payments it is their sum.
+    pub fn amount(&self) -> Option<(i64, Currency)> {
+        Some(match self {
+            Order::ChargeC2p { amount, .. }
+            | Order::ReverseC2p { amount, .. }
+            | Order::RequestOtp { amount, .. }
+            | Order::Debit { amount, .. }
+            | Order::Credit { amount, .. }
+            | Order::CreditAccount { amount, .. }
+            | Order::ChargeCard { amount, .. }
+            | Order::FindTransfer { amount, .. } => (amount.minor(), Currency::Ves),
+            Order::MicroDeposit { amounts: (first, second), .. } => {
+                (first.minor().saturating_add(second.minor()), Currency::Ves)
+            }
+            Order::SendUsdt { amount, .. } => (amount.minor(), Currency::Usdt),
+            Order::CollectCop { amount, .. } | Order::RefundCop { amount, .. } => {
+                (amount.minor(), Currency::Cop)
+            }
+            Order::TellCop { collection, .. } => (collection.amount.minor(), Currency::Cop),
+            Order::PriceUsdt { .. } => return None,
+        })
+    }
+
     pub const fn service(&self) -> Option<Service> {
         self.facts().1
     }

@@ -128,7 +128,11 @@ async fn attempt(
         request.slot = None;
         let card = services.cards.lend(&token.name).await.ok_or_else(card_vault::gone)?;
         new.secret = Secret::Card(std::sync::Arc::clone(&card.card));
-        lent = Some(card);
+        if services.is_rehearsal() {
+            card.give_back();
+        } else {
+            lent = Some(card);
+        }
     }
     if let Some(intent) = before.filter(|before| before.status == Status::Pending) {
         let way = make_way(services, tenant, intent.id, &new).await;

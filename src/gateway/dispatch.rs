@@ -117,6 +117,11 @@ impl Gateway {
         Gateway { kept: Arc::new(Router::new(shows)), services }
     }
 
+    /// The same over other services.
+    pub fn over(&self, services: Arc<Services>) -> Gateway {
+        Gateway { services, kept: Arc::clone(&self.kept) }
+    }
+
     /// Authenticates the caller: key, live mode, test mode, scope, in this order.
     pub fn caller(&self, arrival: &Arrival, route: &Route) -> Result<Caller, Problem> {
         let caller = self.recognise(arrival)?;

@@ -55,10 +55,16 @@ pub struct Directory {
     number_of: DashMap<Id, u32>,
     /// When tenants asked for live mode that the operator has not answered.
     pub live_asked: DashMap<u32, Timestamp>,
+    /// Asked for what a rehearsal did not change.
+    real: Option<Arc<Directory>>,
 }
 
 /// SHA-256 of a key or a token, which is all that is kept of it.
 impl Directory {
+    pub fn over(real: &Arc<Directory>) -> Arc<Directory> {
+        Arc::new(Directory { real: Some(Arc::clone(real)), ..Directory::default() })
+    }
+
     pub fn learn_tenant(&self, tenant: &Arc<Tenant>) {
         self.number_of.insert(tenant.id, tenant.number);
         let known = self.tenants.insert(tenant.number, Arc::clone(tenant));
@@ -115,12 +121,17 @@ impl Directory {
     }
 
     pub fn tenant(&self, id: Id) -> Option<Arc<Tenant>> {
-        let number = *self.number_of.get(&id)?;
-        self.tenants.get(&number).map(|tenant| Arc::clone(&tenant))
+        match self.number_of.get(&id).map(|number| *number) {
+            Some(number) => self.tenants.get(&number).map(|tenant| Arc::clone(&tenant)),
+            None => self.real.as_ref()?.tenant(id),
+        }
     }
 
     pub fn tenant_numbered(&self, number: u32) -> Option<Arc<Tenant>> {
-        self.tenants.get(&number).map(|tenant| Arc::clone(&tenant))
+        match self.tenants.get(&number) {
+            Some(tenant) => Some(Arc::clone(&tenant)),
+            None => self.real.as_ref()?.tenant_numbered(number),
+        }
     }
 
     /// Under which the secrets of a tenant derive: the first that it had.
@@ -131,6 +142,9 @@ impl Directory {
 
     pub fn tenants(&self) -> Vec<Arc<Tenant>> {
         let mut tenants: Vec<_> = self.tenants.iter().map(|tenant| Arc::clone(&tenant)).collect();
+        if let Some(real) = &self.real {
+            tenants.extend(real.tenants().into_iter().filter(|one| !self.tenants.contains_key(&one.number)));
+        }
         tenants.sort_by_key(|tenant| std::cmp::Reverse(tenant.number));
         tenants
     }
@@ -144,6 +158,12 @@ impl Directory {
         let of_tenant = self.keys.iter().filter(|known| known.key().0.tenant == number);
         let mut keys: Vec<_> =
             of_tenant.map(|known| (Arc::clone(&known.key().0), used(known.value()))).collect();
+        for (key, used) in self.real.iter().flat_map(|real| real.keys_of(number)) {
+            match keys.iter_mut().find(|(known, _)| known.id == key.id) {
+                Some(known) => known.1 = known.1.or(used),
+                None => keys.push((key, used)),
+            }
+        }
         keys.sort_by_key(|(key, _)| std::cmp::Reverse(key.id));
         keys
     }

@@ -23,7 +23,11 @@ type Name = (u64, NameOf, String);
 
 /// Since when each name of a tenant is in use, on the server's clock, and who waits for it, if anybody does.
 #[derive(Default)]
-pub struct Reservations(DashMap<Name, (Timestamp, Option<Arc<Notify>>)>);
+pub struct Reservations {
+    held: DashMap<Name, (Timestamp, Option<Arc<Notify>>)>,
+    /// Those of calls that are no rehearsal: a rehearsal meets them, and they do not meet it.
+    real: Option<Arc<Reservations>>,
+}
 
 /// The right to work under a key or a name, until it is dropped.
 pub struct Held {
@@ -32,8 +36,18 @@ pub struct Held {
 }
 
 impl Reservations {
+    pub fn over(real: &Arc<Reservations>) -> Arc<Reservations> {
+        Arc::new(Reservations { held: DashMap::default(), real: Some(Arc::clone(real)) })
+    }
+
+    /// When whoever has a name in a call that is no rehearsal lets it go.
+    fn really_held(&self, name: &Name) -> Option<OwnedNotified> {
+        let mut taken = self.real.as_ref()?.held.get_mut(name)?;
+        Some(until_free(&mut taken.1))
+    }
+
     pub fn key_in_use(&self, tenant: u64, key: &str, path: Option<&str>) -> Option<(String, Timestamp)> {
-        self.0.iter().find_map(|entry| match entry.key() {
+        self.held.iter().find_map(|entry| match entry.key() {
             (of, NameOf::Key(on), name)
                 if *of == tenant && name == key && path.is_none_or(|path| on == path) =>
             {
@@ -45,7 +59,11 @@ impl Reservations {
 
     pub async fn wait_for(&self, tenant: u64, space: Space, name: &str) {
         let name = (tenant, NameOf::Reference(space), name.to_owned());
-        while let Some(taken) = self.0.get_mut(&name).map(|mut taken| until_free(&mut taken.1)) {
+        let taken = || {
+            let own = self.held.get_mut(&name).map(|mut taken| until_free(&mut taken.1));
+            own.or_else(|| self.really_held(&name))
+        };
+        while let Some(taken) = taken() {
             taken.await;
         }
     }
@@ -67,7 +85,11 @@ impl Reservations {
         name: &str,
         since: Timestamp,
     ) -> Result<Held, OwnedNotified> {
-        match self.0.entry((tenant, of, name.to_owned())) {
+        let name = (tenant, of, name.to_owned());
+        if let Some(taken) = self.really_held(&name) {
+            return Err(taken);
+        }
+        match self.held.entry(name) {
             Entry::Occupied(mut taken) => Err(until_free(&mut taken.get_mut().1)),
             Entry::Vacant(vacant) => {
                 let name = vacant.key().clone();
@@ -85,7 +107,7 @@ fn until_free(waiting: &mut Option<Arc<Notify>>) -> OwnedNotified {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        if let Some((_, (_, Some(waiting)))) = self.reservations.0.remove(&self.name) {
+        if let Some((_, (_, Some(waiting)))) = self.reservations.held.remove(&self.name) {
             waiting.notify_waiters();
         }
     }
@@ -175,7 +197,7 @@ mod tests {
         for task in tasks {
             task.await.expect("no panic");
         }
-        assert!(reservations.0.is_empty());
+        assert!(reservations.held.is_empty());
     }
 
     #[test]

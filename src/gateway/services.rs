@@ -50,22 +50,22 @@ use uuid::Uuid;
 /// handle and not all of them.
 pub struct Services {
     pub engine: Engine<Domain>,
-    pub read_pool: ReadPool,
+    pub read_pool: Arc<ReadPool>,
     pub names: Names,
-    pub shares: Shares,
-    pub rate: Rate,
-    pub misses: Failures<u64>,
+    pub shares: Arc<Shares>,
+    pub rate: Arc<Rate>,
+    pub misses: Arc<Failures<u64>>,
     pub streams: Arc<Streams>,
     pub callers: Callers,
     pub prices: Prices,
     pub banks: Banks,
     pub rails: Arc<Registry>,
-    pub waits: OutsideWaits,
+    pub waits: Arc<OutsideWaits>,
     pub webhooks: Arc<Webhooks>,
     pub cards: Arc<CardVault>,
-    pub keys: ServerKeys,
+    pub keys: Arc<ServerKeys>,
     pub observed: Observed,
-    pub files: Files,
+    pub files: Arc<Files>,
     pub site: Site,
     pub cluster: Option<Cluster>,
 }
@@ -113,7 +113,7 @@ pub struct Files {
 }
 
 pub struct Callers {
-    pub directory: Directory,
+    pub directory: Arc<Directory>,
     pub operators: Operators,
     pub approvals: Approvals,
     pub turns: Arc<Turns>,
@@ -160,7 +160,7 @@ pub struct Prices {
     pub feeds: Arc<[FeedHealth]>,
     /// The source of `[rates.bank]` whose BCV rate stands beside the central bank's in quotes; it
     /// is not a public source.
-    pub bank_source: Option<String>,
+    pub bank_source: Option<Arc<str>>,
     pub bank_is_bcv: bool,
     pub market: Market,
     /// The network fee of a USDT payout on each network, in the order of
@@ -231,11 +231,12 @@ pub struct Banks {
     shown: std::sync::RwLock<(Arc<Catalogue>, Option<Timestamp>)>,
     /// Held while the catalogue changes: what the book says next must not be overtaken by what it said before.
     pub turn: tokio::sync::Mutex<()>,
-    pub feed: Option<BankFeed>,
+    pub feed: Option<Arc<BankFeed>>,
 }
 
 impl Banks {
     pub fn new(feed: Option<BankFeed>) -> Banks {
+        let feed = feed.map(Arc::new);
         let shown = std::sync::RwLock::new((Arc::new(Catalogue::embedded()), None));
         Banks { shown, turn: tokio::sync::Mutex::default(), feed }
     }
@@ -256,6 +257,7 @@ impl Banks {
     }
 }
 
+#[derive(Clone)]
 pub struct Observed {
     pub meters: Arc<Meters>,
     pub business: Arc<Business>,
@@ -263,14 +265,68 @@ pub struct Observed {
     pub selfcheck: Arc<Counters>,
 }
 
+#[derive(Clone)]
 pub struct Site {
     /// The public URL of this server, without a slash at the end.
-    pub base_url: String,
+    pub base_url: Arc<str>,
     pub disk: Arc<Disk>,
     pub outbound: Outbound,
 }
 
 impl Services {
+    /// The same over an engine that keeps nothing: whatever a call reserves, changes or teaches goes with it. What
+    /// is kept beside the log is asked for [`Services::is_rehearsal`] before it changes.
+    pub fn rehearsing(&self, engine: Engine<Domain>, rails: Arc<Registry>) -> Services {
+        let Services { callers, prices, banks, .. } = self;
+        let board = Arc::new(prices.board.copied());
+        Services {
+            engine,
+            rails,
+            names: Names { reservations: Reservations::over(&self.names.reservations), ..Names::default() },
+            callers: Callers {
+                directory: Directory::over(&callers.directory),
+                operators: callers.operators.copied(),
+                approvals: callers.approvals.clone(),
+                turns: Arc::default(),
+                tenant_defaults: callers.tenant_defaults.clone(),
+            },
+            prices: Prices {
+                market: prices.market.over(&board),
+                board,
+                history: Arc::clone(&prices.history),
+                feeds: Arc::clone(&prices.feeds),
+                bank_source: prices.bank_source.clone(),
+                bank_is_bcv: prices.bank_is_bcv,
+                network_fees: prices.network_fees,
+                confirmations: prices.confirmations,
+                pinning: tokio::sync::Mutex::default(),
+            },
+            banks: Banks {
+                shown: std::sync::RwLock::new((banks.now(), banks.refreshed_at())),
+                turn: tokio::sync::Mutex::default(),
+                feed: banks.feed.clone(),
+            },
+            read_pool: Arc::clone(&self.read_pool),
+            shares: Arc::clone(&self.shares),
+            rate: Arc::clone(&self.rate),
+            misses: Arc::clone(&self.misses),
+            streams: Arc::clone(&self.streams),
+            waits: Arc::clone(&self.waits),
+            webhooks: Arc::clone(&self.webhooks),
+            cards: Arc::clone(&self.cards),
+            keys: Arc::clone(&self.keys),
+            observed: self.observed.clone(),
+            files: Arc::clone(&self.files),
+            site: self.site.clone(),
+            cluster: self.cluster.clone(),
+        }
+    }
+
+    /// Whether a call is only rehearsed: nothing may be written, kept or sent.
+    pub fn is_rehearsal(&self) -> bool {
+        self.engine.is_rehearsal()
+    }
+
     pub fn now(&self) -> Timestamp {
         Timestamp::from_unix_ms(self.engine.clock.wall_ms())
     }

@@ -225,7 +225,7 @@ pub async fn test(
     let now = services.clock(tenant).await?;
     let tenant_mode = services.mode_of(tenant).ok_or_else(|| ask::defect("a tenant key has no tenant"))?;
     let (event, body) = (services.fresh_id(tenant), test_envelope(now, tenant_mode));
-    let mut sending = Vec::new();
+    let (mut sending, mut items) = (Vec::new(), Vec::new());
     let all = endpoints(&Stored::of(services.engine.reader(), tenant))?;
     for webhook in all.into_iter().filter(Webhook::is_enabled) {
         let message = Message {
@@ -238,10 +238,14 @@ pub async fn test(
             older_signature: false,
             body: body.clone(),
         };
+        if services.is_rehearsal() {
+            let item = Object::new().plain("webhookId", webhook.id).plain("status", "pending");
+            items.push(item.null("httpStatus").null("error").end());
+            continue;
+        }
         let webhooks = Arc::clone(&services.webhooks);
         sending.push((webhook.id, tokio::spawn(async move { webhooks.try_out(tenant, message).await })));
     }
-    let mut items = Vec::with_capacity(sending.len());
     for (id, sent) in sending {
         let sent = sent.await.map_err(Problem::internal_error)?;
         let item = Object::new()

@@ -22,6 +22,7 @@ pub use domain::rail::{Order, RailAnswer};
 use domain::values::money::Ves;
 use domain::values::time::Timestamp;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use uuid::Uuid;
@@ -39,6 +40,9 @@ pub trait Rail: Send + Sync {
     fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer>;
 
     fn micro_deposits(&self) -> (Ves, Ves);
+
+    /// The same bank for calls that are only rehearsed: what it decides is in no books.
+    fn rehearsing(&self) -> Arc<dyn Rail>;
 
     /// Sends for an operation that the rail had already; 0 where it cannot tell.
     fn duplicate_calls(&self) -> u64 {

@@ -9,15 +9,15 @@ use crate::rails::lane::{Lane, LaneFigures};
 use crate::rails::live::LiveRail;
 use crate::rails::r4::client::micro_deposit_amounts;
 use crate::rails::{Outcomes, Rail};
-use domain::rail::{Availability, BankCall, Order, Rails, Service, Terms};
+use domain::rail::{Availability, BankCall, OperationKind, Order, Rails, Service, Terms};
 use domain::trace::{POLL_MS, Polling};
 use domain::values::address::Network;
 use domain::values::ids::is_live;
-use domain::values::money::Ves;
+use domain::values::money::{Currency, Ves};
 use domain::values::venezuela::BankCode;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const TELLS_OF_TRANSFERS: &str = "r4";
@@ -45,6 +45,17 @@ pub struct Registry {
     notices: bool,
     pub outbound: Outbound,
     pace: Pace,
+    /// The orders of a call that is only rehearsed.
+    rehearsed: Mutex<Vec<Ordered>>,
+}
+
+/// An order as far as anybody may be shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ordered {
+    pub rail: &'static str,
+    pub kind: &'static str,
+    pub minor: i64,
+    pub currency: Currency,
 }
 
 impl fmt::Debug for Registry {
@@ -64,7 +75,32 @@ impl Registry {
             notices: false,
             outbound: Outbound::open(),
             pace: Pace::default(),
+            rehearsed: Mutex::default(),
         }
+    }
+
+    /// The same rails for a call that is only rehearsed: those of live mode are not to be called.
+    pub fn rehearsing(&self) -> Registry {
+        Registry {
+            live: self.live.clone(),
+            networks: self.networks.clone(),
+            notices: self.notices,
+            outbound: self.outbound.clone(),
+            pace: self.pace.clone(),
+            ..Registry::new(self.test.rehearsing())
+        }
+    }
+
+    /// Notes an order to a bank or a network in a rehearsal.
+    pub fn note(&self, tenant: u64, order: &Order) {
+        let (Some(service), Some((minor, currency))) = (order.service(), order.amount()) else { return };
+        let kind = order.operation().map_or(order.kind(), OperationKind::name);
+        let ordered = Ordered { rail: self.name_for(tenant, service), kind, minor, currency };
+        self.rehearsed().push(ordered);
+    }
+
+    pub fn rehearsed(&self) -> MutexGuard<'_, Vec<Ordered>> {
+        self.rehearsed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn with_live(self, rails: Vec<Arc<dyn LiveRail>>, pace: Pace, outbound: &Outbound) -> Registry {
@@ -210,7 +246,6 @@ mod tests {
     use super::*;
     use crate::rails::simulator::{MICRO_DEPOSITS, Simulator};
     use domain::values::ids::{Mode, tenant_key};
-    use domain::values::money::Currency;
 
     #[test]
     fn test_mode_has_a_rail_and_live_mode_has_none() {

@@ -49,6 +49,12 @@ impl RateBoard {
         RateBoard { shown: RwLock::default(), writing: Mutex::new(Judge::new(steps)), hook }
     }
 
+    /// Another that begins as this one is, and tells nobody.
+    pub fn copied(&self) -> RateBoard {
+        let (writing, shown) = (self.judge().clone(), self.shown());
+        RateBoard { shown: RwLock::new(shown), writing: Mutex::new(writing), hook: Box::new(|_| {}) }
+    }
+
     /// In force at once if it is the newest of its series and not suspect.
     pub fn record(&self, sample: Sample) -> Arc<Sample> {
         let mut judge = self.judge();

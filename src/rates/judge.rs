@@ -34,6 +34,7 @@ impl Steps {
     }
 }
 
+#[derive(Clone)]
 struct Line {
     of: Series,
     /// That nobody pinned.
@@ -43,6 +44,7 @@ struct Line {
     alike: VecDeque<(Timestamp, Decimal)>,
 }
 
+#[derive(Clone)]
 pub(super) struct Judge {
     steps: Steps,
     lines: Vec<Line>,

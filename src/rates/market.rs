@@ -24,6 +24,10 @@ impl Market {
         Market { board, max_age_ms }
     }
 
+    pub fn over(&self, board: &Arc<RateBoard>) -> Market {
+        Market { board: Arc::clone(board), ..*self }
+    }
+
     pub fn max_age_seconds(&self) -> u64 {
         u64::try_from(self.max_age_ms).unwrap_or(0) / 1_000
     }

@@ -118,6 +118,11 @@ pub struct ItemPage {
     pub next: Option<u64>,
 }
 
+fn same(all: &BTreeMap<Id, Summary>, summary: &Summary) -> Option<(Id, Summary)> {
+    let is_same = |one: &Summary| one.asked == summary.asked && one.status != Status::Failed;
+    all.iter().find(|(_, one)| is_same(one)).map(|(id, known)| (*id, known.clone()))
+}
+
 impl Shelf {
     pub fn open(directory: &Path, now: &str, disk: &Arc<Disk>) -> Result<Shelf, ShelfError> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(at(directory))?;
@@ -162,12 +167,16 @@ impl Shelf {
     }
 
     /// The one that was begun for the same before and did not fail, if there is one.
+    pub fn same(&self, summary: &Summary) -> Option<(Id, Summary)> {
+        same(&self.all(), summary)
+    }
+
+    /// Returns the one that was begun for the same instead.
     pub fn begin(&self, id: Id, summary: Summary) -> Result<Option<(Id, Summary)>, ShelfError> {
         // Held while the file is written, so that the same file at the same time is one.
         let mut all = self.all();
-        let is_same = |one: &Summary| one.asked == summary.asked && one.status != Status::Failed;
-        if let Some((id, known)) = all.iter().find(|(_, one)| is_same(one)) {
-            return Ok(Some((*id, known.clone())));
+        if let Some(known) = same(&all, &summary) {
+            return Ok(Some(known));
         }
         self.write_summary(id, &summary)?;
         all.insert(id, summary);

@@ -5,6 +5,7 @@
 //! In what audiences differ, it is a match on the audience or on the row's endpoint here. What an endpoint does
 //! belongs to its own room; no rule about money is here.
 
+mod dry_run;
 mod stream;
 mod table;
 
@@ -326,13 +327,24 @@ impl Server {
             };
 
             let key = if policy.takes_key { idempotency_key(&head.headers) } else { Ok(None) };
-            let unexpected = match head.uri.query() {
+            let mut unexpected = match head.uri.query() {
                 query @ Some(_) if !policy.takes_query => unexpected_parameters(query),
                 _ => Vec::new(),
             };
+            let is_asked =
+                if policy.may_be_rehearsed { api::dry_run::is_asked(&head.headers) } else { Ok(false) };
+            measuring.is_rehearsed = matches!(is_asked, Ok(true));
+            // One that says neither must not be made.
+            let is_rehearsed = is_asked.unwrap_or_else(|bad| {
+                unexpected.push(bad);
+                true
+            });
             let parameters = found.parameters;
             let mut request = Request { parameters, arrival, body, inbound, key, unexpected, slot };
 
+            if is_rehearsed {
+                return Box::pin(self.rehearsed(endpoint, caller, request)).await;
+            }
             match (endpoint, caller) {
                 (Endpoint::Tenant(route), Caller::Tenant(caller)) => {
                     match self.audiences.tenants.prepare(route, caller, &mut request).await? {
@@ -536,6 +548,7 @@ impl Answer for Arc<Server> {
             began: Instant::now(),
             status: None,
             trace,
+            is_rehearsed: false,
         };
         let reply = match self.steps(audience, arrival, inbound, &mut measuring).await {
             Ok(reply) => reply,
@@ -566,13 +579,15 @@ struct Measuring<'m> {
     began: Instant,
     status: Option<u16>,
     trace: Option<Trace<'m>>,
+    /// Nothing is kept of it.
+    is_rehearsed: bool,
 }
 
 impl Measuring<'_> {
     /// Notes it in the log of requests, if a key asked, and ends its span.
     fn end(mut self, services: &Services, arrival: &Arrival, reply: &Reply) {
         self.status = Some(reply.status);
-        if let Some((tenant, key)) = self.caller {
+        if let Some((tenant, key)) = self.caller.filter(|_| !self.is_rehearsed) {
             let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
             services.files.requests.note(tenant, reply.status, || Answered {
                 request_id: arrival.request_id.clone(),
@@ -762,7 +777,9 @@ mod tests {
         let (none, row) = (meters.of("any", "none"), meters.of("GET", "/v1/payments/:id"));
         let ended = |status| {
             let (began, tenant, caller, trace) = (Instant::now(), None, None, None);
-            let mut measuring = Measuring { meter: &none, tenant, caller, began, status, trace };
+            let is_rehearsed = false;
+            let mut measuring =
+                Measuring { meter: &none, tenant, caller, began, status, trace, is_rehearsed };
             measuring.meter = &row;
             measuring
         };

@@ -16,6 +16,7 @@ use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::{Broken, Hold, Reply, RequestId, Rest};
 use crate::http::router::Lookup;
 use crate::requests::Code;
+use api::dry_run::is_asked;
 use api::endpoint::Caller;
 use api::payments::receipt;
 use api::problem::Problem;
@@ -67,6 +68,7 @@ pub(super) async fn open(
 ) -> Result<Reply, Problem> {
     let headers = &arrival.head.headers;
     is_plain(headers)?;
+    is_asked(headers).map_err(|bad| Problem::invalid_data(vec![bad]))?;
     if !is_media(headers, MEDIA_TYPE) {
         let message = "send the lines with the header content-type: application/x-ndjson".into();
         return Err(Problem { message, ..Problem::unsupported_media_type() });
@@ -369,6 +371,7 @@ impl Server {
             began: Instant::now(),
             status: None,
             trace: None,
+            is_rehearsed: false,
         };
         let problem = match self.audiences.tenants.recognise(arrival) {
             Ok(caller) => {

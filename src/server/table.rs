@@ -37,6 +37,8 @@ pub struct Policy {
     pub takes_json: bool,
     pub has_card: bool,
     pub takes_key: bool,
+    /// A call may ask that it be only rehearsed.
+    pub may_be_rehearsed: bool,
     /// The parameters after the question mark are the endpoint's; if not, any is unexpected.
     pub takes_query: bool,
     /// Whose share of the room a body is gathered in.
@@ -108,6 +110,7 @@ pub fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
                 takes_json: writes,
                 has_card: route.has_card,
                 takes_key: *method == Method::POST,
+                may_be_rehearsed: writes,
                 takes_query: route.takes_query,
                 share: Whose::Tenant,
                 works_in_share: true,
@@ -145,6 +148,7 @@ pub fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
             needs_room: route.is_write() && !route.in_reserve,
             takes_json: route.takes_json(),
             takes_key: *method == Method::POST,
+            may_be_rehearsed: route.is_write(),
             takes_query: route.takes_query,
             ..Policy::default()
         },

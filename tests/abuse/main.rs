@@ -6,6 +6,7 @@
 mod harness;
 
 mod connections;
+mod dry_runs;
 mod estate;
 mod figures;
 mod isolation;

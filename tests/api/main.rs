@@ -35,6 +35,7 @@ mod debit;
 mod described_bodies;
 mod described_queries;
 mod disk;
+mod dry_run;
 mod errors;
 mod events;
 mod fairness;

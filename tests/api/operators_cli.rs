@@ -118,3 +118,25 @@ fn every_noun_with_things_of_its_own_lists_them() {
     assert_eq!(other["items"], json!([]));
     assert!(json_of(&prints(&server, &["rate", "list"]))["items"].is_array());
 }
+
+#[test]
+fn a_command_can_be_rehearsed() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let create = [
+        "adjustment",
+        "create",
+        &tenant.id,
+        "--mode",
+        "test",
+        "--currency",
+        "VES",
+        "--amount=5.00",
+        "--description",
+        "d",
+    ];
+    let shown = json_of(&prints(&server, &[&create[..], &["--dry-run"]].concat()));
+    assert_eq!((&shown["dryRun"], &shown["movements"][0]["amountVes"]), (&json!(true), &json!("5.00")));
+    assert_eq!(tenant.test.balance()["ledgerNetVes"], "0.00");
+    assert!(is_refused(&server, &["tenant", "list", "--dry-run"]).contains("--dry-run"));
+}

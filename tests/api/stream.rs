@@ -334,7 +334,29 @@ fn only_a_few_things_refuse_a_stream() {
     assert_eq!(refused(&[("content-type", "application/json"), ("x-api-key", key(&tenant))]), (415, false));
     let typed = ("content-type", "Application/X-NDJSON; charset=utf-8");
     assert_eq!(refused(&[typed, ("x-api-key", key(&tenant))]), (200, false));
+    assert_eq!(refused(&[ndjson, ("x-api-key", key(&tenant)), ("dry-run", "perhaps")]), (400, false));
     tenant.test.get("/v1/stream").refused(405, "method_not_allowed");
+}
+
+#[test]
+fn each_line_of_a_rehearsed_stream_is_rehearsed_for_itself() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let headers =
+        [("content-type", "application/x-ndjson"), ("x-api-key", key(&tenant)), ("dry-run", "true")];
+    let mut stream = Stream::with(&server, &headers);
+    stream.send(&fund("k-1", "5.00"));
+    stream.send(&credit("k-2", "1.00"));
+    stream.finish();
+    let (outcomes, end) = stream.all();
+    ended(&end, 2);
+    for (line, status, available) in [(1, 201, "5.00"), (2, 402, "0.00")] {
+        let (outcome, body) = (&outcomes[&line], &outcomes[&line]["body"]);
+        assert_eq!((&outcome["status"], &outcome["walSeq"]), (&json!(200), &Value::Null), "{outcome}");
+        assert_eq!((&body["dryRun"], &body["status"]), (&json!(true), &json!(status)), "{outcome}");
+        assert_eq!(body["balance"]["availableVes"], available, "{outcome}");
+    }
+    assert_eq!(tenant.test.get("/v1/balance").expect(200)["availableVes"], "0.00");
 }
 
 #[test]

@@ -45,6 +45,18 @@ impl Memory {
         }
     }
 
+    /// What a rehearsal of somebody's call must not change: names that it gave, and what it was answered.
+    pub fn mark(&self) -> impl FnOnce(&mut Memory) + use<> {
+        let Memory { ids, phones, settings, .. } = *self;
+        let (made, answered, complaints) = (self.made.len(), self.answered.len(), self.complaints.len());
+        move |memory| {
+            (memory.ids, memory.phones, memory.settings) = (ids, phones, settings);
+            memory.made.truncate(made);
+            memory.answered.truncate(answered);
+            memory.complaints.truncate(complaints);
+        }
+    }
+
     /// Sees whether a price that decides is one that may.
     pub fn check_price(&mut self, currency: Currency, got: Option<Rate>, now_ms: i64) {
         self.complaints.extend(self.feed.check(currency, got, now_ms).err());

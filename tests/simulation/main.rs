@@ -13,6 +13,7 @@ mod life;
 mod model;
 mod other_money;
 mod prices;
+mod rehearsals;
 mod seeds;
 mod statements;
 mod steps;

@@ -61,19 +61,21 @@ enum End {
 pub struct Universe {
     seed: u64,
     store: MemoryStore,
-    bank: Bank,
+    pub bank: Bank,
     clocks: Arc<Clocks>,
-    memory: Arc<Mutex<Memory>>,
+    pub memory: Arc<Mutex<Memory>>,
     pub court: Court,
-    diary: Diary,
+    pub diary: Diary,
     /// Whether the next start finds a disk without room.
     is_full: bool,
     report: Report,
+    /// The turns of this life, which their random bits follow from.
+    pub turns: Arc<AtomicU64>,
     /// The damage that is done to the store while the process is dead, to see that it is noticed.
     pub meddle: fn(&MemoryStore),
 }
 
-fn tenant(who: Who) -> u64 {
+pub fn tenant(who: Who) -> u64 {
     match who {
         Who::Home => tenant_key(1, Mode::Test),
         Who::Other => tenant_key(2, Mode::Test),
@@ -84,7 +86,7 @@ fn tenant(who: Who) -> u64 {
 const EVERYBODY: [Who; 3] = [Who::Home, Who::Other, Who::Live];
 
 /// The webhooks of tenants without endpoints; one for all seeds, as it has threads.
-fn webhooks() -> Arc<Webhooks> {
+pub fn webhooks() -> Arc<Webhooks> {
     static NOBODY: OnceLock<Arc<Webhooks>> = OnceLock::new();
     let options = || Options {
         allow_private_targets: false,
@@ -117,6 +119,7 @@ impl Universe {
             court: Court::new(tenant(Who::Home)),
             diary: Diary::default(),
             report: Report::default(),
+            turns: Arc::default(),
             meddle: |_| {},
         }
     }
@@ -157,7 +160,7 @@ impl Universe {
         self.memory().feed.spoil();
     }
 
-    fn memory(&self) -> MutexGuard<'_, Memory> {
+    pub fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().expect("nobody panics with the memory")
     }
 
@@ -190,7 +193,7 @@ impl Universe {
     }
 
     /// Starts the server, which must not fail, and returns what it finds.
-    async fn start(&mut self, stepper: wal::Stepper, market: Market) -> Engine<Witness> {
+    pub async fn start(&mut self, stepper: wal::Stepper, market: Market) -> Engine<Witness> {
         let clock = self.clocks.begin();
         let holiday = Date::from_days(i32::try_from(crate::model::HOLIDAY).expect("a day"));
         let domain = Domain {
@@ -206,7 +209,8 @@ impl Universe {
             Arc::default(),
             clock.clone(),
         );
-        let turns = AtomicU64::new(mixed(self.seed) ^ mixed(self.report.starts));
+        let turns = Arc::clone(&self.turns);
+        turns.store(mixed(self.seed) ^ mixed(self.report.starts), Ordering::Relaxed);
         let config = Config {
             permits_max: 1_000,
             shares: actors::Shares::UNBOUNDED,

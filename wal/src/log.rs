@@ -80,9 +80,29 @@ struct Inner<C: Completion> {
     runs: Runs,
 }
 
-enum Runs {
-    Thread { id: ThreadId, handle: Mutex<Option<JoinHandle<()>>> },
+pub(crate) enum Runs {
+    Thread {
+        id: ThreadId,
+        handle: Mutex<Option<JoinHandle<()>>>,
+    },
     Stepper(Stepper),
+    /// Whoever appends writes, and calls the completions.
+    Caller(Stepper),
+}
+
+/// A log before it is known who runs its writer.
+pub(crate) struct Parts<C: Completion> {
+    entries: Sender<Option<Entry<C>>>,
+    shared: Arc<Shared>,
+    reader: Reader,
+    config: Config,
+}
+
+impl<C: Completion> Parts<C> {
+    pub(crate) fn run_by(self, runs: Runs) -> Log<C> {
+        let Parts { entries, shared, reader, config } = self;
+        Log { inner: Arc::new(Inner { entries, shared, reader, config, runs }) }
+    }
 }
 
 type PoisonHook = Box<dyn FnOnce(&Poisoned) + Send>;
@@ -152,20 +172,8 @@ impl<C: Completion> Log<C> {
         }
         store.witness(&end.tip.sealed(WITNESS_KEY))?;
         tracing::info!(last_seq = end.tip.seq, floor = end.floor, "log opened");
-        let reader = Reader { store: store.clone(), end: Arc::new(Mutex::new(end)) };
-        let shared = Arc::new(Shared {
-            end: reader.end.clone(),
-            counters: Counters::new(),
-            pending_records: AtomicUsize::new(0),
-            pending_bytes: AtomicUsize::new(0),
-            handed_over: HandedOver::default(),
-            refuses: AtomicBool::new(false),
-            poisoned: OnceLock::new(),
-            on_poison: Mutex::new(None),
-            hook_is_due: AtomicBool::new(false),
-        });
-        let (entries, receiver) = channel::unbounded();
-        let writer = Writer::new(store, receiver, shared.clone(), config.clone(), ack_sender, agreement);
+        let reader = Reader { store, end: Arc::new(Mutex::new(end)) };
+        let (parts, writer) = Log::over(reader, config, ack_sender, agreement);
         let runs = match stepper {
             Some(stepper) => {
                 stepper.give(writer);
@@ -181,7 +189,31 @@ impl<C: Completion> Log<C> {
                 Runs::Thread { id: thread.thread().id(), handle: Mutex::new(Some(thread)) }
             }
         };
-        Ok(Log { inner: Arc::new(Inner { entries, shared, reader, config, runs }) })
+        Ok(parts.run_by(runs))
+    }
+
+    /// A log over what a reader sees, and its writer, which nobody runs yet.
+    pub(crate) fn over(
+        reader: Reader,
+        config: Config,
+        ack_sender: Option<AckSender<C>>,
+        agreement: Option<Box<dyn Agreement>>,
+    ) -> (Parts<C>, Writer<C>) {
+        let shared = Arc::new(Shared {
+            end: reader.end.clone(),
+            counters: Counters::new(),
+            pending_records: AtomicUsize::new(0),
+            pending_bytes: AtomicUsize::new(0),
+            handed_over: HandedOver::default(),
+            refuses: AtomicBool::new(false),
+            poisoned: OnceLock::new(),
+            on_poison: Mutex::new(None),
+            hook_is_due: AtomicBool::new(false),
+        });
+        let (entries, receiver) = channel::unbounded();
+        let store = reader.store.clone();
+        let writer = Writer::new(store, receiver, shared.clone(), config.clone(), ack_sender, agreement);
+        (Parts { entries, shared, reader, config }, writer)
     }
 
     /// If the log is poisoned or closed the completion is called at once. Panics if the payload is
@@ -317,8 +349,10 @@ impl<C: Completion> Inner<C> {
         // The writer takes entries until none is pending, so it is still there.
         let sent = self.entries.send(Some(Entry { what, bytes, completion, at: Instant::now() }));
         assert!(sent.is_ok(), "the writer outlives what is pending");
-        if let Runs::Stepper(stepper) = &self.runs {
-            (stepper.wake)();
+        match &self.runs {
+            Runs::Stepper(stepper) => (stepper.wake)(),
+            Runs::Caller(stepper) => stepper.drain(),
+            Runs::Thread { .. } => {}
         }
     }
 
@@ -329,6 +363,7 @@ impl<C: Completion> Inner<C> {
                 while stepper.step() {}
                 return;
             }
+            Runs::Caller(stepper) => return stepper.drain(),
             Runs::Thread { id, handle } => (id, handle),
         };
         if std::thread::current().id() == *id {

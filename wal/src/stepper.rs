@@ -29,6 +29,12 @@ impl Stepper {
         }
     }
 
+    /// Writes until nothing waits; whoever comes meanwhile waits here. No completion may call it.
+    pub(crate) fn drain(&self) {
+        let mut step = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        while step.as_mut().is_some_and(|step| step()) {}
+    }
+
     pub(crate) fn give<C: Completion>(&self, mut writer: Writer<C>) {
         *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(move || writer.step()));
     }

@@ -83,6 +83,10 @@ impl<M: Machine> Actor for BookActor<M> {
         let loaded = match recovered {
             _ if host.halts.is_halted(tenant) => None,
             Some(recovered) => Some(recovered),
+            None if let Some(real) = &host.rehearses => match real.clone_book(tenant).await {
+                Err(Failure::Halted) => None,
+                cloned => Some(cloned.map_err(|failure| format!("it cannot be cloned: {failure:?}"))?),
+            },
             // The newest snapshot of a book that left memory is all of it.
             None => match Recovered::load(&*host.machine, &host.reader, tenant)? {
                 Ok((_, loaded)) => Some(loaded),

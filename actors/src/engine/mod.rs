@@ -4,10 +4,12 @@
 mod follower;
 mod housekeeping;
 mod recovery;
+mod rehearsal;
 mod start;
 mod status;
 
 pub use follower::{FollowError, Followed, Follower};
+pub use rehearsal::Rehearsal;
 pub use start::StartError;
 pub use status::{NotReady, Status};
 

@@ -104,7 +104,7 @@ impl<M: Machine> Engine<M> {
         config: Config,
     ) -> (Self, Queues<M>) {
         let ((alarm, alarms), (sender, follow_ups)) = (unbounded_channel(), unbounded_channel());
-        let host = Host::new(machine, effects, log, config, alarm, sender, book::start);
+        let host = Host::new(machine, effects, log, config, (alarm, sender), book::start, None);
         let weak = Arc::downgrade(&host);
         let fail = move |why: &str| {
             if let Some(host) = weak.upgrade() {

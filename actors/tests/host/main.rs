@@ -16,6 +16,7 @@ mod halts;
 mod memory;
 mod permits;
 mod pipeline;
+mod rehearsals;
 mod rig;
 mod stop;
 mod together;

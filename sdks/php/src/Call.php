@@ -19,6 +19,7 @@ final class Call
      * @param ?array<string, array{string, mixed}> $body members with kinds: see Json
      * @param bool $keyed takes an Idempotency-Key, and gets one
      * @param ?string $secret a session's client secret, where that opens the call
+     * @param bool $dryRun nothing is done: the answer shows what the call would do
      */
     public function __construct(
         public readonly string $method,
@@ -35,6 +36,7 @@ final class Call
         public readonly ?float $timeout = null,
         public readonly ?int $maxRetries = null,
         public readonly ?string $requestId = null,
+        public readonly bool $dryRun = false,
     ) {
     }
 
@@ -56,13 +58,14 @@ final class Call
         ?float $timeout,
         ?int $maxRetries,
         ?string $requestId,
+        bool $dryRun,
     ): self {
         $method = strtoupper($method);
         Checks::require(preg_match(Shared::METHOD_FORM, $method) === 1, Shared::METHOD);
         Checks::require(preg_match(Shared::PATH_FORM, $path) === 1, Shared::PATH);
         $members = $body === null ? null : array_map(static fn (mixed $value): array => ['', $value], $body);
         $keyed = $method === 'POST' && str_starts_with($path, '/v1/');
-        return new self($method, $path, $parts, $query, [], $members, $keyed, $idempotencyKey, null, true, $accept, $timeout, $maxRetries, $requestId);
+        return new self($method, $path, $parts, $query, [], $members, $keyed, $idempotencyKey, null, true, $accept, $timeout, $maxRetries, $requestId, $dryRun);
     }
 
     /** The path with its parts and its query. */

@@ -68,7 +68,8 @@ final class Pasarela extends Resources
      * A call by its method and path, such as `request('GET', '/v1/payments/{id}', parts: [$paymentId])`, with the same key,
      * retries and exceptions as every other: for what this version of the library has no method for. The path is logged as
      * it stands here: ids and references belong in `$parts`. An Idempotency-Key goes with a POST under /v1/. Answers JSON,
-     * in which numbers with decimals are strings; null where there is no body; a string if `$accept` is no JSON.
+     * in which numbers with decimals are strings; null where there is no body; a string if `$accept` is no JSON. With `$dryRun`
+     * nothing is done, and the answer shows what the call would do.
      *
      * @param list<string> $parts what stands for the names in braces of the path
      * @param ?array<string, mixed> $body
@@ -86,8 +87,9 @@ final class Pasarela extends Resources
         ?int $maxRetries = null,
         ?string $requestId = null,
         array $parts = [],
+        bool $dryRun = false,
     ): array|string|null {
-        return $this->session->raw(Call::raw($method, $path, $parts, $body, $query, $accept, $idempotencyKey, $timeout, $maxRetries, $requestId));
+        return $this->session->raw(Call::raw($method, $path, $parts, $body, $query, $accept, $idempotencyKey, $timeout, $maxRetries, $requestId, $dryRun));
     }
 
     /**

@@ -109,7 +109,7 @@ final class Session
         $body = $call->body === null ? null : Json::body($call->body);
         $headers = $this->headers($call, $body, $key);
         // What may be done twice without being two things.
-        $repeatable = $key !== null || in_array($call->method, ['GET', 'PUT'], true);
+        $repeatable = $key !== null || $call->dryRun || in_array($call->method, ['GET', 'PUT'], true);
         $policy = $this->policy->withMaxRetries($call->maxRetries);
         for ($tries = 1; ; $tries++) {
             $began = hrtime(true);
@@ -186,6 +186,9 @@ final class Session
         }
         if ($call->requestId !== null) {
             $headers['x-request-id'] = $call->requestId;
+        }
+        if ($call->dryRun) {
+            $headers['dry-run'] = 'true';
         }
         $headers += array_filter($call->headers, static fn (?string $value): bool => $value !== null);
         Checks::headers($headers);

@@ -75,6 +75,11 @@ test('a payment is refunded once', function (): void {
     same(throws(Conflict::class, fn () => $client->payments->reverse($payment->paymentId))->requestId !== null, true);
 });
 
+test('a call shows what it would do', function (): void {
+    $shown = client()->test->fundBalance(currency: 'VES', amount: 7, dryRun: true);
+    same([$shown->status, count($shown->movements), $shown->body['amountVes']], [201, 1, '7.00']);
+});
+
 test('a seller is verified and paid', function (): void {
     $client = client();
     $client->test->fundBalance(currency: 'VES', amount: 500);

@@ -153,6 +153,11 @@ class Live(unittest.TestCase):
             self.client.payments.reverse(payment.payment_id)
         self.assertTrue(raised.exception.request_id)
 
+    def test_a_call_shows_what_it_would_do(self):
+        shown = self.client.test.fund_balance(currency="VES", amount="7", dry_run=True)
+        self.assertEqual((shown.status, shown.body["amountVes"], len(shown.movements)), (201, "7.00", 1))
+        self.assertFalse(any(row.amount_ves == 7 for row in self.client.balance.list_movements()))
+
     def test_a_seller_is_verified_and_paid(self):
         self.client.test.fund_balance(currency="VES", amount="500")
         seller = self.client.merchants.register(external_ref=f"{RUN}-seller", name="Bodega", identification="V87654321", bank_code="0134", phone="04147654321")

@@ -27,5 +27,5 @@ def wrong(client: Pasarela) -> None:
     WRITES["retries"] = 2  # type: ignore[typeddict-unknown-key]
     client.balance.get(**WRITES)  # type: ignore[misc]
     client.balance.get(timeout="5")  # type: ignore[arg-type]
-    client.test.fund_balance(currency="VES", amount=1.5)  # type: ignore[arg-type]
-    client.test.fund_balance(currency="EUR", amount=1)  # type: ignore[arg-type]
+    client.test.fund_balance(currency="VES", amount=1.5)  # type: ignore[call-overload]
+    client.test.fund_balance(currency="EUR", amount=1)  # type: ignore[call-overload]

@@ -29,8 +29,17 @@ export interface KeyedOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
+/** What a caller may say about any call that writes: nothing is done, and the answer shows what the call would do. */
+export interface DryRunOptions {
+  dryRun: true;
+}
+
+type AnyOptions = KeyedOptions & { dryRun?: boolean };
+
 /** What a call says for which this version of the library has no method. */
 export interface RawOptions extends KeyedOptions {
+  /** Nothing is done: the answer shows what the call would do. */
+  dryRun?: boolean;
   /** What stands for the names in braces of the path, such as an id: it is encoded, and in no log. */
   parts?: readonly string[];
   /** Written as JSON. */
@@ -125,7 +134,7 @@ export class Session {
   }
 
   /** Bytes as they come. */
-  async download(call: Call, options: KeyedOptions = {}): Promise<Uint8Array> {
+  async download(call: Call, options: AnyOptions = {}): Promise<Uint8Array> {
     return (await this.#send(call, withKey(call, options))).body;
   }
 
@@ -142,7 +151,7 @@ export class Session {
   }
 
   /** One of the models of a name, or a list of it. */
-  async model<T>(call: Call, model: string, options: KeyedOptions = {}): Promise<T> {
+  async model<T>(call: Call, model: string, options: AnyOptions = {}): Promise<T> {
     const keyed = withKey(call, options);
     const answer = await this.#send(call, keyed);
     if (answer.body.length === 0 && model === '') return null as T;
@@ -175,14 +184,15 @@ export class Session {
     return new Page(items.map((item) => decode(model, item) as T), nextCursor ?? null, next);
   }
 
-  async #send(call: Call, options: KeyedOptions): Promise<Answer> {
+  async #send(call: Call, options: AnyOptions): Promise<Answer> {
     checkCall(call, options);
     const url = this.#settings.baseUrl + target(call);
     const body = call.body && writeJson(encode(call.body.model, call.body.value));
     const key = call.keyed ? options.idempotencyKey : undefined;
     const headers = this.#headers(call, body, key, options.requestId);
+    if (options.dryRun) headers['dry-run'] = 'true';
     // What may be done twice without being two things.
-    const repeatable = key !== undefined || call.method === 'GET' || call.method === 'PUT';
+    const repeatable = key !== undefined || options.dryRun === true || call.method === 'GET' || call.method === 'PUT';
     const policy = { ...this.#settings.policy, maxRetries: options.maxRetries ?? this.#settings.policy.maxRetries };
     for (let tries = 1; ; tries += 1) {
       options.signal?.throwIfAborted();
@@ -250,7 +260,7 @@ export class Session {
 }
 
 /** The options with an Idempotency-Key, if the call takes one: the caller's, or a new one. */
-function withKey(call: Call, options: KeyedOptions): KeyedOptions {
+function withKey(call: Call, options: AnyOptions): AnyOptions {
   return call.keyed ? { ...options, idempotencyKey: options.idempotencyKey ?? randomUUID() } : options;
 }
 

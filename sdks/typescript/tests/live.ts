@@ -42,6 +42,11 @@ test('a payment is refunded once', async () => {
   await assert.rejects(client.payments.reverse(payment.paymentId), (error: unknown) => error instanceof Conflict && error.requestId !== undefined);
 });
 
+test('a call shows what it would do', async () => {
+  const shown = await client.test.fundBalance({ currency: 'VES', amount: '7' }, { dryRun: true });
+  assert.deepEqual([shown.status, shown.movements.length, shown.orders.length], [201, 1, 0]);
+});
+
 test('a seller is verified and paid', async () => {
   await client.test.fundBalance({ currency: 'VES', amount: '500' });
   const seller = await client.merchants.register({ externalRef: `${run}-seller`, name: 'Bodega', identification: 'V87654321', bankCode: '0134', phone: '04147654321' });

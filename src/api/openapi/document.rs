@@ -55,6 +55,10 @@ impl Row {
         self.method == Method::POST && self.is_of_known()
     }
 
+    fn may_be_rehearsed(&self) -> bool {
+        self.method != Method::GET && self.is_of_known()
+    }
+
     /// Whether it is a tenant's or an operator's.
     fn is_of_known(&self) -> bool {
         matches!(self.access, Access::Key { .. } | Access::Operator { .. })
@@ -273,12 +277,14 @@ fn show(row: &Row, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
     });
     let paging = operation.pages.then(|| ["Limit", "Cursor"].map(|name| reference("parameters", name)));
     let keyed = row.takes_key().then(|| reference("parameters", "IdempotencyKey"));
+    let rehearsed = row.may_be_rehearsed().then(|| reference("parameters", "DryRun"));
     let separated = table(row, find).map(|_| reference("parameters", "Separator"));
     let parameters: Vec<Vec<u8>> = in_path
         .chain(operation.parameters.iter().map(show_parameter))
         .chain(paging.into_iter().flatten())
         .chain(separated)
         .chain(keyed)
+        .chain(rehearsed)
         .collect();
     let mut out = Object::with_capacity(6 << 10)
         .plain("operationId", row.operation)

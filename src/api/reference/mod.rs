@@ -27,6 +27,7 @@ chapter! { "Reference", "Banks, and what became of a request whose answer was lo
         "Bank" = bank_schema()
             .example(r#"{"code":"0134","name":"Banesco","services":["C2P","PAGO_MOVIL","DEBIT","CREDIT"],
                 "logoUrl":null}"#);
+        "DryRun" = crate::dry_run::schema();
         "IdempotencyKey" = object()
             .member("key", text())
             .member("state", one_of(["in_progress", "done"]))

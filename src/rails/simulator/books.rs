@@ -79,6 +79,8 @@ pub(super) struct Books {
     /// Without a disk all decisions; in a cluster those that are on their way to the log.
     memory: Mutex<HashMap<Uuid, Fate>>,
     pub duplicates: AtomicU64,
+    /// What others decided is read, and what is decided here stays in memory.
+    is_rehearsal: bool,
 }
 
 impl Books {
@@ -107,6 +109,19 @@ impl Books {
         Ok(books)
     }
 
+    pub fn rehearsing(&self) -> Books {
+        // What is on its way to the log is decided already.
+        let memory = Mutex::new(self.memory().clone());
+        let mut books = Books::default();
+        (books.store, books.agreed, books.memory) = (self.store.clone(), self.agreed.clone(), memory);
+        books.is_rehearsal = true;
+        books
+    }
+
+    pub fn to_be_agreed(&self) -> Option<&Arc<dyn AgreedBooks>> {
+        self.agreed.as_ref().filter(|_| !self.is_rehearsal)
+    }
+
     fn memory(&self) -> MutexGuard<'_, HashMap<Uuid, Fate>> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -123,7 +138,7 @@ impl Books {
     }
 
     pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
-        if (self.agreed.is_some() || self.store.is_none())
+        if (self.agreed.is_some() || self.store.is_none() || self.is_rehearsal)
             && let Some(fate) = self.memory().get(&operation)
         {
             return Ok(Some(*fate));
@@ -144,7 +159,9 @@ impl Books {
 
     pub fn put(&self, operation: Uuid, fate: Fate) -> Result<(), BooksError> {
         match &self.store {
-            Some(store) if self.agreed.is_none() => store.put(operation.as_bytes(), &fate.bytes()),
+            Some(store) if self.agreed.is_none() && !self.is_rehearsal => {
+                store.put(operation.as_bytes(), &fate.bytes())
+            }
             _ => {
                 self.memory().insert(operation, fate);
                 Ok(())
@@ -155,7 +172,7 @@ impl Books {
     pub fn count_duplicate(&self) -> Result<u64, BooksError> {
         let total = self.duplicates.fetch_add(1, Ordering::Relaxed) + 1;
         // What could not be stored is counted all the same: a duplicate is worth more than an exact number.
-        if let Some(store) = &self.store {
+        if let Some(store) = self.store.as_ref().filter(|_| !self.is_rehearsal) {
             store.put(DUPLICATES, &total.to_le_bytes())?;
         }
         Ok(total)

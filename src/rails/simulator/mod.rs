@@ -102,7 +102,7 @@ impl Simulator {
             let _turn = stripe.lock().unwrap_or_else(PoisonError::into_inner);
             if is_question { self.look_up(call) } else { self.receive(call) }
         };
-        let answer = match &self.books.agreed {
+        let answer = match self.books.to_be_agreed() {
             Some(agreed) => self.books.settled(&**agreed, operation).await.and(answer),
             None => answer,
         };
@@ -204,6 +204,11 @@ impl Rail for Simulator {
 
     fn micro_deposits(&self) -> (Ves, Ves) {
         MICRO_DEPOSITS
+    }
+
+    fn rehearsing(&self) -> Arc<dyn Rail> {
+        let (books, fault) = (self.books.rehearsing(), self.fault);
+        Arc::new(Simulator { books, fault, ..Simulator::in_memory() })
     }
 
     fn duplicate_calls(&self) -> u64 {

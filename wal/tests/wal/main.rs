@@ -13,6 +13,7 @@ mod order;
 mod pieces;
 mod poison;
 mod reading;
+mod rehearsal;
 mod stepper;
 mod thinning;
 

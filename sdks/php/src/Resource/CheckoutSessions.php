@@ -31,6 +31,7 @@ final class CheckoutSessions
      * @param ?string $successUrl https; http to loopback in test mode.
      * @param list<'c2p'|'usdt'|'cop'|'card'|'pago_movil'>|null $methods Every enabled one if empty or missing.
      * @param array<string, mixed>|null $metadata Yours, at most 4096 bytes, without control characters.
+     * @return ($dryRun is true ? Model\DryRun : Model\CheckoutSession)
      */
     public function create(
         string|int|float $amountUsd,
@@ -44,18 +45,20 @@ final class CheckoutSessions
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\CheckoutSession {
+        bool $dryRun = false,
+    ): Model\CheckoutSession|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/checkout/sessions',
             body: ['amountUsd' => ['n', $amountUsd], 'description' => ['', $description], 'reference' => ['', $reference], 'successUrl' => ['', $successUrl], 'cancelUrl' => ['', $cancelUrl], 'methods' => ['', $methods], 'metadata' => ['o', $metadata]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@CheckoutSession');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@CheckoutSession');
     }
 
     /**

@@ -34,6 +34,7 @@ final class Conversions
      * @param string|int|null $sourceAmountVes Bolívares to spend.
      * @param string|int|null $sourceAmount Whole pesos to spend.
      * @param string|int|null $targetAmountUsdt USDT to receive.
+     * @return ($dryRun is true ? Model\DryRun : Model\ConversionQuote)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `amount_below_minimum`, `conversions_not_enabled`, `invalid_amount`, `rate_unavailable`
      */
@@ -46,18 +47,20 @@ final class Conversions
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\ConversionQuote {
+        bool $dryRun = false,
+    ): Model\ConversionQuote|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/conversions/quotes',
             body: ['sourceCurrency' => ['', $sourceCurrency], 'sourceAmountVes' => ['t', $sourceAmountVes], 'sourceAmount' => ['t', $sourceAmount], 'targetAmountUsdt' => ['t', $targetAmountUsdt]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@ConversionQuote');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@ConversionQuote');
     }
 
     /**
@@ -68,6 +71,7 @@ final class Conversions
      *
      * Needs the scope `convert`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\Conversion)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `amount_below_minimum`, `conversions_not_enabled`, `daily_limit_exceeded`, `insufficient_balance`,
      *     `not_found`, `quote_expired`, `quote_used`
@@ -79,18 +83,20 @@ final class Conversions
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Conversion {
+        bool $dryRun = false,
+    ): Model\Conversion|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/conversions',
             body: ['quoteId' => ['', $quoteId], 'reference' => ['', $reference]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Conversion');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Conversion');
     }
 
     /**
@@ -151,22 +157,26 @@ final class Conversions
      * operator's.
      *
      * Needs the scope `manage`.
+     *
+     * @return ($dryRun is true ? Model\DryRun : Model\ConversionSettings)
      */
     public function updateSettings(
         Model\ConversionSettingsChangeAutoConvert $autoConvert,
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\ConversionSettings {
+        bool $dryRun = false,
+    ): Model\ConversionSettings|Model\DryRun {
         $call = new Call(
             'PATCH',
             '/v1/conversions/settings',
             body: ['autoConvert' => ['@ConversionSettingsChangeAutoConvert', $autoConvert]],
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@ConversionSettings');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@ConversionSettings');
     }
 
     /**
@@ -200,6 +210,7 @@ final class Conversions
      *
      * Needs the scope `convert`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\Conversion)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `conversion_not_cancelable`, `not_found`
      */
@@ -209,17 +220,19 @@ final class Conversions
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Conversion {
+        bool $dryRun = false,
+    ): Model\Conversion|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/conversions/{id}/cancel',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Conversion');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Conversion');
     }
 }

@@ -36,6 +36,7 @@ final class Cop
      *     it was written.
      * @param ?Model\CopBuyer $buyer Everything of it is required for `push` and `sms`; for `sms` the document is CC,
      *     CE or TI, in live mode CC.
+     * @return ($dryRun is true ? Model\DryRun : Model\CopPayment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `amount_below_minimum`, `cop_not_enabled`, `rail_not_configured`, `rail_unavailable`
      */
@@ -49,18 +50,20 @@ final class Cop
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\CopPayment {
+        bool $dryRun = false,
+    ): Model\CopPayment|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/cop/payments',
             body: ['amountCop' => ['', $amountCop], 'channel' => ['', $channel], 'reference' => ['', $reference], 'metadata' => ['o', $metadata], 'buyer' => ['@CopBuyer', $buyer]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@CopPayment');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@CopPayment');
     }
 
     /**
@@ -95,6 +98,7 @@ final class Cop
      *
      * Needs the scope `collect`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\CopPayment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `channel_mismatch`, `charge_in_progress`, `invalid_otp`, `not_found`, `otp_attempts_exhausted`,
      *     `payment_not_pending`, `rail_unavailable`
@@ -106,7 +110,8 @@ final class Cop
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\CopPayment {
+        bool $dryRun = false,
+    ): Model\CopPayment|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/cop/payments/{id}/otp',
@@ -114,11 +119,12 @@ final class Cop
             body: ['otp' => ['', $otp]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@CopPayment');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@CopPayment');
     }
 
     /**
@@ -126,6 +132,7 @@ final class Cop
      *
      * Needs the scope `collect`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\CopPayment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `charge_in_progress`, `not_found`, `payment_not_pending`
      */
@@ -135,18 +142,20 @@ final class Cop
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\CopPayment {
+        bool $dryRun = false,
+    ): Model\CopPayment|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/cop/payments/{id}/cancel',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@CopPayment');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@CopPayment');
     }
 
     /**
@@ -158,6 +167,7 @@ final class Cop
      *
      * Needs the scope `collect`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\CopPayment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `insufficient_balance`, `not_found`, `payment_not_completed`, `processor_unavailable`,
      *     `rail_not_configured`, `refund_in_progress`, `refund_window_expired`
@@ -168,18 +178,20 @@ final class Cop
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\CopPayment {
+        bool $dryRun = false,
+    ): Model\CopPayment|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/cop/payments/{id}/refund',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@CopPayment');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@CopPayment');
     }
 
     /**

@@ -36,6 +36,7 @@ final class Merchants
      * @param ?string $contactPhone A Venezuelan mobile phone, with 0, 58 or +58 in front.
      * @param ?string $bankCode Four digits; see `GET /v1/banks`.
      * @param ?string $phone A Venezuelan mobile phone, with 0, 58 or +58 in front.
+     * @return ($dryRun is true ? Model\DryRun : Model\Merchant)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`
      */
@@ -51,18 +52,20 @@ final class Merchants
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Merchant {
+        bool $dryRun = false,
+    ): Model\Merchant|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/merchants',
             body: ['externalRef' => ['', $externalRef], 'name' => ['', $name], 'identification' => ['', $identification], 'contactEmail' => ['', $contactEmail], 'contactPhone' => ['', $contactPhone], 'bankCode' => ['', $bankCode], 'phone' => ['', $phone]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Merchant');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Merchant');
     }
 
     /**
@@ -150,6 +153,7 @@ final class Merchants
      *
      * Needs the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\Merchant)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
      */
     public function update(
@@ -158,17 +162,19 @@ final class Merchants
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Merchant {
+        bool $dryRun = false,
+    ): Model\Merchant|Model\DryRun {
         $call = new Call(
             'PATCH',
             '/v1/merchants/{id}',
             parts: [$id],
             body: ['isActive' => ['', $isActive]],
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Merchant');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Merchant');
     }
 
     /**
@@ -178,6 +184,7 @@ final class Merchants
      *
      * Needs the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\DeletedMerchant)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `merchant_has_balance`, `merchant_has_payouts`, `not_found`
      */
@@ -186,16 +193,18 @@ final class Merchants
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\DeletedMerchant {
+        bool $dryRun = false,
+    ): Model\DeletedMerchant|Model\DryRun {
         $call = new Call(
             'DELETE',
             '/v1/merchants/{id}',
             parts: [$id],
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@DeletedMerchant');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@DeletedMerchant');
     }
 
     /**
@@ -205,6 +214,7 @@ final class Merchants
      *
      * @param string $bankCode Four digits; see `GET /v1/banks`.
      * @param string $phone A Venezuelan mobile phone, with 0, 58 or +58 in front.
+     * @return ($dryRun is true ? Model\DryRun : Model\PayoutMethod)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
      *     `too_many_payout_methods`
      */
@@ -216,7 +226,8 @@ final class Merchants
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\PayoutMethod {
+        bool $dryRun = false,
+    ): Model\PayoutMethod|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/merchants/{id}/payout-methods',
@@ -224,11 +235,12 @@ final class Merchants
             body: ['bankCode' => ['', $bankCode], 'phone' => ['', $phone]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@PayoutMethod');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@PayoutMethod');
     }
 
     /**
@@ -262,6 +274,7 @@ final class Merchants
      *
      * Needs the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\Merchant)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
      */
     public function deletePayoutMethod(
@@ -270,16 +283,18 @@ final class Merchants
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Merchant {
+        bool $dryRun = false,
+    ): Model\Merchant|Model\DryRun {
         $call = new Call(
             'DELETE',
             '/v1/merchants/{id}/payout-methods/{methodId}',
             parts: [$id, $methodId],
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Merchant');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Merchant');
     }
 
     /**
@@ -287,6 +302,7 @@ final class Merchants
      *
      * Needs the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\PayoutMethod)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
      */
     public function setDefaultPayoutMethod(
@@ -296,18 +312,20 @@ final class Merchants
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\PayoutMethod {
+        bool $dryRun = false,
+    ): Model\PayoutMethod|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/merchants/{id}/payout-methods/{methodId}/default',
             parts: [$id, $methodId],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@PayoutMethod');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@PayoutMethod');
     }
 
     /**
@@ -318,6 +336,7 @@ final class Merchants
      *
      * Needs the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\StartVerificationResult)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `already_verified`, `not_found`, `rail_not_configured`, `rail_unavailable`, `too_many_attempts`,
      *     `verification_in_progress`, `verification_locked`
@@ -329,18 +348,20 @@ final class Merchants
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\StartVerificationResult {
+        bool $dryRun = false,
+    ): Model\StartVerificationResult|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/merchants/{id}/payout-methods/{methodId}/verify/start',
             parts: [$id, $methodId],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@StartVerificationResult');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@StartVerificationResult');
     }
 
     /**
@@ -352,6 +373,7 @@ final class Merchants
      *
      * @param string|int $amount1 Exactly two decimals, at most 999999999999.99.
      * @param string|int $amount2 Exactly two decimals, at most 999999999999.99.
+     * @return ($dryRun is true ? Model\DryRun : Model\PayoutMethod)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `already_verified`, `amounts_mismatch`, `not_found`, `verification_locked`, `verification_not_started`
      */
@@ -364,7 +386,8 @@ final class Merchants
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\PayoutMethod {
+        bool $dryRun = false,
+    ): Model\PayoutMethod|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/merchants/{id}/payout-methods/{methodId}/verify',
@@ -372,11 +395,12 @@ final class Merchants
             body: ['amount1' => ['t2', $amount1], 'amount2' => ['t2', $amount2]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@PayoutMethod');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@PayoutMethod');
     }
 
     /**

@@ -38,6 +38,7 @@ final class Payments
      * @param string|int|null $usdAmount US dollars, at most 2 decimals. Either this or `vesAmount`.
      * @param string|int|null $vesAmount Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this
      *     or `usdAmount`, which is then what it is at the BCV rate.
+     * @return ($dryRun is true ? Model\DryRun : Model\C2pPayment|Model\C2pIntent)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `payment_in_progress`, `rail_not_configured`, `rail_unavailable`,
      *     `rate_unavailable`
@@ -53,18 +54,20 @@ final class Payments
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\C2pPayment|Model\C2pIntent {
+        bool $dryRun = false,
+    ): Model\C2pPayment|Model\C2pIntent|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payments/c2p/request',
             body: ['usdAmount' => ['n', $usdAmount], 'vesAmount' => ['n', $vesAmount], 'debtorId' => ['', $debtorId], 'debtorCellPhone' => ['', $debtorCellPhone], 'debtorBankCode' => ['', $debtorBankCode], 'externalRef' => ['', $externalRef]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@C2pPayment|C2pIntent');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@C2pPayment|C2pIntent');
     }
 
     /**
@@ -87,6 +90,7 @@ final class Payments
      * @param ?string $merchantId The seller of a marketplace sale.
      * @param string|int|null $applicationFeePercent What you keep of the sale, in percent, at most 4 decimals; needs
      *     `merchantId`.
+     * @return ($dryRun is true ? Model\DryRun : Model\Payment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `charge_in_progress`, `intent_canceled`, `intent_completed`, `intent_failed`, `intent_mismatch`,
      *     `merchant_inactive`, `not_found`, `rail_not_configured`, `rail_unavailable`
@@ -106,18 +110,20 @@ final class Payments
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Payment {
+        bool $dryRun = false,
+    ): Model\Payment|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payments/c2p',
             body: ['intentId' => ['', $intentId], 'usdAmount' => ['n', $usdAmount], 'vesAmount' => ['n', $vesAmount], 'debtorId' => ['', $debtorId], 'debtorCellPhone' => ['', $debtorCellPhone], 'debtorBankCode' => ['', $debtorBankCode], 'externalRef' => ['', $externalRef], 'token' => ['', $token], 'merchantId' => ['', $merchantId], 'applicationFeePercent' => ['n', $applicationFeePercent]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Payment');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Payment');
     }
 
     /**
@@ -280,6 +286,7 @@ final class Payments
      *
      * Needs the scope `collect`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\Payment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `insufficient_balance`, `not_found`, `not_reversible`, `payment_not_completed`, `rail_not_configured`,
      *     `rail_unavailable`, `reversal_in_progress`, `reversal_refused`, `reversal_window_expired`
@@ -290,18 +297,20 @@ final class Payments
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Payment {
+        bool $dryRun = false,
+    ): Model\Payment|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payments/{id}/reverse',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Payment');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Payment');
     }
 
     /**
@@ -323,6 +332,7 @@ final class Payments
      * @param ?string $merchantId The seller of a marketplace sale.
      * @param string|int|null $applicationFeePercent What you keep of the sale, in percent, at most 4 decimals; needs
      *     `merchantId`.
+     * @return ($dryRun is true ? Model\DryRun : Model\Payment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `card_token_gone`,
      *     `external_ref_conflict`, `merchant_inactive`, `not_found`, `payment_in_progress`, `rail_not_configured`,
      *     `rail_unavailable`, `rate_unavailable`
@@ -339,18 +349,20 @@ final class Payments
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Payment {
+        bool $dryRun = false,
+    ): Model\Payment|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payments/vpos',
             body: ['usdAmount' => ['n', $usdAmount], 'vesAmount' => ['n', $vesAmount], 'card' => ['@Card|CardToken', $card], 'externalRef' => ['', $externalRef], 'description' => ['', $description], 'merchantId' => ['', $merchantId], 'applicationFeePercent' => ['n', $applicationFeePercent]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Payment');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Payment');
     }
 
     /**
@@ -362,6 +374,7 @@ final class Payments
      * @param string|int $monto Bolívares, at most 2 decimals.
      * @param string $telefono A Venezuelan mobile phone, with 0, 58 or +58 in front.
      * @param string $cedula V, E, J, P or G and 5 to 9 digits, with or without a dash.
+     * @return ($dryRun is true ? Model\DryRun : Model\DebitOtp)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `otp_refused`,
      *     `rail_not_configured`, `rail_unavailable`
      */
@@ -374,18 +387,20 @@ final class Payments
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\DebitOtp {
+        bool $dryRun = false,
+    ): Model\DebitOtp|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payments/debit/otp',
             body: ['banco' => ['', $banco], 'monto' => ['n', $monto], 'telefono' => ['', $telefono], 'cedula' => ['', $cedula]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@DebitOtp');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@DebitOtp');
     }
 
     /**
@@ -403,6 +418,7 @@ final class Payments
      * @param string $otp The code of the payer's bank, 4 to 8 digits, as a string.
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
+     * @return ($dryRun is true ? Model\DryRun : Model\Payment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `payment_in_progress`, `rail_not_configured`, `rail_unavailable`,
      *     `rate_unavailable`
@@ -420,18 +436,20 @@ final class Payments
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Payment {
+        bool $dryRun = false,
+    ): Model\Payment|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payments/debit',
             body: ['banco' => ['', $banco], 'monto' => ['n', $monto], 'telefono' => ['', $telefono], 'cedula' => ['', $cedula], 'nombre' => ['', $nombre], 'otp' => ['', $otp], 'concepto' => ['', $concepto], 'externalRef' => ['', $externalRef]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Payment');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Payment');
     }
 
     /**
@@ -452,6 +470,7 @@ final class Payments
      * @param string|int|null $usdAmount US dollars, at most 2 decimals. Either this or `vesAmount`.
      * @param string|int|null $vesAmount Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this
      *     or `usdAmount`, which is then what it is at the BCV rate.
+     * @return ($dryRun is true ? Model\DryRun : Model\Payment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `charge_in_progress`, `external_ref_conflict`, `payment_in_progress`, `rail_not_configured`,
      *     `rail_unavailable`, `rate_unavailable`, `reference_already_used`
@@ -469,18 +488,20 @@ final class Payments
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Payment {
+        bool $dryRun = false,
+    ): Model\Payment|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payments/pago-movil/verify',
             body: ['usdAmount' => ['n', $usdAmount], 'vesAmount' => ['n', $vesAmount], 'reference' => ['', $reference], 'phone' => ['', $phone], 'bankCode' => ['', $bankCode], 'date' => ['', $date], 'debtorId' => ['', $debtorId], 'externalRef' => ['', $externalRef]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Payment');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Payment');
     }
 
     /**

@@ -37,6 +37,7 @@ final class Payouts
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @param ?string $payoutMethodId The default method if missing.
      * @param ?bool $fromMerchantBalance Whether the seller's own balance pays.
+     * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `insufficient_balance`, `merchant_inactive`, `not_found`,
      *     `payout_method_not_verified`, `rail_not_configured`
@@ -52,18 +53,20 @@ final class Payouts
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Payout {
+        bool $dryRun = false,
+    ): Model\Payout|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payouts',
             body: ['merchantId' => ['', $merchantId], 'payoutMethodId' => ['', $payoutMethodId], 'monto' => ['t2', $monto], 'concepto' => ['', $concepto], 'externalRef' => ['', $externalRef], 'fromMerchantBalance' => ['', $fromMerchantBalance]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Payout');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Payout');
     }
 
     /**
@@ -164,6 +167,7 @@ final class Payouts
      * @param string $concepto What the receiver reads.
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
+     * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `insufficient_balance`, `rail_not_configured`
      */
@@ -178,18 +182,20 @@ final class Payouts
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Payout {
+        bool $dryRun = false,
+    ): Model\Payout|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payments/credit',
             body: ['banco' => ['', $banco], 'telefono' => ['', $telefono], 'cedula' => ['', $cedula], 'monto' => ['t2', $monto], 'concepto' => ['', $concepto], 'externalRef' => ['', $externalRef]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Payout');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Payout');
     }
 
     /**
@@ -203,6 +209,7 @@ final class Payouts
      * @param string $concepto What the receiver reads.
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
+     * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `insufficient_balance`, `rail_not_configured`
      */
@@ -217,18 +224,20 @@ final class Payouts
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Payout {
+        bool $dryRun = false,
+    ): Model\Payout|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payments/credit/account',
             body: ['cuenta' => ['', $cuenta], 'cedula' => ['', $cedula], 'nombre' => ['', $nombre], 'monto' => ['t2', $monto], 'concepto' => ['', $concepto], 'externalRef' => ['', $externalRef]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Payout');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Payout');
     }
 
     /**
@@ -244,6 +253,7 @@ final class Payouts
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @param ?string $paymentId The payment that it is the change of.
+     * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `insufficient_balance`, `not_found`, `rail_not_configured`
      */
@@ -259,18 +269,20 @@ final class Payouts
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Payout {
+        bool $dryRun = false,
+    ): Model\Payout|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payments/change',
             body: ['banco' => ['', $banco], 'telefono' => ['', $telefono], 'cedula' => ['', $cedula], 'monto' => ['t2', $monto], 'concepto' => ['', $concepto], 'externalRef' => ['', $externalRef], 'paymentId' => ['', $paymentId]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Payout');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Payout');
     }
 
     /**
@@ -284,6 +296,7 @@ final class Payouts
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @param list<Model\MerchantPayoutItem> $items
+     * @return ($dryRun is true ? Model\DryRun : Model\PayoutBatch)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `rail_not_configured`
      */
@@ -294,18 +307,20 @@ final class Payouts
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\PayoutBatch {
+        bool $dryRun = false,
+    ): Model\PayoutBatch|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payouts/batch',
             body: ['externalRef' => ['', $externalRef], 'items' => ['@MerchantPayoutItem', $items]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@PayoutBatch');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@PayoutBatch');
     }
 
     /**
@@ -343,6 +358,7 @@ final class Payouts
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @param list<Model\PhoneCredit> $items
+     * @return ($dryRun is true ? Model\DryRun : Model\PayoutBatch)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `rail_not_configured`
      */
@@ -353,18 +369,20 @@ final class Payouts
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\PayoutBatch {
+        bool $dryRun = false,
+    ): Model\PayoutBatch|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payments/credit/disburse',
             body: ['externalRef' => ['', $externalRef], 'items' => ['@PhoneCredit', $items]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@PayoutBatch');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@PayoutBatch');
     }
 
     /**
@@ -378,6 +396,7 @@ final class Payouts
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @param list<Model\AccountCredit> $items
+     * @return ($dryRun is true ? Model\DryRun : Model\PayoutBatch)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `rail_not_configured`
      */
@@ -388,18 +407,20 @@ final class Payouts
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\PayoutBatch {
+        bool $dryRun = false,
+    ): Model\PayoutBatch|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payments/payouts',
             body: ['externalRef' => ['', $externalRef], 'items' => ['@AccountCredit', $items]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@PayoutBatch');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@PayoutBatch');
     }
 
     /**
@@ -411,6 +432,7 @@ final class Payouts
      * @param string $concepto What the receiver reads.
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
+     * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `insufficient_balance`, `payout_account_not_verified`, `rail_not_configured`
      */
@@ -422,18 +444,20 @@ final class Payouts
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Payout {
+        bool $dryRun = false,
+    ): Model\Payout|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payouts/instant',
             body: ['monto' => ['t2', $monto], 'concepto' => ['', $concepto], 'externalRef' => ['', $externalRef]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Payout');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Payout');
     }
 
     /**
@@ -446,6 +470,7 @@ final class Payouts
      * @param string $bankCode Four digits; see `GET /v1/banks`.
      * @param string $phone A Venezuelan mobile phone, with 0, 58 or +58 in front.
      * @param string $identification V, E, J, P or G and 5 to 9 digits, with or without a dash.
+     * @return ($dryRun is true ? Model\DryRun : Model\PayoutAccount)
      */
     public function setAccount(
         string $bankCode,
@@ -454,16 +479,18 @@ final class Payouts
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\PayoutAccount {
+        bool $dryRun = false,
+    ): Model\PayoutAccount|Model\DryRun {
         $call = new Call(
             'PUT',
             '/v1/payouts/account',
             body: ['bankCode' => ['', $bankCode], 'phone' => ['', $phone], 'identification' => ['', $identification]],
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@PayoutAccount');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@PayoutAccount');
     }
 
     /**
@@ -493,6 +520,7 @@ final class Payouts
      *
      * Needs the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\StartPayoutAccountVerificationResult)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `already_verified`, `not_found`, `rail_not_configured`, `rail_unavailable`, `settings_changed`,
      *     `too_many_attempts`, `verification_in_progress`, `verification_locked`
@@ -502,17 +530,19 @@ final class Payouts
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\StartPayoutAccountVerificationResult {
+        bool $dryRun = false,
+    ): Model\StartPayoutAccountVerificationResult|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payouts/account/verify/start',
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@StartPayoutAccountVerificationResult');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@StartPayoutAccountVerificationResult');
     }
 
     /**
@@ -522,6 +552,7 @@ final class Payouts
      *
      * @param string|int $amount1 Exactly two decimals, at most 999999999999.99.
      * @param string|int $amount2 Exactly two decimals, at most 999999999999.99.
+     * @return ($dryRun is true ? Model\DryRun : Model\PayoutAccount)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `already_verified`, `amounts_mismatch`, `not_found`, `verification_locked`, `verification_not_started`
      */
@@ -532,17 +563,19 @@ final class Payouts
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\PayoutAccount {
+        bool $dryRun = false,
+    ): Model\PayoutAccount|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/payouts/account/verify',
             body: ['amount1' => ['t2', $amount1], 'amount2' => ['t2', $amount2]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@PayoutAccount');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@PayoutAccount');
     }
 }

@@ -26,6 +26,7 @@ final class Products
      *
      * @param string|int $priceUsd US dollars from "0.01" to "100000.00".
      * @param ?string $imageUrl https; http to loopback in test mode. Empty clears it.
+     * @return ($dryRun is true ? Model\DryRun : Model\Product)
      */
     public function create(
         string $name,
@@ -37,18 +38,20 @@ final class Products
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Product {
+        bool $dryRun = false,
+    ): Model\Product|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/products',
             body: ['name' => ['', $name], 'priceUsd' => ['t', $priceUsd], 'description' => ['', $description], 'imageUrl' => ['', $imageUrl], 'active' => ['', $active]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Product');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Product');
     }
 
     /**
@@ -112,6 +115,7 @@ final class Products
      *
      * @param string|int|null $priceUsd US dollars from "0.01" to "100000.00".
      * @param ?string $imageUrl https; http to loopback in test mode. Empty clears it.
+     * @return ($dryRun is true ? Model\DryRun : Model\Product)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
      */
     public function update(
@@ -124,17 +128,19 @@ final class Products
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Product {
+        bool $dryRun = false,
+    ): Model\Product|Model\DryRun {
         $call = new Call(
             'PATCH',
             '/v1/products/{id}',
             parts: [$id],
             body: ['name' => ['', $name], 'priceUsd' => ['t', $priceUsd], 'description' => ['', $description], 'imageUrl' => ['', $imageUrl], 'active' => ['', $active]],
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Product');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Product');
     }
 
     /**
@@ -142,6 +148,7 @@ final class Products
      *
      * Needs the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\DeleteProductResult)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
      *     `product_has_sales`
      */
@@ -150,16 +157,18 @@ final class Products
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\DeleteProductResult {
+        bool $dryRun = false,
+    ): Model\DeleteProductResult|Model\DryRun {
         $call = new Call(
             'DELETE',
             '/v1/products/{id}',
             parts: [$id],
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@DeleteProductResult');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@DeleteProductResult');
     }
 
     /**
@@ -170,6 +179,7 @@ final class Products
      * Needs the scope `manage`.
      *
      * @param ?string $redirectUrl https; http to loopback in test mode. Empty clears it.
+     * @return ($dryRun is true ? Model\DryRun : Model\PaymentLink)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `merchant_inactive`, `not_found`, `slug_taken`, `too_many_links`
      */
@@ -185,7 +195,8 @@ final class Products
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\PaymentLink {
+        bool $dryRun = false,
+    ): Model\PaymentLink|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/products/{id}/links',
@@ -193,11 +204,12 @@ final class Products
             body: ['slug' => ['', $slug], 'allowQuantity' => ['', $allowQuantity], 'maxQuantity' => ['', $maxQuantity], 'redirectUrl' => ['', $redirectUrl], 'merchantId' => ['', $merchantId], 'applicationFeePercent' => ['n', $applicationFeePercent]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@PaymentLink');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@PaymentLink');
     }
 
     /**
@@ -255,6 +267,7 @@ final class Products
      *
      * @param 'active'|'disabled'|null $status
      * @param ?string $redirectUrl https; http to loopback in test mode. Empty clears it.
+     * @return ($dryRun is true ? Model\DryRun : Model\PaymentLink)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
      */
     public function updateLink(
@@ -266,17 +279,19 @@ final class Products
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\PaymentLink {
+        bool $dryRun = false,
+    ): Model\PaymentLink|Model\DryRun {
         $call = new Call(
             'PATCH',
             '/v1/payment-links/{id}',
             parts: [$id],
             body: ['status' => ['', $status], 'allowQuantity' => ['', $allowQuantity], 'maxQuantity' => ['', $maxQuantity], 'redirectUrl' => ['', $redirectUrl]],
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@PaymentLink');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@PaymentLink');
     }
 
     /**
@@ -284,6 +299,7 @@ final class Products
      *
      * Needs the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\DeletePaymentLinkResult)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
      *     `product_has_sales`
      */
@@ -292,15 +308,17 @@ final class Products
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\DeletePaymentLinkResult {
+        bool $dryRun = false,
+    ): Model\DeletePaymentLinkResult|Model\DryRun {
         $call = new Call(
             'DELETE',
             '/v1/payment-links/{id}',
             parts: [$id],
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@DeletePaymentLinkResult');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@DeletePaymentLinkResult');
     }
 }

@@ -52,6 +52,7 @@ final class Test
      * Test keys only, with the scope `manage`.
      *
      * @param int $advanceSeconds The clock stays before the year 9000.
+     * @return ($dryRun is true ? Model\DryRun : Model\TestClock)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `test_mode_only`
      */
     public function moveClock(
@@ -60,18 +61,20 @@ final class Test
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\TestClock {
+        bool $dryRun = false,
+    ): Model\TestClock|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/test/clock',
             body: ['advanceSeconds' => ['', $advanceSeconds]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@TestClock');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@TestClock');
     }
 
     /**
@@ -85,6 +88,7 @@ final class Test
      *
      * Test keys only, with the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\TestReset)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `test_mode_only`
      */
     public function reset(
@@ -92,17 +96,19 @@ final class Test
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\TestReset {
+        bool $dryRun = false,
+    ): Model\TestReset|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/test/reset',
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@TestReset');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@TestReset');
     }
 
     /**
@@ -117,6 +123,7 @@ final class Test
      * @param ?string $merchantId A seller whose balance gets it; VES alone.
      * @param ?bool $takeBack Whether the amount is taken away again instead: from what is available, which may go
      *     below zero. Neither with `held` nor with `merchantId`.
+     * @return ($dryRun is true ? Model\DryRun : Model\Movement)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
      *     `test_mode_only`
      */
@@ -130,18 +137,20 @@ final class Test
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Movement {
+        bool $dryRun = false,
+    ): Model\Movement|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/test/fund',
             body: ['currency' => ['', $currency], 'amount' => ['t', $amount], 'held' => ['', $held], 'merchantId' => ['', $merchantId], 'takeBack' => ['', $takeBack]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Movement');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Movement');
     }
 
     /**
@@ -153,6 +162,7 @@ final class Test
      * @param string|int|null $amountVes All that is left of the payment if missing.
      * @param string|int|null $feeVes The account's setting if missing.
      * @param string|\DateTimeInterface|null $bankDebitedAt Now if missing.
+     * @return ($dryRun is true ? Model\DryRun : Model\Chargeback)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `chargeback_exceeds_payment`, `chargeback_not_allowed`, `not_found`, `test_mode_only`,
      *     `too_many_chargebacks`
@@ -167,18 +177,20 @@ final class Test
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Chargeback {
+        bool $dryRun = false,
+    ): Model\Chargeback|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/test/chargebacks',
             body: ['paymentId' => ['', $paymentId], 'amountVes' => ['t2', $amountVes], 'feeVes' => ['t', $feeVes], 'reason' => ['', $reason], 'bankDebitedAt' => ['', $bankDebitedAt]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Chargeback');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Chargeback');
     }
 
     /**
@@ -187,6 +199,7 @@ final class Test
      * Test keys only, with the scope `manage`.
      *
      * @param 'won'|'lost' $outcome
+     * @return ($dryRun is true ? Model\DryRun : Model\Chargeback)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `chargeback_closed`, `not_found`, `test_mode_only`
      */
@@ -197,7 +210,8 @@ final class Test
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Chargeback {
+        bool $dryRun = false,
+    ): Model\Chargeback|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/test/chargebacks/{id}/close',
@@ -205,11 +219,12 @@ final class Test
             body: ['outcome' => ['', $outcome]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Chargeback');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Chargeback');
     }
 
     /**
@@ -217,6 +232,7 @@ final class Test
      *
      * Test keys only, with the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\Conversion)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `conversion_not_cancelable`, `conversion_not_pending`, `not_found`, `test_mode_only`
      */
@@ -226,18 +242,20 @@ final class Test
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Conversion {
+        bool $dryRun = false,
+    ): Model\Conversion|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/test/conversions/{id}/fulfil',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Conversion');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Conversion');
     }
 
     /**
@@ -245,6 +263,7 @@ final class Test
      *
      * Test keys only, with the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\Conversion)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `conversion_not_cancelable`, `conversion_not_pending`, `not_found`, `test_mode_only`
      */
@@ -255,7 +274,8 @@ final class Test
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Conversion {
+        bool $dryRun = false,
+    ): Model\Conversion|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/test/conversions/{id}/reject',
@@ -263,11 +283,12 @@ final class Test
             body: ['reason' => ['', $reason]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Conversion');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Conversion');
     }
 
     /**
@@ -278,6 +299,7 @@ final class Test
      * @param string|int $amount Exactly two decimals, from 0.01 to 999999999999.99.
      * @param 'TRC20'|'ERC20'|'BEP20'|'POLYGON' $network
      * @param 'USDT'|'USDC' $asset
+     * @return ($dryRun is true ? Model\DryRun : Model\CryptoDeposit)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
      *     `test_mode_only`, `usdt_not_enabled`
      */
@@ -290,18 +312,20 @@ final class Test
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\CryptoDeposit {
+        bool $dryRun = false,
+    ): Model\CryptoDeposit|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/test/crypto/deposits',
             body: ['address' => ['', $address], 'amount' => ['t2', $amount], 'network' => ['', $network], 'asset' => ['', $asset]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@CryptoDeposit');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@CryptoDeposit');
     }
 
     /**
@@ -309,6 +333,7 @@ final class Test
      *
      * Test keys only, with the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\CryptoPayout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
      *     `payout_not_pending_review`, `test_mode_only`
      */
@@ -318,18 +343,20 @@ final class Test
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\CryptoPayout {
+        bool $dryRun = false,
+    ): Model\CryptoPayout|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/test/crypto/payouts/{id}/approve',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@CryptoPayout');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@CryptoPayout');
     }
 
     /**
@@ -337,6 +364,7 @@ final class Test
      *
      * Test keys only, with the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\CryptoPayout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
      *     `payout_not_pending_review`, `test_mode_only`
      */
@@ -347,7 +375,8 @@ final class Test
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\CryptoPayout {
+        bool $dryRun = false,
+    ): Model\CryptoPayout|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/test/crypto/payouts/{id}/reject',
@@ -355,11 +384,12 @@ final class Test
             body: ['reason' => ['', $reason]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@CryptoPayout');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@CryptoPayout');
     }
 
     /**
@@ -367,6 +397,7 @@ final class Test
      *
      * Test keys only, with the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\CopPayment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `charge_in_progress`, `not_found`, `payment_not_pending`, `test_mode_only`
      */
@@ -376,18 +407,20 @@ final class Test
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\CopPayment {
+        bool $dryRun = false,
+    ): Model\CopPayment|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/test/cop/payments/{id}/pay',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@CopPayment');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@CopPayment');
     }
 
     /**
@@ -395,6 +428,7 @@ final class Test
      *
      * Test keys only, with the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\CopPayment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `charge_in_progress`, `not_found`, `payment_not_pending`, `test_mode_only`
      */
@@ -404,17 +438,19 @@ final class Test
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\CopPayment {
+        bool $dryRun = false,
+    ): Model\CopPayment|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/test/cop/payments/{id}/decline',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@CopPayment');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@CopPayment');
     }
 }

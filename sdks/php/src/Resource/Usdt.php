@@ -106,6 +106,7 @@ final class Usdt
      * @param 'TRC20'|'ERC20'|'BEP20'|'POLYGON' $network
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
+     * @return ($dryRun is true ? Model\DryRun : Model\CryptoPayout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `insufficient_balance`, `rail_not_configured`, `usdt_not_enabled`
      */
@@ -118,18 +119,20 @@ final class Usdt
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\CryptoPayout {
+        bool $dryRun = false,
+    ): Model\CryptoPayout|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/crypto/payouts',
             body: ['amountUsdt' => ['t2', $amountUsdt], 'address' => ['', $address], 'network' => ['', $network], 'externalRef' => ['', $externalRef]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@CryptoPayout');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@CryptoPayout');
     }
 
     /**
@@ -219,6 +222,7 @@ final class Usdt
      *
      * @param 'TRC20'|'ERC20'|'BEP20'|'POLYGON' $network
      * @param 'USDT'|'USDC' $asset
+     * @return ($dryRun is true ? Model\DryRun : Model\DepositAddress)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `rail_not_configured`, `usdt_not_enabled`
      */
@@ -230,17 +234,19 @@ final class Usdt
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\DepositAddress {
+        bool $dryRun = false,
+    ): Model\DepositAddress|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/crypto/deposit-addresses',
             body: ['customerRef' => ['', $customerRef], 'network' => ['', $network], 'asset' => ['', $asset]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@DepositAddress');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@DepositAddress');
     }
 }

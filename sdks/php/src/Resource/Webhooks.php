@@ -35,6 +35,7 @@ final class Webhooks
      * @param list<'payment.completed'|'payment.failed'|'payment.canceled'|'payment.reversed'|'payment.chargeback'|'payment.chargeback_closed'|'payout.completed'|'payout.failed'|'merchant.verified'|'merchant.rejected'|'merchant.deactivated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.completed'|'conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|'crypto_deposit.completed'|'test.reset'> $events
      * @param 'none'|'backoff'|null $retry
      * @param 'hex'|'timestamped'|null $signature
+     * @return ($dryRun is true ? Model\DryRun : Model\NewlySignedWebhook)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `too_many_webhooks`
      */
@@ -47,18 +48,20 @@ final class Webhooks
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\NewlySignedWebhook {
+        bool $dryRun = false,
+    ): Model\NewlySignedWebhook|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/webhooks',
             body: ['url' => ['', $url], 'events' => ['', $events], 'retry' => ['', $retry], 'signature' => ['', $signature]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@NewlySignedWebhook');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@NewlySignedWebhook');
     }
 
     /**
@@ -114,6 +117,7 @@ final class Webhooks
      * @param 'enabled'|'disabled'|null $status
      * @param 'none'|'backoff'|null $retry
      * @param 'hex'|'timestamped'|null $signature
+     * @return ($dryRun is true ? Model\DryRun : Model\Webhook)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
      *     `webhook_busy`
      */
@@ -127,17 +131,19 @@ final class Webhooks
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Webhook {
+        bool $dryRun = false,
+    ): Model\Webhook|Model\DryRun {
         $call = new Call(
             'PATCH',
             '/v1/webhooks/{id}',
             parts: [$id],
             body: ['url' => ['', $url], 'events' => ['', $events], 'status' => ['', $status], 'retry' => ['', $retry], 'signature' => ['', $signature]],
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Webhook');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Webhook');
     }
 
     /**
@@ -145,6 +151,7 @@ final class Webhooks
      *
      * Needs the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\DeleteWebhookResult)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
      */
     public function delete(
@@ -152,16 +159,18 @@ final class Webhooks
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\DeleteWebhookResult {
+        bool $dryRun = false,
+    ): Model\DeleteWebhookResult|Model\DryRun {
         $call = new Call(
             'DELETE',
             '/v1/webhooks/{id}',
             parts: [$id],
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@DeleteWebhookResult');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@DeleteWebhookResult');
     }
 
     /**
@@ -172,6 +181,7 @@ final class Webhooks
      *
      * Needs the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\NewlySignedWebhook)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
      */
     public function rotateSecret(
@@ -181,7 +191,8 @@ final class Webhooks
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\NewlySignedWebhook {
+        bool $dryRun = false,
+    ): Model\NewlySignedWebhook|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/webhooks/{id}/rotate-secret',
@@ -189,11 +200,12 @@ final class Webhooks
             body: ['overlapSeconds' => ['', $overlapSeconds]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@NewlySignedWebhook');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@NewlySignedWebhook');
     }
 
     /**
@@ -234,6 +246,7 @@ final class Webhooks
      *
      * Needs the scope `manage`.
      *
+     * @return ($dryRun is true ? Model\DryRun : Model\Deliveries)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
      */
     public function resendEvent(
@@ -242,18 +255,20 @@ final class Webhooks
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\Deliveries {
+        bool $dryRun = false,
+    ): Model\Deliveries|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/events/{id}/resend',
             parts: [$id],
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@Deliveries');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@Deliveries');
     }
 
     /**
@@ -263,22 +278,26 @@ final class Webhooks
      * listed. While too many tests are under way one may fail unsent; its `error` says so.
      *
      * Needs the scope `manage`.
+     *
+     * @return ($dryRun is true ? Model\DryRun : Model\TestDeliveries)
      */
     public function sendTestNotification(
         ?string $idempotencyKey = null,
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
-    ): Model\TestDeliveries {
+        bool $dryRun = false,
+    ): Model\TestDeliveries|Model\DryRun {
         $call = new Call(
             'POST',
             '/v1/notifications/test',
             keyed: true,
             idempotencyKey: $idempotencyKey,
+            dryRun: $dryRun,
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,
         );
-        return $this->session->model($call, '@TestDeliveries');
+        return $this->session->model($call, $dryRun ? '@DryRun' : '@TestDeliveries');
     }
 }

@@ -60,6 +60,7 @@ class Call:
     secret: str | None = None  # a session's client secret, where that opens the call
     uses_key: bool = True
     accept: str = "application/json"
+    dry_run: bool = False  # nothing is done: the answer shows what the call would do
     timeout: float | None = None
     max_retries: int | None = None
     request_id: str | None = None
@@ -111,7 +112,7 @@ class Caller:
         key = call.idempotency_key
         request = Request(call.method, target, self._headers(call, body, key), body, self._timeout if call.timeout is None else call.timeout)
         # What may be done twice without being two things.
-        repeatable = key is not None or call.method in ("GET", "PUT")
+        repeatable = key is not None or call.dry_run or call.method in ("GET", "PUT")
         policy = self._policy if call.max_retries is None else replace(self._policy, max_retries=call.max_retries)
         tries = 0
         while True:
@@ -128,7 +129,7 @@ class Caller:
             else:
                 was_sent = said is None or said.was_sent
                 text = shared.FAILED_CALL.format(method=call.method, path=call.path, reason=said)
-                failure = ConnectionFailed(text, outcome_unknown=was_sent and call.method != "GET", idempotency_key=key)
+                failure = ConnectionFailed(text, outcome_unknown=was_sent and call.method != "GET" and not call.dry_run, idempotency_key=key)
                 failure.__cause__ = said
                 outcome = Outcome(was_sent=was_sent)
             wait = policy.wait(tries, outcome, repeatable)
@@ -169,6 +170,8 @@ class Caller:
             headers["idempotency-key"] = key
         if call.request_id is not None:
             headers["x-request-id"] = call.request_id
+        if call.dry_run:
+            headers["dry-run"] = "true"
         headers.update({name: value for name, value in (call.headers or {}).items() if value is not None})
         check_headers(headers)
         return headers

@@ -78,6 +78,7 @@ class Pasarela(Shown, Resources):
         query: Mapping[str, Any] | None = None,
         accept: str = "application/json",
         idempotency_key: str | None = None,
+        dry_run: bool = False,
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
@@ -85,10 +86,11 @@ class Pasarela(Shown, Resources):
         """A call by its method and path, such as `request("GET", "/v1/payments/{id}", parts=[payment_id])`, with the same key,
         retries and errors as every other: for what this version of the library has no method for. The path is logged as it
         stands here: ids and references belong in `parts`. An Idempotency-Key goes with a POST under /v1/. Answers JSON with
-        exact numbers, as dict or list; None where there is no body; bytes if `accept` is no JSON.
+        exact numbers, as dict or list; None where there is no body; bytes if `accept` is no JSON. With `dry_run` nothing is done,
+        and the answer shows what the call would do.
         """
         options: KeyedOptions = {"idempotency_key": idempotency_key, "timeout": timeout, "max_retries": max_retries, "request_id": request_id}
-        return self._session.raw(raw_call(method, path, parts, body=body, query=query, accept=accept, **options))
+        return self._session.raw(raw_call(method, path, parts, body=body, query=query, accept=accept, dry_run=dry_run, **options))
 
     def stream(self, calls: Iterable[Streamed], *, patience: float = 300.0) -> Iterator[StreamOutcome]:
         """Makes many calls over one connection; yields what became of each, as it becomes certain. They are decided in their
@@ -154,13 +156,14 @@ class AsyncPasarela(Shown, AsyncResources):
         query: Mapping[str, Any] | None = None,
         accept: str = "application/json",
         idempotency_key: str | None = None,
+        dry_run: bool = False,
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
     ) -> Any:
         """The same as `Pasarela.request`, awaited."""
         options: KeyedOptions = {"idempotency_key": idempotency_key, "timeout": timeout, "max_retries": max_retries, "request_id": request_id}
-        return await self._session.raw(raw_call(method, path, parts, body=body, query=query, accept=accept, **options))
+        return await self._session.raw(raw_call(method, path, parts, body=body, query=query, accept=accept, dry_run=dry_run, **options))
 
     def stream(self, calls: Iterable[Streamed] | AsyncIterable[Streamed], *, patience: float = 300.0) -> AsyncIterator[StreamOutcome]:
         """The same as `Pasarela.stream`, for `async for`. The calls may come from an asynchronous iterable; a plain one is asked

@@ -1582,6 +1582,39 @@ export interface Bank {
   logoUrl: string | null;
 }
 
+export interface DryRun {
+  dryRun: boolean;
+  /** The status that the call would have. */
+  status: number;
+  /** The body that it would have. Ids, times, keys and secrets in it are those of the rehearsal. */
+  body: unknown;
+  /** As `GET /v1/balance/transactions` and its kin list them. */
+  movements: unknown[];
+  /** As the `GET` of the balance that would move, or `/v1/balance`, would show it. */
+  balance: unknown;
+  /** What would be held anew. */
+  holds: DryRunHoldsItem[];
+  /** As `GET /v1/events` lists them. */
+  events: unknown[];
+  /** What banks and networks would be told. */
+  orders: DryRunOrdersItem[];
+}
+
+export interface DryRunHoldsItem {
+  currency: 'VES' | 'COP' | 'USDT' | (string & {});
+  amount: string;
+  /** Null where a bank's decision ends it. */
+  availableAt: string | null;
+}
+
+export interface DryRunOrdersItem {
+  rail: string;
+  /** As operators see operations: `c2p`, `payout` … */
+  kind: string;
+  amount: string;
+  currency: 'VES' | 'COP' | 'USDT' | (string & {});
+}
+
 export interface IdempotencyKey {
   key: string;
   state: 'in_progress' | 'done' | (string & {});

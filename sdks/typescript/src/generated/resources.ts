@@ -54,6 +54,7 @@ import type {
   Deliveries,
   Delivery,
   DepositAddress,
+  DryRun,
   Event,
   EventsListParams,
   FeeEstimate,
@@ -141,7 +142,7 @@ import type {
 } from './models.js';
 import type { Amount } from '../money.js';
 import type { Listing } from '../pages.js';
-import type { CallOptions, KeyedOptions, Session } from '../session.js';
+import type { CallOptions, DryRunOptions, KeyedOptions, Session } from '../session.js';
 
 /**
  * Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, immediate debit, and
@@ -166,8 +167,10 @@ export class PaymentsResource {
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `payment_in_progress`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
    */
-  requestC2p(params: C2pRequest, options: KeyedOptions = {}): Promise<C2pPayment | C2pIntent> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/c2p/request', body: { model: 'C2pRequest', value: params }, keyed: true }, 'C2pPayment|C2pIntent', options);
+  requestC2p(params: C2pRequest, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  requestC2p(params: C2pRequest, options?: KeyedOptions): Promise<C2pPayment | C2pIntent>;
+  requestC2p(params: C2pRequest, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<C2pPayment | C2pIntent | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/c2p/request', body: { model: 'C2pRequest', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'C2pPayment|C2pIntent', options);
   }
 
   /**
@@ -183,8 +186,10 @@ export class PaymentsResource {
    * `intent_completed`, `intent_failed`, `intent_mismatch`, `merchant_inactive`, `not_found`,
    * `rail_not_configured`, `rail_unavailable`.
    */
-  executeC2p(params: C2pCharge, options: KeyedOptions = {}): Promise<Payment> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/c2p', body: { model: 'C2pCharge', value: params }, keyed: true }, 'Payment', options);
+  executeC2p(params: C2pCharge, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  executeC2p(params: C2pCharge, options?: KeyedOptions): Promise<Payment>;
+  executeC2p(params: C2pCharge, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Payment | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/c2p', body: { model: 'C2pCharge', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Payment', options);
   }
 
   /**
@@ -258,8 +263,10 @@ export class PaymentsResource {
    * `not_reversible`, `payment_not_completed`, `rail_not_configured`, `rail_unavailable`, `reversal_in_progress`,
    * `reversal_refused`, `reversal_window_expired`.
    */
-  reverse(id: string, options: KeyedOptions = {}): Promise<Payment> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/{id}/reverse', parts: [id], keyed: true }, 'Payment', options);
+  reverse(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  reverse(id: string, options?: KeyedOptions): Promise<Payment>;
+  reverse(id: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Payment | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/{id}/reverse', parts: [id], keyed: true }, options.dryRun ? 'DryRun' : 'Payment', options);
   }
 
   /**
@@ -277,8 +284,10 @@ export class PaymentsResource {
    * `merchant_inactive`, `not_found`, `payment_in_progress`, `rail_not_configured`, `rail_unavailable`,
    * `rate_unavailable`.
    */
-  chargeCard(params: CardCharge, options: KeyedOptions = {}): Promise<Payment> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/vpos', body: { model: 'CardCharge', value: params }, keyed: true }, 'Payment', options);
+  chargeCard(params: CardCharge, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  chargeCard(params: CardCharge, options?: KeyedOptions): Promise<Payment>;
+  chargeCard(params: CardCharge, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Payment | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/vpos', body: { model: 'CardCharge', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Payment', options);
   }
 
   /**
@@ -289,8 +298,10 @@ export class PaymentsResource {
    * @throws ApiError, beside the codes that every call has with `code` `otp_refused`, `rail_not_configured`,
    * `rail_unavailable`.
    */
-  requestDebitOtp(params: DebitOtpRequest, options: KeyedOptions = {}): Promise<DebitOtp> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/debit/otp', body: { model: 'DebitOtpRequest', value: params }, keyed: true }, 'DebitOtp', options);
+  requestDebitOtp(params: DebitOtpRequest, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  requestDebitOtp(params: DebitOtpRequest, options?: KeyedOptions): Promise<DebitOtp>;
+  requestDebitOtp(params: DebitOtpRequest, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<DebitOtp | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/debit/otp', body: { model: 'DebitOtpRequest', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'DebitOtp', options);
   }
 
   /**
@@ -304,8 +315,10 @@ export class PaymentsResource {
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `payment_in_progress`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
    */
-  chargeDebit(params: DebitCharge, options: KeyedOptions = {}): Promise<Payment> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/debit', body: { model: 'DebitCharge', value: params }, keyed: true }, 'Payment', options);
+  chargeDebit(params: DebitCharge, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  chargeDebit(params: DebitCharge, options?: KeyedOptions): Promise<Payment>;
+  chargeDebit(params: DebitCharge, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Payment | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/debit', body: { model: 'DebitCharge', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Payment', options);
   }
 
   /**
@@ -320,8 +333,10 @@ export class PaymentsResource {
    * `external_ref_conflict`, `payment_in_progress`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
    * `reference_already_used`.
    */
-  verifyPagoMovil(params: PagoMovilVerification, options: KeyedOptions = {}): Promise<Payment> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/pago-movil/verify', body: { model: 'PagoMovilVerification', value: params }, keyed: true }, 'Payment', options);
+  verifyPagoMovil(params: PagoMovilVerification, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  verifyPagoMovil(params: PagoMovilVerification, options?: KeyedOptions): Promise<Payment>;
+  verifyPagoMovil(params: PagoMovilVerification, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Payment | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/pago-movil/verify', body: { model: 'PagoMovilVerification', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Payment', options);
   }
 
   /**
@@ -420,8 +435,10 @@ export class MerchantsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`.
    */
-  register(params: NewMerchant, options: KeyedOptions = {}): Promise<Merchant> {
-    return this.#session.model({ method: 'POST', path: '/v1/merchants', body: { model: 'NewMerchant', value: params }, keyed: true }, 'Merchant', options);
+  register(params: NewMerchant, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  register(params: NewMerchant, options?: KeyedOptions): Promise<Merchant>;
+  register(params: NewMerchant, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Merchant | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/merchants', body: { model: 'NewMerchant', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Merchant', options);
   }
 
   /**
@@ -464,8 +481,10 @@ export class MerchantsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
-  update(id: string, params: MerchantUpdate, options: CallOptions = {}): Promise<Merchant> {
-    return this.#session.model({ method: 'PATCH', path: '/v1/merchants/{id}', parts: [id], body: { model: 'MerchantUpdate', value: params } }, 'Merchant', options);
+  update(id: string, params: MerchantUpdate, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  update(id: string, params: MerchantUpdate, options?: CallOptions): Promise<Merchant>;
+  update(id: string, params: MerchantUpdate, options: CallOptions & Partial<DryRunOptions> = {}): Promise<Merchant | DryRun> {
+    return this.#session.model({ method: 'PATCH', path: '/v1/merchants/{id}', parts: [id], body: { model: 'MerchantUpdate', value: params } }, options.dryRun ? 'DryRun' : 'Merchant', options);
   }
 
   /**
@@ -478,8 +497,10 @@ export class MerchantsResource {
    * @throws ApiError, beside the codes that every call has with `code` `merchant_has_balance`,
    * `merchant_has_payouts`, `not_found`.
    */
-  delete(id: string, options: CallOptions = {}): Promise<DeletedMerchant> {
-    return this.#session.model({ method: 'DELETE', path: '/v1/merchants/{id}', parts: [id] }, 'DeletedMerchant', options);
+  delete(id: string, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  delete(id: string, options?: CallOptions): Promise<DeletedMerchant>;
+  delete(id: string, options: CallOptions & Partial<DryRunOptions> = {}): Promise<DeletedMerchant | DryRun> {
+    return this.#session.model({ method: 'DELETE', path: '/v1/merchants/{id}', parts: [id] }, options.dryRun ? 'DryRun' : 'DeletedMerchant', options);
   }
 
   /**
@@ -489,8 +510,10 @@ export class MerchantsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `too_many_payout_methods`.
    */
-  addPayoutMethod(id: string, params: NewPayoutMethod, options: KeyedOptions = {}): Promise<PayoutMethod> {
-    return this.#session.model({ method: 'POST', path: '/v1/merchants/{id}/payout-methods', parts: [id], body: { model: 'NewPayoutMethod', value: params }, keyed: true }, 'PayoutMethod', options);
+  addPayoutMethod(id: string, params: NewPayoutMethod, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  addPayoutMethod(id: string, params: NewPayoutMethod, options?: KeyedOptions): Promise<PayoutMethod>;
+  addPayoutMethod(id: string, params: NewPayoutMethod, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<PayoutMethod | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/merchants/{id}/payout-methods', parts: [id], body: { model: 'NewPayoutMethod', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'PayoutMethod', options);
   }
 
   /**
@@ -513,8 +536,10 @@ export class MerchantsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
-  deletePayoutMethod(id: string, methodId: string, options: CallOptions = {}): Promise<Merchant> {
-    return this.#session.model({ method: 'DELETE', path: '/v1/merchants/{id}/payout-methods/{methodId}', parts: [id, methodId] }, 'Merchant', options);
+  deletePayoutMethod(id: string, methodId: string, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  deletePayoutMethod(id: string, methodId: string, options?: CallOptions): Promise<Merchant>;
+  deletePayoutMethod(id: string, methodId: string, options: CallOptions & Partial<DryRunOptions> = {}): Promise<Merchant | DryRun> {
+    return this.#session.model({ method: 'DELETE', path: '/v1/merchants/{id}/payout-methods/{methodId}', parts: [id, methodId] }, options.dryRun ? 'DryRun' : 'Merchant', options);
   }
 
   /**
@@ -524,8 +549,10 @@ export class MerchantsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
-  setDefaultPayoutMethod(id: string, methodId: string, options: KeyedOptions = {}): Promise<PayoutMethod> {
-    return this.#session.model({ method: 'POST', path: '/v1/merchants/{id}/payout-methods/{methodId}/default', parts: [id, methodId], keyed: true }, 'PayoutMethod', options);
+  setDefaultPayoutMethod(id: string, methodId: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  setDefaultPayoutMethod(id: string, methodId: string, options?: KeyedOptions): Promise<PayoutMethod>;
+  setDefaultPayoutMethod(id: string, methodId: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<PayoutMethod | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/merchants/{id}/payout-methods/{methodId}/default', parts: [id, methodId], keyed: true }, options.dryRun ? 'DryRun' : 'PayoutMethod', options);
   }
 
   /**
@@ -540,8 +567,10 @@ export class MerchantsResource {
    * `rail_not_configured`, `rail_unavailable`, `too_many_attempts`, `verification_in_progress`,
    * `verification_locked`.
    */
-  startVerification(id: string, methodId: string, options: KeyedOptions = {}): Promise<StartVerificationResult> {
-    return this.#session.model({ method: 'POST', path: '/v1/merchants/{id}/payout-methods/{methodId}/verify/start', parts: [id, methodId], keyed: true }, 'StartVerificationResult', options);
+  startVerification(id: string, methodId: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  startVerification(id: string, methodId: string, options?: KeyedOptions): Promise<StartVerificationResult>;
+  startVerification(id: string, methodId: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<StartVerificationResult | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/merchants/{id}/payout-methods/{methodId}/verify/start', parts: [id, methodId], keyed: true }, options.dryRun ? 'DryRun' : 'StartVerificationResult', options);
   }
 
   /**
@@ -554,8 +583,10 @@ export class MerchantsResource {
    * @throws ApiError, beside the codes that every call has with `code` `already_verified`, `amounts_mismatch`,
    * `not_found`, `verification_locked`, `verification_not_started`.
    */
-  verifyPayoutMethod(id: string, methodId: string, params: SeenAmounts, options: KeyedOptions = {}): Promise<PayoutMethod> {
-    return this.#session.model({ method: 'POST', path: '/v1/merchants/{id}/payout-methods/{methodId}/verify', parts: [id, methodId], body: { model: 'SeenAmounts', value: params }, keyed: true }, 'PayoutMethod', options);
+  verifyPayoutMethod(id: string, methodId: string, params: SeenAmounts, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  verifyPayoutMethod(id: string, methodId: string, params: SeenAmounts, options?: KeyedOptions): Promise<PayoutMethod>;
+  verifyPayoutMethod(id: string, methodId: string, params: SeenAmounts, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<PayoutMethod | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/merchants/{id}/payout-methods/{methodId}/verify', parts: [id, methodId], body: { model: 'SeenAmounts', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'PayoutMethod', options);
   }
 
   /**
@@ -615,8 +646,10 @@ export class PayoutsResource {
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `insufficient_balance`, `merchant_inactive`, `not_found`, `payout_method_not_verified`, `rail_not_configured`.
    */
-  create(params: MerchantPayout, options: KeyedOptions = {}): Promise<Payout> {
-    return this.#session.model({ method: 'POST', path: '/v1/payouts', body: { model: 'MerchantPayout', value: params }, keyed: true }, 'Payout', options);
+  create(params: MerchantPayout, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  create(params: MerchantPayout, options?: KeyedOptions): Promise<Payout>;
+  create(params: MerchantPayout, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Payout | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payouts', body: { model: 'MerchantPayout', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Payout', options);
   }
 
   /**
@@ -658,8 +691,10 @@ export class PayoutsResource {
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `insufficient_balance`, `rail_not_configured`.
    */
-  creditPhone(params: PhoneCredit, options: KeyedOptions = {}): Promise<Payout> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/credit', body: { model: 'PhoneCredit', value: params }, keyed: true }, 'Payout', options);
+  creditPhone(params: PhoneCredit, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  creditPhone(params: PhoneCredit, options?: KeyedOptions): Promise<Payout>;
+  creditPhone(params: PhoneCredit, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Payout | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/credit', body: { model: 'PhoneCredit', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Payout', options);
   }
 
   /**
@@ -670,8 +705,10 @@ export class PayoutsResource {
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `insufficient_balance`, `rail_not_configured`.
    */
-  creditAccount(params: AccountCredit, options: KeyedOptions = {}): Promise<Payout> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/credit/account', body: { model: 'AccountCredit', value: params }, keyed: true }, 'Payout', options);
+  creditAccount(params: AccountCredit, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  creditAccount(params: AccountCredit, options?: KeyedOptions): Promise<Payout>;
+  creditAccount(params: AccountCredit, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Payout | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/credit/account', body: { model: 'AccountCredit', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Payout', options);
   }
 
   /**
@@ -682,8 +719,10 @@ export class PayoutsResource {
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `insufficient_balance`, `not_found`, `rail_not_configured`.
    */
-  giveChange(params: Change, options: KeyedOptions = {}): Promise<Payout> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/change', body: { model: 'Change', value: params }, keyed: true }, 'Payout', options);
+  giveChange(params: Change, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  giveChange(params: Change, options?: KeyedOptions): Promise<Payout>;
+  giveChange(params: Change, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Payout | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/change', body: { model: 'Change', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Payout', options);
   }
 
   /**
@@ -697,8 +736,10 @@ export class PayoutsResource {
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `rail_not_configured`.
    */
-  createBatch(params: MerchantPayoutBatch, options: KeyedOptions = {}): Promise<PayoutBatch> {
-    return this.#session.model({ method: 'POST', path: '/v1/payouts/batch', body: { model: 'MerchantPayoutBatch', value: params }, keyed: true }, 'PayoutBatch', options);
+  createBatch(params: MerchantPayoutBatch, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  createBatch(params: MerchantPayoutBatch, options?: KeyedOptions): Promise<PayoutBatch>;
+  createBatch(params: MerchantPayoutBatch, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<PayoutBatch | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payouts/batch', body: { model: 'MerchantPayoutBatch', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'PayoutBatch', options);
   }
 
   /**
@@ -723,8 +764,10 @@ export class PayoutsResource {
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `rail_not_configured`.
    */
-  disburseCredits(params: PhoneCreditBatch, options: KeyedOptions = {}): Promise<PayoutBatch> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/credit/disburse', body: { model: 'PhoneCreditBatch', value: params }, keyed: true }, 'PayoutBatch', options);
+  disburseCredits(params: PhoneCreditBatch, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  disburseCredits(params: PhoneCreditBatch, options?: KeyedOptions): Promise<PayoutBatch>;
+  disburseCredits(params: PhoneCreditBatch, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<PayoutBatch | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/credit/disburse', body: { model: 'PhoneCreditBatch', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'PayoutBatch', options);
   }
 
   /**
@@ -738,8 +781,10 @@ export class PayoutsResource {
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `rail_not_configured`.
    */
-  payAccounts(params: AccountCreditBatch, options: KeyedOptions = {}): Promise<PayoutBatch> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/payouts', body: { model: 'AccountCreditBatch', value: params }, keyed: true }, 'PayoutBatch', options);
+  payAccounts(params: AccountCreditBatch, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  payAccounts(params: AccountCreditBatch, options?: KeyedOptions): Promise<PayoutBatch>;
+  payAccounts(params: AccountCreditBatch, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<PayoutBatch | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/payouts', body: { model: 'AccountCreditBatch', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'PayoutBatch', options);
   }
 
   /**
@@ -750,8 +795,10 @@ export class PayoutsResource {
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `insufficient_balance`, `payout_account_not_verified`, `rail_not_configured`.
    */
-  createInstant(params: InstantPayout, options: KeyedOptions = {}): Promise<Payout> {
-    return this.#session.model({ method: 'POST', path: '/v1/payouts/instant', body: { model: 'InstantPayout', value: params }, keyed: true }, 'Payout', options);
+  createInstant(params: InstantPayout, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  createInstant(params: InstantPayout, options?: KeyedOptions): Promise<Payout>;
+  createInstant(params: InstantPayout, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Payout | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payouts/instant', body: { model: 'InstantPayout', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Payout', options);
   }
 
   /**
@@ -761,8 +808,10 @@ export class PayoutsResource {
    *
    * Needs the scope `manage`.
    */
-  setAccount(params: NewPayoutAccount, options: CallOptions = {}): Promise<PayoutAccount> {
-    return this.#session.model({ method: 'PUT', path: '/v1/payouts/account', body: { model: 'NewPayoutAccount', value: params } }, 'PayoutAccount', options);
+  setAccount(params: NewPayoutAccount, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  setAccount(params: NewPayoutAccount, options?: CallOptions): Promise<PayoutAccount>;
+  setAccount(params: NewPayoutAccount, options: CallOptions & Partial<DryRunOptions> = {}): Promise<PayoutAccount | DryRun> {
+    return this.#session.model({ method: 'PUT', path: '/v1/payouts/account', body: { model: 'NewPayoutAccount', value: params } }, options.dryRun ? 'DryRun' : 'PayoutAccount', options);
   }
 
   /**
@@ -785,8 +834,10 @@ export class PayoutsResource {
    * `rail_not_configured`, `rail_unavailable`, `settings_changed`, `too_many_attempts`,
    * `verification_in_progress`, `verification_locked`.
    */
-  startAccountVerification(options: KeyedOptions = {}): Promise<StartPayoutAccountVerificationResult> {
-    return this.#session.model({ method: 'POST', path: '/v1/payouts/account/verify/start', keyed: true }, 'StartPayoutAccountVerificationResult', options);
+  startAccountVerification(options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  startAccountVerification(options?: KeyedOptions): Promise<StartPayoutAccountVerificationResult>;
+  startAccountVerification(options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<StartPayoutAccountVerificationResult | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payouts/account/verify/start', keyed: true }, options.dryRun ? 'DryRun' : 'StartPayoutAccountVerificationResult', options);
   }
 
   /**
@@ -797,8 +848,10 @@ export class PayoutsResource {
    * @throws ApiError, beside the codes that every call has with `code` `already_verified`, `amounts_mismatch`,
    * `not_found`, `verification_locked`, `verification_not_started`.
    */
-  verifyAccount(params: SeenAmounts, options: KeyedOptions = {}): Promise<PayoutAccount> {
-    return this.#session.model({ method: 'POST', path: '/v1/payouts/account/verify', body: { model: 'SeenAmounts', value: params }, keyed: true }, 'PayoutAccount', options);
+  verifyAccount(params: SeenAmounts, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  verifyAccount(params: SeenAmounts, options?: KeyedOptions): Promise<PayoutAccount>;
+  verifyAccount(params: SeenAmounts, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<PayoutAccount | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/payouts/account/verify', body: { model: 'SeenAmounts', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'PayoutAccount', options);
   }
 }
 
@@ -856,8 +909,10 @@ export class ConversionsResource {
    * @throws ApiError, beside the codes that every call has with `code` `amount_below_minimum`,
    * `conversions_not_enabled`, `invalid_amount`, `rate_unavailable`.
    */
-  createQuote(params: NewConversionQuote, options: KeyedOptions = {}): Promise<ConversionQuote> {
-    return this.#session.model({ method: 'POST', path: '/v1/conversions/quotes', body: { model: 'NewConversionQuote', value: params }, keyed: true }, 'ConversionQuote', options);
+  createQuote(params: NewConversionQuote, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  createQuote(params: NewConversionQuote, options?: KeyedOptions): Promise<ConversionQuote>;
+  createQuote(params: NewConversionQuote, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<ConversionQuote | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/conversions/quotes', body: { model: 'NewConversionQuote', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'ConversionQuote', options);
   }
 
   /**
@@ -872,8 +927,10 @@ export class ConversionsResource {
    * `conversions_not_enabled`, `daily_limit_exceeded`, `insufficient_balance`, `not_found`, `quote_expired`,
    * `quote_used`.
    */
-  create(params: NewConversion, options: KeyedOptions = {}): Promise<Conversion> {
-    return this.#session.model({ method: 'POST', path: '/v1/conversions', body: { model: 'NewConversion', value: params }, keyed: true }, 'Conversion', options);
+  create(params: NewConversion, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  create(params: NewConversion, options?: KeyedOptions): Promise<Conversion>;
+  create(params: NewConversion, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Conversion | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/conversions', body: { model: 'NewConversion', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Conversion', options);
   }
 
   /**
@@ -902,8 +959,10 @@ export class ConversionsResource {
    *
    * Needs the scope `manage`.
    */
-  updateSettings(params: ConversionSettingsChange, options: CallOptions = {}): Promise<ConversionSettings> {
-    return this.#session.model({ method: 'PATCH', path: '/v1/conversions/settings', body: { model: 'ConversionSettingsChange', value: params } }, 'ConversionSettings', options);
+  updateSettings(params: ConversionSettingsChange, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  updateSettings(params: ConversionSettingsChange, options?: CallOptions): Promise<ConversionSettings>;
+  updateSettings(params: ConversionSettingsChange, options: CallOptions & Partial<DryRunOptions> = {}): Promise<ConversionSettings | DryRun> {
+    return this.#session.model({ method: 'PATCH', path: '/v1/conversions/settings', body: { model: 'ConversionSettingsChange', value: params } }, options.dryRun ? 'DryRun' : 'ConversionSettings', options);
   }
 
   /**
@@ -926,8 +985,10 @@ export class ConversionsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `conversion_not_cancelable`, `not_found`.
    */
-  cancel(id: string, options: KeyedOptions = {}): Promise<Conversion> {
-    return this.#session.model({ method: 'POST', path: '/v1/conversions/{id}/cancel', parts: [id], keyed: true }, 'Conversion', options);
+  cancel(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  cancel(id: string, options?: KeyedOptions): Promise<Conversion>;
+  cancel(id: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Conversion | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/conversions/{id}/cancel', parts: [id], keyed: true }, options.dryRun ? 'DryRun' : 'Conversion', options);
   }
 }
 
@@ -977,8 +1038,10 @@ export class UsdtResource {
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `insufficient_balance`, `rail_not_configured`, `usdt_not_enabled`.
    */
-  createPayout(params: NewCryptoPayout, options: KeyedOptions = {}): Promise<CryptoPayout> {
-    return this.#session.model({ method: 'POST', path: '/v1/crypto/payouts', body: { model: 'NewCryptoPayout', value: params }, keyed: true }, 'CryptoPayout', options);
+  createPayout(params: NewCryptoPayout, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  createPayout(params: NewCryptoPayout, options?: KeyedOptions): Promise<CryptoPayout>;
+  createPayout(params: NewCryptoPayout, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<CryptoPayout | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/crypto/payouts', body: { model: 'NewCryptoPayout', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'CryptoPayout', options);
   }
 
   /**
@@ -1022,8 +1085,10 @@ export class UsdtResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `rail_not_configured`, `usdt_not_enabled`.
    */
-  createDepositAddress(params: NewDepositAddress, options: KeyedOptions = {}): Promise<DepositAddress> {
-    return this.#session.model({ method: 'POST', path: '/v1/crypto/deposit-addresses', body: { model: 'NewDepositAddress', value: params }, keyed: true }, 'DepositAddress', options);
+  createDepositAddress(params: NewDepositAddress, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  createDepositAddress(params: NewDepositAddress, options?: KeyedOptions): Promise<DepositAddress>;
+  createDepositAddress(params: NewDepositAddress, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<DepositAddress | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/crypto/deposit-addresses', body: { model: 'NewDepositAddress', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'DepositAddress', options);
   }
 }
 
@@ -1049,8 +1114,10 @@ export class CopResource {
    * @throws ApiError, beside the codes that every call has with `code` `amount_below_minimum`, `cop_not_enabled`,
    * `rail_not_configured`, `rail_unavailable`.
    */
-  createPayment(params: NewCopPayment, options: KeyedOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'POST', path: '/v1/cop/payments', body: { model: 'NewCopPayment', value: params }, keyed: true }, 'CopPayment', options);
+  createPayment(params: NewCopPayment, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  createPayment(params: NewCopPayment, options?: KeyedOptions): Promise<CopPayment>;
+  createPayment(params: NewCopPayment, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<CopPayment | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/cop/payments', body: { model: 'NewCopPayment', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'CopPayment', options);
   }
 
   /**
@@ -1075,8 +1142,10 @@ export class CopResource {
    * @throws ApiError, beside the codes that every call has with `code` `channel_mismatch`, `charge_in_progress`,
    * `invalid_otp`, `not_found`, `otp_attempts_exhausted`, `payment_not_pending`, `rail_unavailable`.
    */
-  submitOtp(id: string, params: CopOtp, options: KeyedOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{id}/otp', parts: [id], body: { model: 'CopOtp', value: params }, keyed: true }, 'CopPayment', options);
+  submitOtp(id: string, params: CopOtp, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  submitOtp(id: string, params: CopOtp, options?: KeyedOptions): Promise<CopPayment>;
+  submitOtp(id: string, params: CopOtp, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<CopPayment | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{id}/otp', parts: [id], body: { model: 'CopOtp', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'CopPayment', options);
   }
 
   /**
@@ -1087,8 +1156,10 @@ export class CopResource {
    * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `not_found`,
    * `payment_not_pending`.
    */
-  cancelPayment(id: string, options: KeyedOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{id}/cancel', parts: [id], keyed: true }, 'CopPayment', options);
+  cancelPayment(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  cancelPayment(id: string, options?: KeyedOptions): Promise<CopPayment>;
+  cancelPayment(id: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<CopPayment | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{id}/cancel', parts: [id], keyed: true }, options.dryRun ? 'DryRun' : 'CopPayment', options);
   }
 
   /**
@@ -1104,8 +1175,10 @@ export class CopResource {
    * `payment_not_completed`, `processor_unavailable`, `rail_not_configured`, `refund_in_progress`,
    * `refund_window_expired`.
    */
-  refundPayment(id: string, options: KeyedOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{id}/refund', parts: [id], keyed: true }, 'CopPayment', options);
+  refundPayment(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  refundPayment(id: string, options?: KeyedOptions): Promise<CopPayment>;
+  refundPayment(id: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<CopPayment | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{id}/refund', parts: [id], keyed: true }, options.dryRun ? 'DryRun' : 'CopPayment', options);
   }
 
   /**
@@ -1162,8 +1235,10 @@ export class ProductsResource {
    *
    * Needs the scope `manage`.
    */
-  create(params: NewProduct, options: KeyedOptions = {}): Promise<Product> {
-    return this.#session.model({ method: 'POST', path: '/v1/products', body: { model: 'NewProduct', value: params }, keyed: true }, 'Product', options);
+  create(params: NewProduct, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  create(params: NewProduct, options?: KeyedOptions): Promise<Product>;
+  create(params: NewProduct, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Product | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/products', body: { model: 'NewProduct', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Product', options);
   }
 
   /**
@@ -1195,8 +1270,10 @@ export class ProductsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
-  update(id: string, params: ProductChange, options: CallOptions = {}): Promise<Product> {
-    return this.#session.model({ method: 'PATCH', path: '/v1/products/{id}', parts: [id], body: { model: 'ProductChange', value: params } }, 'Product', options);
+  update(id: string, params: ProductChange, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  update(id: string, params: ProductChange, options?: CallOptions): Promise<Product>;
+  update(id: string, params: ProductChange, options: CallOptions & Partial<DryRunOptions> = {}): Promise<Product | DryRun> {
+    return this.#session.model({ method: 'PATCH', path: '/v1/products/{id}', parts: [id], body: { model: 'ProductChange', value: params } }, options.dryRun ? 'DryRun' : 'Product', options);
   }
 
   /**
@@ -1206,8 +1283,10 @@ export class ProductsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `product_has_sales`.
    */
-  delete(id: string, options: CallOptions = {}): Promise<DeleteProductResult> {
-    return this.#session.model({ method: 'DELETE', path: '/v1/products/{id}', parts: [id] }, 'DeleteProductResult', options);
+  delete(id: string, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  delete(id: string, options?: CallOptions): Promise<DeleteProductResult>;
+  delete(id: string, options: CallOptions & Partial<DryRunOptions> = {}): Promise<DeleteProductResult | DryRun> {
+    return this.#session.model({ method: 'DELETE', path: '/v1/products/{id}', parts: [id] }, options.dryRun ? 'DryRun' : 'DeleteProductResult', options);
   }
 
   /**
@@ -1220,8 +1299,10 @@ export class ProductsResource {
    * @throws ApiError, beside the codes that every call has with `code` `merchant_inactive`, `not_found`,
    * `slug_taken`, `too_many_links`.
    */
-  createLink(id: string, params: NewPaymentLink = {}, options: KeyedOptions = {}): Promise<PaymentLink> {
-    return this.#session.model({ method: 'POST', path: '/v1/products/{id}/links', parts: [id], body: { model: 'NewPaymentLink', value: params }, keyed: true }, 'PaymentLink', options);
+  createLink(id: string, params: NewPaymentLink, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  createLink(id: string, params?: NewPaymentLink, options?: KeyedOptions): Promise<PaymentLink>;
+  createLink(id: string, params: NewPaymentLink = {}, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<PaymentLink | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/products/{id}/links', parts: [id], body: { model: 'NewPaymentLink', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'PaymentLink', options);
   }
 
   /**
@@ -1253,8 +1334,10 @@ export class ProductsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
-  updateLink(id: string, params: PaymentLinkChange, options: CallOptions = {}): Promise<PaymentLink> {
-    return this.#session.model({ method: 'PATCH', path: '/v1/payment-links/{id}', parts: [id], body: { model: 'PaymentLinkChange', value: params } }, 'PaymentLink', options);
+  updateLink(id: string, params: PaymentLinkChange, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  updateLink(id: string, params: PaymentLinkChange, options?: CallOptions): Promise<PaymentLink>;
+  updateLink(id: string, params: PaymentLinkChange, options: CallOptions & Partial<DryRunOptions> = {}): Promise<PaymentLink | DryRun> {
+    return this.#session.model({ method: 'PATCH', path: '/v1/payment-links/{id}', parts: [id], body: { model: 'PaymentLinkChange', value: params } }, options.dryRun ? 'DryRun' : 'PaymentLink', options);
   }
 
   /**
@@ -1264,8 +1347,10 @@ export class ProductsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `product_has_sales`.
    */
-  deleteLink(id: string, options: CallOptions = {}): Promise<DeletePaymentLinkResult> {
-    return this.#session.model({ method: 'DELETE', path: '/v1/payment-links/{id}', parts: [id] }, 'DeletePaymentLinkResult', options);
+  deleteLink(id: string, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  deleteLink(id: string, options?: CallOptions): Promise<DeletePaymentLinkResult>;
+  deleteLink(id: string, options: CallOptions & Partial<DryRunOptions> = {}): Promise<DeletePaymentLinkResult | DryRun> {
+    return this.#session.model({ method: 'DELETE', path: '/v1/payment-links/{id}', parts: [id] }, options.dryRun ? 'DryRun' : 'DeletePaymentLinkResult', options);
   }
 }
 
@@ -1285,8 +1370,10 @@ export class CheckoutSessionsResource {
    *
    * Needs the scope `collect`.
    */
-  create(params: NewCheckoutSession, options: KeyedOptions = {}): Promise<CheckoutSession> {
-    return this.#session.model({ method: 'POST', path: '/v1/checkout/sessions', body: { model: 'NewCheckoutSession', value: params }, keyed: true }, 'CheckoutSession', options);
+  create(params: NewCheckoutSession, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  create(params: NewCheckoutSession, options?: KeyedOptions): Promise<CheckoutSession>;
+  create(params: NewCheckoutSession, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<CheckoutSession | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/checkout/sessions', body: { model: 'NewCheckoutSession', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'CheckoutSession', options);
   }
 
   /**
@@ -1505,8 +1592,10 @@ export class WebhooksResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `too_many_webhooks`.
    */
-  create(params: NewWebhook, options: KeyedOptions = {}): Promise<NewlySignedWebhook> {
-    return this.#session.model({ method: 'POST', path: '/v1/webhooks', body: { model: 'NewWebhook', value: params }, keyed: true }, 'NewlySignedWebhook', options);
+  create(params: NewWebhook, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  create(params: NewWebhook, options?: KeyedOptions): Promise<NewlySignedWebhook>;
+  create(params: NewWebhook, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<NewlySignedWebhook | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/webhooks', body: { model: 'NewWebhook', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'NewlySignedWebhook', options);
   }
 
   /**
@@ -1536,8 +1625,10 @@ export class WebhooksResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `webhook_busy`.
    */
-  update(id: string, params: WebhookChange, options: CallOptions = {}): Promise<Webhook> {
-    return this.#session.model({ method: 'PATCH', path: '/v1/webhooks/{id}', parts: [id], body: { model: 'WebhookChange', value: params } }, 'Webhook', options);
+  update(id: string, params: WebhookChange, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  update(id: string, params: WebhookChange, options?: CallOptions): Promise<Webhook>;
+  update(id: string, params: WebhookChange, options: CallOptions & Partial<DryRunOptions> = {}): Promise<Webhook | DryRun> {
+    return this.#session.model({ method: 'PATCH', path: '/v1/webhooks/{id}', parts: [id], body: { model: 'WebhookChange', value: params } }, options.dryRun ? 'DryRun' : 'Webhook', options);
   }
 
   /**
@@ -1547,8 +1638,10 @@ export class WebhooksResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
-  delete(id: string, options: CallOptions = {}): Promise<DeleteWebhookResult> {
-    return this.#session.model({ method: 'DELETE', path: '/v1/webhooks/{id}', parts: [id] }, 'DeleteWebhookResult', options);
+  delete(id: string, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  delete(id: string, options?: CallOptions): Promise<DeleteWebhookResult>;
+  delete(id: string, options: CallOptions & Partial<DryRunOptions> = {}): Promise<DeleteWebhookResult | DryRun> {
+    return this.#session.model({ method: 'DELETE', path: '/v1/webhooks/{id}', parts: [id] }, options.dryRun ? 'DryRun' : 'DeleteWebhookResult', options);
   }
 
   /**
@@ -1561,8 +1654,10 @@ export class WebhooksResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
-  rotateSecret(id: string, params: SecretRotation = {}, options: KeyedOptions = {}): Promise<NewlySignedWebhook> {
-    return this.#session.model({ method: 'POST', path: '/v1/webhooks/{id}/rotate-secret', parts: [id], body: { model: 'SecretRotation', value: params }, keyed: true }, 'NewlySignedWebhook', options);
+  rotateSecret(id: string, params: SecretRotation, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  rotateSecret(id: string, params?: SecretRotation, options?: KeyedOptions): Promise<NewlySignedWebhook>;
+  rotateSecret(id: string, params: SecretRotation = {}, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<NewlySignedWebhook | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/webhooks/{id}/rotate-secret', parts: [id], body: { model: 'SecretRotation', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'NewlySignedWebhook', options);
   }
 
   /**
@@ -1586,8 +1681,10 @@ export class WebhooksResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
-  resendEvent(id: string, options: KeyedOptions = {}): Promise<Deliveries> {
-    return this.#session.model({ method: 'POST', path: '/v1/events/{id}/resend', parts: [id], keyed: true }, 'Deliveries', options);
+  resendEvent(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  resendEvent(id: string, options?: KeyedOptions): Promise<Deliveries>;
+  resendEvent(id: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Deliveries | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/events/{id}/resend', parts: [id], keyed: true }, options.dryRun ? 'DryRun' : 'Deliveries', options);
   }
 
   /**
@@ -1598,8 +1695,10 @@ export class WebhooksResource {
    *
    * Needs the scope `manage`.
    */
-  sendTestNotification(options: KeyedOptions = {}): Promise<TestDeliveries> {
-    return this.#session.model({ method: 'POST', path: '/v1/notifications/test', keyed: true }, 'TestDeliveries', options);
+  sendTestNotification(options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  sendTestNotification(options?: KeyedOptions): Promise<TestDeliveries>;
+  sendTestNotification(options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<TestDeliveries | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/notifications/test', keyed: true }, options.dryRun ? 'DryRun' : 'TestDeliveries', options);
   }
 }
 
@@ -1786,8 +1885,10 @@ export class TestResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `test_mode_only`.
    */
-  moveClock(params: ClockMove, options: KeyedOptions = {}): Promise<TestClock> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/clock', body: { model: 'ClockMove', value: params }, keyed: true }, 'TestClock', options);
+  moveClock(params: ClockMove, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  moveClock(params: ClockMove, options?: KeyedOptions): Promise<TestClock>;
+  moveClock(params: ClockMove, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<TestClock | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/clock', body: { model: 'ClockMove', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'TestClock', options);
   }
 
   /**
@@ -1803,8 +1904,10 @@ export class TestResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `test_mode_only`.
    */
-  reset(options: KeyedOptions = {}): Promise<TestReset> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/reset', keyed: true }, 'TestReset', options);
+  reset(options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  reset(options?: KeyedOptions): Promise<TestReset>;
+  reset(options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<TestReset | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/reset', keyed: true }, options.dryRun ? 'DryRun' : 'TestReset', options);
   }
 
   /**
@@ -1814,8 +1917,10 @@ export class TestResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `test_mode_only`.
    */
-  fundBalance(params: TestFund, options: KeyedOptions = {}): Promise<Movement> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/fund', body: { model: 'TestFund', value: params }, keyed: true }, 'Movement', options);
+  fundBalance(params: TestFund, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  fundBalance(params: TestFund, options?: KeyedOptions): Promise<Movement>;
+  fundBalance(params: TestFund, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Movement | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/fund', body: { model: 'TestFund', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Movement', options);
   }
 
   /**
@@ -1826,8 +1931,10 @@ export class TestResource {
    * @throws ApiError, beside the codes that every call has with `code` `chargeback_exceeds_payment`,
    * `chargeback_not_allowed`, `not_found`, `test_mode_only`, `too_many_chargebacks`.
    */
-  openChargeback(params: NewChargeback, options: KeyedOptions = {}): Promise<Chargeback> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/chargebacks', body: { model: 'NewChargeback', value: params }, keyed: true }, 'Chargeback', options);
+  openChargeback(params: NewChargeback, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  openChargeback(params: NewChargeback, options?: KeyedOptions): Promise<Chargeback>;
+  openChargeback(params: NewChargeback, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Chargeback | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/chargebacks', body: { model: 'NewChargeback', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Chargeback', options);
   }
 
   /**
@@ -1838,8 +1945,10 @@ export class TestResource {
    * @throws ApiError, beside the codes that every call has with `code` `chargeback_closed`, `not_found`,
    * `test_mode_only`.
    */
-  closeChargeback(id: string, params: ChargebackOutcome, options: KeyedOptions = {}): Promise<Chargeback> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/chargebacks/{id}/close', parts: [id], body: { model: 'ChargebackOutcome', value: params }, keyed: true }, 'Chargeback', options);
+  closeChargeback(id: string, params: ChargebackOutcome, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  closeChargeback(id: string, params: ChargebackOutcome, options?: KeyedOptions): Promise<Chargeback>;
+  closeChargeback(id: string, params: ChargebackOutcome, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Chargeback | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/chargebacks/{id}/close', parts: [id], body: { model: 'ChargebackOutcome', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Chargeback', options);
   }
 
   /**
@@ -1850,8 +1959,10 @@ export class TestResource {
    * @throws ApiError, beside the codes that every call has with `code` `conversion_not_cancelable`,
    * `conversion_not_pending`, `not_found`, `test_mode_only`.
    */
-  fulfilConversion(id: string, options: KeyedOptions = {}): Promise<Conversion> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/conversions/{id}/fulfil', parts: [id], keyed: true }, 'Conversion', options);
+  fulfilConversion(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  fulfilConversion(id: string, options?: KeyedOptions): Promise<Conversion>;
+  fulfilConversion(id: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Conversion | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/conversions/{id}/fulfil', parts: [id], keyed: true }, options.dryRun ? 'DryRun' : 'Conversion', options);
   }
 
   /**
@@ -1862,8 +1973,10 @@ export class TestResource {
    * @throws ApiError, beside the codes that every call has with `code` `conversion_not_cancelable`,
    * `conversion_not_pending`, `not_found`, `test_mode_only`.
    */
-  rejectConversion(id: string, params: Rejection = {}, options: KeyedOptions = {}): Promise<Conversion> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/conversions/{id}/reject', parts: [id], body: { model: 'Rejection', value: params }, keyed: true }, 'Conversion', options);
+  rejectConversion(id: string, params: Rejection, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  rejectConversion(id: string, params?: Rejection, options?: KeyedOptions): Promise<Conversion>;
+  rejectConversion(id: string, params: Rejection = {}, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<Conversion | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/conversions/{id}/reject', parts: [id], body: { model: 'Rejection', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'Conversion', options);
   }
 
   /**
@@ -1874,8 +1987,10 @@ export class TestResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `test_mode_only`,
    * `usdt_not_enabled`.
    */
-  makeDeposit(params: TestDeposit, options: KeyedOptions = {}): Promise<CryptoDeposit> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/deposits', body: { model: 'TestDeposit', value: params }, keyed: true }, 'CryptoDeposit', options);
+  makeDeposit(params: TestDeposit, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  makeDeposit(params: TestDeposit, options?: KeyedOptions): Promise<CryptoDeposit>;
+  makeDeposit(params: TestDeposit, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<CryptoDeposit | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/deposits', body: { model: 'TestDeposit', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'CryptoDeposit', options);
   }
 
   /**
@@ -1886,8 +2001,10 @@ export class TestResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `payout_not_pending_review`,
    * `test_mode_only`.
    */
-  approveCryptoPayout(id: string, options: KeyedOptions = {}): Promise<CryptoPayout> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/payouts/{id}/approve', parts: [id], keyed: true }, 'CryptoPayout', options);
+  approveCryptoPayout(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  approveCryptoPayout(id: string, options?: KeyedOptions): Promise<CryptoPayout>;
+  approveCryptoPayout(id: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<CryptoPayout | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/payouts/{id}/approve', parts: [id], keyed: true }, options.dryRun ? 'DryRun' : 'CryptoPayout', options);
   }
 
   /**
@@ -1898,8 +2015,10 @@ export class TestResource {
    * @throws ApiError, beside the codes that every call has with `code` `not_found`, `payout_not_pending_review`,
    * `test_mode_only`.
    */
-  rejectCryptoPayout(id: string, params: Rejection = {}, options: KeyedOptions = {}): Promise<CryptoPayout> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/payouts/{id}/reject', parts: [id], body: { model: 'Rejection', value: params }, keyed: true }, 'CryptoPayout', options);
+  rejectCryptoPayout(id: string, params: Rejection, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  rejectCryptoPayout(id: string, params?: Rejection, options?: KeyedOptions): Promise<CryptoPayout>;
+  rejectCryptoPayout(id: string, params: Rejection = {}, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<CryptoPayout | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/payouts/{id}/reject', parts: [id], body: { model: 'Rejection', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'CryptoPayout', options);
   }
 
   /**
@@ -1910,8 +2029,10 @@ export class TestResource {
    * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `not_found`,
    * `payment_not_pending`, `test_mode_only`.
    */
-  playCopBuyerPaying(id: string, options: KeyedOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/cop/payments/{id}/pay', parts: [id], keyed: true }, 'CopPayment', options);
+  playCopBuyerPaying(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  playCopBuyerPaying(id: string, options?: KeyedOptions): Promise<CopPayment>;
+  playCopBuyerPaying(id: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<CopPayment | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/cop/payments/{id}/pay', parts: [id], keyed: true }, options.dryRun ? 'DryRun' : 'CopPayment', options);
   }
 
   /**
@@ -1922,8 +2043,10 @@ export class TestResource {
    * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `not_found`,
    * `payment_not_pending`, `test_mode_only`.
    */
-  playCopBuyerDeclining(id: string, options: KeyedOptions = {}): Promise<CopPayment> {
-    return this.#session.model({ method: 'POST', path: '/v1/test/cop/payments/{id}/decline', parts: [id], keyed: true }, 'CopPayment', options);
+  playCopBuyerDeclining(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  playCopBuyerDeclining(id: string, options?: KeyedOptions): Promise<CopPayment>;
+  playCopBuyerDeclining(id: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<CopPayment | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/cop/payments/{id}/decline', parts: [id], keyed: true }, options.dryRun ? 'DryRun' : 'CopPayment', options);
   }
 }
 

@@ -20,6 +20,9 @@ pub(super) fn shown_parameters(with_webhooks: bool) -> Vec<u8> {
         ("IdempotencyKey", "Idempotency-Key", IN_HEAD, false, values::idempotency_key(),
             "The same key with the same body within 24 hours answers the first response again, with \
              `Idempotent-Replayed: true`, also after a crash of the server. Always send one."),
+        ("DryRun", crate::dry_run::NAME, IN_HEAD, false, schema::one_of(["true", "false"]),
+            "With `true` nothing is done: the answer is 200 and a `DryRun`, which shows what the call would answer, \
+             post, hold, tell its webhooks and ask of banks now."),
         ("Limit", "limit", IN_QUERY, false, integer().range("1", "100").default("25"), "Items on a page."),
         ("Separator", "separator", IN_QUERY, false, schema::one_of(["comma", "semicolon"]),
             "Between the cells of `text/csv`, and with it only; a comma if it is missing."),
@@ -53,6 +56,10 @@ pub(super) fn shown_parameters(with_webhooks: bool) -> Vec<u8> {
     }
     rows.into_iter().fold(Object::new(), |out, (component, name, place, required, schema, about)| {
         let shown = Object::new().plain("name", name).plain("in", place).boolean("required", required);
+        let shown = match component {
+            "DryRun" => shown.json("x-answer", reference("schemas", "DryRun")),
+            _ => shown,
+        };
         out.json(component, shown.text("description", about).json("schema", schema.to_json()).end())
     }).end()
 }

@@ -62,6 +62,9 @@ __all__ = [
     "Deliveries",
     "Delivery",
     "DepositAddress",
+    "DryRun",
+    "DryRunHoldsItem",
+    "DryRunOrdersItem",
     "Event",
     "FeeEstimate",
     "FeeEstimateBreakdown",
@@ -2443,6 +2446,75 @@ class Bank(Model):
         "logo_url": ("logoUrl", VALUE),
     }
     _required = ("code", "name", "services", "logoUrl",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DryRun(Model):
+    """Dry run."""
+
+    dry_run: bool
+    status: int
+    """The status that the call would have."""
+    body: Any
+    """The body that it would have. Ids, times, keys and secrets in it are those of the rehearsal."""
+    movements: list[Any]
+    """As `GET /v1/balance/transactions` and its kin list them."""
+    balance: Any
+    """As the `GET` of the balance that would move, or `/v1/balance`, would show it."""
+    holds: list[DryRunHoldsItem]
+    """What would be held anew."""
+    events: list[Any]
+    """As `GET /v1/events` lists them."""
+    orders: list[DryRunOrdersItem]
+    """What banks and networks would be told."""
+
+    _wire = {
+        "dry_run": ("dryRun", VALUE),
+        "status": ("status", VALUE),
+        "body": ("body", VALUE),
+        "movements": ("movements", VALUE),
+        "balance": ("balance", VALUE),
+        "holds": ("holds", ListCodec(ModelCodec("DryRunHoldsItem"))),
+        "events": ("events", VALUE),
+        "orders": ("orders", ListCodec(ModelCodec("DryRunOrdersItem"))),
+    }
+    _required = ("dryRun", "status", "body", "movements", "balance", "holds", "events", "orders",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DryRunHoldsItem(Model):
+    """Dry run holds item."""
+
+    currency: Literal["VES", "COP", "USDT"]
+    amount: str
+    available_at: datetime | None
+    """Null where a bank's decision ends it."""
+
+    _wire = {
+        "currency": ("currency", VALUE),
+        "amount": ("amount", VALUE),
+        "available_at": ("availableAt", TIME),
+    }
+    _required = ("currency", "amount", "availableAt",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DryRunOrdersItem(Model):
+    """Dry run orders item."""
+
+    rail: str
+    kind: str
+    """As operators see operations: `c2p`, `payout` …"""
+    amount: str
+    currency: Literal["VES", "COP", "USDT"]
+
+    _wire = {
+        "rail": ("rail", VALUE),
+        "kind": ("kind", VALUE),
+        "amount": ("amount", VALUE),
+        "currency": ("currency", VALUE),
+    }
+    _required = ("rail", "kind", "amount", "currency",)
 
 
 @dataclass(frozen=True, kw_only=True)

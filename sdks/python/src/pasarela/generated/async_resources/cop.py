@@ -6,7 +6,7 @@ Written by sdks/generate from the server's description: change that, not this.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from ...calls import Call
 from ...model import TIME, VALUE, Instant, ModelCodec, encode
@@ -23,6 +23,7 @@ class AsyncCop:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
+    @overload
     async def create_payment(
         self,
         *,
@@ -35,7 +36,39 @@ class AsyncCop:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.CopPayment:
+        dry_run: Literal[False] = False,
+    ) -> models.CopPayment: ...
+
+    @overload
+    async def create_payment(
+        self,
+        *,
+        amount_cop: int,
+        channel: Literal["qr", "push", "sms"],
+        reference: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        buyer: models.CopBuyer | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    async def create_payment(
+        self,
+        *,
+        amount_cop: int,
+        channel: Literal["qr", "push", "sms"],
+        reference: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        buyer: models.CopBuyer | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.CopPayment | models.DryRun:
         """Collect pesos.
 
         `next` says what the buyer does. The QR code is in this answer alone, in live mode also in those to GET.
@@ -75,10 +108,13 @@ class AsyncCop:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.CopPayment.from_json)
 
     async def get_payment(
@@ -106,6 +142,7 @@ class AsyncCop:
         )
         return await self._session.model(call, models.CopPayment.from_json)
 
+    @overload
     async def submit_otp(
         self,
         id: str,
@@ -115,7 +152,33 @@ class AsyncCop:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.CopPayment:
+        dry_run: Literal[False] = False,
+    ) -> models.CopPayment: ...
+
+    @overload
+    async def submit_otp(
+        self,
+        id: str,
+        *,
+        otp: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    async def submit_otp(
+        self,
+        id: str,
+        *,
+        otp: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.CopPayment | models.DryRun:
         """Submit the buyer's SMS code.
 
         Five codes may be tried; when the fifth is wrong too, the payment fails with `otp_attempts_exhausted`. In
@@ -142,11 +205,38 @@ class AsyncCop:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.CopPayment.from_json)
+
+    @overload
+    async def cancel_payment(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.CopPayment: ...
+
+    @overload
+    async def cancel_payment(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def cancel_payment(
         self,
@@ -156,7 +246,8 @@ class AsyncCop:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.CopPayment:
+        dry_run: bool = False,
+    ) -> models.CopPayment | models.DryRun:
         """Cancel an unpaid payment in pesos.
 
         Needs the scope `collect`.
@@ -171,11 +262,38 @@ class AsyncCop:
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.CopPayment.from_json)
+
+    @overload
+    async def refund_payment(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.CopPayment: ...
+
+    @overload
+    async def refund_payment(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def refund_payment(
         self,
@@ -185,7 +303,8 @@ class AsyncCop:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.CopPayment:
+        dry_run: bool = False,
+    ) -> models.CopPayment | models.DryRun:
         """Refund a payment in pesos.
 
         The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then
@@ -205,10 +324,13 @@ class AsyncCop:
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.CopPayment.from_json)
 
     async def get_balance(

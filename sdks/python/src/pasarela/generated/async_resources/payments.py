@@ -6,7 +6,7 @@ Written by sdks/generate from the server's description: change that, not this.
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal
+from typing import Literal, overload
 
 from ...calls import Call
 from ...model import DATE, NUMBER, TIME, VALUE, Amount, Instant, ModelCodec, encode
@@ -23,6 +23,7 @@ class AsyncPayments:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
+    @overload
     async def request_c2p(
         self,
         *,
@@ -36,7 +37,41 @@ class AsyncPayments:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.C2pPayment | models.C2pIntent:
+        dry_run: Literal[False] = False,
+    ) -> models.C2pPayment | models.C2pIntent: ...
+
+    @overload
+    async def request_c2p(
+        self,
+        *,
+        debtor_id: str,
+        debtor_cell_phone: str,
+        debtor_bank_code: int,
+        external_ref: str,
+        usd_amount: Amount | None = None,
+        ves_amount: Amount | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    async def request_c2p(
+        self,
+        *,
+        debtor_id: str,
+        debtor_cell_phone: str,
+        debtor_bank_code: int,
+        external_ref: str,
+        usd_amount: Amount | None = None,
+        ves_amount: Amount | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.C2pPayment | models.C2pIntent | models.DryRun:
         """Request a C2P intent.
 
         Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a code if it does
@@ -82,12 +117,57 @@ class AsyncPayments:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         answer: models.C2pPayment | models.C2pIntent = await self._session.model(call, ModelCodec("C2pPayment", "C2pIntent").decode)
         return answer
+
+    @overload
+    async def execute_c2p(
+        self,
+        *,
+        intent_id: str,
+        debtor_id: str,
+        debtor_cell_phone: str,
+        debtor_bank_code: int,
+        external_ref: str,
+        token: str,
+        usd_amount: Amount | None = None,
+        ves_amount: Amount | None = None,
+        merchant_id: str | None = None,
+        application_fee_percent: Amount | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Payment: ...
+
+    @overload
+    async def execute_c2p(
+        self,
+        *,
+        intent_id: str,
+        debtor_id: str,
+        debtor_cell_phone: str,
+        debtor_bank_code: int,
+        external_ref: str,
+        token: str,
+        usd_amount: Amount | None = None,
+        ves_amount: Amount | None = None,
+        merchant_id: str | None = None,
+        application_fee_percent: Amount | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def execute_c2p(
         self,
@@ -106,7 +186,8 @@ class AsyncPayments:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Payment:
+        dry_run: bool = False,
+    ) -> models.Payment | models.DryRun:
         """Charge a C2P intent.
 
         Repeats the details of the request and brings the payer's key. The bank is called once: what it says is in
@@ -164,10 +245,13 @@ class AsyncPayments:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.Payment.from_json)
 
     async def list(
@@ -324,6 +408,7 @@ class AsyncPayments:
         )
         return await self._session.download(call)
 
+    @overload
     async def reverse(
         self,
         id: str,
@@ -332,7 +417,31 @@ class AsyncPayments:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Payment:
+        dry_run: Literal[False] = False,
+    ) -> models.Payment: ...
+
+    @overload
+    async def reverse(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    async def reverse(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.Payment | models.DryRun:
         """Reverse a C2P payment.
 
         Within 24 hours of completion. The fee comes back. The money is taken from the hold of this sale, then from
@@ -351,11 +460,50 @@ class AsyncPayments:
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.Payment.from_json)
+
+    @overload
+    async def charge_card(
+        self,
+        *,
+        card: models.Card | models.CardToken,
+        external_ref: str,
+        usd_amount: Amount | None = None,
+        ves_amount: Amount | None = None,
+        description: str | None = None,
+        merchant_id: str | None = None,
+        application_fee_percent: Amount | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Payment: ...
+
+    @overload
+    async def charge_card(
+        self,
+        *,
+        card: models.Card | models.CardToken,
+        external_ref: str,
+        usd_amount: Amount | None = None,
+        ves_amount: Amount | None = None,
+        description: str | None = None,
+        merchant_id: str | None = None,
+        application_fee_percent: Amount | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def charge_card(
         self,
@@ -371,7 +519,8 @@ class AsyncPayments:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Payment:
+        dry_run: bool = False,
+    ) -> models.Payment | models.DryRun:
         """Charge a card.
 
         Of the card only brand and last four digits are ever stored or logged. After an attempt that failed the same
@@ -423,11 +572,44 @@ class AsyncPayments:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.Payment.from_json)
+
+    @overload
+    async def request_debit_otp(
+        self,
+        *,
+        banco: str,
+        monto: Amount,
+        telefono: str,
+        cedula: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.DebitOtp: ...
+
+    @overload
+    async def request_debit_otp(
+        self,
+        *,
+        banco: str,
+        monto: Amount,
+        telefono: str,
+        cedula: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def request_debit_otp(
         self,
@@ -440,7 +622,8 @@ class AsyncPayments:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.DebitOtp:
+        dry_run: bool = False,
+    ) -> models.DebitOtp | models.DryRun:
         """Have the payer's bank send a debit code.
 
         Needs the scope `collect`.
@@ -475,11 +658,52 @@ class AsyncPayments:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.DebitOtp.from_json)
+
+    @overload
+    async def charge_debit(
+        self,
+        *,
+        banco: str,
+        monto: Amount,
+        telefono: str,
+        cedula: str,
+        nombre: str,
+        otp: str,
+        concepto: str,
+        external_ref: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Payment: ...
+
+    @overload
+    async def charge_debit(
+        self,
+        *,
+        banco: str,
+        monto: Amount,
+        telefono: str,
+        cedula: str,
+        nombre: str,
+        otp: str,
+        concepto: str,
+        external_ref: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def charge_debit(
         self,
@@ -496,7 +720,8 @@ class AsyncPayments:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Payment:
+        dry_run: bool = False,
+    ) -> models.Payment | models.DryRun:
         """Debit an account with the payer's code.
 
         `monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt that
@@ -545,11 +770,52 @@ class AsyncPayments:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.Payment.from_json)
+
+    @overload
+    async def verify_pago_movil(
+        self,
+        *,
+        reference: str,
+        phone: str,
+        bank_code: str,
+        date: date | str,
+        debtor_id: str,
+        external_ref: str,
+        usd_amount: Amount | None = None,
+        ves_amount: Amount | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Payment: ...
+
+    @overload
+    async def verify_pago_movil(
+        self,
+        *,
+        reference: str,
+        phone: str,
+        bank_code: str,
+        date: date | str,
+        debtor_id: str,
+        external_ref: str,
+        usd_amount: Amount | None = None,
+        ves_amount: Amount | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def verify_pago_movil(
         self,
@@ -566,7 +832,8 @@ class AsyncPayments:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Payment:
+        dry_run: bool = False,
+    ) -> models.Payment | models.DryRun:
         """Verify a Pago Móvil transfer.
 
         Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays for one thing.
@@ -619,10 +886,13 @@ class AsyncPayments:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.Payment.from_json)
 
     async def get_pago_movil_account(

@@ -5,7 +5,7 @@ Written by sdks/generate from the server's description: change that, not this.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, overload
 
 from ...calls import Call
 from ...model import DECIMAL, TIME, VALUE, Amount, DecimalCodec, Instant, encode
@@ -44,6 +44,7 @@ class AsyncTest:
         )
         return await self._session.model(call, models.TestClock.from_json)
 
+    @overload
     async def move_clock(
         self,
         *,
@@ -52,7 +53,31 @@ class AsyncTest:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.TestClock:
+        dry_run: Literal[False] = False,
+    ) -> models.TestClock: ...
+
+    @overload
+    async def move_clock(
+        self,
+        *,
+        advance_seconds: int,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    async def move_clock(
+        self,
+        *,
+        advance_seconds: int,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.TestClock | models.DryRun:
         """Move the test clock forward.
 
         Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, in its order and each at
@@ -80,11 +105,36 @@ class AsyncTest:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.TestClock.from_json)
+
+    @overload
+    async def reset(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.TestReset: ...
+
+    @overload
+    async def reset(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def reset(
         self,
@@ -93,7 +143,8 @@ class AsyncTest:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.TestReset:
+        dry_run: bool = False,
+    ) -> models.TestReset | models.DryRun:
         """Begin the test data anew.
 
         Balances are zero, every list of test mode is empty and every id of before is 404; references and
@@ -112,11 +163,46 @@ class AsyncTest:
             "/v1/test/reset",
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.TestReset.from_json)
+
+    @overload
+    async def fund_balance(
+        self,
+        *,
+        currency: Literal["VES", "COP", "USDT"],
+        amount: Amount,
+        held: bool | None = None,
+        merchant_id: str | None = None,
+        take_back: bool | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Movement: ...
+
+    @overload
+    async def fund_balance(
+        self,
+        *,
+        currency: Literal["VES", "COP", "USDT"],
+        amount: Amount,
+        held: bool | None = None,
+        merchant_id: str | None = None,
+        take_back: bool | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def fund_balance(
         self,
@@ -130,7 +216,8 @@ class AsyncTest:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Movement:
+        dry_run: bool = False,
+    ) -> models.Movement | models.DryRun:
         """Add test money to a balance.
 
         Test keys only, with the scope `manage`.
@@ -167,11 +254,46 @@ class AsyncTest:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.Movement.from_json)
+
+    @overload
+    async def open_chargeback(
+        self,
+        *,
+        payment_id: str,
+        reason: Literal["fraud", "not_recognized", "not_received", "duplicate", "other"],
+        amount_ves: Amount | None = None,
+        fee_ves: Amount | None = None,
+        bank_debited_at: Instant | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Chargeback: ...
+
+    @overload
+    async def open_chargeback(
+        self,
+        *,
+        payment_id: str,
+        reason: Literal["fraud", "not_recognized", "not_received", "duplicate", "other"],
+        amount_ves: Amount | None = None,
+        fee_ves: Amount | None = None,
+        bank_debited_at: Instant | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def open_chargeback(
         self,
@@ -185,7 +307,8 @@ class AsyncTest:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Chargeback:
+        dry_run: bool = False,
+    ) -> models.Chargeback | models.DryRun:
         """Charge a card payment back, as the bank would.
 
         Test keys only, with the scope `manage`.
@@ -221,11 +344,40 @@ class AsyncTest:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.Chargeback.from_json)
+
+    @overload
+    async def close_chargeback(
+        self,
+        id: str,
+        *,
+        outcome: Literal["won", "lost"],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Chargeback: ...
+
+    @overload
+    async def close_chargeback(
+        self,
+        id: str,
+        *,
+        outcome: Literal["won", "lost"],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def close_chargeback(
         self,
@@ -236,7 +388,8 @@ class AsyncTest:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Chargeback:
+        dry_run: bool = False,
+    ) -> models.Chargeback | models.DryRun:
         """Decide a dispute, as the bank would.
 
         Test keys only, with the scope `manage`.
@@ -260,11 +413,38 @@ class AsyncTest:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.Chargeback.from_json)
+
+    @overload
+    async def fulfil_conversion(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Conversion: ...
+
+    @overload
+    async def fulfil_conversion(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def fulfil_conversion(
         self,
@@ -274,7 +454,8 @@ class AsyncTest:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Conversion:
+        dry_run: bool = False,
+    ) -> models.Conversion | models.DryRun:
         """Fulfil a pending conversion.
 
         Test keys only, with the scope `manage`.
@@ -289,11 +470,40 @@ class AsyncTest:
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.Conversion.from_json)
+
+    @overload
+    async def reject_conversion(
+        self,
+        id: str,
+        *,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Conversion: ...
+
+    @overload
+    async def reject_conversion(
+        self,
+        id: str,
+        *,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def reject_conversion(
         self,
@@ -304,7 +514,8 @@ class AsyncTest:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Conversion:
+        dry_run: bool = False,
+    ) -> models.Conversion | models.DryRun:
         """Let a pending conversion fail.
 
         Test keys only, with the scope `manage`.
@@ -328,11 +539,44 @@ class AsyncTest:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.Conversion.from_json)
+
+    @overload
+    async def make_deposit(
+        self,
+        *,
+        address: str,
+        amount: Amount,
+        network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"],
+        asset: Literal["USDT", "USDC"],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.CryptoDeposit: ...
+
+    @overload
+    async def make_deposit(
+        self,
+        *,
+        address: str,
+        amount: Amount,
+        network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"],
+        asset: Literal["USDT", "USDC"],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def make_deposit(
         self,
@@ -345,7 +589,8 @@ class AsyncTest:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.CryptoDeposit:
+        dry_run: bool = False,
+    ) -> models.CryptoDeposit | models.DryRun:
         """Deposit to an address, as a customer would.
 
         Test keys only, with the scope `manage`.
@@ -377,11 +622,38 @@ class AsyncTest:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.CryptoDeposit.from_json)
+
+    @overload
+    async def approve_crypto_payout(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.CryptoPayout: ...
+
+    @overload
+    async def approve_crypto_payout(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def approve_crypto_payout(
         self,
@@ -391,7 +663,8 @@ class AsyncTest:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.CryptoPayout:
+        dry_run: bool = False,
+    ) -> models.CryptoPayout | models.DryRun:
         """Approve a USDT payout, as an operator would.
 
         Test keys only, with the scope `manage`.
@@ -406,11 +679,40 @@ class AsyncTest:
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.CryptoPayout.from_json)
+
+    @overload
+    async def reject_crypto_payout(
+        self,
+        id: str,
+        *,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.CryptoPayout: ...
+
+    @overload
+    async def reject_crypto_payout(
+        self,
+        id: str,
+        *,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def reject_crypto_payout(
         self,
@@ -421,7 +723,8 @@ class AsyncTest:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.CryptoPayout:
+        dry_run: bool = False,
+    ) -> models.CryptoPayout | models.DryRun:
         """Reject a USDT payout, as an operator would.
 
         Test keys only, with the scope `manage`.
@@ -445,11 +748,38 @@ class AsyncTest:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.CryptoPayout.from_json)
+
+    @overload
+    async def play_cop_buyer_paying(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.CopPayment: ...
+
+    @overload
+    async def play_cop_buyer_paying(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def play_cop_buyer_paying(
         self,
@@ -459,7 +789,8 @@ class AsyncTest:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.CopPayment:
+        dry_run: bool = False,
+    ) -> models.CopPayment | models.DryRun:
         """Pay in pesos, as the buyer would.
 
         Test keys only, with the scope `manage`.
@@ -474,11 +805,38 @@ class AsyncTest:
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.CopPayment.from_json)
+
+    @overload
+    async def play_cop_buyer_declining(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.CopPayment: ...
+
+    @overload
+    async def play_cop_buyer_declining(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def play_cop_buyer_declining(
         self,
@@ -488,7 +846,8 @@ class AsyncTest:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.CopPayment:
+        dry_run: bool = False,
+    ) -> models.CopPayment | models.DryRun:
         """Decline to pay, as the buyer would.
 
         Test keys only, with the scope `manage`.
@@ -503,8 +862,11 @@ class AsyncTest:
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.CopPayment.from_json)

@@ -6,7 +6,7 @@ Written by sdks/generate from the server's description: change that, not this.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, overload
 
 from ...calls import Call
 from ...model import TIME, VALUE, Amount, DecimalCodec, Instant, encode
@@ -95,6 +95,7 @@ class AsyncUsdt:
         )
         return await self._session.page(call, models.Movement.from_json)
 
+    @overload
     async def create_payout(
         self,
         *,
@@ -106,7 +107,37 @@ class AsyncUsdt:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.CryptoPayout:
+        dry_run: Literal[False] = False,
+    ) -> models.CryptoPayout: ...
+
+    @overload
+    async def create_payout(
+        self,
+        *,
+        amount_usdt: Amount,
+        address: str,
+        network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"],
+        external_ref: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    async def create_payout(
+        self,
+        *,
+        amount_usdt: Amount,
+        address: str,
+        network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"],
+        external_ref: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.CryptoPayout | models.DryRun:
         """Send USDT to a wallet.
 
         Amount and network fee are debited at once; a payout that fails or is rejected gives both back. Above the
@@ -143,10 +174,13 @@ class AsyncUsdt:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.CryptoPayout.from_json)
 
     async def list_payouts(
@@ -227,6 +261,7 @@ class AsyncUsdt:
         )
         return await self._session.model(call, models.CryptoPayout.from_json)
 
+    @overload
     async def create_deposit_address(
         self,
         *,
@@ -237,7 +272,35 @@ class AsyncUsdt:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.DepositAddress:
+        dry_run: Literal[False] = False,
+    ) -> models.DepositAddress: ...
+
+    @overload
+    async def create_deposit_address(
+        self,
+        *,
+        customer_ref: str,
+        network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"],
+        asset: Literal["USDT", "USDC"],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    async def create_deposit_address(
+        self,
+        *,
+        customer_ref: str,
+        network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"],
+        asset: Literal["USDT", "USDC"],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.DepositAddress | models.DryRun:
         """Get a customer's deposit address.
 
         The same customer, network and asset always has the same address. A deposit is credited 1:1 under the
@@ -266,8 +329,11 @@ class AsyncUsdt:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.DepositAddress.from_json)

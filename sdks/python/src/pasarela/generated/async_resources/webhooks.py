@@ -6,7 +6,7 @@ Written by sdks/generate from the server's description: change that, not this.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, overload
 
 from ...calls import Call
 from ...model import VALUE, encode
@@ -27,6 +27,7 @@ class AsyncWebhooks:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
+    @overload
     async def create(
         self,
         *,
@@ -38,7 +39,37 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.NewlySignedWebhook:
+        dry_run: Literal[False] = False,
+    ) -> models.NewlySignedWebhook: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        url: str,
+        events: Sequence[Literal["payment.completed", "payment.failed", "payment.canceled", "payment.reversed", "payment.chargeback", "payment.chargeback_closed", "payout.completed", "payout.failed", "merchant.verified", "merchant.rejected", "merchant.deactivated", "merchant.reactivated", "merchant.balance.updated", "conversion.created", "conversion.completed", "conversion.canceled", "tenant.live_status_changed", "crypto_payout.completed", "crypto_payout.failed", "crypto_deposit.completed", "test.reset"]],
+        retry: Literal["none", "backoff"] | None = None,
+        signature: Literal["hex", "timestamped"] | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        url: str,
+        events: Sequence[Literal["payment.completed", "payment.failed", "payment.canceled", "payment.reversed", "payment.chargeback", "payment.chargeback_closed", "payout.completed", "payout.failed", "merchant.verified", "merchant.rejected", "merchant.deactivated", "merchant.reactivated", "merchant.balance.updated", "conversion.created", "conversion.completed", "conversion.canceled", "tenant.live_status_changed", "crypto_payout.completed", "crypto_payout.failed", "crypto_deposit.completed", "test.reset"]],
+        retry: Literal["none", "backoff"] | None = None,
+        signature: Literal["hex", "timestamped"] | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.NewlySignedWebhook | models.DryRun:
         """Register an endpoint.
 
         https in live mode; no private address. The signing secret is in this answer alone.
@@ -68,10 +99,13 @@ class AsyncWebhooks:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.NewlySignedWebhook.from_json)
 
     async def list(
@@ -119,6 +153,7 @@ class AsyncWebhooks:
         )
         return await self._session.model(call, models.Webhook.from_json)
 
+    @overload
     async def update(
         self,
         id: str,
@@ -131,7 +166,39 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Webhook:
+        dry_run: Literal[False] = False,
+    ) -> models.Webhook: ...
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        *,
+        url: str | None = None,
+        events: Sequence[Literal["payment.completed", "payment.failed", "payment.canceled", "payment.reversed", "payment.chargeback", "payment.chargeback_closed", "payout.completed", "payout.failed", "merchant.verified", "merchant.rejected", "merchant.deactivated", "merchant.reactivated", "merchant.balance.updated", "conversion.created", "conversion.completed", "conversion.canceled", "tenant.live_status_changed", "crypto_payout.completed", "crypto_payout.failed", "crypto_deposit.completed", "test.reset"]] | None = None,
+        status: Literal["enabled", "disabled"] | None = None,
+        retry: Literal["none", "backoff"] | None = None,
+        signature: Literal["hex", "timestamped"] | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    async def update(
+        self,
+        id: str,
+        *,
+        url: str | None = None,
+        events: Sequence[Literal["payment.completed", "payment.failed", "payment.canceled", "payment.reversed", "payment.chargeback", "payment.chargeback_closed", "payout.completed", "payout.failed", "merchant.verified", "merchant.rejected", "merchant.deactivated", "merchant.reactivated", "merchant.balance.updated", "conversion.created", "conversion.completed", "conversion.canceled", "tenant.live_status_changed", "crypto_payout.completed", "crypto_payout.failed", "crypto_deposit.completed", "test.reset"]] | None = None,
+        status: Literal["enabled", "disabled"] | None = None,
+        retry: Literal["none", "backoff"] | None = None,
+        signature: Literal["hex", "timestamped"] | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.Webhook | models.DryRun:
         """Change an endpoint.
 
         Needs the scope `manage`.
@@ -160,11 +227,36 @@ class AsyncWebhooks:
             "/v1/webhooks/{id}",
             parts=(id,),
             body=body,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.Webhook.from_json)
+
+    @overload
+    async def delete(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.DeleteWebhookResult: ...
+
+    @overload
+    async def delete(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def delete(
         self,
@@ -173,7 +265,8 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.DeleteWebhookResult:
+        dry_run: bool = False,
+    ) -> models.DeleteWebhookResult | models.DryRun:
         """Delete an endpoint.
 
         Needs the scope `manage`.
@@ -185,11 +278,40 @@ class AsyncWebhooks:
             "DELETE",
             "/v1/webhooks/{id}",
             parts=(id,),
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.DeleteWebhookResult.from_json)
+
+    @overload
+    async def rotate_secret(
+        self,
+        id: str,
+        *,
+        overlap_seconds: int | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.NewlySignedWebhook: ...
+
+    @overload
+    async def rotate_secret(
+        self,
+        id: str,
+        *,
+        overlap_seconds: int | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def rotate_secret(
         self,
@@ -200,7 +322,8 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.NewlySignedWebhook:
+        dry_run: bool = False,
+    ) -> models.NewlySignedWebhook | models.DryRun:
         """Replace an endpoint's secret.
 
         Deliveries from now on are signed with the new one. In the forms that bear several signatures the one before
@@ -226,10 +349,13 @@ class AsyncWebhooks:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.NewlySignedWebhook.from_json)
 
     async def list_deliveries(
@@ -264,6 +390,7 @@ class AsyncWebhooks:
         )
         return await self._session.page(call, models.Delivery.from_json)
 
+    @overload
     async def resend_event(
         self,
         id: str,
@@ -272,7 +399,31 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Deliveries:
+        dry_run: Literal[False] = False,
+    ) -> models.Deliveries: ...
+
+    @overload
+    async def resend_event(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    async def resend_event(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.Deliveries | models.DryRun:
         """Send an event again.
 
         To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 such
@@ -289,11 +440,36 @@ class AsyncWebhooks:
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.Deliveries.from_json)
+
+    @overload
+    async def send_test_notification(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.TestDeliveries: ...
+
+    @overload
+    async def send_test_notification(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     async def send_test_notification(
         self,
@@ -302,7 +478,8 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.TestDeliveries:
+        dry_run: bool = False,
+    ) -> models.TestDeliveries | models.DryRun:
         """Send a test delivery.
 
         `notification.test` to every enabled endpoint of the key's mode. It is no event: it has no number and is not
@@ -315,8 +492,11 @@ class AsyncWebhooks:
             "/v1/notifications/test",
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return await self._session.model(call, models.DryRun.from_json)
         return await self._session.model(call, models.TestDeliveries.from_json)

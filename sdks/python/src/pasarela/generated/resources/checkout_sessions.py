@@ -6,7 +6,7 @@ Written by sdks/generate from the server's description: change that, not this.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from ...calls import Call
 from ...model import NUMBER, TIME, VALUE, Amount, Instant, encode
@@ -23,6 +23,7 @@ class CheckoutSessions:
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    @overload
     def create(
         self,
         *,
@@ -37,7 +38,43 @@ class CheckoutSessions:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.CheckoutSession:
+        dry_run: Literal[False] = False,
+    ) -> models.CheckoutSession: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        amount_usd: Amount,
+        description: str | None = None,
+        reference: str | None = None,
+        success_url: str | None = None,
+        cancel_url: str | None = None,
+        methods: Sequence[Literal["c2p", "usdt", "cop", "card", "pago_movil"]] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def create(
+        self,
+        *,
+        amount_usd: Amount,
+        description: str | None = None,
+        reference: str | None = None,
+        success_url: str | None = None,
+        cancel_url: str | None = None,
+        methods: Sequence[Literal["c2p", "usdt", "cop", "card", "pago_movil"]] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.CheckoutSession | models.DryRun:
         """Open a checkout session.
 
         Needs the scope `collect`.
@@ -74,10 +111,13 @@ class CheckoutSessions:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.CheckoutSession.from_json)
 
     def list(

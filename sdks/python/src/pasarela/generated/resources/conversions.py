@@ -5,7 +5,7 @@ Written by sdks/generate from the server's description: change that, not this.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, overload
 
 from ...calls import Call
 from ...model import DECIMAL, VALUE, Amount, ModelCodec, encode
@@ -22,6 +22,7 @@ class Conversions:
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    @overload
     def create_quote(
         self,
         *,
@@ -33,7 +34,37 @@ class Conversions:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.ConversionQuote:
+        dry_run: Literal[False] = False,
+    ) -> models.ConversionQuote: ...
+
+    @overload
+    def create_quote(
+        self,
+        *,
+        source_currency: Literal["VES", "COP"] | None = None,
+        source_amount_ves: Amount | None = None,
+        source_amount: Amount | None = None,
+        target_amount_usdt: Amount | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def create_quote(
+        self,
+        *,
+        source_currency: Literal["VES", "COP"] | None = None,
+        source_amount_ves: Amount | None = None,
+        source_amount: Amount | None = None,
+        target_amount_usdt: Amount | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.ConversionQuote | models.DryRun:
         """Ask for a price.
 
         Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the cent, bolívares up to
@@ -70,11 +101,40 @@ class Conversions:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.ConversionQuote.from_json)
+
+    @overload
+    def create(
+        self,
+        *,
+        quote_id: str,
+        reference: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Conversion: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        quote_id: str,
+        reference: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def create(
         self,
@@ -85,7 +145,8 @@ class Conversions:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Conversion:
+        dry_run: bool = False,
+    ) -> models.Conversion | models.DryRun:
         """Accept a quote.
 
         Always send an Idempotency-Key: the same key answers the same conversion. One conversion takes from at most
@@ -114,10 +175,13 @@ class Conversions:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.Conversion.from_json)
 
     def list(
@@ -169,6 +233,7 @@ class Conversions:
         )
         return self._session.model(call, models.ConversionSettings.from_json)
 
+    @overload
     def update_settings(
         self,
         *,
@@ -176,7 +241,29 @@ class Conversions:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.ConversionSettings:
+        dry_run: Literal[False] = False,
+    ) -> models.ConversionSettings: ...
+
+    @overload
+    def update_settings(
+        self,
+        *,
+        auto_convert: models.ConversionSettingsChangeAutoConvert,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def update_settings(
+        self,
+        *,
+        auto_convert: models.ConversionSettingsChangeAutoConvert,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.ConversionSettings | models.DryRun:
         """Convert pesos automatically.
 
         The percentage of the net of each COP payment that is converted on completion. The other settings are the
@@ -196,10 +283,13 @@ class Conversions:
             "PATCH",
             "/v1/conversions/settings",
             body=body,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.ConversionSettings.from_json)
 
     def get(
@@ -227,6 +317,7 @@ class Conversions:
         )
         return self._session.model(call, models.Conversion.from_json)
 
+    @overload
     def cancel(
         self,
         id: str,
@@ -235,7 +326,31 @@ class Conversions:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Conversion:
+        dry_run: Literal[False] = False,
+    ) -> models.Conversion: ...
+
+    @overload
+    def cancel(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def cancel(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.Conversion | models.DryRun:
         """Cancel a pending conversion.
 
         What it took is back at once, and held where it was held.
@@ -251,8 +366,11 @@ class Conversions:
             parts=(id,),
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.Conversion.from_json)

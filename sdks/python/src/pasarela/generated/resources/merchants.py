@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Literal
+from typing import Literal, overload
 
 from ...calls import Call
 from ...model import DATE, TIME, VALUE, Amount, DecimalCodec, Instant, encode
@@ -24,6 +24,7 @@ class Merchants:
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    @overload
     def register(
         self,
         *,
@@ -38,7 +39,43 @@ class Merchants:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Merchant:
+        dry_run: Literal[False] = False,
+    ) -> models.Merchant: ...
+
+    @overload
+    def register(
+        self,
+        *,
+        external_ref: str,
+        name: str | None = None,
+        identification: str | None = None,
+        contact_email: str | None = None,
+        contact_phone: str | None = None,
+        bank_code: str | None = None,
+        phone: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def register(
+        self,
+        *,
+        external_ref: str,
+        name: str | None = None,
+        identification: str | None = None,
+        contact_email: str | None = None,
+        contact_phone: str | None = None,
+        bank_code: str | None = None,
+        phone: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.Merchant | models.DryRun:
         """Register a merchant.
 
         `bankCode` and `phone` together make its first payout method; without them it is a shell. When no method is
@@ -83,10 +120,13 @@ class Merchants:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.Merchant.from_json)
 
     def list(
@@ -174,6 +214,7 @@ class Merchants:
         )
         return self._session.model(call, models.Merchant.from_json)
 
+    @overload
     def update(
         self,
         id: str,
@@ -182,7 +223,31 @@ class Merchants:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Merchant:
+        dry_run: Literal[False] = False,
+    ) -> models.Merchant: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        *,
+        is_active: bool,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        *,
+        is_active: bool,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.Merchant | models.DryRun:
         """Activate or deactivate a merchant.
 
         Needs the scope `manage`.
@@ -203,11 +268,36 @@ class Merchants:
             "/v1/merchants/{id}",
             parts=(id,),
             body=body,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.Merchant.from_json)
+
+    @overload
+    def delete(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.DeletedMerchant: ...
+
+    @overload
+    def delete(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def delete(
         self,
@@ -216,7 +306,8 @@ class Merchants:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.DeletedMerchant:
+        dry_run: bool = False,
+    ) -> models.DeletedMerchant | models.DryRun:
         """Delete a merchant that was never paid.
 
         Frees its reference.
@@ -231,11 +322,42 @@ class Merchants:
             "DELETE",
             "/v1/merchants/{id}",
             parts=(id,),
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.DeletedMerchant.from_json)
+
+    @overload
+    def add_payout_method(
+        self,
+        id: str,
+        *,
+        bank_code: str,
+        phone: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.PayoutMethod: ...
+
+    @overload
+    def add_payout_method(
+        self,
+        id: str,
+        *,
+        bank_code: str,
+        phone: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def add_payout_method(
         self,
@@ -247,7 +369,8 @@ class Merchants:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.PayoutMethod:
+        dry_run: bool = False,
+    ) -> models.PayoutMethod | models.DryRun:
         """Add a payout method.
 
         Needs the scope `manage`.
@@ -276,10 +399,13 @@ class Merchants:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.PayoutMethod.from_json)
 
     def list_payout_methods(
@@ -307,6 +433,7 @@ class Merchants:
         )
         return self._session.model(call, models.PayoutMethodList.from_json)
 
+    @overload
     def delete_payout_method(
         self,
         id: str,
@@ -315,7 +442,31 @@ class Merchants:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Merchant:
+        dry_run: Literal[False] = False,
+    ) -> models.Merchant: ...
+
+    @overload
+    def delete_payout_method(
+        self,
+        id: str,
+        method_id: str,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def delete_payout_method(
+        self,
+        id: str,
+        method_id: str,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.Merchant | models.DryRun:
         """Delete a payout method.
 
         When it was the default, the oldest verified one takes its place.
@@ -329,11 +480,40 @@ class Merchants:
             "DELETE",
             "/v1/merchants/{id}/payout-methods/{methodId}",
             parts=(id, method_id,),
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.Merchant.from_json)
+
+    @overload
+    def set_default_payout_method(
+        self,
+        id: str,
+        method_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.PayoutMethod: ...
+
+    @overload
+    def set_default_payout_method(
+        self,
+        id: str,
+        method_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def set_default_payout_method(
         self,
@@ -344,7 +524,8 @@ class Merchants:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.PayoutMethod:
+        dry_run: bool = False,
+    ) -> models.PayoutMethod | models.DryRun:
         """Make a payout method the default.
 
         Needs the scope `manage`.
@@ -358,11 +539,40 @@ class Merchants:
             parts=(id, method_id,),
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.PayoutMethod.from_json)
+
+    @overload
+    def start_verification(
+        self,
+        id: str,
+        method_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.StartVerificationResult: ...
+
+    @overload
+    def start_verification(
+        self,
+        id: str,
+        method_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def start_verification(
         self,
@@ -373,7 +583,8 @@ class Merchants:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.StartVerificationResult:
+        dry_run: bool = False,
+    ) -> models.StartVerificationResult | models.DryRun:
         """Send the two micro-deposits.
 
         They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the method is deleted
@@ -392,11 +603,44 @@ class Merchants:
             parts=(id, method_id,),
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.StartVerificationResult.from_json)
+
+    @overload
+    def verify_payout_method(
+        self,
+        id: str,
+        method_id: str,
+        *,
+        amount1: Amount,
+        amount2: Amount,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.PayoutMethod: ...
+
+    @overload
+    def verify_payout_method(
+        self,
+        id: str,
+        method_id: str,
+        *,
+        amount1: Amount,
+        amount2: Amount,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def verify_payout_method(
         self,
@@ -409,7 +653,8 @@ class Merchants:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.PayoutMethod:
+        dry_run: bool = False,
+    ) -> models.PayoutMethod | models.DryRun:
         """Verify a payout method by the amounts of the micro-deposits.
 
         In either order; three tries.
@@ -441,10 +686,13 @@ class Merchants:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.PayoutMethod.from_json)
 
     def get_balance(

@@ -6,7 +6,7 @@ Written by sdks/generate from the server's description: change that, not this.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, overload
 
 from ...calls import Call
 from ...model import TIME, VALUE, Amount, DecimalCodec, Instant, ListCodec, ModelCodec, encode
@@ -24,6 +24,7 @@ class Payouts:
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    @overload
     def create(
         self,
         *,
@@ -37,7 +38,41 @@ class Payouts:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Payout:
+        dry_run: Literal[False] = False,
+    ) -> models.Payout: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        merchant_id: str,
+        monto: Amount,
+        concepto: str,
+        external_ref: str,
+        payout_method_id: str | None = None,
+        from_merchant_balance: bool | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def create(
+        self,
+        *,
+        merchant_id: str,
+        monto: Amount,
+        concepto: str,
+        external_ref: str,
+        payout_method_id: str | None = None,
+        from_merchant_balance: bool | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.Payout | models.DryRun:
         """Pay a merchant.
 
         To the payout method that is named, or to the default one; it must be verified and the merchant active. With
@@ -82,10 +117,13 @@ class Payouts:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.Payout.from_json)
 
     def list(
@@ -174,6 +212,7 @@ class Payouts:
         )
         return self._session.model(call, models.Payout.from_json)
 
+    @overload
     def credit_phone(
         self,
         *,
@@ -187,7 +226,41 @@ class Payouts:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Payout:
+        dry_run: Literal[False] = False,
+    ) -> models.Payout: ...
+
+    @overload
+    def credit_phone(
+        self,
+        *,
+        banco: str,
+        telefono: str,
+        cedula: str,
+        monto: Amount,
+        concepto: str,
+        external_ref: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def credit_phone(
+        self,
+        *,
+        banco: str,
+        telefono: str,
+        cedula: str,
+        monto: Amount,
+        concepto: str,
+        external_ref: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.Payout | models.DryRun:
         """Pay a phone.
 
         Needs the scope `payout`.
@@ -229,11 +302,48 @@ class Payouts:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.Payout.from_json)
+
+    @overload
+    def credit_account(
+        self,
+        *,
+        cuenta: str,
+        cedula: str,
+        nombre: str,
+        monto: Amount,
+        concepto: str,
+        external_ref: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Payout: ...
+
+    @overload
+    def credit_account(
+        self,
+        *,
+        cuenta: str,
+        cedula: str,
+        nombre: str,
+        monto: Amount,
+        concepto: str,
+        external_ref: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def credit_account(
         self,
@@ -248,7 +358,8 @@ class Payouts:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Payout:
+        dry_run: bool = False,
+    ) -> models.Payout | models.DryRun:
         """Pay a bank account.
 
         Needs the scope `payout`.
@@ -289,11 +400,50 @@ class Payouts:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.Payout.from_json)
+
+    @overload
+    def give_change(
+        self,
+        *,
+        banco: str,
+        telefono: str,
+        cedula: str,
+        monto: Amount,
+        concepto: str,
+        external_ref: str,
+        payment_id: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Payout: ...
+
+    @overload
+    def give_change(
+        self,
+        *,
+        banco: str,
+        telefono: str,
+        cedula: str,
+        monto: Amount,
+        concepto: str,
+        external_ref: str,
+        payment_id: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def give_change(
         self,
@@ -309,7 +459,8 @@ class Payouts:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Payout:
+        dry_run: bool = False,
+    ) -> models.Payout | models.DryRun:
         """Give change to a customer.
 
         Needs the scope `payout`.
@@ -354,11 +505,40 @@ class Payouts:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.Payout.from_json)
+
+    @overload
+    def create_batch(
+        self,
+        *,
+        external_ref: str,
+        items: Sequence[models.MerchantPayoutItem],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.PayoutBatch: ...
+
+    @overload
+    def create_batch(
+        self,
+        *,
+        external_ref: str,
+        items: Sequence[models.MerchantPayoutItem],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def create_batch(
         self,
@@ -369,7 +549,8 @@ class Payouts:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.PayoutBatch:
+        dry_run: bool = False,
+    ) -> models.PayoutBatch | models.DryRun:
         """Pay many merchants.
 
         Each item is a payout of its own with its own reference; an item that is bad or refused is answered in its
@@ -401,10 +582,13 @@ class Payouts:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.PayoutBatch.from_json)
 
     def get_batch(
@@ -432,6 +616,7 @@ class Payouts:
         )
         return self._session.model(call, models.PayoutBatch.from_json)
 
+    @overload
     def disburse_credits(
         self,
         *,
@@ -441,7 +626,33 @@ class Payouts:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.PayoutBatch:
+        dry_run: Literal[False] = False,
+    ) -> models.PayoutBatch: ...
+
+    @overload
+    def disburse_credits(
+        self,
+        *,
+        external_ref: str,
+        items: Sequence[models.PhoneCredit],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def disburse_credits(
+        self,
+        *,
+        external_ref: str,
+        items: Sequence[models.PhoneCredit],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.PayoutBatch | models.DryRun:
         """Pay many phones.
 
         Each item is a payout of its own with its own reference; an item that is bad or refused is answered in its
@@ -473,11 +684,40 @@ class Payouts:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.PayoutBatch.from_json)
+
+    @overload
+    def pay_accounts(
+        self,
+        *,
+        external_ref: str,
+        items: Sequence[models.AccountCredit],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.PayoutBatch: ...
+
+    @overload
+    def pay_accounts(
+        self,
+        *,
+        external_ref: str,
+        items: Sequence[models.AccountCredit],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def pay_accounts(
         self,
@@ -488,7 +728,8 @@ class Payouts:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.PayoutBatch:
+        dry_run: bool = False,
+    ) -> models.PayoutBatch | models.DryRun:
         """Pay many bank accounts.
 
         Each item is a payout of its own with its own reference; an item that is bad or refused is answered in its
@@ -520,11 +761,42 @@ class Payouts:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.PayoutBatch.from_json)
+
+    @overload
+    def create_instant(
+        self,
+        *,
+        monto: Amount,
+        concepto: str,
+        external_ref: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.Payout: ...
+
+    @overload
+    def create_instant(
+        self,
+        *,
+        monto: Amount,
+        concepto: str,
+        external_ref: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def create_instant(
         self,
@@ -536,7 +808,8 @@ class Payouts:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Payout:
+        dry_run: bool = False,
+    ) -> models.Payout | models.DryRun:
         """Withdraw to your own account.
 
         Needs the scope `payout`.
@@ -569,11 +842,40 @@ class Payouts:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.Payout.from_json)
+
+    @overload
+    def set_account(
+        self,
+        *,
+        bank_code: str,
+        phone: str,
+        identification: str,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.PayoutAccount: ...
+
+    @overload
+    def set_account(
+        self,
+        *,
+        bank_code: str,
+        phone: str,
+        identification: str,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def set_account(
         self,
@@ -584,7 +886,8 @@ class Payouts:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.PayoutAccount:
+        dry_run: bool = False,
+    ) -> models.PayoutAccount | models.DryRun:
         """Set your own payout account.
 
         A change undoes its verification.
@@ -612,10 +915,13 @@ class Payouts:
             "PUT",
             "/v1/payouts/account",
             body=body,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.PayoutAccount.from_json)
 
     def get_account(
@@ -641,6 +947,7 @@ class Payouts:
         )
         return self._session.model(call, models.PayoutAccount.from_json)
 
+    @overload
     def start_account_verification(
         self,
         *,
@@ -648,7 +955,29 @@ class Payouts:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.StartPayoutAccountVerificationResult:
+        dry_run: Literal[False] = False,
+    ) -> models.StartPayoutAccountVerificationResult: ...
+
+    @overload
+    def start_account_verification(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def start_account_verification(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.StartPayoutAccountVerificationResult | models.DryRun:
         """Send the two micro-deposits to your own account.
 
         Needs the scope `manage`.
@@ -663,11 +992,40 @@ class Payouts:
             "/v1/payouts/account/verify/start",
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.StartPayoutAccountVerificationResult.from_json)
+
+    @overload
+    def verify_account(
+        self,
+        *,
+        amount1: Amount,
+        amount2: Amount,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.PayoutAccount: ...
+
+    @overload
+    def verify_account(
+        self,
+        *,
+        amount1: Amount,
+        amount2: Amount,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def verify_account(
         self,
@@ -678,7 +1036,8 @@ class Payouts:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.PayoutAccount:
+        dry_run: bool = False,
+    ) -> models.PayoutAccount | models.DryRun:
         """Verify your own account by the amounts of the micro-deposits.
 
         Needs the scope `manage`.
@@ -707,8 +1066,11 @@ class Payouts:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.PayoutAccount.from_json)

@@ -5,7 +5,7 @@ Written by sdks/generate from the server's description: change that, not this.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, overload
 
 from ...calls import Call
 from ...model import DECIMAL, NUMBER, VALUE, Amount, encode
@@ -20,6 +20,7 @@ class Products:
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    @overload
     def create(
         self,
         *,
@@ -32,7 +33,39 @@ class Products:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Product:
+        dry_run: Literal[False] = False,
+    ) -> models.Product: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        name: str,
+        price_usd: Amount,
+        description: str | None = None,
+        image_url: str | None = None,
+        active: bool | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def create(
+        self,
+        *,
+        name: str,
+        price_usd: Amount,
+        description: str | None = None,
+        image_url: str | None = None,
+        active: bool | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.Product | models.DryRun:
         """Create a product.
 
         Needs the scope `manage`.
@@ -63,10 +96,13 @@ class Products:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.Product.from_json)
 
     def list(
@@ -122,6 +158,7 @@ class Products:
         )
         return self._session.model(call, models.Product.from_json)
 
+    @overload
     def update(
         self,
         id: str,
@@ -134,7 +171,39 @@ class Products:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.Product:
+        dry_run: Literal[False] = False,
+    ) -> models.Product: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        *,
+        name: str | None = None,
+        price_usd: Amount | None = None,
+        description: str | None = None,
+        image_url: str | None = None,
+        active: bool | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        *,
+        name: str | None = None,
+        price_usd: Amount | None = None,
+        description: str | None = None,
+        image_url: str | None = None,
+        active: bool | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.Product | models.DryRun:
         """Change a product.
 
         Only what is sent changes; an empty `description` or `imageUrl` clears it.
@@ -169,11 +238,36 @@ class Products:
             "/v1/products/{id}",
             parts=(id,),
             body=body,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.Product.from_json)
+
+    @overload
+    def delete(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.DeleteProductResult: ...
+
+    @overload
+    def delete(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def delete(
         self,
@@ -182,7 +276,8 @@ class Products:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.DeleteProductResult:
+        dry_run: bool = False,
+    ) -> models.DeleteProductResult | models.DryRun:
         """Delete a product and its links.
 
         Needs the scope `manage`.
@@ -194,11 +289,50 @@ class Products:
             "DELETE",
             "/v1/products/{id}",
             parts=(id,),
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.DeleteProductResult.from_json)
+
+    @overload
+    def create_link(
+        self,
+        id: str,
+        *,
+        slug: str | None = None,
+        allow_quantity: bool | None = None,
+        max_quantity: int | None = None,
+        redirect_url: str | None = None,
+        merchant_id: str | None = None,
+        application_fee_percent: Amount | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.PaymentLink: ...
+
+    @overload
+    def create_link(
+        self,
+        id: str,
+        *,
+        slug: str | None = None,
+        allow_quantity: bool | None = None,
+        max_quantity: int | None = None,
+        redirect_url: str | None = None,
+        merchant_id: str | None = None,
+        application_fee_percent: Amount | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def create_link(
         self,
@@ -214,7 +348,8 @@ class Products:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.PaymentLink:
+        dry_run: bool = False,
+    ) -> models.PaymentLink | models.DryRun:
         """Create a payment link.
 
         The slug is made from the product's name when none is sent. With `merchantId` the sale is a marketplace
@@ -254,10 +389,13 @@ class Products:
             body=body,
             keyed=True,
             idempotency_key=idempotency_key,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.PaymentLink.from_json)
 
     def list_links(
@@ -310,6 +448,7 @@ class Products:
         )
         return self._session.model(call, models.PaymentLink.from_json)
 
+    @overload
     def update_link(
         self,
         id: str,
@@ -321,7 +460,37 @@ class Products:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.PaymentLink:
+        dry_run: Literal[False] = False,
+    ) -> models.PaymentLink: ...
+
+    @overload
+    def update_link(
+        self,
+        id: str,
+        *,
+        status: Literal["active", "disabled"] | None = None,
+        allow_quantity: bool | None = None,
+        max_quantity: int | None = None,
+        redirect_url: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
+
+    def update_link(
+        self,
+        id: str,
+        *,
+        status: Literal["active", "disabled"] | None = None,
+        allow_quantity: bool | None = None,
+        max_quantity: int | None = None,
+        redirect_url: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: bool = False,
+    ) -> models.PaymentLink | models.DryRun:
         """Change a payment link.
 
         Needs the scope `manage`.
@@ -351,11 +520,36 @@ class Products:
             "/v1/payment-links/{id}",
             parts=(id,),
             body=body,
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.PaymentLink.from_json)
+
+    @overload
+    def delete_link(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> models.DeletePaymentLinkResult: ...
+
+    @overload
+    def delete_link(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+        dry_run: Literal[True],
+    ) -> models.DryRun: ...
 
     def delete_link(
         self,
@@ -364,7 +558,8 @@ class Products:
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
-    ) -> models.DeletePaymentLinkResult:
+        dry_run: bool = False,
+    ) -> models.DeletePaymentLinkResult | models.DryRun:
         """Delete a payment link.
 
         Needs the scope `manage`.
@@ -376,8 +571,11 @@ class Products:
             "DELETE",
             "/v1/payment-links/{id}",
             parts=(id,),
+            dry_run=dry_run,
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,
         )
+        if dry_run:
+            return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.DeletePaymentLinkResult.from_json)
