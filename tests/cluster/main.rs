@@ -14,6 +14,7 @@ mod own;
 mod proxy;
 mod rounds;
 mod skew;
+mod streams;
 mod stuck;
 mod switching;
 
