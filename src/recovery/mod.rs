@@ -9,6 +9,7 @@ pub mod books;
 pub mod directory;
 mod failed;
 pub mod moving;
+pub mod past;
 pub mod rebuild;
 pub mod recheck;
 pub mod rederive;

@@ -182,7 +182,7 @@ impl Inspect {
     }
 }
 
-fn keys_of(reader: &Reader, id: &str) -> Result<[u64; 2], Failure> {
+pub(super) fn keys_of(reader: &Reader, id: &str) -> Result<[u64; 2], Failure> {
     let unknown = || Failure::Other(format!("there is no tenant {id} in this log"));
     let id = Id::parse(id).ok_or_else(unknown)?;
     let books = Books::after(reader, &[PLATFORM], reader.last_seq())?;
