@@ -4,6 +4,8 @@
 
 mod at;
 mod records;
+mod shadow;
+mod states;
 
 use super::progress::shown;
 use super::{Failure, Settings, other};
@@ -37,6 +39,8 @@ pub enum Wal {
     Explain(records::Explain),
     Diff(records::Diff),
     At(at::At),
+    States(states::States),
+    Shadow(shadow::Shadow),
     /// Check every checksum and the hash chain, replay everything, compare with snapshots and indexes;
     /// exit 1 and the first bad sequence when something is wrong
     ///
@@ -107,6 +111,8 @@ impl Wal {
             Wal::Explain(command) => command.run()?,
             Wal::Diff(command) => command.run()?,
             Wal::At(command) => command.run()?,
+            Wal::States(command) => command.run()?,
+            Wal::Shadow(command) => command.run()?,
             Wal::Export(command) => command.run()?,
             Wal::Import(command) => command.run()?,
             Wal::Verify { settings, scratch, json: as_json } => {

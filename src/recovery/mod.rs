@@ -8,12 +8,14 @@ pub mod blocks;
 pub mod books;
 pub mod directory;
 mod failed;
+pub mod moment;
 pub mod moving;
-pub mod past;
 pub mod rebuild;
 pub mod recheck;
 pub mod rederive;
 pub mod restored_copy;
+pub mod shadow;
+pub mod states;
 pub mod verify;
 pub mod writing;
 

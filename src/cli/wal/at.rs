@@ -4,7 +4,7 @@ use super::records::keys_of;
 use super::{Looked, end, look, open, print};
 use crate::cli::Settings;
 use crate::cli::progress::shown;
-use crate::recovery::past::{self, Past, PastMode, When};
+use crate::recovery::moment::{self, ModeState, Moment, When};
 use api::value::shown_amount;
 use api::writer::Object;
 use api::{balance, crypto};
@@ -44,15 +44,15 @@ impl At {
         look(|| {
             let (_, reader) = open(&self.settings)?;
             let keys = keys_of(&reader, &self.tenant)?;
-            let past = shown(|tell| {
+            let moment = shown(|tell| {
                 let seq = self.when.seq(&reader, tell)?;
-                past::tenant(&reader, keys, seq, tell)
+                moment::tenant(&reader, keys, seq, tell)
             })?;
             let mut out = io::BufWriter::new(io::stdout().lock());
-            for mode in &past.modes {
+            for mode in &moment.modes {
                 let lines = match self.json {
-                    true => json(&self.tenant, &past, mode),
-                    false => words(&past, mode),
+                    true => json(&self.tenant, &moment, mode),
+                    false => words(&moment, mode),
                 };
                 if !print(&mut out, &lines)? {
                     break;
@@ -65,7 +65,7 @@ impl At {
 }
 
 /// The three balances, as their endpoints show them.
-fn balances(PastMode { book, mode, .. }: &PastMode) -> [(&'static str, Vec<u8>); 3] {
+fn balances(ModeState { book, mode, .. }: &ModeState) -> [(&'static str, Vec<u8>); 3] {
     let livemode = *mode == Mode::Live;
     [
         ("balance", balance::show(&sums::balance(book), livemode)),
@@ -75,7 +75,7 @@ fn balances(PastMode { book, mode, .. }: &PastMode) -> [(&'static str, Vec<u8>);
 }
 
 /// Each hold in force, the tenant's own first.
-fn holds(PastMode { book, .. }: &PastMode) -> Vec<Vec<u8>> {
+fn holds(ModeState { book, .. }: &ModeState) -> Vec<Vec<u8>> {
     let own = std::iter::once((None, &book.accounts));
     let sellers = book.sellers.iter().map(|(id, seller)| (Some(*id), &seller.accounts));
     own.chain(sellers).flat_map(|(merchant, accounts)| of_accounts(merchant, accounts)).collect()
@@ -97,10 +97,10 @@ fn of_accounts(
     })
 }
 
-fn json(tenant: &str, past: &Past, mode: &PastMode) -> String {
+fn json(tenant: &str, moment: &Moment, mode: &ModeState) -> String {
     let line = Object::with_capacity(2_048)
-        .number("seq", past.seq)
-        .plain("time", past.time)
+        .number("seq", moment.seq)
+        .plain("time", moment.time)
         .text("tenantId", tenant.to_ascii_lowercase())
         .plain("mode", mode.mode.name())
         .plain("at", mode.now);
@@ -109,13 +109,13 @@ fn json(tenant: &str, past: &Past, mode: &PastMode) -> String {
     String::from_utf8_lossy(&line).into_owned()
 }
 
-fn words(past: &Past, mode: &PastMode) -> String {
+fn words(moment: &Moment, mode: &ModeState) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut lines = vec![format!(
         "{} mode after record {} of {}, at {} on the tenant's clock",
         mode.mode.name(),
-        past.seq,
-        past.time,
+        moment.seq,
+        moment.time,
         mode.now
     )];
     for (_, shown) in balances(mode) {

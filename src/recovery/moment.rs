@@ -24,7 +24,7 @@ const PROGRESS_RECORDS: u64 = 1_024;
 /// Sessions whose time is over are forgotten when there are twice as many as the last time, and not fewer than these.
 const SWEEP_FROM: usize = 1_024;
 
-/// A moment of the log.
+/// How a moment of the log is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// After this record.
@@ -58,14 +58,14 @@ impl When {
     }
 }
 
-pub struct Past {
+pub struct Moment {
     pub seq: Seq,
     /// That of the record, on the clock of its tenant.
     pub time: Timestamp,
-    pub modes: Vec<PastMode>,
+    pub modes: Vec<ModeState>,
 }
 
-pub struct PastMode {
+pub struct ModeState {
     pub mode: Mode,
     /// The tenant's clock at that instant.
     pub now: Timestamp,
@@ -76,7 +76,7 @@ pub struct PastMode {
 }
 
 /// `keys` are the tenant's, one for each mode.
-pub fn tenant(reader: &Reader, keys: [u64; 2], seq: Seq, progress: Progress<'_>) -> Result<Past, Failed> {
+pub fn tenant(reader: &Reader, keys: [u64; 2], seq: Seq, progress: Progress<'_>) -> Result<Moment, Failed> {
     let (mut books, mut open) = (Books::default(), keys.map(|_| Open::default()));
     let (mut time_ms, mut wall_ms, mut platform_ms) = (0, None, i64::MIN);
     let mut of_last = PLATFORM;
@@ -111,9 +111,9 @@ pub fn tenant(reader: &Reader, keys: [u64; 2], seq: Seq, progress: Progress<'_>)
         let now_ms = if key == of_last { time_ms } else { books.machine.now_ms(&book, wall_ms) };
         let AnyBook::Tenant(book) = books.at(key, now_ms) else { continue };
         let now = Timestamp::from_unix_ms(now_ms);
-        modes.push(PastMode { mode: Mode::of(key), now, book, open: open.shown(now) });
+        modes.push(ModeState { mode: Mode::of(key), now, book, open: open.shown(now) });
     }
-    Ok(Past { seq, time: Timestamp::from_unix_ms(time_ms), modes })
+    Ok(Moment { seq, time: Timestamp::from_unix_ms(time_ms), modes })
 }
 
 /// What is open in one mode. Of sessions those that nobody has paid, with the attempts by which they stand.
