@@ -3,6 +3,7 @@
 //! durable sequence seen at the start. What the commands do is in `src/recovery/`.
 
 mod at;
+mod bisect;
 mod records;
 mod shadow;
 mod states;
@@ -41,6 +42,7 @@ pub enum Wal {
     At(at::At),
     States(states::States),
     Shadow(shadow::Shadow),
+    Bisect(bisect::Bisect),
     /// Check every checksum and the hash chain, replay everything, compare with snapshots and indexes;
     /// exit 1 and the first bad sequence when something is wrong
     ///
@@ -113,6 +115,7 @@ impl Wal {
             Wal::At(command) => command.run()?,
             Wal::States(command) => command.run()?,
             Wal::Shadow(command) => command.run()?,
+            Wal::Bisect(command) => command.run()?,
             Wal::Export(command) => command.run()?,
             Wal::Import(command) => command.run()?,
             Wal::Verify { settings, scratch, json: as_json } => {

@@ -4,8 +4,10 @@
 
 pub mod archive;
 pub mod backup;
+pub mod bisect;
 pub mod blocks;
 pub mod books;
+pub mod condition;
 pub mod directory;
 mod failed;
 pub mod moment;

@@ -341,3 +341,71 @@ fn a_long_log_is_compared_in_stretches_and_the_record_is_found_all_the_same() {
         assert_eq!((&said[0]["seq"], &said[0]["kind"]), (&json!(from), &json!("book")));
     }
 }
+
+fn bisect(server: &Server, tenant: &str, condition: &str, more: &[&str]) -> Vec<Value> {
+    objects(&succeeds(server, &[&["wal", "bisect", "--json", "--tenant", tenant, condition], more].concat()))
+}
+
+#[test]
+fn the_first_record_after_which_something_holds() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let (api, id) = (&tenant.test, tenant.id.as_str());
+    let merchant = api.merchant();
+    let mut seqs =
+        vec![api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "500.00" })).wal_seq()];
+    let sale = api.pay(5);
+    seqs.push(last(&server));
+    let before_payout = last(&server);
+    let payout = api.payout(&merchant, "20.06", json!({})).expect(202);
+    api.reverse(&sale).expect(200);
+    let reversed = last(&server);
+    server.admin().act("/admin/snapshot").expect(200);
+    api.advance(25 * 3_600);
+    let seq = |line: &Value| line["seq"].as_u64().expect("a sequence");
+    let one = |condition: &str| {
+        let found = bisect(&server, id, condition, &[]);
+        assert_eq!(found.len(), 1, "{condition}: {found:?}");
+        seq(&found[0])
+    };
+    let records = objects(&succeeds(&server, &["wal", "inspect", "--json", "--tenant", id]));
+    assert_eq!(one("ledgerNetVes >= 500"), seqs[0]);
+    assert_eq!(one("heldVes > 0 and availableVes >= 500.00"), seqs[1]);
+    assert_eq!(one("payment.status = 'COMPLETED'"), seqs[1]);
+    let held = one("payment.status = 'REVERSED'");
+    assert!(held > before_payout && held <= reversed);
+    assert_eq!(one("payout.status = \"pending\""), before_payout + 1);
+    assert!(one("payout.status != 'pending'") > reversed);
+    assert_eq!(one("payout.monto = 20.06 and not payout.status = 'completed'"), before_payout + 1);
+    let name = format!("seller.merchantId = '{}' and seller.isActive = true", text(&merchant, "merchantId"));
+    assert!(one(&name) < seqs[0]);
+    // As wal inspect prints it.
+    let found = bisect(&server, id, "ledgerNetVes >= 500", &[]);
+    assert!(records.contains(&found[0]), "{found:?}");
+    let explained = succeeds(&server, &["wal", "explain", text(&payout, "payoutId")]);
+    let words = succeeds(&server, &["wal", "bisect", "--tenant", id, "payout.status = 'pending'"]);
+    assert!(explained.starts_with(&words), "{explained}{words}");
+    // What is held becomes more and nothing; the truth turns each time.
+    let every = bisect(&server, id, "heldVes > 0", &["--every"]);
+    assert_eq!(seq(&every[0]), seqs[1]);
+    assert!(every.len().is_multiple_of(2) && every.is_sorted_by_key(seq), "{every:?}");
+    // It is true of nothing, so the first turn is to false.
+    let every = bisect(&server, id, "ledgerNetVes = 0", &["--every"]);
+    assert_eq!(seq(&every[0]), seqs[0]);
+    // The first record of each mode: a balance of zero is there from the beginning.
+    let zero = bisect(&server, id, "ledgerNetVes = 0", &[]);
+    assert_eq!(seq(&zero[0]), seq(&records[0]), "{zero:?}");
+
+    let none = server.command(&["wal", "bisect", "--tenant", id, "availableVes < 0"]);
+    assert_eq!((none.status.code(), none.stdout.len()), (Some(1), 0), "{}", errors(&none));
+    assert!(errors(&none).contains("found nothing") && errors(&none).lines().count() == 1);
+    for (condition, words) in [
+        ("availabelVes < 0", "the nearest is availableVes"),
+        ("payment.state = 'x'", "the nearest is payment.status"),
+        ("availableVes <", "position 15"),
+        ("", "position 1"),
+    ] {
+        cannot(&server, &["wal", "bisect", "--tenant", id, condition], words);
+    }
+    cannot(&server, &["wal", "bisect", "--tenant", UNKNOWN, "availableVes < 0"], UNKNOWN);
+}
