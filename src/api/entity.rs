@@ -4,8 +4,8 @@
 use crate::payouts::own_account;
 use crate::value::shown_amount;
 use crate::{chargebacks, conversions, cop_payments, crypto, merchants, payments, payouts, products};
-use domain::entities::Entity;
 use domain::entities::conversion::Accepted;
+use domain::entities::{Entity, chargeback, conversion, payment, payout};
 use domain::index::Space;
 use domain::values::ids::Kind;
 use std::borrow::Cow;
@@ -27,6 +27,28 @@ pub fn show(entity: &Entity) -> Option<Vec<u8>> {
         // Of an approval the entry of the audit itself says who decided, and how.
         Entity::Webhook(_) | Entity::Otp(_) | Entity::Notice(_) | Entity::Approval(_) => return None,
     })
+}
+
+/// Whether something is still to come of it: a payer's act, a bank's answer, an operator's word. Of a session that
+/// follows from its attempts. What stands until somebody changes it, such as a link, is not open.
+pub fn is_open(entity: &Entity) -> bool {
+    match entity {
+        Entity::Payment(payment) => payment.status == payment::Status::Pending || payment.phase.is_deciding(),
+        Entity::CopPayment(payment) => {
+            payment.status == payment::Status::Pending || payment.phase.is_deciding()
+        }
+        Entity::Payout(payout) => payout.status == payout::Status::Pending,
+        Entity::CopPayout(payout) => payout.status == payout::Status::Pending,
+        Entity::CryptoPayout(payout) => payout.status.is_pending(),
+        Entity::Conversion(conversion) => {
+            conversion.accepted().is_some_and(|accepted| accepted.status() == conversion::Status::Pending)
+        }
+        Entity::Chargeback(chargeback) => chargeback.status == chargeback::Status::Open,
+        // While a payout method is being verified.
+        Entity::Merchant(_) | Entity::OwnAccount(_) => entity.deadline().is_some(),
+        Entity::Batch(_) | Entity::Session(_) | Entity::DepositAddress(_) | Entity::Product(_) => false,
+        Entity::Webhook(_) | Entity::Otp(_) | Entity::Notice(_) | Entity::Approval(_) => false,
+    }
 }
 
 /// Whether something of a kind is found by its id: nobody is told that of a few.

@@ -26,6 +26,7 @@ pub mod entity;
 pub mod events;
 pub mod interface;
 pub mod lists;
+pub mod members;
 pub mod merchants;
 pub mod openapi;
 pub mod operators;

@@ -138,6 +138,9 @@ pub enum Failure {
     /// What was asked for cannot be.
     #[error("{0}")]
     Usage(String),
+    /// A question about the log that could not be put, in one line.
+    #[error("{line}")]
+    NotRun { line: String, is_damage: bool },
     #[error("{0}")]
     Other(String),
 }
@@ -152,6 +155,8 @@ impl Failure {
             Failure::Startup(error) if error.is_of_the_configuration() => ExitCode::from(2),
             Failure::Startup(error) if error.is_damage() => ExitCode::from(EXIT_DAMAGED),
             Failure::Startup(StartupError::Cluster(error)) if error.is_refusal() => ExitCode::from(2),
+            Failure::NotRun { is_damage: true, .. } => ExitCode::from(EXIT_DAMAGED),
+            Failure::NotRun { .. } => ExitCode::from(2),
             _ => ExitCode::FAILURE,
         }
     }
@@ -187,8 +192,11 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 
 pub fn run() -> ExitCode {
     privacy::keep_new_files_private();
-    let outcome = CommandLine::parse().command.run();
-    match outcome {
+    let parsed = match CommandLine::try_parse() {
+        Ok(parsed) => parsed,
+        Err(error) => return unparsed(&error),
+    };
+    match parsed.command.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             match &failure {
@@ -200,6 +208,25 @@ pub fn run() -> ExitCode {
             failure.exit_code()
         }
     }
+}
+
+/// Help that was asked for is printed as it is; of a mistake one line says what it is.
+fn unparsed(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if !error.use_stderr() || error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
+        error.exit();
+    }
+    telemetry::say_last(&in_one_line(&error.render().to_string()));
+    ExitCode::from(2)
+}
+
+/// Without how the command is used, which its help says.
+fn in_one_line(error: &str) -> String {
+    let what = error.split("\nUsage:").next().unwrap_or_default();
+    let what = what.split("\nFor more information").next().unwrap_or_default();
+    let words: Vec<&str> = what.split_whitespace().collect();
+    let words = words.join(" ");
+    words.strip_prefix("error: ").map_or(words.clone(), str::to_owned)
 }
 
 /// Print what a shell needs to complete commands and options
@@ -306,6 +333,21 @@ mod tests {
                 assert!(line.chars().count() <= 80 || !line.trim().contains(' '), "{path}: {line}");
             }
         }
+    }
+
+    #[test]
+    fn a_mistake_is_said_in_one_line() {
+        let said = |arguments: &[&str]| {
+            let error = CommandLine::try_parse_from(arguments).expect_err("a mistake");
+            in_one_line(&error.render().to_string())
+        };
+        assert_eq!(
+            said(&["pasarela", "wal", "diff", "1"]),
+            "the following required arguments were not provided: <SEQ>"
+        );
+        let near = said(&["pasarela", "servr"]);
+        assert!(near.starts_with("unrecognized subcommand 'servr'") && near.contains("'serve'"), "{near}");
+        assert_eq!(near.lines().count(), 1);
     }
 
     #[test]

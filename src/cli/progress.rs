@@ -4,6 +4,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+/// What takes less time than this needs no line.
+const FIRST_LINE: Duration = Duration::from_secs(1);
 /// Between plain lines; there is one at the end of each part in any case.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
@@ -18,19 +20,26 @@ pub fn shown<T>(work: impl FnOnce(&mut dyn FnMut(&'static str, u64, u64)) -> T) 
 pub struct Shown {
     bar: Option<ProgressBar>,
     part: &'static str,
-    last_line: Instant,
+    /// When the part began, and what was done by then.
+    began: (Instant, u64),
+    next_line: Instant,
 }
 
 impl Shown {
     pub fn new() -> Shown {
         let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
-        Shown { bar, part: "", last_line: Instant::now() }
+        let now = Instant::now();
+        Shown { bar, part: "", began: (now, 0), next_line: now + FIRST_LINE }
     }
 
     /// `of` is 0 when nobody knows how much there is.
     pub fn tell(&mut self, part: &'static str, done: u64, of: u64) {
         let new = part != self.part;
         self.part = part;
+        let now = Instant::now();
+        if new {
+            self.began = (now, done);
+        }
         match &self.bar {
             Some(bar) => {
                 if new {
@@ -46,14 +55,28 @@ impl Shown {
                 }
                 bar.set_position(done);
             }
-            None if done != of && self.last_line.elapsed() < LINE_EVERY => {}
+            None if done != of && now < self.next_line => {}
             None => {
-                self.last_line = Instant::now();
+                self.next_line = now + LINE_EVERY;
                 match done.saturating_mul(100).checked_div(of) {
-                    Some(percent) => eprintln!("{part}: {done} of {of} ({percent} %)"),
+                    Some(percent) => {
+                        let left = self.seconds_left(now, done, of);
+                        eprintln!("{part}: {done} of {of} ({percent} %{left})");
+                    }
                     None => eprintln!("{part}: {done}"),
                 }
             }
+        }
+    }
+
+    /// As long as the rest takes at the pace of this part so far.
+    fn seconds_left(&self, now: Instant, done: u64, of: u64) -> String {
+        let (began, before) = self.began;
+        let taken_ms = now.duration_since(began).as_millis();
+        let left = u128::from(of.saturating_sub(done)) * taken_ms;
+        match left.checked_div(u128::from(done.saturating_sub(before)) * 1000) {
+            Some(seconds) if done < of => format!(", {seconds} s left"),
+            _ => String::new(),
         }
     }
 }

@@ -2,7 +2,11 @@
 //! (`docs/contract.md, 16.1`). The log is only read, also beside a running server: up to the last
 //! durable sequence seen at the start. What the commands do is in `src/recovery/`.
 
+mod at;
+mod bisect;
 mod records;
+mod shadow;
+mod states;
 
 use super::progress::shown;
 use super::{Failure, Settings, other};
@@ -35,6 +39,10 @@ pub enum Wal {
     Inspect(records::Inspect),
     Explain(records::Explain),
     Diff(records::Diff),
+    At(at::At),
+    States(states::States),
+    Shadow(shadow::Shadow),
+    Bisect(bisect::Bisect),
     /// Check every checksum and the hash chain, replay everything, compare with snapshots and indexes;
     /// exit 1 and the first bad sequence when something is wrong
     ///
@@ -104,6 +112,10 @@ impl Wal {
             Wal::Inspect(command) => command.run()?,
             Wal::Explain(command) => command.run()?,
             Wal::Diff(command) => command.run()?,
+            Wal::At(command) => command.run()?,
+            Wal::States(command) => command.run()?,
+            Wal::Shadow(command) => command.run()?,
+            Wal::Bisect(command) => command.run()?,
             Wal::Export(command) => command.run()?,
             Wal::Import(command) => command.run()?,
             Wal::Verify { settings, scratch, json: as_json } => {
@@ -149,6 +161,24 @@ impl Wal {
             }
         }
         Ok(())
+    }
+}
+
+/// What a question about the log came to.
+type Looked = Result<(), Failure>;
+
+/// Whatever keeps it from being answered is said in one line, with 2, or 74 for damage. A question may also find
+/// what it looks for, or not: then the line says so, with 1.
+fn look(ask: impl FnOnce() -> Result<Option<String>, Failure>) -> Looked {
+    match ask() {
+        Ok(None) => Ok(()),
+        Ok(Some(found)) => Err(Failure::Other(found)),
+        Err(failure) => {
+            let is_damage = matches!(&failure, Failure::Recovery(failed) if failed.is_damage());
+            let words = failure.to_string();
+            let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            Err(Failure::NotRun { line, is_damage })
+        }
     }
 }
 

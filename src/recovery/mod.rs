@@ -4,15 +4,20 @@
 
 pub mod archive;
 pub mod backup;
+pub mod bisect;
 pub mod blocks;
 pub mod books;
+pub mod condition;
 pub mod directory;
 mod failed;
+pub mod moment;
 pub mod moving;
 pub mod rebuild;
 pub mod recheck;
 pub mod rederive;
 pub mod restored_copy;
+pub mod shadow;
+pub mod states;
 pub mod verify;
 pub mod writing;
 

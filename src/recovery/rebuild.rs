@@ -101,7 +101,7 @@ pub fn salvage(
     Ok(Salvaged { tip, time, damage, acknowledged, left_out })
 }
 
-fn log_ends(last: Seq, wanted: Seq) -> Failed {
+pub fn log_ends(last: Seq, wanted: Seq) -> Failed {
     Failed::NotDone(format!("the log ends at sequence {last}, before {wanted}"))
 }
 
@@ -194,7 +194,7 @@ pub fn replay(
 /// clock advances, records bear instants that the server's clock has not reached: so the derived
 /// time is never too early. Only a tenant that came from elsewhere has records that are older than
 /// their place: they are no older than the platform's record before them, by which it came.
-fn last_until(reader: &Reader, time: Timestamp, progress: Progress<'_>) -> Result<Seq, Failed> {
+pub fn last_until(reader: &Reader, time: Timestamp, progress: Progress<'_>) -> Result<Seq, Failed> {
     let (mut books, mut found) = (Books::default(), 0);
     let mut platform_ms = i64::MIN;
     replay_records(reader, reader.last_seq(), ("looking for the moment", progress), |stored| {

@@ -31,7 +31,7 @@ impl Effects<Domain> for Nobody {
     }
 }
 
-async fn engine(data: &Path) -> Engine<Domain> {
+pub(crate) async fn engine(data: &Path) -> Engine<Domain> {
     let config = Config {
         permits_max: 10_000,
         shares: Shares::UNBOUNDED,
@@ -59,7 +59,7 @@ async fn engine(data: &Path) -> Engine<Domain> {
     Engine::start(domain, Arc::new(Nobody), store, wal::Config::default(), config).await.expect("an engine")
 }
 
-async fn adjust(engine: &Engine<Domain>, minor: i64, held: bool) {
+pub(crate) async fn adjust(engine: &Engine<Domain>, minor: i64, held: bool) {
     let ask = Adjustment {
         cause: Cause::Funded,
         currency: Currency::Ves,

@@ -23,6 +23,7 @@ mod past;
 mod planted;
 mod selfcheck;
 mod thinning;
+mod time_machine;
 
 use harness::server::Server;
 use serde_json::Value;

@@ -166,6 +166,13 @@ impl Schema {
         about.or(choices).or_else(|| self.items.as_ref().and_then(|items| items.words()))
     }
 
+    /// The names of the members that are neither lists nor objects.
+    pub fn scalars(&self) -> Vec<&'static str> {
+        let is_scalar =
+            |member: &&Member| !matches!(member.schema.type_name(), Some("array" | "object") | None);
+        self.members.iter().filter(is_scalar).map(|member| member.name).collect()
+    }
+
     /// A value that fits, as JSON: the example, or one that is made of the samples of its parts.
     /// `find` knows the schemas that have names. A text with a pattern needs an example.
     pub fn sample(&self, find: &dyn Fn(&str) -> Option<Schema>) -> Option<Vec<u8>> {

@@ -130,6 +130,10 @@ fn shown(as_json: bool, stored: &wal::Record, record: &Record, money: &[String])
     if as_json { json(stored, record, money).to_string() } else { line(stored, record, money) }
 }
 
+pub(super) fn line_of(as_json: bool, stored: &wal::Record, record: &Record) -> String {
+    shown(as_json, stored, record, &postings(&record.postings))
+}
+
 fn json(stored: &wal::Record, record: &Record, money: &[String]) -> Value {
     let (seq, time, tenant) = (stored.seq, Timestamp::from_unix_ms(stored.time_ms), stored.tenant);
     let events: Vec<&str> = record.events.iter().map(|event| event.kind.name()).collect();
@@ -173,7 +177,7 @@ impl Inspect {
             }
             let record: Record = codec::decode(&stored.payload)
                 .map_err(|error| Failure::Other(format!("record {}: {error}", stored.seq)))?;
-            let line = shown(self.json, &stored, &record, &postings(&record.postings));
+            let line = line_of(self.json, &stored, &record);
             if !print(&mut out, &line)? {
                 return Ok(());
             }
@@ -182,7 +186,7 @@ impl Inspect {
     }
 }
 
-fn keys_of(reader: &Reader, id: &str) -> Result<[u64; 2], Failure> {
+pub(super) fn keys_of(reader: &Reader, id: &str) -> Result<[u64; 2], Failure> {
     let unknown = || Failure::Other(format!("there is no tenant {id} in this log"));
     let id = Id::parse(id).ok_or_else(unknown)?;
     let books = Books::after(reader, &[PLATFORM], reader.last_seq())?;
@@ -390,7 +394,7 @@ impl Diff {
                 return Ok(());
             }
             *records.entry(stored.tenant).or_default() += 1;
-            let line = shown(self.json, &stored, &record, &postings(&record.postings));
+            let line = line_of(self.json, &stored, &record);
             open = open && print(&mut out, &line).map_err(unwritten)?;
             Ok(())
         })?;

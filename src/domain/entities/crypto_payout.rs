@@ -34,7 +34,7 @@ stored! {
 
 impl Status {
     /// Whether the money has left the balance and has not arrived.
-    const fn is_pending(self) -> bool {
+    pub const fn is_pending(self) -> bool {
         matches!(self, Status::PendingReview | Status::Processing)
     }
 }

@@ -42,8 +42,13 @@ pub struct Balance {
 }
 
 pub fn balance(book: &Book) -> Balance {
+    balance_with(book, book.seller_totals())
+}
+
+/// The balance where what all sellers have together, pending and available, is known: to add it up takes a visit to
+/// each seller.
+pub fn balance_with(book: &Book, (seller_pending, seller_available): (i64, i64)) -> Balance {
     let account = book.account(Currency::Ves);
-    let (seller_pending, seller_available) = book.seller_totals();
     Balance {
         ledger_net: Ves::from_minor(account.net),
         reserve: book.tenant_settings.settings.reserve,

@@ -1,0 +1,411 @@
+//! Questions about the past that the log answers: a tenant as it was, digests of states, two programs compared, and
+//! the first record after which something holds.
+
+use crate::harness::check::{stamp, text};
+use crate::harness::client::Api;
+use crate::harness::flows::UNKNOWN;
+use crate::harness::server::Server;
+use crate::{errors, large, objects, shown, succeeds};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::Duration;
+
+/// Runs a command that cannot be run: 2, one line on stderr that has these words, nothing on stdout.
+#[track_caller]
+fn cannot(server: &Server, arguments: &[&str], words: &str) {
+    let output = server.command(arguments);
+    let said = errors(&output);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
+    assert!(said.lines().count() == 1 && said.contains(words), "{arguments:?}: {said}");
+}
+
+fn last(server: &Server) -> u64 {
+    server.admin().get("/admin/status").expect(200)["walSeq"].as_u64().expect("a sequence")
+}
+
+fn at(server: &Server, when: &str, tenant: &str, mode: &str) -> Value {
+    let lines = objects(&succeeds(server, &["wal", "at", when, "--tenant", tenant, "--json"]));
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    lines.into_iter().find(|line| line["mode"] == mode).expect("the mode")
+}
+
+/// What the running server answers at a moment.
+struct Answered {
+    seq: u64,
+    balances: [Value; 3],
+    open: Vec<Value>,
+}
+
+fn answered(server: &Server, api: &Api, open: &[String]) -> Answered {
+    let read = |path: &str| api.get(path).expect(200);
+    Answered {
+        seq: last(server),
+        balances: ["/v1/balance", "/v1/cop/balance", "/v1/crypto/balance"].map(read),
+        open: open.iter().map(|path| read(path)).collect(),
+    }
+}
+
+#[test]
+fn a_tenant_at_a_sequence_is_what_the_server_answered_then() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let (api, id) = (&tenant.test, tenant.id.as_str());
+    let mut seen = vec![answered(&server, api, &[])];
+    let merchant = api.merchant();
+    api.fund("500.00");
+    api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "70.00", "held": true })).expect(201);
+    api.cop_fund("9000", true);
+    seen.push(answered(&server, api, &[]));
+    let sale = api.pay(5);
+    seen.push(answered(&server, api, &[]));
+    let intent = api.intent(3);
+    let waits = format!("/v1/payments/{}", text(&intent, "intentId"));
+    seen.push(answered(&server, api, std::slice::from_ref(&waits)));
+    let payout = api.payout(&merchant, "20.06", json!({})).expect(202);
+    let paid = format!("/v1/payouts/{}", text(&payout, "payoutId"));
+    let both = [waits.clone(), paid.clone()];
+    seen.push(answered(&server, api, &both));
+    api.reverse(&sale).expect(200);
+    seen.push(answered(&server, api, &both));
+    api.execute(&intent, "12345678", json!({})).expect(200);
+    seen.push(answered(&server, api, &[paid]));
+    let session = api.post("/v1/checkout/sessions", &json!({ "amountUsd": 25.5 })).expect(201);
+    let now = last(&server);
+    // Another tenant's record, and what time alone releases on the test clock.
+    server.tenant().test.fund("1.00");
+    api.advance(25 * 3_600);
+    seen.push(answered(&server, api, &[]));
+
+    for Answered { seq, balances, open } in &seen {
+        let then = at(&server, &seq.to_string(), id, "test");
+        assert_eq!((&then["seq"], &then["tenantId"]), (&json!(seq), &json!(id)));
+        for (name, expected) in ["balance", "copBalance", "cryptoBalance"].iter().zip(balances) {
+            assert_eq!(&then[name], expected, "{name} at {seq}");
+        }
+        let held = |currency: &str| {
+            let own = |hold: &&Value| hold["currency"] == currency && hold["merchantId"].is_null();
+            then["holds"].as_array().expect("holds").iter().filter(own).cloned().collect::<Vec<_>>()
+        };
+        let soonest = |holds: Vec<Value>| {
+            holds.iter().filter_map(|hold| hold["availableAt"].as_str().map(str::to_owned)).min()
+        };
+        assert_eq!(json!(soonest(held("VES"))), balances[0]["nextReleaseAt"], "{seq}: {then}");
+        assert_eq!(json!(soonest(held("COP"))), balances[1]["nextReleaseAt"], "{seq}: {then}");
+        // After a day and a time a payout has its answer, and nothing is open any more.
+        let found = then["open"].as_array().expect("a list");
+        assert!(open.iter().all(|one| found.contains(one)) && found.len() == open.len(), "{seq}: {then}");
+        let live = at(&server, &seq.to_string(), id, "live");
+        assert_eq!((&live["balance"]["ledgerNetVes"], &live["open"]), (&json!("0.00"), &json!([])));
+    }
+    let then = at(&server, &now.to_string(), id, "test");
+    let open = then["open"].as_array().expect("a list");
+    let shown = open.iter().find(|one| one["id"] == session["id"]).expect("the session");
+    assert_eq!((&shown["status"], shown.get("clientSecret")), (&json!("open"), None));
+}
+
+#[test]
+fn a_tenant_at_a_time_and_what_cannot_be_asked() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    let (api, id) = (&tenant.test, tenant.id.as_str());
+    api.fund("5.00");
+    let lines = objects(&succeeds(&server, &["wal", "inspect", "--json"]));
+    let moment = text(lines.last().expect("records"), "time").to_owned();
+    std::thread::sleep(Duration::from_millis(5));
+    api.fund("7.00");
+    assert_eq!(at(&server, &moment, id, "test")["balance"]["ledgerNetVes"], "5.00");
+    assert_eq!(at(&server, &stamp(chrono::Utc::now()), id, "test")["balance"]["ledgerNetVes"], "12.00");
+    let words = succeeds(&server, &["wal", "at", &moment, "--tenant", id]);
+    assert!(
+        words.contains("test mode after record") && words.contains("ledgerNetVes            5.00"),
+        "{words}"
+    );
+
+    let end = last(&server);
+    let beyond = (end + 1).to_string();
+    let ends = format!("the log ends at sequence {end}");
+    cannot(&server, &["wal", "at", &beyond, "--tenant", id], &ends);
+    cannot(&server, &["wal", "at", "2999-01-01T00:00:00Z", "--tenant", id], &ends);
+    cannot(&server, &["wal", "at", "2001-01-01T00:00:00Z", "--tenant", id], "no record as early");
+    for moment in ["0", "yesterday", "1.5"] {
+        cannot(&server, &["wal", "at", moment, "--tenant", id], "must be a sequence from 1");
+    }
+    cannot(&server, &["wal", "at", "1"], "--tenant");
+    for unknown in ["nonsense", UNKNOWN] {
+        cannot(&server, &["wal", "at", "1", "--tenant", unknown], unknown);
+    }
+    // The same of a backup, and of a directory at rest; where there is no log, none is made.
+    let parent = tempfile::tempdir().expect("a directory");
+    let backup = parent.path().join("backup");
+    succeeds(&server, &["backup", shown(&backup)]);
+    let asked = ["wal", "at", &moment, "--tenant", id, "--json"];
+    let running = succeeds(&server, &asked);
+    let made = std::fs::read_dir(&backup).expect("a directory").flatten().map(|entry| entry.path());
+    let copy = if backup.join("log").exists() { backup.clone() } else { made.max().expect("a copy") };
+    assert_eq!(succeeds(&server, &[&asked[..], &["--data-dir", shown(&copy)]].concat()), running);
+    server.kill();
+    assert_eq!(succeeds(&server, &asked), running);
+    let nowhere = parent.path().join("nowhere");
+    cannot(&server, &["wal", "at", "1", "--tenant", id, "--data-dir", shown(&nowhere)], "there is no log");
+    assert!(!nowhere.exists());
+}
+
+/// A history with snapshots in it.
+fn history(server: &Server) -> (String, Api, Value) {
+    let tenant = server.tenant();
+    let api = tenant.test;
+    let merchant = api.merchant();
+    api.fund("500.00");
+    server.admin().act("/admin/snapshot").expect(200);
+    let sale = api.pay(5);
+    api.payout(&merchant, "20.06", json!({})).expect(202);
+    api.advance(100);
+    server.admin().act("/admin/snapshot").expect(200);
+    api.advance(25 * 3_600);
+    api.pay(2);
+    (tenant.id, api, sale)
+}
+
+fn states(server: &Server, from: u64, every: u64) -> Vec<Value> {
+    let (from, every) = (from.to_string(), every.to_string());
+    objects(&succeeds(server, &["wal", "states", "--from", &from, "--every", &every]))
+}
+
+/// All of a line but its sequence and its digest.
+fn thing(line: &Value) -> String {
+    ["tenantId", "mode", "kind", "id"].map(|name| line[name].to_string()).join(" ")
+}
+
+#[test]
+fn digests_are_of_the_state_alone_wherever_they_begin() {
+    let mut server = Server::start();
+    let (tenant, _, sale) = history(&server);
+    let end = last(&server);
+    let all = states(&server, 1, 1);
+    let seq = |line: &Value| line["seq"].as_u64().expect("a sequence");
+    assert!(all.is_sorted_by_key(seq) && (1..=end).all(|wanted| all.iter().any(|line| seq(line) == wanted)));
+    for line in &all {
+        let names: Vec<&String> = line.as_object().expect("an object").keys().collect();
+        assert_eq!(names, ["seq", "tenantId", "mode", "kind", "id", "digest"]);
+        let digest = text(line, "digest");
+        assert!(
+            digest.len() == 64
+                && digest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+        );
+        assert_eq!(line["tenantId"].is_null(), line["mode"].is_null(), "{line}");
+    }
+    let payments: Vec<&Value> = all.iter().filter(|line| line["id"] == sale["paymentId"]).collect();
+    assert!(
+        payments.len() > 1 && payments.iter().all(|line| line["kind"] == "payment" && line["mode"] == "test")
+    );
+    let book =
+        |line: &&Value| line["kind"] == "book" && line["tenantId"] == *tenant && line["mode"] == "test";
+    assert!(all.iter().filter(book).all(|line| line["id"] == *tenant));
+    for from in [2, end / 3, end / 2, end - 1, end] {
+        let since: Vec<Value> = all.iter().filter(|line| seq(line) >= from).cloned().collect();
+        assert_eq!(states(&server, from, 1), since, "from {from}");
+    }
+    for (from, every) in [(1, 7), (end / 2, 5), (3, 1_000_000)] {
+        let mut newest = HashMap::new();
+        let mut expected: Vec<(u64, String, String)> = Vec::new();
+        for at in from..=end {
+            newest.extend(
+                all.iter()
+                    .filter(|line| seq(line) == at)
+                    .map(|line| (thing(line), text(line, "digest").to_owned())),
+            );
+            if (at - from + 1) % every == 0 || at == end {
+                expected.extend(newest.drain().map(|(thing, digest)| (at, thing, digest)));
+            }
+        }
+        let mut said: Vec<(u64, String, String)> = states(&server, from, every)
+            .iter()
+            .map(|line| (seq(line), thing(line), text(line, "digest").to_owned()))
+            .collect();
+        expected.sort();
+        said.sort();
+        assert_eq!(said, expected, "from {from}, every {every}");
+    }
+    let beyond = (end + 1).to_string();
+    cannot(&server, &["wal", "states", "--from", &beyond], &format!("the log ends at sequence {end}"));
+    cannot(&server, &["wal", "states", "--from", "0"], "--from");
+    cannot(&server, &["wal", "states", "--every", "0"], "--every");
+    server.kill();
+    assert_eq!(states(&server, 1, 1), all);
+}
+
+/// A program that does this with what `pasarela wal states` prints.
+fn program(directory: &Path, name: &str, does: &str) -> PathBuf {
+    let path = directory.join(name);
+    let script = format!("#!/bin/sh\n{does}\n").replace("PASARELA", env!("CARGO_BIN_EXE_pasarela"));
+    std::fs::write(&path, script).expect("written");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).expect("set");
+    path
+}
+
+/// It changes the digests of what has these letters in its line, from a sequence on.
+fn planted(directory: &Path, from: u64, of: &str) -> PathBuf {
+    let change = r#"sub(/"digest":"./, "\"digest\":\"x")"#;
+    let seq = r#"match($0, /"seq":[0-9]+/); seq = substr($0, RSTART + 6, RLENGTH - 6) + 0;"#;
+    let does = format!("PASARELA \"$@\" | awk '{{ {seq} if (seq >= {from} && /{of}/) {change}; print }}'");
+    program(directory, &format!("from-{from}"), &does)
+}
+
+fn shadow(server: &Server, with: &Path, more: &[&str]) -> Output {
+    server.command(&[&["wal", "shadow", "--json", "--with", shown(with)], more].concat())
+}
+
+#[test]
+fn a_planted_difference_is_named_and_the_same_program_has_none() {
+    let server = Server::start();
+    let (tenant, _, sale) = history(&server);
+    let parent = tempfile::tempdir().expect("a directory");
+    let same = shadow(&server, Path::new(env!("CARGO_BIN_EXE_pasarela")), &[]);
+    let said = objects(&String::from_utf8_lossy(&same.stdout));
+    assert_eq!((same.status.code(), said.len()), (Some(0), 1), "{}", errors(&same));
+    assert_eq!((&said[0]["type"], &said[0]["kinds"]["payment"]["different"]), (&json!("summary"), &json!(0)));
+
+    let id = text(&sale, "paymentId");
+    let lines = states(&server, 1, 1);
+    let at: Vec<u64> = lines
+        .iter()
+        .filter(|line| line["id"] == id)
+        .map(|line| line["seq"].as_u64().expect("a number"))
+        .collect();
+    for from in [1, at[0] + 1] {
+        let expected = at.iter().find(|seq| **seq >= from).expect("it changed again");
+        let found = shadow(&server, &planted(parent.path(), from, id), &[]);
+        assert_eq!(found.status.code(), Some(1), "{}", errors(&found));
+        let said = objects(&String::from_utf8_lossy(&found.stdout));
+        let named = ["seq", "tenantId", "mode", "kind", "id"].map(|name| said[0][name].clone());
+        assert_eq!(named, [json!(expected), json!(tenant), json!("test"), json!("payment"), json!(id)]);
+        assert_eq!(said.last().expect("a summary")["kinds"]["book"]["different"], 0);
+    }
+    let late = (at.last().expect("it changed") + 1).to_string();
+    let after = shadow(&server, &planted(parent.path(), 2, id), &["--from", &late]);
+    assert_eq!(after.status.code(), Some(0), "{}", errors(&after));
+
+    let short = program(parent.path(), "short", "PASARELA \"$@\" | head -3");
+    assert_eq!(shadow(&server, &short, &[]).status.code(), Some(1));
+    for (name, does, words) in [
+        ("missing", "", "cannot be run"),
+        ("silent", "exit 0", "printed nothing"),
+        ("failing", "PASARELA \"$@\"; echo private >&2; exit 3", "failed"),
+        ("wordy", "echo hello", "does not print what wal states prints"),
+        ("other", "echo '{\"seq\":1}'", "does not print what wal states prints"),
+    ] {
+        let other =
+            if name == "missing" { parent.path().join(name) } else { program(parent.path(), name, does) };
+        cannot(&server, &["wal", "shadow", "--with", shown(&other)], words);
+    }
+}
+
+/// A long log of one tenant.
+async fn long(data: &Path, records: u64) {
+    let engine = large::engine(&data.join("log")).await;
+    let mut lanes = tokio::task::JoinSet::new();
+    for _ in 0..100 {
+        let engine = engine.clone();
+        lanes.spawn(async move {
+            for _ in 0..records / 100 {
+                large::adjust(&engine, 1, false).await;
+            }
+        });
+    }
+    lanes.join_all().await;
+    engine.stop(Duration::from_secs(10)).await;
+}
+
+#[test]
+fn a_long_log_is_compared_in_stretches_and_the_record_is_found_all_the_same() {
+    const RECORDS: u64 = 18_000;
+    let parent = tempfile::tempdir().expect("a directory");
+    let data = parent.path().join("data");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(long(&data, RECORDS));
+    drop(runtime);
+    let server = Server::start();
+    let on = ["--data-dir", shown(&data)];
+    let pasarela = Path::new(env!("CARGO_BIN_EXE_pasarela"));
+    let same = shadow(&server, pasarela, &on);
+    assert_eq!(same.status.code(), Some(0), "{}", errors(&same));
+    // Within a stretch, at the ends of one, and in what is left over.
+    for from in [5_000, 8_192, 8_193, RECORDS - 1] {
+        let found = shadow(&server, &planted(parent.path(), from, "book"), &on);
+        assert_eq!(found.status.code(), Some(1), "{}", errors(&found));
+        let said = objects(&String::from_utf8_lossy(&found.stdout));
+        assert_eq!((&said[0]["seq"], &said[0]["kind"]), (&json!(from), &json!("book")));
+    }
+}
+
+fn bisect(server: &Server, tenant: &str, condition: &str, more: &[&str]) -> Vec<Value> {
+    objects(&succeeds(server, &[&["wal", "bisect", "--json", "--tenant", tenant, condition], more].concat()))
+}
+
+#[test]
+fn the_first_record_after_which_something_holds() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let (api, id) = (&tenant.test, tenant.id.as_str());
+    let merchant = api.merchant();
+    let mut seqs =
+        vec![api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "500.00" })).wal_seq()];
+    let sale = api.pay(5);
+    seqs.push(last(&server));
+    let before_payout = last(&server);
+    let payout = api.payout(&merchant, "20.06", json!({})).expect(202);
+    api.reverse(&sale).expect(200);
+    let reversed = last(&server);
+    server.admin().act("/admin/snapshot").expect(200);
+    api.advance(25 * 3_600);
+    let seq = |line: &Value| line["seq"].as_u64().expect("a sequence");
+    let one = |condition: &str| {
+        let found = bisect(&server, id, condition, &[]);
+        assert_eq!(found.len(), 1, "{condition}: {found:?}");
+        seq(&found[0])
+    };
+    let records = objects(&succeeds(&server, &["wal", "inspect", "--json", "--tenant", id]));
+    assert_eq!(one("ledgerNetVes >= 500"), seqs[0]);
+    assert_eq!(one("heldVes > 0 and availableVes >= 500.00"), seqs[1]);
+    assert_eq!(one("payment.status = 'COMPLETED'"), seqs[1]);
+    let held = one("payment.status = 'REVERSED'");
+    assert!(held > before_payout && held <= reversed);
+    assert_eq!(one("payout.status = \"pending\""), before_payout + 1);
+    assert!(one("payout.status != 'pending'") > reversed);
+    assert_eq!(one("payout.monto = 20.06 and not payout.status = 'completed'"), before_payout + 1);
+    let name = format!("seller.merchantId = '{}' and seller.isActive = true", text(&merchant, "merchantId"));
+    assert!(one(&name) < seqs[0]);
+    // As wal inspect prints it.
+    let found = bisect(&server, id, "ledgerNetVes >= 500", &[]);
+    assert!(records.contains(&found[0]), "{found:?}");
+    let explained = succeeds(&server, &["wal", "explain", text(&payout, "payoutId")]);
+    let words = succeeds(&server, &["wal", "bisect", "--tenant", id, "payout.status = 'pending'"]);
+    assert!(explained.starts_with(&words), "{explained}{words}");
+    // What is held becomes more and nothing; the truth turns each time.
+    let every = bisect(&server, id, "heldVes > 0", &["--every"]);
+    assert_eq!(seq(&every[0]), seqs[1]);
+    assert!(every.len().is_multiple_of(2) && every.is_sorted_by_key(seq), "{every:?}");
+    // It is true of nothing, so the first turn is to false.
+    let every = bisect(&server, id, "ledgerNetVes = 0", &["--every"]);
+    assert_eq!(seq(&every[0]), seqs[0]);
+    // The first record of each mode: a balance of zero is there from the beginning.
+    let zero = bisect(&server, id, "ledgerNetVes = 0", &[]);
+    assert_eq!(seq(&zero[0]), seq(&records[0]), "{zero:?}");
+
+    let none = server.command(&["wal", "bisect", "--tenant", id, "availableVes < 0"]);
+    assert_eq!((none.status.code(), none.stdout.len()), (Some(1), 0), "{}", errors(&none));
+    assert!(errors(&none).contains("found nothing") && errors(&none).lines().count() == 1);
+    for (condition, words) in [
+        ("availabelVes < 0", "the nearest is availableVes"),
+        ("payment.state = 'x'", "the nearest is payment.status"),
+        ("availableVes <", "position 15"),
+        ("", "position 1"),
+    ] {
+        cannot(&server, &["wal", "bisect", "--tenant", id, condition], words);
+    }
+    cannot(&server, &["wal", "bisect", "--tenant", UNKNOWN, "availableVes < 0"], UNKNOWN);
+}
