@@ -57,9 +57,15 @@ impl Stream {
             return Err(Failure::Usage("the key is none: it has other characters than keys have".to_owned()));
         }
         let calls = Calls::open(&self.file)?;
-        let outcomes = Outcomes::open(&self.out, &self.file, calls.lines.len())?;
+        let outcomes = Outcomes::open(&self.out, &self.file, &calls)?;
         let client = reached.client.connect_timeout(CONNECT_TIMEOUT).build().map_err(super::other)?;
         let url = format!("{}/v1/stream", reached.base);
+        // What is no address would be waited for without an end.
+        let is_address = |url: reqwest::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+        if !reqwest::Url::parse(&url).is_ok_and(is_address) {
+            let why = format!("{} is no address of a server, such as http://127.0.0.1:8080", reached.base);
+            return Err(Failure::Usage(why));
+        }
         let work = Work { client, url, key: reached.key, calls, outcomes, backoff: Backoff::default() };
         runtime()?.block_on(work.finish())
     }
@@ -98,6 +104,11 @@ impl Calls {
         Ok(Calls { file, lines })
     }
 
+    /// The key of a line, where it is a call that has one.
+    fn key(&self, line: usize) -> std::io::Result<Option<String>> {
+        Ok(serde_json::from_slice(&self.read(line)?).ok().and_then(|Keyed { key }| key))
+    }
+
     fn read(&self, line: usize) -> std::io::Result<Vec<u8>> {
         let at = &self.lines[line];
         let mut bytes = vec![0; usize::try_from(at.end - at.start).unwrap_or(usize::MAX)];
@@ -110,8 +121,14 @@ impl Calls {
 }
 
 #[derive(Deserialize)]
+struct Keyed {
+    key: Option<String>,
+}
+
+#[derive(Deserialize)]
 struct Outcome<'a> {
     line: usize,
+    key: Option<String>,
     status: u16,
     #[serde(borrow)]
     body: &'a RawValue,
@@ -144,7 +161,8 @@ struct Outcomes {
 
 impl Outcomes {
     /// Half a line at the end, of a command that was killed, is dropped: it is asked for again.
-    fn open(path: &Path, calls: &Path, count: usize) -> Result<Outcomes, Failure> {
+    fn open(path: &Path, file_of_calls: &Path, calls: &Calls) -> Result<Outcomes, Failure> {
+        let count = calls.lines.len();
         let failed = |error| unusable(path, error);
         let file = OpenOptions::new()
             .read(true)
@@ -153,7 +171,10 @@ impl Outcomes {
             .open(path)
             .map_err(|error| unusable(path, error))?;
         let about = file.metadata().map_err(failed)?;
-        let other = std::fs::metadata(calls).map_err(|error| unusable(calls, error))?;
+        if !about.is_file() {
+            return Err(unusable(path, "is no file"));
+        }
+        let other = calls.file.metadata().map_err(|error| unusable(file_of_calls, error))?;
         if (about.dev(), about.ino()) == (other.dev(), other.ino()) {
             return Err(unusable(path, "is the file of the calls"));
         }
@@ -178,7 +199,15 @@ impl Outcomes {
             }
             whole += bytes;
             match serde_json::from_slice(&line) {
-                Ok(Outcome { line, status, .. }) if (1..=count).contains(&line) => found.push((line, status)),
+                Ok(Outcome { line, key, status, .. }) if (1..=count).contains(&line) => {
+                    // Else a call that was never made would count as done.
+                    let of_file = calls.key(line - 1).map_err(|error| unusable(file_of_calls, error))?;
+                    if key.is_some() && of_file.is_some() && key != of_file {
+                        let why = format!("has the outcome of another call than line {line} of the file");
+                        return Err(unusable(path, why));
+                    }
+                    found.push((line, status));
+                }
                 _ => return Err(unusable(path, "has a line that is no outcome of a call of the file")),
             }
         }
@@ -252,7 +281,10 @@ impl Work {
             match self.stream(&mut report).await {
                 Ok(()) => {}
                 Err(Cut::Failed(failure)) => {
-                    report.end(&self.outcomes);
+                    // That it could not run is all that is said.
+                    if !matches!(failure, Failure::Usage(_)) {
+                        report.end(&self.outcomes);
+                    }
                     return Err(failure);
                 }
                 Err(Cut::Again(why)) => {
@@ -357,6 +389,10 @@ impl Work {
                         let Some(of) = outcome.line.checked_sub(1).and_then(|line| sent.get(line)).copied() else {
                             return Err(Failure::Other("the server answered a line that was not sent".to_owned()).into());
                         };
+                        if self.outcomes.is_answered[of] {
+                            let why = format!("the server answered line {} twice", of + 1);
+                            return Err(Failure::Other(why).into());
+                        }
                         seen += 1;
                         if outcome.is_open() {
                             again.push_back(of);

@@ -179,8 +179,10 @@ impl Stream {
                 () = &mut silence => match (end, lines.silent_until(&self.outlet, has_room, next.is_some())) {
                     (Some(End::ServerStopping), _) => break,
                     (None, until) if until <= Instant::now() => Some(End::Idle),
-                    (_, until) => {
-                        silence.as_mut().reset(until.max(Instant::now() + STOP_MAX).into());
+                    (over, until) => {
+                        // Once it is over, only what is under way is waited for.
+                        let until = if over.is_none() { until } else { until.max(Instant::now() + STOP_MAX) };
+                        silence.as_mut().reset(until.into());
                         None
                     }
                 },
@@ -267,16 +269,13 @@ impl Stream {
             let problem = self.server.not_found(Audience::Tenant, &arrival);
             return Err(Box::new((arrival, problem)));
         }
+        if path == PATH {
+            return refused(Problem::invalid_field("path", "must be that of a call, not of a stream"));
+        }
         let (mut is_of_book, mut has_card) = (false, false);
         if let Lookup::Found(found) = self.server.table.lookup(&line.method, path) {
             has_card = found.value.policy.has_card;
             match &found.value.endpoint {
-                Endpoint::Stream => {
-                    return refused(Problem::invalid_field(
-                        "path",
-                        "must be that of a call, not of a stream",
-                    ));
-                }
                 Endpoint::Tenant(route) if route.operation == receipt::OPERATION => {
                     return refused(Problem::invalid_field(
                         "path",

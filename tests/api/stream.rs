@@ -254,6 +254,7 @@ fn a_refused_line_is_told_and_the_stream_goes_on() {
         ("{\"method\":\"GET\",\"path\":\"/v1/balance\",\"key\":\"a\"}\n", 400, "invalid_data", Some("key")),
         ("{\"method\":\"GET\",\"path\":\"/v1/balance?no=1\"}\n", 400, "invalid_data", Some("no")),
         ("{\"key\":\"a\",\"path\":\"/v1/stream\"}\n", 400, "invalid_data", Some("path")),
+        ("{\"method\":\"GET\",\"path\":\"/v1/stream\"}\n", 400, "invalid_data", Some("path")),
         ("{\"method\":\"GET\",\"path\":\"/v1/payments/x/receipt\"}\n", 400, "invalid_data", Some("path")),
         ("{\"key\":\"a\",\"path\":\"/v1/test/fund\",\"body\":null}\n", 400, "invalid_data", Some("body")),
         ("{\"key\":\"a\",\"path\":\"/v1/test/fund\"}\n", 400, "invalid_json", None),
@@ -280,8 +281,8 @@ fn a_refused_line_is_told_and_the_stream_goes_on() {
     stream.raw(fund("last", "3.00").to_string());
     stream.finish();
     let (outcomes, end) = stream.all();
-    assert_eq!(outcomes[&22]["status"], 201);
-    ended(&end, 22);
+    assert_eq!(outcomes[&23]["status"], 201);
+    ended(&end, 23);
     assert_eq!(tenant.test.get("/v1/balance").expect(200)["availableVes"], "3.00");
 }
 

@@ -91,6 +91,10 @@ fn a_wrong_key_and_files_that_are_none_are_2_in_one_line() {
     let (url, missing) = (server.url(), folder.path().join("missing/out"));
     let strange = folder.path().join("strange");
     fs::write(&strange, "hello\n").expect("written");
+    // Of a file with other calls: nothing of this one would be made.
+    let others = folder.path().join("others");
+    let done = json!({ "line": 1, "key": "x", "status": 201, "replayed": false, "walSeq": 1, "body": {} });
+    fs::write(&others, format!("{done}\n")).expect("written");
     for (key, calls, out) in [
         ("pk_test_no", &calls, &out),
         (key(&tenant), &folder.path().join("none"), &out),
@@ -98,12 +102,18 @@ fn a_wrong_key_and_files_that_are_none_are_2_in_one_line() {
         (key(&tenant), &calls, &missing),
         (key(&tenant), &calls, &calls),
         (key(&tenant), &calls, &strange),
+        (key(&tenant), &calls, &others),
+        (key(&tenant), &calls, &PathBuf::from("/dev/full")),
     ] {
         let output = server.command(&arguments(&url, key, calls, out));
         let told = said(&output);
         assert_eq!(output.status.code(), Some(2), "{told}");
-        let words = told.lines().filter(|line| !line.contains("answered")).count();
-        assert_eq!(words, 1, "{told}");
+        assert_eq!(told.lines().count(), 1, "{told}");
+    }
+    for url in ["127.0.0.1:8080", "ftp://127.0.0.1", "http://", "no address"] {
+        let output = server.command(&arguments(url, key(&tenant), &calls, &out));
+        let told = said(&output);
+        assert_eq!((output.status.code(), told.lines().count()), (Some(2), 1), "{url}: {told}");
     }
     assert_eq!(fs::read_to_string(&strange).expect("the file"), "hello\n");
     let output = server.command(&["stream", "x", "--out", "y", "--server", &url]);
