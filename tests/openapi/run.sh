@@ -14,12 +14,16 @@ for listener in "$api" "$admin"; do
   curl -sf "$listener/openapi.json" >"$directory/openapi.json"
   "$python/openapi-spec-validator" "$directory/openapi.json"
 done
+# Rehearsals answer something else, as the parameter says (x-answer), and its tests hold them against that.
+described() { curl -sf "$1/openapi.json" | jq 'del(.paths[][]?.parameters?[]? | select(.["$ref"] == "#/components/parameters/DryRun"))' >"$2"; }
 
 checks=not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,negative_data_rejection,unsupported_method,missing_required_header,ignored_auth
 examples=$([ "${FULL:-}" = 1 ] && echo 200 || echo 12)
 common=(--checks "$checks" --max-examples "$examples" --phases examples,coverage,fuzzing --seed 1 --no-color --suppress-health-check all --generation-database none)
 cd "$directory"
-# Registering an endpoint would have the server call whatever address was made up, a backup would write there, and no feed of banks is configured.
-"$python/schemathesis" run "$api/openapi.json" "${common[@]}" -H "x-api-key: $key" --exclude-operation-id createWebhook --exclude-operation-id updateWebhook
-"$python/schemathesis" run "$admin/openapi.json" "${common[@]}" -H "Authorization: Bearer $token" --exclude-operation-id makeBackup --exclude-operation-id refreshBanks
+# It writes no lines of JSON. Registering an endpoint would have the server call whatever address was made up, a backup would write there, and no feed of banks is configured.
+described "$api" api.json
+"$python/schemathesis" run api.json --url "$api" "${common[@]}" -H "x-api-key: $key" --exclude-operation-id createWebhook --exclude-operation-id updateWebhook --exclude-operation-id stream
+described "$admin" admin.json
+"$python/schemathesis" run admin.json --url "$admin" "${common[@]}" -H "Authorization: Bearer $token" --exclude-operation-id makeBackup --exclude-operation-id refreshBanks
 kill -0 "$server"
