@@ -44,6 +44,8 @@ pub struct Route {
     /// Whether it rests on its book and on the names that it reserves, and on nothing else: then a line of a stream need
     /// not wait until those before it are durable.
     pub is_of_book: bool,
+    /// Whether it tries a secret for which there are few tries. In live mode it is not rehearsed, as that would cost none.
+    pub is_try: bool,
     /// Whether only a page can call it, for whoever is logged in. The platform's book decides on it.
     pub is_for_pages: bool,
 }
@@ -51,6 +53,11 @@ pub struct Route {
 impl Route {
     fn with_card(mut self) -> Route {
         self.has_card = true;
+        self
+    }
+
+    fn of_few_tries(mut self) -> Route {
+        self.is_try = true;
         self
     }
 
@@ -78,6 +85,7 @@ fn row(
         takes_query: false,
         table: None,
         is_of_book: false,
+        is_try: false,
         is_for_pages: false,
     }
 }
@@ -131,7 +139,7 @@ pub fn routes() -> Vec<Route> {
         row(delete(), "/v1/merchants/:id/payout-methods/:methodId", Manage, "deletePayoutMethod", merchants::DELETE_METHOD),
         row(post(), "/v1/merchants/:id/payout-methods/:methodId/default", Manage, "setDefaultPayoutMethod", merchants::SET_DEFAULT),
         row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify/start", Manage, "startVerification", merchants::START_VERIFICATION),
-        row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify", Manage, "verifyPayoutMethod", merchants::VERIFY),
+        row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify", Manage, "verifyPayoutMethod", merchants::VERIFY).of_few_tries(),
         row(post(), "/v1/payouts", Payout, "createPayout", payouts::CREATE).of_book(),
         row(get(), "/v1/payouts", Read, "listPayouts", payouts::list::LIST),
         row(get(), "/v1/payouts/:id", Read, "getPayout", payouts::READ),
@@ -153,7 +161,7 @@ pub fn routes() -> Vec<Route> {
         row(Method::PUT, "/v1/payouts/account", Manage, "setPayoutAccount", own_account::SET),
         row(get(), "/v1/payouts/account", Read, "getPayoutAccount", own_account::READ),
         row(post(), "/v1/payouts/account/verify/start", Manage, "startPayoutAccountVerification", own_account::START_VERIFICATION),
-        row(post(), "/v1/payouts/account/verify", Manage, "verifyPayoutAccount", own_account::VERIFY),
+        row(post(), "/v1/payouts/account/verify", Manage, "verifyPayoutAccount", own_account::VERIFY).of_few_tries(),
         test(get(), "/v1/test/clock", Manage, "getTestClock", testing::READ_CLOCK),
         test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::MOVE_CLOCK),
         test(post(), "/v1/test/reset", Manage, testing::RESET_OPERATION, testing::RESET),

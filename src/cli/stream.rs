@@ -59,13 +59,13 @@ impl Stream {
         let calls = Calls::open(&self.file)?;
         let outcomes = Outcomes::open(&self.out, &self.file, &calls)?;
         let client = reached.client.connect_timeout(CONNECT_TIMEOUT).build().map_err(super::other)?;
-        let url = format!("{}/v1/stream", reached.base);
         // What is no address would be waited for without an end.
         let is_address = |url: reqwest::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
-        if !reqwest::Url::parse(&url).is_ok_and(is_address) {
+        if !reqwest::Url::parse(&reached.base).is_ok_and(is_address) {
             let why = format!("{} is no address of a server, such as http://127.0.0.1:8080", reached.base);
             return Err(Failure::Usage(why));
         }
+        let url = format!("{}/v1/stream", reached.base);
         let work = Work { client, url, key: reached.key, calls, outcomes, backoff: Backoff::default() };
         runtime()?.block_on(work.finish())
     }

@@ -16,11 +16,13 @@ use api::problem::Problem;
 use domain::codec;
 use domain::machine::Domain;
 use domain::record::Record;
-use domain::values::ids::PLATFORM;
+use domain::values::ids::{PLATFORM, is_live};
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use wal::BEFORE_REHEARSED;
+
+const NO_TRY: &str = "is not for this call in live mode: a rehearsed try would cost none";
 
 struct Stage {
     services: Arc<Services>,
@@ -99,6 +101,11 @@ impl Server {
         let is_unclear = request.unexpected.iter().any(|bad| bad.field == NAME);
         let services = Arc::clone(&stage.services);
         let (tenant, audience, replied) = match (endpoint, caller) {
+            (Endpoint::Tenant(route), Caller::Tenant(caller))
+                if route.is_try && is_live(caller.tenant_key) =>
+            {
+                return Err(Problem::invalid_field(NAME, NO_TRY));
+            }
             (Endpoint::Tenant(route), Caller::Tenant(caller)) => {
                 let (tenant, gateway) = (caller.tenant_key, self.audiences.tenants.over(services));
                 let replied = match gateway.prepare(route, caller, &mut request).await {

@@ -351,4 +351,24 @@ fn live_calls_end_before_the_bank_answers() {
     let shown = dry(&tenant.live).post("/v1/payouts", &body).expect(200);
     assert_eq!(shown["status"], 400, "{shown}");
     assert_eq!(seq(&server), before);
+    // Of few tries each costs one, and a rehearsed one would cost none.
+    let seen = json!({ "amount1": "0.01", "amount2": "0.02" });
+    let refused = dry(&tenant.live).post("/v1/payouts/account/verify", &seen).refused(400, "invalid_data");
+    assert_eq!(refused["fields"][0]["field"], "Dry-Run", "{refused}");
+}
+
+#[test]
+fn a_rehearsed_secret_is_never_the_one_that_is_made() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let body = json!({ "url": "https://example.com/hook", "events": ["payment.completed"] });
+    let webhook = tenant.test.post("/v1/webhooks", &body).expect(201);
+    let path = format!("/v1/webhooks/{}/rotate-secret", text(&webhook, "id"));
+    let rotate = |api: &Api| api.post(&path, &json!({ "overlapSeconds": 0 })).expect(200);
+    let (first, second) = (rotate(&dry(&tenant.test)), rotate(&dry(&tenant.test)));
+    let made = rotate(&tenant.test);
+    let secrets = [&first["body"], &second["body"], &made].map(|body| text(body, "secret").to_owned());
+    assert!(secrets.iter().all(|secret| secret.starts_with("whsec_")), "{secrets:?}");
+    assert_ne!(secrets[0], secrets[1]);
+    assert!(!secrets[..2].contains(&secrets[2]));
 }

@@ -351,7 +351,7 @@ fn each_line_of_a_rehearsed_stream_is_rehearsed_for_itself() {
     stream.finish();
     let (outcomes, end) = stream.all();
     ended(&end, 2);
-    for (line, status, available) in [(1, 201, "5.00"), (2, 402, "0.00")] {
+    for (line, status, available) in [(1, 201, "5.00"), (2, 422, "0.00")] {
         let (outcome, body) = (&outcomes[&line], &outcomes[&line]["body"]);
         assert_eq!((&outcome["status"], &outcome["walSeq"]), (&json!(200), &Value::Null), "{outcome}");
         assert_eq!((&body["dryRun"], &body["status"]), (&json!(true), &json!(status)), "{outcome}");
