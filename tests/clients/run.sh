@@ -13,7 +13,7 @@ start_server
 curl -sf "$api/openapi.json" >"$directory/openapi.json"
 
 echo "== python"
-"$python/openapi-python-client" generate --path "$directory/openapi.json" --meta none --output-path "$directory/python/pasarela_client" --fail-on-warning
+"$python/openapi-python-client" generate --path "$directory/openapi.json" --meta none --output-path "$directory/python/pasarela_client" --config "$root/tests/clients/python/generator.yml" --fail-on-warning
 cp "$root/tests/clients/python/path.py" "$directory/python/"
 (cd "$directory/python" && "$python/mypy" --strict --follow-imports silent --cache-dir "$cache/mypy" path.py && "$python/python" path.py "$api" "$key" python)
 
