@@ -44,8 +44,8 @@ pub fn is_open(entity: &Entity) -> bool {
             conversion.accepted().is_some_and(|accepted| accepted.status() == conversion::Status::Pending)
         }
         Entity::Chargeback(chargeback) => chargeback.status == chargeback::Status::Open,
-        // While a payout method is being verified.
-        Entity::Merchant(_) | Entity::OwnAccount(_) => entity.deadline().is_some(),
+        Entity::Merchant(merchant) => merchant.methods.iter().any(|method| method.status.is_verifying()),
+        Entity::OwnAccount(account) => account.status.is_verifying(),
         Entity::Batch(_) | Entity::Session(_) | Entity::DepositAddress(_) | Entity::Product(_) => false,
         Entity::Webhook(_) | Entity::Otp(_) | Entity::Notice(_) | Entity::Approval(_) => false,
     }

@@ -118,9 +118,14 @@ impl MethodStatus {
         MethodStatus { standing, word: self.word.clone() }
     }
 
+    /// Whether the amounts of its deposits can still be named.
+    pub fn is_verifying(&self) -> bool {
+        matches!(self.standing, Standing::Verifying { tries_left: 1.., .. })
+    }
+
     pub fn name(&self) -> &'static str {
         match self.standing {
-            Standing::Verifying { tries_left: 1.., .. } => "verifying",
+            _ if self.is_verifying() => "verifying",
             Standing::Verified { .. } => "verified",
             _ => "unverified",
         }
