@@ -58,7 +58,15 @@ impl Bisect {
             end(out)?;
             let nothing = || {
                 let last = reader.last_seq();
-                format!("found nothing: after no record up to {last} does {:?} hold", self.condition)
+                match self.every {
+                    true => format!(
+                        "found nothing: no record up to {last} changes whether {:?} holds",
+                        self.condition
+                    ),
+                    false => {
+                        format!("found nothing: after no record up to {last} does {:?} hold", self.condition)
+                    }
+                }
             };
             Ok((found == 0).then(nothing))
         })
