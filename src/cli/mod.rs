@@ -138,9 +138,9 @@ pub enum Failure {
     /// What was asked for cannot be.
     #[error("{0}")]
     Usage(String),
-    /// A question about the log that could not be put, in one line.
-    #[error("{line}")]
-    NotRun { line: String, is_damage: bool },
+    /// A question that damage keeps from being answered.
+    #[error("{0}")]
+    Damaged(String),
     #[error("{0}")]
     Other(String),
 }
@@ -155,8 +155,7 @@ impl Failure {
             Failure::Startup(error) if error.is_of_the_configuration() => ExitCode::from(2),
             Failure::Startup(error) if error.is_damage() => ExitCode::from(EXIT_DAMAGED),
             Failure::Startup(StartupError::Cluster(error)) if error.is_refusal() => ExitCode::from(2),
-            Failure::NotRun { is_damage: true, .. } => ExitCode::from(EXIT_DAMAGED),
-            Failure::NotRun { .. } => ExitCode::from(2),
+            Failure::Damaged(_) => ExitCode::from(EXIT_DAMAGED),
             _ => ExitCode::FAILURE,
         }
     }

@@ -177,7 +177,7 @@ fn look(ask: impl FnOnce() -> Result<Option<String>, Failure>) -> Looked {
             let is_damage = matches!(&failure, Failure::Recovery(failed) if failed.is_damage());
             let words = failure.to_string();
             let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
-            Err(Failure::NotRun { line, is_damage })
+            Err(if is_damage { Failure::Damaged(line) } else { Failure::Usage(line) })
         }
     }
 }
