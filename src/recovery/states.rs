@@ -5,13 +5,15 @@ use super::books::{Books, each_record};
 use super::rebuild::log_ends;
 use super::{Failed, Progress};
 use actors::Machine;
+use domain::cause::Cause;
 use domain::codec;
 use domain::machine::AnyBook;
-use domain::values::ids::{EntityId, Id, Mode, PLATFORM};
+use domain::record::Record;
+use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use wal::{Reader, Seq};
+use wal::{Damage, Reader, Seq};
 
 const PROGRESS_RECORDS: u64 = 1_024;
 const BOOK: &str = "book";
@@ -53,7 +55,7 @@ impl Stretch {
 }
 
 /// Gives what changed up to each sequence at which digests are made, in order, until it is told to stop. Memory holds
-/// the books and what changed since the last time.
+/// the books, what changed since the last time, and the ids of what a reset of test data will remove.
 pub fn states(
     reader: &Reader,
     Stretch { from, to, every }: Stretch,
@@ -61,18 +63,20 @@ pub fn states(
     each: &mut dyn FnMut(Seq, Vec<State>) -> Result<bool, Failed>,
 ) -> Result<(), Failed> {
     let names = names(reader)?;
-    let mut books = before(reader, from, to, progress)?;
+    let (mut books, mut resets) = before(reader, from, to, progress)?;
     let mut changed = Changed::new();
     let mut is_enough = false;
     let read = each_record(reader, from, to, |stored| {
         let record = books.apply(&stored)?;
         let entities = changed.entry(stored.tenant).or_default();
+        for id in resets.removed_by(stored.tenant, stored.seq, &record) {
+            entities.insert(id, of_nothing());
+        }
         for written in &record.entities {
             entities.insert(written.state.id(), Sha256::digest(codec::encode(&*written.state)).into());
         }
         for (id, _) in &record.removed {
-            // Of nothing.
-            entities.insert(*id, Sha256::digest([]).into());
+            entities.insert(*id, of_nothing());
         }
         let seq = stored.seq;
         if seq.is_multiple_of(PROGRESS_RECORDS) {
@@ -88,21 +92,70 @@ pub fn states(
     if is_enough { Ok(()) } else { read }
 }
 
-/// The books of whose records there are any in the stretch, as they were before it.
-fn before(reader: &Reader, from: Seq, to: Seq, progress: Progress<'_>) -> Result<Books, Failed> {
-    if from == 1 {
-        return Ok(Books::default());
+/// The digest of what is no more.
+fn of_nothing() -> [u8; 32] {
+    Sha256::digest([]).into()
+}
+
+/// What was there of the accounts whose test data begins anew in a stretch: the record that does so names only what
+/// stays.
+#[derive(Default)]
+struct Resets {
+    /// The last one of each tenant.
+    last: HashMap<u64, Seq>,
+    ids: HashMap<u64, BTreeSet<EntityId>>,
+}
+
+impl Resets {
+    fn removed_by(&mut self, tenant: u64, seq: Seq, record: &Record) -> BTreeSet<EntityId> {
+        let Some(last) = self.last.get(&tenant) else { return BTreeSet::new() };
+        let ids = self.ids.entry(tenant).or_default();
+        let removed = if record.cause == Cause::TestReset { std::mem::take(ids) } else { BTreeSet::new() };
+        if seq < *last {
+            ids.extend(record.entities.iter().map(|written| written.state.id()));
+            for (id, _) in &record.removed {
+                ids.remove(id);
+            }
+        }
+        removed
     }
-    let mut touched = BTreeSet::new();
+}
+
+/// The books of whose records there are any in the stretch, and what of theirs will be removed at once, as they were
+/// before it. All of the stretch is read first, so damage is found before anybody compares what came of it.
+fn before(reader: &Reader, from: Seq, to: Seq, progress: Progress<'_>) -> Result<(Books, Resets), Failed> {
+    let (mut touched, mut resets) = (BTreeSet::new(), Resets::default());
+    let decoded = |stored: &wal::Record| -> Result<Record, Failed> {
+        let decoded = codec::decode(&stored.payload);
+        Ok(decoded.map_err(|error| Damage { seq: stored.seq, detail: error.to_string() })?)
+    };
     each_record(reader, from, to, |stored| {
         touched.insert(stored.tenant);
+        if stored.tenant != PLATFORM && !is_live(stored.tenant) && decoded(&stored)?.cause == Cause::TestReset
+        {
+            resets.last.insert(stored.tenant, stored.seq);
+        }
         if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
             progress("whose records", stored.seq - from, to - from);
         }
         Ok(())
     })?;
+    if from == 1 {
+        return Ok((Books::default(), resets));
+    }
+    if !resets.last.is_empty() {
+        each_record(reader, 1, from - 1, |stored| {
+            if resets.last.contains_key(&stored.tenant) {
+                resets.removed_by(stored.tenant, stored.seq, &decoded(&stored)?);
+            }
+            if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
+                progress("what was there", stored.seq, from - 1);
+            }
+            Ok(())
+        })?;
+    }
     let touched: Vec<u64> = touched.into_iter().collect();
-    Books::after(reader, &touched, from - 1)
+    Ok((Books::after(reader, &touched, from - 1)?, resets))
 }
 
 /// The ids of tenants by their numbers.

@@ -3,6 +3,7 @@
 
 use crate::harness::flows::{merged, payout_body};
 use crate::harness::server::Server;
+use crate::time_machine::program;
 use crate::{fails, shown};
 use actors::Machine;
 use domain::machine::AnyBook;
@@ -443,4 +444,24 @@ fn the_command_says_so_and_exits_with_1() {
     assert!(
         fails(&server, &["wal", "verify", "--data-dir", shown(changed.0.path())]).contains("bad sequence")
     );
+}
+
+#[test]
+fn questions_about_a_damaged_log_end_with_74() {
+    // Behind records that are whole, so that the other program may meet it first: this one says where it is.
+    let changed = Changed::by(|db| {
+        let chunks = entries(db, "log");
+        let (key, chunk) = &chunks[chunks.len() / 2];
+        put(db, "log", key, &flipped(chunk, chunk.len() - 1));
+    });
+    let server = Server::start();
+    let parent = tempfile::tempdir().expect("a directory");
+    let other = program(parent.path(), "other", "exit 74");
+    for command in [&["states"][..], &["shadow", "--with", shown(&other)]] {
+        let data = ["--data-dir", shown(changed.0.path())];
+        let output = server.command(&[&["wal"], command, &data].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(74), "{command:?}: {said}");
+        assert!(said.lines().last().is_some_and(|line| line.contains("bad sequence")), "{command:?}: {said}");
+    }
 }

@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::Duration;
 
+/// SHA-256 of no bytes.
+const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
 /// Runs a command that cannot be run: 2, one line on stderr that has these words, nothing on stdout.
 #[track_caller]
 fn cannot(server: &Server, arguments: &[&str], words: &str) {
@@ -73,12 +76,16 @@ fn a_tenant_at_a_sequence_is_what_the_server_answered_then() {
     seen.push(answered(&server, api, &both));
     api.execute(&intent, "12345678", json!({})).expect(200);
     seen.push(answered(&server, api, &[paid]));
+    let account = json!({ "bankCode": "0134", "phone": "04141234567", "identification": "J123456789" });
+    api.put("/v1/payouts/account", &account).expect(201);
+    api.act("/v1/payouts/account/verify/start").expect(202);
     let session = api.post("/v1/checkout/sessions", &json!({ "amountUsd": 25.5 })).expect(201);
     let now = last(&server);
-    // Another tenant's record, and what time alone releases on the test clock.
+    // Another tenant's record, and what time alone releases on the test clock. The amounts of the deposits can still be
+    // named.
     server.tenant().test.fund("1.00");
     api.advance(25 * 3_600);
-    seen.push(answered(&server, api, &[]));
+    seen.push(answered(&server, api, &["/v1/payouts/account".to_owned()]));
 
     for Answered { seq, balances, open } in &seen {
         let then = at(&server, &seq.to_string(), id, "test");
@@ -95,7 +102,7 @@ fn a_tenant_at_a_sequence_is_what_the_server_answered_then() {
         };
         assert_eq!(json!(soonest(held("VES"))), balances[0]["nextReleaseAt"], "{seq}: {then}");
         assert_eq!(json!(soonest(held("COP"))), balances[1]["nextReleaseAt"], "{seq}: {then}");
-        // After a day and a time a payout has its answer, and nothing is open any more.
+        // After a day and a time a payout has its answer.
         let found = then["open"].as_array().expect("a list");
         assert!(open.iter().all(|one| found.contains(one)) && found.len() == open.len(), "{seq}: {then}");
         let live = at(&server, &seq.to_string(), id, "live");
@@ -183,7 +190,9 @@ fn thing(line: &Value) -> String {
 #[test]
 fn digests_are_of_the_state_alone_wherever_they_begin() {
     let mut server = Server::start();
-    let (tenant, _, sale) = history(&server);
+    let (tenant, api, sale) = history(&server);
+    let reset = api.act("/v1/test/reset").wal_seq();
+    api.fund("5.00");
     let end = last(&server);
     let all = states(&server, 1, 1);
     let seq = |line: &Value| line["seq"].as_u64().expect("a sequence");
@@ -202,10 +211,13 @@ fn digests_are_of_the_state_alone_wherever_they_begin() {
     assert!(
         payments.len() > 1 && payments.iter().all(|line| line["kind"] == "payment" && line["mode"] == "test")
     );
+    // What was removed at once has the digest of nothing, though its record does not name it.
+    let gone = payments.last().expect("a line");
+    assert_eq!((seq(gone), text(gone, "digest")), (reset, OF_NOTHING), "{gone}");
     let book =
         |line: &&Value| line["kind"] == "book" && line["tenantId"] == *tenant && line["mode"] == "test";
     assert!(all.iter().filter(book).all(|line| line["id"] == *tenant));
-    for from in [2, end / 3, end / 2, end - 1, end] {
+    for from in [2, end / 3, end / 2, reset - 1, reset, end - 1, end] {
         let since: Vec<Value> = all.iter().filter(|line| seq(line) >= from).cloned().collect();
         assert_eq!(states(&server, from, 1), since, "from {from}");
     }
@@ -239,7 +251,7 @@ fn digests_are_of_the_state_alone_wherever_they_begin() {
 }
 
 /// A program that does this with what `pasarela wal states` prints.
-fn program(directory: &Path, name: &str, does: &str) -> PathBuf {
+pub fn program(directory: &Path, name: &str, does: &str) -> PathBuf {
     let path = directory.join(name);
     let script = format!("#!/bin/sh\n{does}\n").replace("PASARELA", env!("CARGO_BIN_EXE_pasarela"));
     std::fs::write(&path, script).expect("written");
@@ -399,6 +411,10 @@ fn the_first_record_after_which_something_holds() {
     let none = server.command(&["wal", "bisect", "--tenant", id, "availableVes < 0"]);
     assert_eq!((none.status.code(), none.stdout.len()), (Some(1), 0), "{}", errors(&none));
     assert!(errors(&none).contains("found nothing") && errors(&none).lines().count() == 1);
+    let unchanged = server.command(&["wal", "bisect", "--tenant", id, "--every", "heldCop = 0"]);
+    assert_eq!(unchanged.status.code(), Some(1), "{}", errors(&unchanged));
+    assert!(errors(&unchanged).contains("no record up to"), "{}", errors(&unchanged));
+    assert!(errors(&unchanged).contains("changes whether"), "{}", errors(&unchanged));
     for (condition, words) in [
         ("availabelVes < 0", "the nearest is availableVes"),
         ("payment.state = 'x'", "the nearest is payment.status"),
