@@ -2,6 +2,7 @@
 //! requests from the same generator, all cases interleaved in rounds. What fails is left out of the
 //! rest of the run and said in the table; it does not end the run.
 
+use crate::account::{self, Account};
 use crate::cleanup::Scratch;
 use crate::load::{Load, Measured};
 use crate::peers::{self, Built, Way};
@@ -345,6 +346,19 @@ impl Contested {
             ]);
         }
         table
+    }
+}
+
+impl Contested {
+    /// Where the processors went in these cases.
+    pub fn account(&self, counts: impl Fn(&Case) -> bool) -> Table {
+        let measured = |case: &Case| {
+            let mut machine = Account::default();
+            case.rounds.iter().for_each(|round| machine.add(&round.load.machine));
+            let answers = case.rounds.iter().map(|round| round.load.answers).sum();
+            (format!("{}, {}", case.whom.name(), case.connections), machine, answers)
+        };
+        account::table(&self.cases.iter().filter(|case| counts(case)).map(measured).collect::<Vec<_>>())
     }
 }
 

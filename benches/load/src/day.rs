@@ -172,7 +172,7 @@ impl Day {
         let announced_before = common.announced.load(Ordering::Relaxed);
         // One connection more, which polls the rate.
         let lanes = Lanes { server, connections: connections + 1, threads: THREADS, warm_up: WARM_UP, time };
-        let (all, spent) = lanes.run(Seen::none, |each, connection, window, seen| {
+        let (all, spent, _) = lanes.run(Seen::none, |each, connection, window, seen| {
             let talk = Talk::new(Arc::clone(common), each, connection, window, seen);
             async move {
                 if each < connections {

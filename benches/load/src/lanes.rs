@@ -2,6 +2,7 @@
 //! the same instant. What is said over a connection is the caller's.
 
 use crate::Outcome;
+use crate::account::{Account, Reading};
 use crate::connection::Connection;
 use crate::machine::Spent;
 use crate::server::Server;
@@ -41,12 +42,13 @@ pub type Shared<S> = Arc<Mutex<S>>;
 
 impl Lanes<'_> {
     /// Has `talk` speak over every connection, from now until the window ends; returns what each
-    /// thread's connections have seen, and what the server used within the window.
+    /// thread's connections have seen, what the server used within the window, and who had the
+    /// processors meanwhile.
     pub fn run<S, T>(
         &self,
         seen: impl Fn() -> S + Sync,
         talk: impl Fn(usize, Connection, Window, Shared<S>) -> T + Sync,
-    ) -> Outcome<(Vec<S>, Spent)>
+    ) -> Outcome<(Vec<S>, Spent, Account)>
     where
         S: Clone + Send + 'static,
         T: Future<Output = Outcome<()>> + Send + 'static,
@@ -63,14 +65,15 @@ impl Lanes<'_> {
             let begin = *start.get_or_init(Instant::now) + self.warm_up;
             gate.wait();
             std::thread::sleep(begin.saturating_duration_since(Instant::now()));
-            let before = self.server.spent();
+            let processes = self.server.processes();
+            let (before, machine_before) = (self.server.spent(), Reading::of(&processes)?);
             std::thread::sleep((begin + self.time).saturating_duration_since(Instant::now()));
-            let after = self.server.spent();
+            let (after, machine) = (self.server.spent(), Reading::of(&processes));
             let all = lanes
                 .into_iter()
                 .map(|lane| lane.join().map_err(|_| "the generator panicked")?)
                 .collect::<Outcome<Vec<S>>>()?;
-            Ok((all, after?.since(before?)))
+            Ok((all, after?.since(before?), machine?.since(&machine_before)))
         });
         measured.map_err(|why: String| {
             format!("{} connections: {why}: {}", self.connections, self.server.last_words())

@@ -3,6 +3,7 @@
 //! ends the case.
 
 use crate::Outcome;
+use crate::account::Account;
 use crate::connection::Connection;
 use crate::lanes::{Lanes, Shared, Window};
 use crate::machine::Spent;
@@ -42,6 +43,8 @@ pub struct Measured {
     pub latency: Histogram<u64>,
     /// The resources that the server used meanwhile, its database included.
     pub server: Spent,
+    /// Who had the processors of the machine meanwhile.
+    pub machine: Account,
 }
 
 impl Measured {
@@ -71,7 +74,7 @@ impl Load<'_> {
             warm_up: self.warm_up,
             time: self.time,
         };
-        let (counted, server) = lanes.run(histogram, |each, connection, window, counted| {
+        let (counted, server, machine) = lanes.run(histogram, |each, connection, window, counted| {
             // The connections are spread evenly, so that those that run in step do not meet at one
             // tenant.
             let first = each * self.requests.choices() / self.connections;
@@ -81,7 +84,7 @@ impl Load<'_> {
         for counted in counted {
             latency.add(counted).map_err(|error| error.to_string())?;
         }
-        Ok(Measured { answers: latency.len(), time: self.time, latency, server })
+        Ok(Measured { answers: latency.len(), time: self.time, latency, server, machine })
     }
 }
 

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Ticks per second in `/proc/<pid>/stat`; the same on every Linux machine that this runs on.
-const TICKS_PER_SECOND: u64 = 100;
+/// A tick in `/proc/<pid>/stat` and `/proc/stat`; the same on every Linux machine that this runs on.
+pub const NS_PER_TICK: u64 = 10_000_000;
 
 /// A line on cores, processor, memory, kernel and the file system of `dir`.
 pub fn describe(dir: &Path) -> String {
@@ -92,16 +92,23 @@ pub fn spent_by_family(pid: u32) -> Outcome<Spent> {
 fn children(pid: u32) -> Vec<u32> {
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|child| {
-        fields(*child).is_ok_and(|fields| fields.get(1).is_some_and(|parent| *parent == pid.to_string()))
-    })
-    .collect()
+    pids.filter(|child| parent(*child) == Some(pid)).collect()
+}
+
+/// The process that started it.
+pub fn parent(pid: u32) -> Option<u32> {
+    fields(pid).ok()?.get(1)?.parse().ok()
+}
+
+/// A process and those that it has started.
+pub fn family(pid: u32) -> Vec<u32> {
+    std::iter::once(pid).chain(children(pid)).collect()
 }
 
 /// CPU time that a process has used, threads that have ended included.
 pub fn cpu_time(pid: u32) -> Outcome<Duration> {
     let ticks: u64 = fields(pid)?.iter().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
-    Ok(Duration::from_millis(ticks * 1_000 / TICKS_PER_SECOND))
+    Ok(Duration::from_nanos(ticks * NS_PER_TICK))
 }
 
 /// The fields of `/proc/<pid>/stat` behind the name: that is in parentheses and may contain

@@ -18,6 +18,7 @@
 //! child processes · `cleanup` what ends with us · `machine`.
 
 mod abuse;
+mod account;
 mod chart;
 mod cleanup;
 mod connection;

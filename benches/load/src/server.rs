@@ -219,6 +219,12 @@ impl Server {
         self.pid
     }
 
+    /// The server's processes, those of its database among them.
+    pub fn processes(&self) -> Vec<u32> {
+        let database = self.database.as_ref().map(|database| machine::family(database.pid));
+        std::iter::once(self.pid).chain(database.into_iter().flatten()).collect()
+    }
+
     /// The processor time and the writes of the server and its database so far.
     pub fn spent(&self) -> Outcome<Spent> {
         let own = machine::spent(self.pid)?;
