@@ -56,6 +56,12 @@ impl Subject {
     }
 }
 
+/// Whether a member is an amount of money, of all that have this name.
+pub fn is_amount(name: &str) -> bool {
+    let is_of_currency = ["Ves", "Cop", "Usd", "Usdt", "Amount"].iter().any(|end| name.ends_with(end));
+    is_of_currency || ["amount", "monto"].contains(&name)
+}
+
 /// A member by its whole name, or the name that is nearest to it.
 pub fn find(name: &str) -> Result<(Subject, &'static str, usize), String> {
     let mut nearest: Option<(usize, String)> = None;

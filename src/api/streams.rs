@@ -85,7 +85,11 @@ fn read_key(value: Value<'_>, is_taken: Option<bool>) -> Result<Cow<'_, str>, Ba
     let key = value.string()?;
     let is_fit = (1..=KEY_CHARACTERS_MAX).contains(&key.len())
         && key.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte));
-    if is_fit { Ok(key) } else { Err(Bad::from("must have 1 to 255 characters of ASCII")) }
+    if !is_fit {
+        return Err(Bad::from("must have 1 to 255 characters of ASCII"));
+    }
+    // As a header it would be empty.
+    if key.trim().is_empty() { Err(Bad::from("must not be blank")) } else { Ok(key) }
 }
 
 fn read_path(value: Value<'_>) -> Result<Cow<'_, str>, Bad> {

@@ -90,7 +90,12 @@ impl Operators {
             None => request,
         };
         let why = match runtime()?.block_on(answer(request)) {
-            Ok((status, text)) if status.is_success() => return Ok(text),
+            Ok((status, text)) if status.is_success() => {
+                match self.is_dry.then(|| rehearsed_refusal(&text)) {
+                    Some(Some(why)) => why,
+                    _ => return Ok(text),
+                }
+            }
             Ok((status, text)) if is_open(status.as_u16(), &text) => {
                 refused(status.as_u16(), &text) + &advice()
             }
@@ -168,6 +173,13 @@ pub fn refused(status: u16, body: &str) -> String {
         }
     }
     line
+}
+
+/// What a call that was only rehearsed would be refused with.
+fn rehearsed_refusal(answer: &str) -> Option<String> {
+    let answer: Value = serde_json::from_str(answer).ok()?;
+    let status = answer["status"].as_u64().and_then(|status| u16::try_from(status).ok())?;
+    (status >= 400).then(|| refused(status, &answer["body"].to_string()))
 }
 
 pub fn warnings(answer: &str) -> Vec<String> {

@@ -393,6 +393,17 @@ impl Work {
                             let why = format!("the server answered line {} twice", of + 1);
                             return Err(Failure::Other(why).into());
                         }
+                        let sent_key = self.calls.key(of).map_err(|error| Failure::Usage(error.to_string()))?;
+                        if outcome.key.is_some() && sent_key.is_some() && outcome.key != sent_key {
+                            let why = format!("the server answered line {} with the key of another call", of + 1);
+                            return Err(Failure::Other(why).into());
+                        }
+                        if outcome.status == 401 {
+                            // What was answered before is kept; a further run sends the rest.
+                            self.write(&out)?;
+                            let why = "the key opens nothing on this server any more".to_owned();
+                            return Err(Failure::Usage(why).into());
+                        }
                         seen += 1;
                         if outcome.is_open() {
                             again.push_back(of);

@@ -6,9 +6,11 @@ use crate::gateway::dispatch::OnBehalf;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::{JSON, Reply, RequestId};
+use api::dry_run::DRY_RUN;
 use api::problem::Problem;
 use bytes::Bytes;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
+use hyper::http::request::Builder;
 use hyper::{Method, Request};
 use serde_json::Value;
 use std::net::SocketAddr;
@@ -96,6 +98,19 @@ impl<'a> Inside<'a> {
         read(self.call(Method::POST, path, Some((body.to_string().into(), JSON)), once, JSON).await)
     }
 
+    /// What the same `post` would do now, as the API shows it, or why it would be refused.
+    pub async fn rehearse(&self, path: &str, body: &Value, once: &str) -> ApiResult {
+        let mut asked = self.request(Method::POST, path, Some(JSON), once, JSON);
+        if let Some(headers) = asked.headers_mut() {
+            headers.insert(DRY_RUN, HeaderValue::from_static("true"));
+        }
+        let shown = read(self.ask(asked, Some(body.to_string().into())).await)?;
+        match shown["status"].as_u64().and_then(|status| u16::try_from(status).ok()) {
+            Some(status) if status < 400 => Ok(shown),
+            status => Err(Refused::of(status.unwrap_or(500), &shown["body"])),
+        }
+    }
+
     pub async fn change(&self, method: Method, path: &str, body: Option<&Value>) -> ApiResult {
         let body = body.map(|body| (body.to_string().into(), JSON));
         read(self.call(method, path, body, "", JSON).await)
@@ -119,25 +134,41 @@ impl<'a> Inside<'a> {
         once: &str,
         accept: &'static str,
     ) -> Reply {
-        let reads = method == Method::GET;
+        let (body, content_type) = body.unzip();
+        self.ask(self.request(method, path, content_type, once, accept), body).await
+    }
+
+    fn request(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: Option<&'static str>,
+        once: &str,
+        accept: &'static str,
+    ) -> Builder {
         let mut request = Request::builder().method(method).uri(path).header(ACCEPT, accept);
         if let Some(host) = &self.host {
             request = request.header(HOST, host);
         }
-        if let Some((_, content_type)) = &body {
-            request = request.header(CONTENT_TYPE, *content_type);
+        if let Some(content_type) = content_type {
+            request = request.header(CONTENT_TYPE, content_type);
         }
         if !once.is_empty() {
             request = request.header(IDEMPOTENCY_KEY, once);
         }
+        request
+    }
+
+    async fn ask(&self, request: Builder, body: Option<Bytes>) -> Reply {
         // Reads have ids of their own: the page's own id leads to what was done.
+        let reads = request.method_ref() == Some(&Method::GET);
         let request_id = if reads { RequestId::generate() } else { self.request_id.clone() };
         let Ok(request) = request.extension(self.visitor).body(()) else {
             return Reply::problem(&Problem::not_found(), &request_id);
         };
         let (head, ()) = request.into_parts();
         let arrival = Arrival { head, request_id, peer: self.peer };
-        self.api.ask(arrival, body.map_or_else(Bytes::new, |(body, _)| body)).await
+        self.api.ask(arrival, body.unwrap_or_default()).await
     }
 }
 

@@ -187,6 +187,17 @@ pub fn refusal(language: Language, refused: &Refused) -> Note {
     Note { tone: Tone::Bad, text, more }
 }
 
+/// Why an item among others was refused; the API's message is English.
+pub fn reason(language: Language, code: &str, message: &str) -> String {
+    let known = || codes::all().find(|known| known.name == code);
+    match (language, meaning(code)) {
+        (Language::English, _) if !message.is_empty() => message.to_owned(),
+        (_, Some((spanish, english))) => language.say(spanish, english).to_owned(),
+        (Language::Spanish, None) => known().map_or(code.to_owned(), |known| plain(known.es.meaning)),
+        (Language::English, None) => code.to_owned(),
+    }
+}
+
 fn of_code(refused: &Refused) -> Option<&'static Code> {
     codes::all().find(|code| code.name == refused.code && code.statuses.contains(&refused.status))
 }

@@ -36,6 +36,11 @@ impl Page {
         self
     }
 
+    pub fn with_all(mut self, blocks: impl IntoIterator<Item = Block>) -> Page {
+        self.blocks.extend(blocks);
+        self
+    }
+
     pub fn maybe(mut self, block: Option<impl Into<Block>>) -> Page {
         self.blocks.extend(block.map(Into::into));
         self

@@ -11,6 +11,7 @@ mod merchants;
 mod payments;
 mod payouts;
 mod preview;
+mod rehearsal;
 mod requests;
 mod search;
 mod sessions;
@@ -107,7 +108,9 @@ pub fn rows() -> Vec<SiteRow<Caller>> {
         show "/payouts" => payouts::list;
         show "/payouts/batch" => payouts::batch;
         show "/payouts/:id" => payouts::one;
-        act "/payouts" => payouts::create;
+        act "/payouts" => payouts::review;
+        act "/payouts/edit" => payouts::edit;
+        act "/payouts/pay" => payouts::create;
         act "/payouts/preview" => preview::page;
         act "/payouts/confirm" => preview::confirm;
         show "/merchants" => merchants::list;

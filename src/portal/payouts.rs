@@ -1,17 +1,23 @@
 //! Payouts: the list with the form of one and of a file, one with its timeline, and a batch.
 
+use super::rehearsal::{self, Rehearsed};
 use super::{Here, Made, first, may};
 use crate::language::Language;
 use crate::pages::inside::{Refused, segment};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
-use crate::pages::view::{self, Block, Input, Kind, Note, Page, Row, Tone, owned};
+use crate::pages::view::{self, Block, Button, Input, Kind, Note, Page, Row, Tone, owned};
 use api::problem::Problem;
 use domain::platform::Scope;
 use serde_json::{Value, json};
 
-const HERE: &str = "/portal/payouts";
+pub const HERE: &str = "/portal/payouts";
+const PAY: &str = "/portal/payouts/pay";
+/// The form of one payout, with what was typed before.
+const EDIT: &str = "/portal/payouts/edit";
+const API: &str = "/v1/payouts";
+const MEMBERS: [&str; 4] = ["merchantId", "monto", "concepto", "externalRef"];
 const STATES: [&str; 3] = ["pending", "completed", "failed"];
 const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "merchantName", "monto", "concepto", "status"];
 const FILTERS: [&str; 6] = ["status", "kind", "merchantId", "externalRef", "from", "to"];
@@ -21,10 +27,21 @@ const FACTS: [&str; 18] = [
     "destination", "fromMerchantBalance", "reference", "failureCode", "batchId", "operationId", "createdAt",
     "settledAt", "payoutId",
 ];
+const WOULD_BE: [&str; 9] = [
+    "monto",
+    "feeVes",
+    "merchantName",
+    "bankCode",
+    "destination",
+    "concepto",
+    "externalRef",
+    "status",
+    "failureCode",
+];
 
 pub async fn list(visit: &Here<'_>) -> Made {
     let language = visit.language;
-    let (found, next) = visit.list("/v1/payouts", HERE, &FILTERS, "25").await?;
+    let (found, next) = visit.list(API, HERE, &FILTERS, "25").await?;
     let mut page = Page::new("payouts", visit.say("Pagos", "Payouts")).maybe(visit.done());
     if may(visit, Scope::Payout) {
         page = page.with(single(visit).await?).with(upload(visit, None));
@@ -51,9 +68,17 @@ async fn single(visit: &Here<'_>) -> Result<view::Form, Refused> {
     let say = |spanish, english| visit.say(spanish, english);
     let sellers = visit.inside.get("/v1/merchants?limit=100").await?;
     let sellers = items(&sellers).iter().map(|item| (str_of(item, "merchantId"), str_of(item, "name")));
-    let input = |name, label: &str| Input::new(name, label).value(visit.typed(HERE, name));
-    let form = view::Form::new(HERE, "create-payout", say("Pagar", "Pay"))
+    let typed = |name| {
+        let texts = [HERE, PAY, EDIT].into_iter().map(|to| visit.typed(to, name));
+        texts.fold("", |found, text| if found.is_empty() { text } else { found })
+    };
+    let input = |name, label: &str| Input::new(name, label).value(typed(name));
+    let form = view::Form::new(HERE, "create-payout", say("Revisar y pagar", "Check and pay"))
         .title(say("Pagar a un vendedor", "Pay a seller"))
+        .about(say(
+            "Primero ves lo que pasaría: no se paga nada hasta que confirmes.",
+            "First you see what would happen: nothing is paid until you confirm.",
+        ))
         .input(input("merchantId", say("Vendedor", "Seller")).options(owned(sellers)).hint(say(
             "Su id; escribe y elige de la lista.",
             "The seller's id; type, and choose from the list.",
@@ -83,11 +108,42 @@ pub fn upload(visit: &Here<'_>, error: Option<String>) -> view::Form {
         .error(error)
 }
 
+/// What the payout would do: the page between its form and the deed.
+pub async fn review(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let body = visit.form.members(&MEMBERS);
+    Ok(match Rehearsed::of(visit, API, &body, visit.form.text("once")).await {
+        // Pressed again after it was paid.
+        Ok(rehearsed) if rehearsed.is_done() => paid(&rehearsed.body),
+        Ok(rehearsed) => Shown::Page(confirmation(visit, &rehearsed)),
+        Err(refused) => return visit.failed(list(visit).await, &refused),
+    })
+}
+
+fn confirmation(visit: &Here<'_>, rehearsed: &Rehearsed) -> Page {
+    let (language, body) = (visit.language, &rehearsed.body);
+    let amount = language.figure(str_of(body, "monto"));
+    let label = format!("{} Bs {amount}", visit.say("Pagar", "Pay"));
+    let back = visit.say("Volver y cambiar", "Go back and change");
+    let form = view::Form::new(PAY, "confirm", label).once(visit.form.text("once"));
+    let form = MEMBERS.into_iter().fold(form, |form, name| form.hidden(name, visit.form.text(name)));
+    Page::new("payouts", visit.say("Revisa antes de pagar", "Check before you pay"))
+        .with(Note::new(Tone::Plain, rehearsal::nothing_yet(language)))
+        .with(show::facts(language, body, &WOULD_BE))
+        .with_all(rehearsed.blocks(language))
+        .with(form.button(Button::bad("back", back, EDIT.to_owned())))
+}
+
+pub async fn edit(visit: &Here<'_>) -> Result<Shown, Problem> {
+    visit.shown(list(visit).await)
+}
+
+fn paid(payout: &Value) -> Shown {
+    Shown::See(format!("{HERE}/{}?done=payout", str_of(payout, "payoutId")))
+}
+
 pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
-    let body = visit.form.members(&["merchantId", "monto", "concepto", "externalRef"]);
-    let outcome = visit.post("/v1/payouts", &body).await;
-    let to = |payout: &Value| Shown::See(format!("{HERE}/{}?done=payout", str_of(payout, "payoutId")));
-    visit.acted(outcome, to, list(visit)).await
+    let outcome = visit.post(API, &visit.form.members(&MEMBERS)).await;
+    visit.acted(outcome, paid, list(visit)).await
 }
 
 pub async fn one(visit: &Here<'_>) -> Made {

@@ -1,16 +1,17 @@
-//! Payouts by file: what the file says, line by line, before anything is paid; then the good lines
-//! as one batch. The preview pays nothing and keeps nothing: the good lines travel in the form that
-//! confirms them, and with them the name of their batch. It is made of the lines, and of how many
+//! Payouts by file: what the file says and what would come of it, line by line, before anything is
+//! paid; then the good lines as one batch. The preview pays nothing and keeps nothing: the good
+//! lines travel in the form that confirms them, and with them the name of their batch. It is made of the lines, and of how many
 //! batches of these very lines there were before the preview: those had paid none of them, or they
 //! would not be good. So a form pays once however often it is sent, and a file that was refused can
 //! be paid another time.
 
+use super::rehearsal::{self, Rehearsed};
 use super::{Here, may, payouts};
 use crate::gateway::services::Services;
 use crate::language::Language;
-use crate::pages::show;
+use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Cell, Note, Page, Row, Table, Tone, Writing};
+use crate::pages::view::{self, Block, Cell, Fact, Link, Note, Page, Row, Table, Tone, Writing};
 use crate::pages::words::words;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -26,6 +27,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
+const API: &str = "/v1/payouts/batch";
 const COLUMNS: [&str; 4] = ["externalRef", "merchantId", "monto", "concepto"];
 /// More than a batch takes, so that all bad lines are named.
 const LINES_MAX: usize = 5_000;
@@ -35,10 +37,13 @@ struct Line {
     cells: [String; 4],
     name: String,
     fault: Option<String>,
+    /// What the bank would say against a line that is good.
+    warning: String,
 }
 
 type Known = (Option<String>, Option<String>);
 
+#[derive(Clone)]
 struct Checking {
     tenant: u64,
     language: Language,
@@ -59,20 +64,48 @@ pub async fn page(visit: &Here<'_>) -> Result<Shown, Problem> {
         csrf: visit.csrf.clone(),
         reads: may(visit, Scope::Read),
     };
+    let read_pool = &visit.services.read_pool;
     // Thousands of lines, with a look at the log for each.
     let checked = match visit.file.clone() {
         Some(file) => {
+            let checking = checking.clone();
             let read =
                 move |services: &Services, budget: &ReadBudget| checking.check(services, &file, budget);
-            visit.services.read_pool.read_long(visit.services, tenant, read).await?
+            read_pool.read_long(visit.services, tenant, read).await?
         }
         None => Err(visit.say("Elige un archivo.", "Choose a file.").to_owned()),
     };
-    Ok(Shown::Page(checked.unwrap_or_else(|why| {
-        let mut page = Page::new("payouts", visit.say("Pagar por archivo", "Pay by file")).status("error");
-        page.code = 400;
-        page.with(payouts::upload(visit, Some(why)))
-    })))
+    let bare = |why| {
+        let page = Page::new("payouts", visit.say("Pagar por archivo", "Pay by file"));
+        page.with(payouts::upload(visit, why))
+    };
+    let mut lines = match checked {
+        Ok(lines) => lines,
+        Err(why) => return Ok(Shown::Page(Page { code: 400, ..bare(Some(why)).status("error") })),
+    };
+    let good: Vec<Value> = good(&lines).map(item).collect();
+    let mut rehearsed = None;
+    if checking.reads && !good.is_empty() {
+        let name = uuid::Uuid::new_v4().to_string();
+        let body = json!({ "externalRef": name, "items": good });
+        match Rehearsed::of(visit, API, &body, &name).await {
+            Ok(shown) => rehearsed = Some(shown),
+            Err(refused) => return visit.failed(Ok(bare(None)), &refused),
+        }
+    }
+    if let Some(rehearsed) = &rehearsed {
+        checking.judge_rehearsed(&mut lines, rehearsed);
+    }
+    let write = move |services: &Services, _: &ReadBudget| -> Result<Page, Stopped> {
+        let items = Value::Array(self::good(&lines).map(item).collect()).to_string();
+        let name = checking.batch_name(services, &items)?;
+        Ok(checking.shown(&lines, items, name, rehearsed.as_ref()))
+    };
+    Ok(Shown::Page(read_pool.read_long(visit.services, tenant, write).await?))
+}
+
+fn good(lines: &[Line]) -> impl Iterator<Item = &Line> {
+    lines.iter().filter(|line| line.fault.is_none())
 }
 
 impl Checking {
@@ -82,16 +115,27 @@ impl Checking {
         services: &Services,
         file: &[u8],
         budget: &ReadBudget,
-    ) -> Result<Result<Page, String>, Stopped> {
+    ) -> Result<Result<Vec<Line>, String>, Stopped> {
         let (file, mut lines) = match lines(self.language, file) {
             Ok(read) => read,
             Err(why) => return Ok(Err(why)),
         };
         self.judge(services, &file, &mut lines, budget)?;
-        let good: Vec<Value> = lines.iter().filter(|line| line.fault.is_none()).map(item).collect();
-        let items = Value::Array(good).to_string();
-        let name = self.batch_name(services, &items)?;
-        Ok(Ok(self.shown(&lines, items, name)))
+        Ok(Ok(lines))
+    }
+
+    /// By what would become of each good line in a batch of them all. One that would be no payout is not sent.
+    fn judge_rehearsed(&self, lines: &mut [Line], rehearsed: &Rehearsed) {
+        let good = lines.iter_mut().filter(|line| line.fault.is_none());
+        for (line, item) in good.zip(items(&rehearsed.body)) {
+            let code = str_of(item, "failureCode");
+            if item["payoutId"].is_null() {
+                line.fault = Some(show::reason(self.language, code, str_of(item, "error")));
+            } else if str_of(item, "status") == "failed" {
+                let refuses = self.language.say("el banco lo rechazaría", "the bank would refuse it");
+                line.warning = format!("{refuses} ({code})");
+            }
+        }
     }
 
     fn batch_name(&self, services: &Services, items: &str) -> Result<String, Stopped> {
@@ -181,20 +225,27 @@ impl Checking {
         )
     }
 
-    fn shown(&self, lines: &[Line], items: String, batch: String) -> Page {
+    fn shown(&self, lines: &[Line], items: String, batch: String, rehearsed: Option<&Rehearsed>) -> Page {
         let language = self.language;
-        let good: Vec<&Line> = lines.iter().filter(|line| line.fault.is_none()).collect();
-        let total: i64 =
-            good.iter().filter_map(|line| hundredths(&line.cells[2])).fold(0, i64::saturating_add);
-        let total = language.amount(total, 2);
-        let bad = lines.len() - good.len();
+        let count = good(lines).count();
+        let total = language.amount(rehearsal::total(good(lines).map(|line| line.cells[2].as_str())), 2);
+        let bad = lines.len() - count;
         let mut page = Page::new("payouts", language.say("Revisa antes de pagar", "Check before you pay"));
-        let summary = summary(language, good.len(), &total, bad);
+        let summary = summary(language, count, &total, bad);
         page = page.with(Note::new(if bad == 0 { Tone::Good } else { Tone::Plain }, summary));
-        if !good.is_empty() {
+        if count > 0 {
+            if let Some(rehearsed) = rehearsed {
+                let paid = show::items(&rehearsed.body).iter().filter(|item| !item["payoutId"].is_null());
+                let fees = language.amount(rehearsal::total(paid.map(|item| str_of(item, "feeVes"))), 2);
+                let fact = |name, text| Fact::new(name, words(language, name), Cell::text(text));
+                page = page
+                    .text(rehearsal::nothing_yet(language))
+                    .with(vec![fact("monto", total.clone()), fact("feeVes", fees)])
+                    .with_all(rehearsed.blocks(language));
+            }
             let label = match language {
-                Language::Spanish => format!("Pagar {} por Bs {total}", good.len()),
-                Language::English => format!("Pay {} for Bs {total}", good.len()),
+                Language::Spanish => format!("Pagar {count} por Bs {total}"),
+                Language::English => format!("Pay {count} for Bs {total}"),
             };
             let about =
                 language.say("Los renglones con error no se pagan.", "Lines with an error are not paid.");
@@ -206,16 +257,21 @@ impl Checking {
             form.is_upload = true;
             page.blocks.push(form.into());
         }
+        let back = language.say("Volver y elegir otro archivo", "Go back and choose another file");
+        page = page.with(vec![Link::new(back, payouts::HERE)]);
         let row = |line: &Line| {
             let [reference, merchant, amount, concept] = line.cells.clone();
-            let state = if line.fault.is_some() { "bad" } else { "ok" };
+            let (state, why) = match &line.fault {
+                Some(fault) => ("bad", fault),
+                None => ("ok", &line.warning),
+            };
             Row::new([
                 Cell::figure(line.number.to_string()),
                 Cell::code(reference),
                 Cell::code(merchant).with_sub(line.name.clone()),
                 Cell::figure(amount),
                 Cell::text(concept),
-                Cell::state(state, words(language, state)).with_sub(line.fault.clone().unwrap_or_default()),
+                Cell::state(state, words(language, state)).with_sub(why),
             ])
             .status(state)
         };
@@ -278,7 +334,7 @@ fn lines(language: Language, bytes: &[u8]) -> Result<(File, Vec<Line>), String> 
             ),
         });
         let cells = [0, 1, 2, 3].map(|column| file.cell(&row, column).to_owned());
-        lines.push(Line { number: row.number, cells, name: String::new(), fault });
+        lines.push(Line { number: row.number, cells, name: String::new(), fault, warning: String::new() });
     }
     if lines.is_empty() {
         return Err(say("El archivo no tiene renglones.", "The file has no lines."));
@@ -310,16 +366,12 @@ fn summary(language: Language, good: usize, total: &str, bad: usize) -> String {
     }
 }
 
-fn hundredths(text: &str) -> Option<i64> {
-    text.replacen('.', "", 1).parse().ok()
-}
-
 pub async fn confirm(visit: &Here<'_>) -> Result<Shown, Problem> {
     let items: Value = serde_json::from_str(visit.form.text("items")).unwrap_or_default();
     let body = json!({ "externalRef": visit.form.text("externalRef"), "items": items });
-    let outcome = visit.post("/v1/payouts/batch", &body).await;
+    let outcome = visit.post(API, &body).await;
     let to = |batch: &Value| {
-        Shown::See(format!("/portal/payouts/batch?id={}&done=batch", show::str_of(batch, "batchId")))
+        Shown::See(format!("/portal/payouts/batch?id={}&done=batch", str_of(batch, "batchId")))
     };
     visit.acted(outcome, to, payouts::list(visit)).await
 }

@@ -9,7 +9,7 @@ use crate::rails::lane::{Lane, LaneFigures};
 use crate::rails::live::LiveRail;
 use crate::rails::r4::client::micro_deposit_amounts;
 use crate::rails::{Outcomes, Rail};
-use domain::rail::{Availability, BankCall, OperationKind, Order, Rails, Service, Terms};
+use domain::rail::{Availability, BankCall, Order, Rails, Service, Terms};
 use domain::trace::{POLL_MS, Polling};
 use domain::values::address::Network;
 use domain::values::ids::is_live;
@@ -91,11 +91,16 @@ impl Registry {
         }
     }
 
-    /// Notes an order to a bank or a network in a rehearsal.
+    /// Notes an order of money to a bank or a network in a rehearsal. What only asks or tells a bank something orders
+    /// none.
     pub fn note(&self, tenant: u64, order: &Order) {
-        let (Some(service), Some((minor, currency))) = (order.service(), order.amount()) else { return };
-        let kind = order.operation().map_or(order.kind(), OperationKind::name);
-        let ordered = Ordered { rail: self.name_for(tenant, service), kind, minor, currency };
+        let (Some(service), Some(operation), Some((minor, currency))) =
+            (order.service(), order.operation(), order.amount())
+        else {
+            return;
+        };
+        let ordered =
+            Ordered { rail: self.name_for(tenant, service), kind: operation.name(), minor, currency };
         self.rehearsed().push(ordered);
     }
 

@@ -124,7 +124,9 @@ impl Server {
             _ => return Err(defect("an endpoint that cannot be rehearsed")),
         };
         let reply = match replied {
-            Err(problem) if is_unclear && problem.status == 400 => return Err(problem),
+            Err(problem) if is_unclear && problem.fields.iter().any(|bad| bad.field == NAME) => {
+                return Err(problem);
+            }
             _ if is_unclear => return Err(Problem::invalid_field(NAME, VALUES)),
             // The body of the call itself was not taken.
             Err(problem) if matches!(problem.status, 413 | 415 | 429) => return Err(problem),

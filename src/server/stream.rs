@@ -415,6 +415,8 @@ struct Lines {
     /// Of a line whose end has not come.
     begun: Vec<u8>,
     is_too_long: bool,
+    /// None of its bytes was anything but blank.
+    is_blank: bool,
     /// The body has ended in order.
     is_over: bool,
     is_cut: bool,
@@ -429,6 +431,7 @@ impl Lines {
             piece: Bytes::new(),
             begun: Vec::new(),
             is_too_long: false,
+            is_blank: true,
             is_over: false,
             is_cut: false,
             heard: Instant::now(),
@@ -469,6 +472,7 @@ impl Lines {
     }
 
     fn gather(&mut self, part: &[u8]) {
+        self.is_blank &= part.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
         // With a carriage return, which is no part of the line.
         if self.begun.len() + part.len() > LINE_BYTES_MAX + 1 {
             self.is_too_long = true;
@@ -482,12 +486,16 @@ impl Lines {
     /// The line that is whole now; none if it is empty.
     fn line(&mut self) -> Option<Read> {
         let mut line = mem::take(&mut self.begun);
-        if mem::take(&mut self.is_too_long) {
+        let (is_too_long, is_blank) =
+            (mem::take(&mut self.is_too_long), mem::replace(&mut self.is_blank, true));
+        if is_blank {
+            return None;
+        }
+        if is_too_long {
             return Some(Read::TooLong);
         }
         line.pop_if(|last| *last == b'\r');
         match line.len() {
-            _ if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) => None,
             0..=LINE_BYTES_MAX => Some(Read::Line(line)),
             _ => Some(Read::TooLong),
         }

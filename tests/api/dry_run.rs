@@ -177,6 +177,7 @@ fn what_a_row_asks_of_a_request_answers_itself() {
         let bad = tenant.test.with("dry-run", bad);
         bad.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).names(&["Dry-Run"]);
         bad.post("/v1/test/fund", &json!({ "currency": "VES" })).names(&["Dry-Run", "amount"]);
+        bad.post_as("/v1/test/fund", "application/json", "{").names(&["Dry-Run"]);
         assert_eq!(seq(&server), before);
         bad.get("/v1/balance").expect(200);
     }
@@ -224,7 +225,8 @@ fn every_way_of_money_is_shown_as_it_goes() {
     step("POST", "/v1/payments/vpos", vpos_body(5, json!({})));
     step("POST", "/v1/payments/vpos", vpos_body(5, json!({ "card": { "number": "4000000000000002" } })));
     let asked = json!({ "debtorId": "V12345678", "debtorCellPhone": "04141234567", "debtorBankCode": 134, "amountVes": "210.00" });
-    step("POST", "/v1/payments/debit/otp", asked);
+    let (asked, _) = step("POST", "/v1/payments/debit/otp", asked);
+    assert_eq!(list(&asked, "orders"), [Value::Null; 0], "a code is no order of money: {asked}");
     let (_, merchant) = step("POST", "/v1/merchants", crate::harness::flows::merchant_body());
     let of = format!("/v1/merchants/{}", text(&merchant, "merchantId"));
     let method =
@@ -247,7 +249,9 @@ fn every_way_of_money_is_shown_as_it_goes() {
     let (sent, _) = step("POST", "/v1/crypto/payouts", usdt);
     assert_eq!(list(&sent, "orders")[0]["currency"], "USDT", "{sent}");
     let (_, cop) = step("POST", "/v1/cop/payments", cop_body(50_000, "sms"));
-    step("POST", &format!("/v1/cop/payments/{}/otp", text(&cop, "id")), json!({ "otp": "123456" }));
+    let otp = format!("/v1/cop/payments/{}/otp", text(&cop, "id"));
+    let (told, _) = step("POST", &otp, json!({ "otp": "123456" }));
+    assert_eq!(list(&told, "orders"), [Value::Null; 0], "{told}");
     step("POST", &format!("/v1/cop/payments/{}/refund", text(&cop, "id")), json!({}));
     step("PATCH", &of, json!({ "isActive": false }));
     step("DELETE", &of, Value::Null);

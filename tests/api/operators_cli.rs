@@ -1,7 +1,7 @@
 //! The command line of operators: whose token it sends, and how it shows lists (`docs/contract.md, 3.9`).
 
 use crate::harness::check::text;
-use crate::harness::flows::fresh;
+use crate::harness::flows::{UNKNOWN, fresh};
 use crate::harness::server::Server;
 use crate::named_operators::operator;
 use serde_json::{Value, json};
@@ -138,5 +138,11 @@ fn a_command_can_be_rehearsed() {
     let shown = json_of(&prints(&server, &[&create[..], &["--dry-run"]].concat()));
     assert_eq!((&shown["dryRun"], &shown["movements"][0]["amountVes"]), (&json!(true), &json!("5.00")));
     assert_eq!(tenant.test.balance()["ledgerNetVes"], "0.00");
+    // What would be refused is refused here too.
+    let mut absent = create;
+    absent[2] = UNKNOWN;
+    let output = server.command(&[&["admin"], &absent[..], &["--dry-run"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains("404 not_found"), "{said}");
     assert!(is_refused(&server, &["tenant", "list", "--dry-run"]).contains("--dry-run"));
 }

@@ -262,6 +262,7 @@ fn a_refused_line_is_told_and_the_stream_goes_on() {
         ("{\"method\":\"GET\",\"path\":\"/healthz\"}\n", 404, "not_found", None),
         ("{\"method\":\"GET\",\"path\":\"/v1//balance\"}\n", 404, "not_found", None),
         ("{\"key\":\"a\",\"method\":\"POST\",\"path\":\"/v1/balance\"}\n", 405, "method_not_allowed", None),
+        ("{\"key\":\" \\t\",\"path\":\"/v1/test/fund\"}\n", 400, "invalid_data", Some("key")),
         (&*long, 413, "payload_too_large", None),
     ] {
         stream.raw(line);
@@ -274,15 +275,16 @@ fn a_refused_line_is_told_and_the_stream_goes_on() {
         assert_eq!(named, field.map(|field| vec![field]), "{line}: {outcome}");
         assert_eq!(outcome["walSeq"], Value::Null, "{line}");
     }
-    // A byte that is not UTF-8, and lines that have no number.
+    // A byte that is not UTF-8, and lines that have no number, however long.
     stream.raw(b"\xff\n\n  \r\n\t\n");
+    stream.raw(format!("{}\r\n", " ".repeat(70 << 10)));
     assert_eq!(stream.line()["body"]["error"], "invalid_json");
     // The last line needs no end.
     stream.raw(fund("last", "3.00").to_string());
     stream.finish();
     let (outcomes, end) = stream.all();
-    assert_eq!(outcomes[&23]["status"], 201);
-    ended(&end, 23);
+    assert_eq!(outcomes[&24]["status"], 201);
+    ended(&end, 24);
     assert_eq!(tenant.test.get("/v1/balance").expect(200)["availableVes"], "3.00");
 }
 

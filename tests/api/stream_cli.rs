@@ -6,7 +6,8 @@ use crate::harness::server::{Server, Tenant};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::thread::sleep;
@@ -81,6 +82,50 @@ fn each_line_of_the_file_has_its_outcome_and_a_further_run_sends_the_rest() {
     let whole = fs::read(&out).expect("the file");
     assert_eq!(run(&server, &tenant, &calls, &out).status.code(), Some(1));
     assert_eq!(fs::read(&out).expect("the file"), whole);
+}
+
+/// A server that answers one stream with this line, and then nothing.
+fn answering(line: &Value) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let line = format!("{line}\n");
+    std::thread::spawn(move || {
+        let (mut connection, _) = listener.accept().expect("a connection");
+        let (mut heard, mut piece) = (Vec::new(), [0; 4_096]);
+        // The head and a line.
+        while !heard.windows(2).any(|bytes| bytes == b"}\n") {
+            match connection.read(&mut piece).expect("read") {
+                0 => return,
+                bytes => heard.extend_from_slice(&piece[..bytes]),
+            }
+        }
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n";
+        let answer = format!("{head}{:x}\r\n{line}\r\n", line.len());
+        connection.write_all(answer.as_bytes()).expect("sent");
+        while connection.read(&mut piece).is_ok_and(|bytes| bytes > 0) {}
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn a_key_that_is_revoked_meanwhile_and_an_answer_to_another_call_end_the_command() {
+    let server = Server::shared();
+    let body = json!({ "error": "unauthorized", "message": "no" });
+    for (key, status, body, code, words) in [
+        ("k1", 401, body, 2, "opens nothing on this server any more"),
+        ("k2", 201, json!({}), 1, "with the key of another call"),
+    ] {
+        let call = json!({ "key": "k1", "path": "/v1/test/fund", "body": {} });
+        let (_folder, calls, out) = file(&format!("{call}\n"));
+        let answer = json!({ "line": 1, "key": key, "status": status, "replayed": false, "walSeq": null, "body": body });
+        let url = answering(&answer);
+        let output = server.command(&arguments(&url, "pk_test_any", &calls, &out));
+        let told = said(&output);
+        assert_eq!(output.status.code(), Some(code), "{told}");
+        assert_eq!(told.lines().filter(|line| line.contains(words)).count(), 1, "{told}");
+        assert_eq!(fs::read_to_string(&out).expect("the file"), "", "nothing is written of it");
+    }
 }
 
 #[test]

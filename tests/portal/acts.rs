@@ -73,9 +73,15 @@ fn a_payout_is_made_once_and_a_bad_one_says_why() {
         ("concepto", "semana"),
         ("externalRef", &reference),
     ];
-    let first = visitor.press(&page, "create-payout", &fields);
-    let again = visitor.press(&page, "create-payout", &fields);
+    let [review, second] = [(); 2].map(|()| visitor.press(&page, "create-payout", &fields));
+    assert_eq!((review.status, page_of(&review).as_str()), (200, "payouts"), "{}", review.text());
+    let first = visitor.press(&review, "confirm", &[]);
+    let again = visitor.press(&review, "confirm", &[]);
     assert_eq!((first.status, first.header("location")), (303, again.header("location")), "{}", first.text());
+    // A second window on the same form, and the form itself, pay nothing more.
+    assert_eq!(visitor.press(&second, "confirm", &[]).header("location"), first.header("location"));
+    let repeated = visitor.press(&page, "create-payout", &fields);
+    assert_eq!((repeated.status, repeated.header("location")), (303, first.header("location")));
     assert_eq!(list(&tenant.test.get("/v1/payouts").expect(200), "items").len(), 1);
     let shown = visitor.get(first.header("location").expect("an address"));
     assert_eq!(page_of(&shown), "payout");
@@ -111,6 +117,43 @@ fn a_payout_is_made_once_and_a_bad_one_says_why() {
         "{}",
         poor.text()
     );
+}
+
+#[test]
+fn a_payout_is_shown_before_it_is_paid() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.fund("1000.00");
+    let merchant = tenant.test.merchant();
+    let visitor = visitor(&server, &tenant);
+    let reference = fresh("po");
+    for (language, balances, nothing_yet) in [
+        ("es", ["1.000,00", "988,00"], "Todavía no se pagó nada"),
+        ("en", ["1,000.00", "988.00"], "Nothing has been paid yet"),
+    ] {
+        let page = visitor.get(&format!("/portal/payouts?lang={language}"));
+        let fields = [
+            ("merchantId", text(&merchant, "merchantId")),
+            ("monto", "12.00"),
+            ("concepto", "la \"semana\" & más"),
+            ("externalRef", &reference),
+        ];
+        let review = visitor.press(&page, "create-payout", &fields);
+        assert_eq!(review.status, 200, "{}", review.text());
+        let name = text(&merchant, "name");
+        for words in [nothing_yet, balances[0], balances[1], name, "data-field=\"feeVes\"", "simulator"] {
+            assert!(review.text().contains(words), "{words}: {}", review.text());
+        }
+        let edited: Vec<(String, String)> = Form::with_action(&review, "back").hidden;
+        let edited: Vec<(&str, &str)> = edited.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert!(review.text().contains("formaction=\"/portal/payouts/edit"));
+        let form = visitor.send("/portal/payouts/edit", &edited);
+        for typed in ["value=\"12.00\"", "value=\"la &#34;semana&#34; &#38; más\"", &reference] {
+            assert!(form.status == 200 && form.text().contains(typed), "{typed}: {}", form.text());
+        }
+    }
+    assert_eq!(tenant.test.balance()["availableVes"], "1000.00");
+    assert!(list(&tenant.test.get("/v1/payouts").expect(200), "items").is_empty(), "nothing is paid");
 }
 
 #[test]

@@ -64,6 +64,11 @@ fn the_preview_pays_nothing_and_the_good_lines_are_paid_once() {
     assert_eq!(lines(preview.text(), "ok"), [2, 6]);
     assert_eq!(lines(preview.text(), "bad"), [3, 4, 5, 7, 8, 9]);
     assert!(shop.payouts().is_empty(), "a preview pays nothing");
+    for words in
+        ["1.000,00", "970,00", "Órdenes al banco", "<td class=\"figure\">2</td>", "href=\"/portal/payouts\""]
+    {
+        assert!(preview.text().contains(words), "{words}: {}", preview.text());
+    }
     let paid = shop.visitor.press(&preview, "confirm", &[]);
     assert_eq!(paid.status, 303, "{}", paid.text());
     let again = shop.visitor.press(&preview, "confirm", &[]);
@@ -101,6 +106,8 @@ fn the_note_of_a_batch_tells_what_the_bank_said() {
         let rows: String =
             amounts.iter().map(|amount| format!("{},{},{amount},x\n", fresh("n"), shop.merchant)).collect();
         let preview = shop.preview(format!("{HEADER}\n{rows}").as_bytes());
+        let is_foreseen = preview.text().contains("el banco lo rechazaría");
+        assert_eq!(is_foreseen, amounts.contains(&"1.04"), "{}", preview.text());
         let said = note(&shop, &shop.visitor.press(&preview, "confirm", &[]));
         assert!(said.starts_with(tone) && said.contains(words), "{words}: {said}");
         let has = |words: &str| said.contains(words);
@@ -117,26 +124,39 @@ fn lines_that_were_refused_are_paid_when_the_file_comes_again() {
     let (one, two) = (fresh("a"), fresh("b"));
     let file = format!("{HEADER}\n{one},{m},10.00,semana\n{two},{m},20.00,semana\n", m = shop.merchant);
     let note = |answer| note(&shop, answer);
+    let spend = |amount: &str| {
+        let merchant = json!({ "merchantId": shop.merchant });
+        shop.tenant.test.payout(&merchant, amount, json!({})).expect(201);
+    };
     let poor = shop.preview(file.as_bytes());
+    assert_eq!(lines(poor.text(), "bad"), [2, 3], "{}", poor.text());
+    assert!(poor.text().contains("El saldo disponible no alcanza."), "{}", poor.text());
+    assert!(!poor.text().contains("data-action=\"confirm\""));
+    // The balance is spent between the preview and its confirmation.
+    shop.tenant.test.fund("30.00");
+    let poor = shop.preview(file.as_bytes());
+    spend("30.00");
     let refused = shop.visitor.press(&poor, "confirm", &[]);
     assert_eq!(refused.status, 303, "{}", refused.text());
     let said = note(&refused);
     assert!(said.starts_with("bad") && said.contains("No se pagó nada: 0 de 2 renglones"), "{said}");
-    assert!(shop.payouts().is_empty());
+    assert_eq!(shop.payouts().len(), 1);
     // For one of both the balance is enough.
     shop.tenant.test.fund("15.00");
     let preview = shop.preview(file.as_bytes());
+    assert_eq!((lines(preview.text(), "ok"), lines(preview.text(), "bad")), (vec![2], vec![3]));
+    shop.tenant.test.fund("15.00");
+    let preview = shop.preview(file.as_bytes());
     assert_eq!(lines(preview.text(), "ok"), [2, 3]);
+    spend("15.00");
     let half = shop.visitor.press(&preview, "confirm", &[]);
     assert_ne!(half.header("location"), refused.header("location"), "a batch of its own");
     let said = note(&half);
     assert!(said.starts_with("bad") && said.contains("Se pagó 1 de 2 renglones"), "{said}");
-    assert_eq!((shop.payouts().len(), &shop.tenant.test.balance()["availableVes"]), (1, &json!("5.00")));
-    let preview = shop.preview(file.as_bytes());
-    assert_eq!((lines(preview.text(), "bad"), lines(preview.text(), "ok")), (vec![2], vec![3]));
-    shop.visitor.press(&preview, "confirm", &[]);
+    assert_eq!((shop.payouts().len(), &shop.tenant.test.balance()["availableVes"]), (3, &json!("5.00")));
     shop.tenant.test.fund("5000.00");
     let preview = shop.preview(file.as_bytes());
+    assert_eq!((lines(preview.text(), "bad"), lines(preview.text(), "ok")), (vec![2], vec![3]));
     let paid = shop.visitor.press(&preview, "confirm", &[]);
     let said = note(&paid);
     assert!(said.starts_with("good") && said.contains("El lote se pagó una sola vez"), "{said}");
@@ -144,7 +164,7 @@ fn lines_that_were_refused_are_paid_when_the_file_comes_again() {
     for open in [&preview, &preview, &poor] {
         assert_eq!(shop.visitor.press(open, "confirm", &[]).status, 303);
     }
-    assert_eq!((shop.payouts().len(), &shop.tenant.test.balance()["availableVes"]), (2, &json!("4985.00")));
+    assert_eq!((shop.payouts().len(), &shop.tenant.test.balance()["availableVes"]), (4, &json!("4985.00")));
 }
 
 #[test]

@@ -149,6 +149,8 @@ fn the_keyboard_pays() {
         browser.press(typed);
     }
     browser.press(Key::Enter);
+    browser.tab_to("[data-action=confirm]");
+    browser.press(Key::Enter);
     browser.find("[data-page=payout][data-status=completed]");
     browser.assert_at_home(&server.url());
     assert_eq!(text(&list(&tenant.test.get("/v1/payouts").expect(200), "items")[0], "monto"), "12.50");
@@ -167,4 +169,50 @@ fn without_a_script_everything_is_read_and_done() {
     browser.find("[data-page=payment][data-status=REVERSED]");
     assert!(browser.text("[data-field=timeline]").contains("reversed"));
     assert_eq!(tenant.test.payment(&payment)["status"], "REVERSED");
+}
+
+#[test]
+fn what_a_payout_would_do_fits_every_screen() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    tenant.test.fund("1234567.89");
+    let merchant = tenant.test.merchant();
+    let id = text(&merchant, "merchantId");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("pagos.csv");
+    let rows = format!("uno,{id},1000000.00,semana\ndos,{id},234567.90,otra\ntres,{id},1.04,más\n");
+    std::fs::write(&file, format!("externalRef,merchantId,monto,concepto\n{rows}")).expect("a file");
+    let screens = [(390, true), (390, false), (1024, true), (1440, true)];
+    for (width, scripts) in screens {
+        let browser = Browser::open(Setup { phone: Some(width), dark: false, scripts });
+        log_in(&browser, &server, text(&tenant.created["testKey"], "key"), "");
+        for language in ["es", "en"] {
+            let assert_fits = |what: &str| {
+                browser.find("[data-action=confirm]");
+                if scripts {
+                    let wide = browser.script("return document.documentElement.scrollWidth > innerWidth");
+                    assert_eq!(wide, false, "{what} at {width} is wider than the screen");
+                    browser.assert_open_to_all();
+                }
+                browser.picture(&format!("portal-{what}-{language}-{}", width));
+            };
+            let payouts = format!("{}/portal/payouts?lang={language}", server.url());
+            browser.goto(&payouts);
+            let reference = fresh("po");
+            for (name, typed) in
+                [("merchantId", id), ("monto", "12.50"), ("concepto", "semana"), ("externalRef", &reference)]
+            {
+                browser.fill(name, typed);
+            }
+            browser.click("[data-action=create-payout]");
+            assert_fits("review");
+            browser.click("[data-action=back]");
+            browser.find(&format!("#create-payout-externalRef[value=\"{reference}\"]"));
+            browser.goto(&payouts);
+            browser.choose_file("file", &file);
+            browser.click("[data-action=preview]");
+            assert_fits("preview");
+        }
+    }
+    assert!(list(&tenant.test.get("/v1/payouts").expect(200), "items").is_empty(), "nothing was confirmed");
 }

@@ -159,6 +159,17 @@ fn a_tenant_at_a_time_and_what_cannot_be_asked() {
     let nowhere = parent.path().join("nowhere");
     cannot(&server, &["wal", "at", "1", "--tenant", id, "--data-dir", shown(&nowhere)], "there is no log");
     assert!(!nowhere.exists());
+    // What cannot be looked into is not taken for nothing; nor is a log whose list of files is gone.
+    let is_file = parent.path().join("is-file");
+    std::fs::create_dir(&is_file).expect("a directory");
+    std::fs::write(is_file.join("log"), "").expect("written");
+    let current = copy.join("log/CURRENT");
+    std::fs::remove_file(&current).expect("removed");
+    cannot(&server, &["wal", "at", "1", "--tenant", id, "--data-dir", shown(&is_file)], "Not a directory");
+    let asked = ["wal", "at", "1", "--tenant", id, "--data-dir", shown(&copy)];
+    let output = server.command(&asked);
+    assert_eq!(output.status.code(), Some(74), "{}", errors(&output));
+    assert!(errors(&output).contains("CURRENT is gone"), "{}", errors(&output));
 }
 
 /// A history with snapshots in it.
@@ -380,6 +391,7 @@ fn the_first_record_after_which_something_holds() {
         assert_eq!(found.len(), 1, "{condition}: {found:?}");
         seq(&found[0])
     };
+    cannot(&server, &["wal", "bisect", "--tenant", id, "availableVes < 'abc'"], "availableVes is an amount");
     let records = objects(&succeeds(&server, &["wal", "inspect", "--json", "--tenant", id]));
     assert_eq!(one("ledgerNetVes >= 500"), seqs[0]);
     assert_eq!(one("heldVes > 0 and availableVes >= 500.00"), seqs[1]);

@@ -183,9 +183,7 @@ impl RocksStore {
     /// are open cannot vanish.
     pub fn open_read_only(dir: impl AsRef<Path>) -> Result<RocksStore, OpenError> {
         let dir = dir.as_ref();
-        if !dir.join("CURRENT").exists() {
-            return Err(OpenError::NotFound { path: dir.to_owned() });
-        }
+        look_for_log(dir)?;
         // The witness is read first: the record that it names is then certainly in what is opened
         // next.
         let witnessed = read_witness(dir).map_err(|error| failed_at(dir, &error))?;
@@ -484,6 +482,20 @@ pub(crate) fn files_called(dir: &Path, ending: &str) -> Result<BTreeSet<OsString
         }
     }
     Ok(files)
+}
+
+/// Tells a directory without a log apart from one that may not be read, and from a log whose list of files is gone.
+fn look_for_log(dir: &Path) -> Result<(), OpenError> {
+    let current = dir.join("CURRENT");
+    match fs::metadata(&current) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed_at(&current, &error)),
+        Err(_) if dir.is_dir() => {
+            must_not_be_lost(dir)?;
+            Err(OpenError::NotFound { path: dir.to_owned() })
+        }
+        Err(_) => Err(OpenError::NotFound { path: dir.to_owned() }),
+    }
 }
 
 /// Without `CURRENT` RocksDB makes a new database, and then removes the tables of the old one.

@@ -46,6 +46,7 @@ static FAULTS: &[(&str, &str)] = &[
     ("must be a string", "tiene que ser un texto"),
     ("must begin with a slash", "tiene que empezar con una barra"),
     ("must have 1 to 255 characters of ASCII", "tiene que tener de 1 a 255 caracteres de ASCII"),
+    ("must not be blank", "no puede estar en blanco"),
     ("must be true or false", "tiene que ser sí o no"),
     ("must be true", "tiene que ser sí"),
     ("must be a list", "tiene que ser una lista"),

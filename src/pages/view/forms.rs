@@ -170,6 +170,12 @@ impl Form {
         self
     }
 
+    /// Acts as another form would, of which it is the second step: together they act once.
+    pub fn once(mut self, once: &str) -> Form {
+        self.hidden.retain(|(name, _)| *name != "once");
+        self.hidden("once", once)
+    }
+
     pub fn hidden(mut self, name: &'static str, value: impl Into<String>) -> Form {
         self.hidden.push((name, value.into()));
         self
