@@ -397,6 +397,7 @@ impl Parser {
         if let (Operand::Member(place), Operand::Text(text)) | (Operand::Text(text), Operand::Member(place)) =
             (&left, &right)
             && members::is_amount(self.members[*place].name)
+            && decimal(text).is_none()
         {
             let name = self.members[*place].name;
             return Err(format!("position {begins}: {name} is an amount, and {text:?} is a text"));
@@ -497,6 +498,8 @@ mod tests {
             ("availableVes >= -1.5", Some(true)),
             ("0 > availableVes", Some(true)),
             ("availableVes = -1.500", Some(true)),
+            ("availableVes = '-1.5'", Some(false)),
+            ("availableVes = \"-1.50\"", Some(true)),
             ("heldVes = ledgerNetVes", Some(true)),
             ("heldVes != 20", Some(false)),
             ("balanceHoldHours <= 24", Some(true)),
@@ -545,7 +548,7 @@ mod tests {
             ("availableVes < 1.2.3", "position 16: 1.2.3 is no number"),
             ("availableVes & 1", "position 14: '&' is not understood"),
             ("availableVes < 'abc'", "position 1: availableVes is an amount, and \"abc\" is a text"),
-            ("heldVes > 1 and '5' = payment.vesAmount", "position 17: vesAmount is an amount"),
+            ("heldVes > 1 and 'five' = payment.vesAmount", "position 17: vesAmount is an amount"),
             ("1 < 2", "position 1: a comparison without a member"),
             ("heldVes < payment.vesAmount", "position 1: members of two things"),
             ("availabelVes < 0", "position 1: there is no member availabelVes; the nearest is availableVes"),
