@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::thread::sleep;
@@ -91,18 +91,22 @@ fn answering(line: &Value) -> String {
     let line = format!("{line}\n");
     std::thread::spawn(move || {
         let (mut connection, _) = listener.accept().expect("a connection");
-        let (mut heard, mut piece) = (Vec::new(), [0; 4_096]);
-        // The head and a line.
-        while !heard.windows(2).any(|bytes| bytes == b"}\n") {
-            match connection.read(&mut piece).expect("read") {
-                0 => return,
-                bytes => heard.extend_from_slice(&piece[..bytes]),
+        let mut piece = [0; 4_096];
+        let mut hear = |connection: &mut TcpStream, end: &[u8]| {
+            let mut heard = Vec::new();
+            while !heard.windows(end.len()).any(|bytes| bytes == end) {
+                let bytes = connection.read(&mut piece).expect("read");
+                assert!(bytes > 0, "the command hung up");
+                heard.extend_from_slice(&piece[..bytes]);
             }
-        }
+        };
+        // The command sends its lines when it has the head of the answer.
+        hear(&mut connection, b"\r\n\r\n");
         let head =
             "HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n";
-        let answer = format!("{head}{:x}\r\n{line}\r\n", line.len());
-        connection.write_all(answer.as_bytes()).expect("sent");
+        connection.write_all(head.as_bytes()).expect("sent");
+        hear(&mut connection, b"}\n");
+        connection.write_all(format!("{:x}\r\n{line}\r\n", line.len()).as_bytes()).expect("sent");
         while connection.read(&mut piece).is_ok_and(|bytes| bytes > 0) {}
     });
     format!("http://{address}")

@@ -140,6 +140,7 @@ fn a_link_says_what_a_new_product_needs() {
 fn one_line_of_a_file_is_one() {
     let server = Server::shared();
     let tenant = server.tenant();
+    tenant.test.fund("10.00");
     let merchant: Value = tenant.test.merchant();
     let visitor = visitor(&server, &tenant);
     let csrf = crate::visitor::token(&visitor.get("/portal/payouts"));

@@ -63,7 +63,8 @@ impl Reading {
                 // One that has ended meanwhile is not there.
                 let (Ok(comm), Ok(schedstat)) = (file("comm"), file("schedstat")) else { continue };
                 let ran = schedstat.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0);
-                let thread = comm.trim().trim_end_matches(|c: char| c.is_ascii_digit() || c == '-').to_owned();
+                let thread =
+                    comm.trim().trim_end_matches(|c: char| c.is_ascii_digit() || c == '-').to_owned();
                 threads.insert(tid, (who(thread), ran));
             }
         }
@@ -80,7 +81,11 @@ impl Reading {
         let kind = |name| self.kinds.get(name).unwrap_or(&0) - before.kinds.get(name).unwrap_or(&0);
         let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
         let wall = u64::try_from((self.at - before.at).as_nanos()).unwrap_or(u64::MAX);
-        Account { shares, kinds: KINDS.map(|name| (name, kind(name))).into(), all: wall.saturating_mul(cores) }
+        Account {
+            shares,
+            kinds: KINDS.map(|name| (name, kind(name))).into(),
+            all: wall.saturating_mul(cores),
+        }
     }
 }
 
@@ -147,7 +152,8 @@ pub fn table(measured: &[(String, Account, u64)]) -> Table {
         // Threads of servers come before what all have, which is in every column.
         let own = account.lines().into_iter().map(|(name, _)| name);
         let new: Vec<String> = own.filter(|name| !names.contains(name)).collect();
-        let (threads, rest): (Vec<_>, Vec<_>) = new.into_iter().partition(|name| name.starts_with("server: "));
+        let (threads, rest): (Vec<_>, Vec<_>) =
+            new.into_iter().partition(|name| name.starts_with("server: "));
         let at = names.iter().position(|name| !name.starts_with("server: ")).unwrap_or(names.len());
         names.splice(at..at, threads);
         names.extend(rest);

@@ -121,7 +121,9 @@ impl Http {
         report.tables.push(table);
         // Of all widths the one that the bars are about, where it was measured.
         let widest = contested.cases.iter().map(|case| case.connections).filter(|width| *width <= MOST).max();
-        report.tables.push(contested.account(|case| case.whom != Whom::Batches && Some(case.connections) == widest));
+        report
+            .tables
+            .push(contested.account(|case| case.whom != Whom::Batches && Some(case.connections) == widest));
         report.tables.push(batches(&contested));
         report.tables.extend(contested.settings);
         Ok(report)
