@@ -239,7 +239,6 @@ impl Checking {
                 let fees = language.amount(rehearsal::total(paid.map(|item| str_of(item, "feeVes"))), 2);
                 let fact = |name, text| Fact::new(name, words(language, name), Cell::text(text));
                 page = page
-                    .text(rehearsal::nothing_yet(language))
                     .with(vec![fact("monto", total.clone()), fact("feeVes", fees)])
                     .with_all(rehearsed.blocks(language));
             }
