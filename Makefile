@@ -57,6 +57,7 @@ soak:
 release:
 	@.ci/prerequisites
 	pgo/cargo build --profile dist --locked --bin pasarela
+	@pgo/found "$(CARGO_TARGET_DIR)/dist/pasarela"
 	@deploy/strip "$(CARGO_TARGET_DIR)/dist/pasarela"
 
 # A Debian package of that, in $(CARGO_TARGET_DIR)/debian.
