@@ -9,5 +9,5 @@ namespace Pasarela;
 /** The version, which is the server's. */
 final class Version
 {
-    public const VERSION = '0.1.0';
+    public const VERSION = '0.2.0';
 }

@@ -1,3 +1,3 @@
 // The version, which is the server's. Written by sdks/generate from the server's description: change that, not this.
 
-export const VERSION = '0.1.0';
+export const VERSION = '0.2.0';

@@ -1,3 +1,3 @@
 """The version, which is the server's. Written by sdks/generate."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
