@@ -35,8 +35,14 @@ pub fn start(log: &Log) {
         LogFormat::Json => false,
         LogFormat::Text => true,
     };
-    // ractor opens a span per actor, and a payout is an actor: only its warnings are worth that.
-    let filter = log.level.parse::<Targets>().unwrap_or_default().with_target("ractor", Level::WARN);
+    // ractor opens a span per actor, and a payout is an actor: only its warnings are worth that. rmcp warns of whatever
+    // an agent does wrong.
+    let filter = log
+        .level
+        .parse::<Targets>()
+        .unwrap_or_default()
+        .with_target("ractor", Level::WARN)
+        .with_target("rmcp", Level::ERROR);
     let subscriber = tracing_subscriber::registry().with(filter);
     let lines = tracing_subscriber::fmt::layer().with_writer(Lines::to_stderr());
     let started = if is_text {

@@ -29,6 +29,7 @@ mod copies;
 mod errors;
 mod events;
 mod listen;
+mod mcp;
 mod progress;
 mod serve;
 mod stream;
@@ -82,6 +83,7 @@ commands! { Command {
     Listen(listen::Listen),
     #[command(hide = true)]
     Manual(Manual),
+    Mcp(mcp::Mcp),
     Restore(copies::Restore),
     Serve(serve::Serve),
     Stream(stream::Stream),

@@ -137,8 +137,7 @@ impl Gateway {
         if caller.livemode() && route.modes == Modes::TestOnly {
             return Err(Problem::test_mode_only());
         }
-        let reads = route.method == Method::GET && caller.key.scopes.allow(Scope::Read);
-        if !reads && !caller.key.scopes.allow(route.scope) {
+        if !allows(&caller, route) {
             return Err(Problem::scope_missing(route.scope.name()));
         }
         Ok(caller)
@@ -146,14 +145,23 @@ impl Gateway {
 
     /// Whose key it is; 401 if nobody's.
     pub fn recognise(&self, arrival: &Arrival) -> Result<Caller, Problem> {
-        let (directory, now) = (&self.services.callers.directory, self.services.now());
         let caller = match (arrival.head.extensions.get::<OnBehalf>(), sent_key(&arrival.head.headers)) {
-            (Some(OnBehalf(hash)), _) => directory.recognise(hash, now),
-            (None, Some(key)) => directory.recognise(&hash_key(key), now),
+            (Some(OnBehalf(hash)), _) => self.services.callers.directory.recognise(hash, self.services.now()),
+            (None, Some(key)) => self.recognise_key(key),
             (None, None) => None,
         };
         caller.ok_or_else(|| without_key(&arrival.head.headers))
     }
+
+    pub fn recognise_key(&self, key: &str) -> Option<Caller> {
+        self.services.callers.directory.recognise(&hash_key(key), self.services.now())
+    }
+}
+
+/// Whether the scopes of the caller's key are enough for a row.
+pub fn allows(caller: &Caller, route: &Route) -> bool {
+    let scopes = &caller.key.scopes;
+    scopes.allow(route.scope) || route.method == Method::GET && scopes.allow(Scope::Read)
 }
 
 /// The key that a request brings; none where it brings two: one may be a proxy's, and another account's.
@@ -177,8 +185,7 @@ fn without_key(headers: &HeaderMap) -> Problem {
 
 impl Gateway {
     pub fn key_of(&self, arrival: &Arrival) -> Option<(u64, Id)> {
-        let key = arrival.head.headers.get(API_KEY)?.to_str().ok()?;
-        let caller = self.services.callers.directory.recognise(&hash_key(key), self.services.now())?;
+        let caller = self.recognise_key(arrival.head.headers.get(API_KEY)?.to_str().ok()?)?;
         Some((caller.tenant_key, caller.key.id))
     }
 

@@ -42,7 +42,7 @@ macro_rules! pages {
 }
 
 pub static GROUPS: [Group; 6] = [
-    Group { title: ("Empezar", "Start"), pages: pages!["index", "quick-start", "sdks", "concepts"] },
+    Group { title: ("Empezar", "Start"), pages: pages!["index", "quick-start", "sdks", "mcp", "concepts"] },
     Group {
         title: ("Cobrar", "Collect"),
         pages: pages!["c2p", "card", "debit", "pago-movil", "cop", "usdt", "checkout", "links"],
@@ -67,4 +67,9 @@ pub static GROUPS: [Group; 6] = [
 
 pub fn pages() -> impl Iterator<Item = &'static Source> {
     GROUPS.iter().flat_map(|group| group.pages)
+}
+
+/// The names of the pages, and their documents in a language as they are written.
+pub fn documents(language: Language) -> impl Iterator<Item = (&'static str, &'static str)> {
+    pages().map(move |page| (page.name, page.document(language)))
 }

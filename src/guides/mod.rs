@@ -8,5 +8,5 @@ mod search;
 mod serve;
 mod words;
 
-pub use contents::LANGUAGES;
+pub use contents::{LANGUAGES, documents};
 pub use serve::{Guides, ROUTES};

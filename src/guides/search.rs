@@ -239,7 +239,7 @@ mod tests {
     }
 
     /// What people type who come from another gateway. Each is typed in the other language too, and without accents.
-    const TYPED: [(&str, &str, &str); 80] = [
+    const TYPED: [(&str, &str, &str); 82] = [
         ("sdks", "install", "instalar"),
         ("sdks", "pip", "pip"),
         ("sdks", "npm", "npm"),
@@ -247,6 +247,8 @@ mod tests {
         ("sdks", "TypeScript", "TypeScript"),
         ("sdks", "SDK", "SDK"),
         ("sdks", "library", "librería"),
+        ("mcp", "agent", "agente"),
+        ("mcp", "Claude", "MCP"),
         ("authentication", "authentication", "autenticación"),
         ("authentication", "rotate", "rotar"),
         ("authentication", "rotate key", "rotar llave"),

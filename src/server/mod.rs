@@ -6,6 +6,7 @@
 //! belongs to its own room; no rule about money is here.
 
 mod dry_run;
+mod mcp;
 mod stream;
 mod table;
 
@@ -148,6 +149,10 @@ fn audience(is_operators: bool, path: &str) -> Audience {
     if is_operators { Audience::Operator } else { Audience::Tenant }
 }
 
+fn is_api(path: &str) -> bool {
+    path.starts_with(API) || path == mcp::PATH
+}
+
 impl Server {
     /// The public listener: tenants, visitors, banks, buyers and merchants. `home` is the page at `/`, `test_key`
     /// a test key that may be shown to whoever asks.
@@ -238,8 +243,9 @@ impl Server {
         if let Some(operators) = &self.operators {
             operators.origin.check(&arrival.head)?;
         }
-        let is_api = audience == Audience::Tenant && arrival.head.uri.path().starts_with(API);
-        if !is_api && let Some(answer) = self.open_to_all(audience, arrival, measuring).await {
+        if !(audience == Audience::Tenant && is_api(arrival.head.uri.path()))
+            && let Some(answer) = self.open_to_all(audience, arrival, measuring).await
+        {
             return answer;
         }
         // The question of a request that only reads is sent before anything is read: it is on its way
@@ -302,6 +308,9 @@ impl Server {
             // What is checked of a call is checked of each of its lines.
             if let (Endpoint::Stream, Caller::Tenant(caller)) = (endpoint, &caller) {
                 return Box::pin(stream::open(self, caller, arrival, inbound)).await;
+            }
+            if let (Endpoint::Mcp, Caller::Tenant(caller)) = (endpoint, &caller) {
+                return mcp::answer(self, caller.clone(), arrival, inbound).await;
             }
 
             // Also where the body is read later: nobody's bodies are gathered in all the room that there is.
@@ -375,9 +384,14 @@ impl Server {
             (Endpoint::Operator(route), Caller::Operator(operator)) => {
                 operators.answer(route, operator, request).await
             }
-            (Endpoint::Tenant(_) | Endpoint::Stream | Endpoint::Visitor(_) | Endpoint::Operator(_), _) => {
-                Err(Problem::internal_error("a defect: an endpoint without its caller"))
-            }
+            (
+                Endpoint::Tenant(_)
+                | Endpoint::Stream
+                | Endpoint::Mcp
+                | Endpoint::Visitor(_)
+                | Endpoint::Operator(_),
+                _,
+            ) => Err(Problem::internal_error("a defect: an endpoint without its caller")),
         }
     }
 
@@ -397,6 +411,7 @@ impl Server {
             }
             Endpoint::Tenant(route) => self.audiences.tenants.caller(arrival, route).map(Caller::Tenant),
             Endpoint::Stream => self.audiences.tenants.recognise(arrival).map(Caller::Tenant),
+            Endpoint::Mcp => mcp::authenticate(self, &arrival.head).map(Caller::Tenant),
             Endpoint::Operator(route) => {
                 self.audiences.operators.authenticate(route, parameters, arrival).map(Caller::Operator)
             }
@@ -556,7 +571,7 @@ impl Answer for Arc<Server> {
         };
         let reply = match audience {
             // What the API says is the caller's alone, refusals too.
-            Audience::Tenant if arrival.head.uri.path().starts_with(API) => reply.no_store(),
+            Audience::Tenant if is_api(arrival.head.uri.path()) => reply.no_store(),
             Audience::Operator => reply.no_store(),
             Audience::Visitor => self.audiences.visitors.for_browsers(reply, arrival),
             _ => reply,

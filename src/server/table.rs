@@ -1,5 +1,6 @@
 //! The rows of the two listeners, with what each asks of a request before it gets to its endpoint.
 
+use super::mcp;
 use crate::admin::{Route as OperatorRoute, routes as operators};
 use crate::checkout::{self, BuyerRow};
 use crate::console;
@@ -20,6 +21,7 @@ pub type Row = (Method, &'static str, Endpoint);
 pub enum Endpoint {
     Tenant(Route),
     Stream,
+    Mcp,
     Visitor(PublicRoute),
     Bank(RailCall),
     Buyer(BuyerRow),
@@ -64,14 +66,15 @@ pub fn public(banks: impl Iterator<Item = Row>) -> Vec<Row> {
     let merchants = portal::SITE.rows(portal::rows());
     let merchants = merchants.map(|(method, path, row)| (method, path, Endpoint::Merchant(row)));
     let stream = [(Method::POST, streams::PATH, Endpoint::Stream)];
-    tenants.chain(stream).chain(visitors).chain(banks).chain(buyers).chain(merchants).collect()
+    let agents = [(Method::POST, mcp::PATH, Endpoint::Mcp)];
+    tenants.chain(stream).chain(agents).chain(visitors).chain(banks).chain(buyers).chain(merchants).collect()
 }
 
 /// Whether a card may be in the body of a tenant's or a buyer's call. It is known before the server is open.
 pub fn cards() -> Router<bool> {
     let tenants = routes().into_iter().chain(page_routes()).map(|row| (row.method, row.path, row.has_card));
     let buyers = checkout::rows().map(|row| (row.method.clone(), row.path, row.has_card));
-    Router::new(tenants.chain(buyers))
+    Router::new(tenants.chain(buyers).chain([(Method::POST, mcp::PATH, false)]))
 }
 
 pub fn of_operators() -> Vec<Row> {
@@ -116,8 +119,8 @@ pub fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
                 works_in_share: true,
             }
         }
-        // Each line is a call of its own.
-        Endpoint::Stream => Policy::default(),
+        // Each line is a call of its own, and so is that of a tool.
+        Endpoint::Stream | Endpoint::Mcp => Policy::default(),
         Endpoint::Visitor(route) => Policy { takes_query: route.takes_query, ..Policy::default() },
         // The body is read where it is known how long it may be. Whoever may be anybody has a share; R4 is
         // known.

@@ -48,6 +48,7 @@ mod idempotency;
 mod instant;
 mod keys;
 mod marketplace;
+mod mcp;
 mod merchants;
 mod merchants_more;
 mod methods;

@@ -156,16 +156,20 @@ impl Document {
         let mut members: Vec<_> = in_query
             .map(|parameter| (parameter.name, parameter.schema.clone(), parameter.required))
             .collect();
+        members.extend(self.in_body(operation));
+        Takes { members, pages: operation.pages }
+    }
+
+    pub(super) fn in_body(&self, operation: &Operation) -> Vec<(&'static str, Schema, bool)> {
         let body = operation.body.as_ref().and_then(|(body, _)| match body.kind {
             Kind::Named(name) => self.schema(name),
             _ => Some(body.clone()),
         });
-        let body = body.into_iter().flat_map(|body| body.members);
-        members.extend(body.map(|member| (member.name, member.schema, member.required)));
-        Takes { members, pages: operation.pages }
+        let members = body.into_iter().flat_map(|body| body.members);
+        members.map(|member| (member.name, member.schema, member.required)).collect()
     }
 
-    fn schema(&self, name: &str) -> Option<Schema> {
+    pub(super) fn schema(&self, name: &str) -> Option<Schema> {
         let mut schemas = self.routed().flat_map(|chapter| &chapter.schemas);
         schemas.find(|(known, _)| *known == name).map(|(_, schema)| schema.clone())
     }

@@ -14,4 +14,5 @@ pub mod document;
 pub mod kinds;
 pub mod operation;
 pub mod schema;
+pub mod tools;
 pub mod values;

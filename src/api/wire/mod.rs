@@ -8,7 +8,7 @@
 //! when something is refused, and `absent` words for what is not there.
 
 pub mod absent;
-mod canonical;
+pub mod canonical;
 pub mod csv;
 pub mod fields;
 pub mod json;
