@@ -34,6 +34,11 @@ fn assert_golden(name: &str, now: &str) {
 }
 
 #[test]
+fn the_page_of_the_tables_of_wal_sql() {
+    assert_golden("../../docs/wal-sql.md", &pasarela::recovery::sql::page());
+}
+
+#[test]
 fn the_routes() {
     let mut lines: Vec<String> = routes()
         .iter()

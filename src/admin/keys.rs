@@ -6,12 +6,11 @@ use crate::gateway::ask;
 use crate::gateway::keys::{Secret, stem};
 use api::endpoint::chapter;
 use api::fields::{Fields, Invalid, Kind, body, kind, read};
-use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema, values};
 use api::page::list_json;
 use api::problem::Problem;
 use api::query;
-use api::tenants::{self, show_key};
+use api::tenants::{self, key_schema, show_key};
 use api::value::{Bad, Value};
 use api::writer::Object;
 use domain::platform::{ApiKey, Scope, Scopes};
@@ -24,9 +23,9 @@ use std::sync::Arc;
 chapter! { "Keys", "API keys. A key is shown once, in the answer that makes it; what is kept is its SHA-256.", {
         "NewKey" = body(|fields| read_new(fields, Timestamp::EPOCH));
         "KeyRotation" = body(tenants::read_rotation);
-        "MadeKey" = known(object().member("keyId", uuid()).member("key", text()));
-        "Key" = key();
-        "RevokedKey" = key()
+        "MadeKey" = tenants::made_schema();
+        "Key" = key_schema();
+        "RevokedKey" = key_schema()
             .member("successors", list(named("Key")).about("The keys that came in its place, and in theirs; \
                 oldest first."));
         "KeyList" = items("Key");
@@ -56,21 +55,6 @@ chapter! { "Keys", "API keys. A key is shown once, in the answer that makes it; 
         refuses 409, &["key_retiring", "too_many_keys"];
         refuses 429, &["too_many_attempts"];
     } shows tenants::show_made;
-}
-
-fn known(at: Schema) -> Schema {
-    at.member("mode", schema::one_of(Mode::ALL.map(Mode::name)))
-        .member("prefix", schema::text().about("Its first characters."))
-        .member("scopes", schema::list(schema::one_of(Scope::ALL.map(Scope::name))).about("What it may do."))
-        .member("createdAt", values::instant())
-        .member("expiresAt", values::instant().or_null())
-}
-
-fn key() -> Schema {
-    known(schema::object().member("keyId", values::uuid()))
-        .member("lastUsedAt", values::instant().or_null())
-        .member("revokedAt", values::instant().or_null())
-        .member("replaces", values::uuid().or_null().about("The key whose place it took."))
 }
 
 async fn create(call: Call) -> CallResult {

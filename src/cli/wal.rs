@@ -6,6 +6,7 @@ mod at;
 mod bisect;
 mod records;
 mod shadow;
+mod sql;
 mod states;
 
 use super::progress::shown;
@@ -43,6 +44,7 @@ pub enum Wal {
     States(states::States),
     Shadow(shadow::Shadow),
     Bisect(bisect::Bisect),
+    Sql(sql::Sql),
     /// Check every checksum and the hash chain, replay everything, compare with snapshots and indexes;
     /// exit 1 and the first bad sequence when something is wrong
     ///
@@ -116,6 +118,7 @@ impl Wal {
             Wal::States(command) => command.run()?,
             Wal::Shadow(command) => command.run()?,
             Wal::Bisect(command) => command.run()?,
+            Wal::Sql(command) => command.run()?,
             Wal::Export(command) => command.run()?,
             Wal::Import(command) => command.run()?,
             Wal::Verify { settings, scratch, json: as_json } => {

@@ -3,7 +3,7 @@
 //! needed for the condition is kept, and no more: of payments the truths of its comparisons, not the payments.
 
 use super::books::{Books, each_record};
-use super::condition::{Condition, Truths, pick};
+use super::condition::{Condition, Member, Truths, pick};
 use super::{Failed, Progress};
 use api::members::Subject;
 use api::{balance as shown, crypto};
@@ -218,13 +218,15 @@ impl<'c> Watch<'c> {
         let members = self.condition.members();
         let mut values: Vec<Option<Cow<'_, str>>> = vec![None; members.len()];
         for (source, shown) in shown {
-            let is_meant = |place: usize, name: &str| {
-                let member = &members[place];
-                member.subject == subject
-                    && member.name == name
-                    && source.is_none_or(|source| member.place == source)
+            let place_of = |name: &str| {
+                let is_meant = |member: &Member| {
+                    member.subject == subject
+                        && member.name == name
+                        && source.is_none_or(|source| member.place == source)
+                };
+                members.iter().position(is_meant)
             };
-            pick(shown, &is_meant, &mut values);
+            pick(shown, &place_of, &mut values);
         }
         self.condition.truths(subject, &values)
     }
@@ -261,9 +263,7 @@ impl<'c> Watch<'c> {
         }
         self.shown = Some(now);
         let needs = |place: usize| {
-            let is = |member: &super::condition::Member| {
-                member.subject == Subject::Balance && member.place == place
-            };
+            let is = |member: &Member| member.subject == Subject::Balance && member.place == place;
             self.condition.members().iter().any(is)
         };
         let mut shown: [Vec<u8>; 3] = Default::default();

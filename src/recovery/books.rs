@@ -50,6 +50,15 @@ impl Default for Books {
 impl Books {
     /// Derived from the newest snapshot of each up to `seq` and the records since.
     pub fn after(reader: &Reader, tenants: &[u64], seq: Seq) -> Result<Books, Failed> {
+        Books::after_with_progress(reader, tenants, seq, &mut |_, _, _| ())
+    }
+
+    pub fn after_with_progress(
+        reader: &Reader,
+        tenants: &[u64],
+        seq: Seq,
+        progress: Progress<'_>,
+    ) -> Result<Books, Failed> {
         let mut books = Books::default();
         let mut since: HashMap<u64, Seq> = HashMap::new();
         for tenant in tenants {
@@ -66,6 +75,9 @@ impl Books {
         let from = since.values().min().copied().unwrap_or(seq);
         for stored in reader.records(from + 1, Some(seq)) {
             let stored = stored?;
+            if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
+                progress("books", stored.seq - from, seq - from);
+            }
             if since.get(&stored.tenant).is_some_and(|since| stored.seq > *since) {
                 books.apply(&stored)?;
             }

@@ -432,19 +432,19 @@ impl Parser {
     }
 }
 
-/// The values of members of an object that was shown, each as text, beside those that are there already; none of those
-/// that are null or not there.
+/// The values of members of an object that was shown, each as text at the place of its name, beside those that are
+/// there already; none of those that are null or not there.
 pub fn pick<'v>(
     shown: &'v [u8],
-    is_meant: &dyn Fn(usize, &str) -> bool,
+    place_of: &dyn Fn(&str) -> Option<usize>,
     values: &mut [Option<Cow<'v, str>>],
 ) {
     // What this program writes is an object.
-    let _ = serde_json::Deserializer::from_slice(shown).deserialize_map(Picking { is_meant, values });
+    let _ = serde_json::Deserializer::from_slice(shown).deserialize_map(Picking { place_of, values });
 }
 
 struct Picking<'a, 'v> {
-    is_meant: &'a dyn Fn(usize, &str) -> bool,
+    place_of: &'a dyn Fn(&str) -> Option<usize>,
     values: &'a mut [Option<Cow<'v, str>>],
 }
 
@@ -457,7 +457,7 @@ impl<'v> Visitor<'v> for Picking<'_, 'v> {
 
     fn visit_map<A: MapAccess<'v>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(name) = map.next_key::<&str>()? {
-            let Some(place) = (0..self.values.len()).find(|place| (self.is_meant)(*place, name)) else {
+            let Some(place) = (self.place_of)(name) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
@@ -485,7 +485,8 @@ mod tests {
     fn said(condition: &str, shown: &str) -> Option<bool> {
         let condition = Condition::parse(condition).unwrap_or_else(|why| panic!("{condition}: {why}"));
         let mut values = vec![None; condition.members().len()];
-        pick(shown.as_bytes(), &|place, name| condition.members()[place].name == name, &mut values);
+        let place_of = |name: &str| condition.members().iter().position(|member| member.name == name);
+        pick(shown.as_bytes(), &place_of, &mut values);
         condition.is.truth(condition.truths(Subject::Balance, &values))
     }
 

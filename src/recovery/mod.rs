@@ -17,6 +17,7 @@ pub mod recheck;
 pub mod rederive;
 pub mod restored_copy;
 pub mod shadow;
+pub mod sql;
 pub mod states;
 pub mod verify;
 pub mod writing;

@@ -5,13 +5,15 @@ use super::Failed;
 use super::books::{Books, each_record};
 use super::rebuild::{last_until, log_ends};
 use super::{Progress, now_ms};
-use actors::Machine;
+use actors::{LONG_AGO_MS, Machine};
+use api::balance;
 use api::checkout::sessions;
 use domain::cause::Cause;
 use domain::entities::Entity;
 use domain::entities::session::Session;
+use domain::ledger::Release;
 use domain::ledger::book::Book;
-use domain::machine::AnyBook;
+use domain::machine::{AnyBook, Domain};
 use domain::record::Record;
 use domain::resources::checkout::{Attempts, Status};
 use domain::values::ids::{Id, Kind, Mode, PLATFORM};
@@ -75,45 +77,78 @@ pub struct ModeState {
     pub open: Vec<Vec<u8>>,
 }
 
+/// The clocks of tenants at the instant of a record.
+pub struct Clocks {
+    of_last: u64,
+    time_ms: i64,
+    wall_ms: i64,
+}
+
+impl Clocks {
+    /// `books` are as the record left them; the platform's and that of whose it is are among them.
+    pub fn of(books: &Books, last: &wal::Record) -> Clocks {
+        let (of_last, time_ms) = (last.tenant, last.time_ms);
+        // Of another tenant's record its own book knows how far its clock is ahead of the server's. One that came from
+        // elsewhere has records that are older than the platform's by which it came.
+        let wall_ms = books.get(of_last).map_or(time_ms, |book| books.machine.wall_ms(book, time_ms));
+        let of_platform = books.get(PLATFORM).map(|book| books.machine.now_ms(book, LONG_AGO_MS));
+        Clocks { of_last, time_ms, wall_ms: of_platform.map_or(wall_ms, |time_ms| wall_ms.max(time_ms)) }
+    }
+
+    /// That of the record, on the clock of its tenant.
+    pub fn time(&self) -> Timestamp {
+        Timestamp::from_unix_ms(self.time_ms)
+    }
+
+    /// The clock of the book with this tenant key, as it was then.
+    pub fn now_ms(&self, machine: &Domain, key: u64, book: &AnyBook) -> i64 {
+        if key == self.of_last { self.time_ms } else { machine.now_ms(book, self.wall_ms) }
+    }
+}
+
+/// The record with this sequence.
+pub fn record(reader: &Reader, seq: Seq) -> Result<wal::Record, Failed> {
+    let found = reader.records(seq, Some(seq)).next().transpose()?;
+    found.ok_or_else(|| log_ends(reader.last_seq(), seq))
+}
+
+/// Each hold in force, the tenant's own first, as JSON.
+pub fn holds(book: &Book) -> impl Iterator<Item = Vec<u8>> + '_ {
+    let own = std::iter::once((None, &book.accounts));
+    let sellers = book.sellers.iter().map(|(id, seller)| (Some(*id), &seller.accounts));
+    own.chain(sellers).flat_map(|(merchant, accounts)| {
+        accounts.iter().flat_map(move |(currency, account)| {
+            let shown = move |((release, _), minor): (&(Release, _), &i64)| {
+                balance::show_hold(merchant, *currency, *minor, release.instant())
+            };
+            account.holds.iter().map(shown)
+        })
+    })
+}
+
 /// `keys` are the tenant's, one for each mode.
 pub fn tenant(reader: &Reader, keys: [u64; 2], seq: Seq, progress: Progress<'_>) -> Result<Moment, Failed> {
     let (mut books, mut open) = (Books::default(), keys.map(|_| Open::default()));
-    let (mut time_ms, mut wall_ms, mut platform_ms) = (0, None, i64::MIN);
-    let mut of_last = PLATFORM;
     each_record(reader, 1, seq, |stored| {
         if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
             progress("replay", stored.seq, seq);
         }
-        (time_ms, of_last) = (stored.time_ms, stored.tenant);
-        if stored.tenant == PLATFORM {
-            platform_ms = platform_ms.max(stored.time_ms);
-        }
         let Some(mode) = keys.iter().position(|key| *key == stored.tenant) else { return Ok(()) };
         let record = books.apply(&stored)?;
         open[mode].note(&record, Timestamp::from_unix_ms(stored.time_ms));
-        if stored.seq == seq {
-            wall_ms = books.get(stored.tenant).map(|book| books.machine.wall_ms(book, stored.time_ms));
-        }
         Ok(())
     })?;
-    // Of another tenant's record its own book knows how far its clock is ahead of the server's.
-    let wall_ms = match wall_ms {
-        Some(wall_ms) => wall_ms,
-        None => {
-            let others = Books::after(reader, &[of_last], seq)?;
-            let book = others.get(of_last);
-            book.map_or(time_ms, |book| others.machine.wall_ms(book, time_ms)).max(platform_ms)
-        }
-    };
+    let last = record(reader, seq)?;
+    let clocks = Clocks::of(&Books::after(reader, &[PLATFORM, last.tenant], seq)?, &last);
     let mut modes = Vec::with_capacity(keys.len());
     for (key, open) in keys.into_iter().zip(open) {
         let book = books.get(key).cloned().unwrap_or_else(|| books.machine.empty(key));
-        let now_ms = if key == of_last { time_ms } else { books.machine.now_ms(&book, wall_ms) };
+        let now_ms = clocks.now_ms(&books.machine, key, &book);
         let AnyBook::Tenant(book) = books.at(key, now_ms) else { continue };
         let now = Timestamp::from_unix_ms(now_ms);
         modes.push(ModeState { mode: Mode::of(key), now, book, open: open.shown(now) });
     }
-    Ok(Moment { seq, time: Timestamp::from_unix_ms(time_ms), modes })
+    Ok(Moment { seq, time: clocks.time(), modes })
 }
 
 /// What is open in one mode. Of sessions those that nobody has paid, with the attempts by which they stand.
@@ -149,18 +184,11 @@ impl Open {
     }
 
     fn note_attempt(&mut self, state: &Entity, time: Timestamp) {
-        let session = match state {
-            Entity::Session(session) => {
-                let opened = || (session.clone(), Attempts::default());
-                self.sessions.entry(session.id).or_insert_with(opened).0 = session.clone();
-                return;
-            }
-            Entity::Payment(payment) => payment.checkout.as_deref().map(|sale| sale.session),
-            Entity::CopPayment(payment) => payment.checkout.as_deref().map(|checkout| checkout.sale.session),
-            Entity::DepositAddress(address) => address.till.as_deref().map(|till| till.sale.session),
-            _ => None,
-        };
-        let Some(session) = session else { return };
+        if let Entity::Session(session) = state {
+            let opened = || (session.clone(), Attempts::default());
+            self.sessions.entry(session.id).or_insert_with(opened).0 = session.clone();
+        }
+        let Some(session) = session_of(state) else { return };
         let Some((opened, attempts)) = self.sessions.get_mut(&session) else { return };
         match state {
             // An older attempt is over when a newer one begins.
@@ -193,6 +221,16 @@ impl Open {
         let mut open: Vec<(Id, Vec<u8>)> = entities.chain(sessions).collect();
         open.sort_by_key(|(id, _)| *id);
         open.into_iter().map(|(_, shown)| shown).collect()
+    }
+}
+
+/// The session that something is an attempt to pay.
+pub fn session_of(state: &Entity) -> Option<Id> {
+    match state {
+        Entity::Payment(payment) => Some(payment.checkout.as_deref()?.session),
+        Entity::CopPayment(payment) => Some(payment.checkout.as_deref()?.sale.session),
+        Entity::DepositAddress(address) => Some(address.till.as_deref()?.sale.session),
+        _ => None,
     }
 }
 

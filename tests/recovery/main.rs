@@ -22,6 +22,7 @@ mod operators;
 mod past;
 mod planted;
 mod selfcheck;
+mod sql;
 mod thinning;
 mod time_machine;
 

@@ -18,7 +18,7 @@ const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca49599
 
 /// Runs a command that cannot be run: 2, one line on stderr that has these words, nothing on stdout.
 #[track_caller]
-fn cannot(server: &Server, arguments: &[&str], words: &str) {
+pub fn cannot(server: &Server, arguments: &[&str], words: &str) {
     let output = server.command(arguments);
     let said = errors(&output);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
@@ -26,7 +26,7 @@ fn cannot(server: &Server, arguments: &[&str], words: &str) {
     assert!(said.lines().count() == 1 && said.contains(words), "{arguments:?}: {said}");
 }
 
-fn last(server: &Server) -> u64 {
+pub fn last(server: &Server) -> u64 {
     server.admin().get("/admin/status").expect(200)["walSeq"].as_u64().expect("a sequence")
 }
 

@@ -19,11 +19,12 @@ use crate::page::Page;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
+use crate::value::shown_amount;
 use domain::index::LedgerKey;
 use domain::ledger::MovementKind;
 use domain::ledger::balance::{self, Balance, CopBalance};
 use domain::ledger::sellers::{self, SellerBalance};
-use domain::values::ids::EntityId;
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 
@@ -191,6 +192,16 @@ shown! {
         optional plain "availableUsdt" = balance.usdt.map(|(_, available)| available), values::ves();
         maybe plain "nextReleaseAt" = balance.next_release, values::instant();
         boolean "livemode" = livemode, values::livemode();
+    }
+}
+
+shown! {
+    /// What is held on the tenant's own account or on a seller's; of what a bank decides nobody knows the end.
+    pub fn show_hold(merchant: Option<Id>, currency: Currency, minor: i64, at: Option<Timestamp>), hold_schema, 192 {
+        maybe plain "merchantId" = merchant, values::uuid();
+        plain "currency" = currency.code(), values::currency();
+        plain "amount" = shown_amount(currency, minor), schema::any_of([values::ves(), values::pesos()]);
+        maybe plain "availableAt" = at, values::instant();
     }
 }
 

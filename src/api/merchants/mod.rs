@@ -286,7 +286,7 @@ shown! {
 }
 
 shown! {
-    fn show_method(merchant: &Merchant, method: &PayoutMethod), method_schema, 512 {
+    pub fn show_method(merchant: &Merchant, method: &PayoutMethod), method_schema, 512 {
         plain "payoutMethodId" = method.id, values::uuid();
         plain "identifier" = method.id, values::uuid().about("Equal to `payoutMethodId`.");
         plain "bankCode" = method.bank, values::bank_code();

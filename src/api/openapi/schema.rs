@@ -168,9 +168,13 @@ impl Schema {
 
     /// The names of the members that are neither lists nor objects.
     pub fn scalars(&self) -> Vec<&'static str> {
-        let is_scalar =
-            |member: &&Member| !matches!(member.schema.type_name(), Some("array" | "object") | None);
-        self.members.iter().filter(is_scalar).map(|member| member.name).collect()
+        let is_scalar = |(_, is): &(&str, Option<&str>)| !matches!(is, Some("array" | "object") | None);
+        self.typed_members().filter(is_scalar).map(|(name, _)| name).collect()
+    }
+
+    /// The names of the members, each with its type of JSON.
+    pub fn typed_members(&self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> + '_ {
+        self.members.iter().map(|member| (member.name, member.schema.type_name()))
     }
 
     /// A value that fits, as JSON: the example, or one that is made of the samples of its parts.

@@ -14,7 +14,7 @@ use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema, values};
 use crate::writer::{Object, text};
 use domain::platform::settings::LiveStatus;
-use domain::platform::{ApiKey, PlatformChange, Tenant};
+use domain::platform::{ApiKey, PlatformChange, Scope, Tenant};
 use domain::record::Record;
 use domain::values::ids::Mode;
 use domain::values::time::Timestamp;
@@ -86,6 +86,25 @@ fn describe(object: Object, key: &ApiKey) -> Object {
         .list("scopes", key.scopes.iter().map(|scope| text(scope.name())))
         .plain("createdAt", key.created_at)
         .maybe_plain("expiresAt", key.ends_at())
+}
+
+fn described(at: Schema) -> Schema {
+    at.member("mode", schema::one_of(Mode::ALL.map(Mode::name)))
+        .member("prefix", schema::text().about("Its first characters."))
+        .member("scopes", schema::list(schema::one_of(Scope::ALL.map(Scope::name))).about("What it may do."))
+        .member("createdAt", values::instant())
+        .member("expiresAt", values::instant().or_null())
+}
+
+pub fn made_schema() -> Schema {
+    described(schema::object().member("keyId", values::uuid()).member("key", schema::text()))
+}
+
+pub fn key_schema() -> Schema {
+    described(schema::object().member("keyId", values::uuid()))
+        .member("lastUsedAt", values::instant().or_null())
+        .member("revokedAt", values::instant().or_null())
+        .member("replaces", values::uuid().or_null().about("The key whose place it took."))
 }
 
 /// The tenant that a record opened, with its first keys; `None` if it opened none.

@@ -169,6 +169,18 @@ fn cell(value: Option<&str>, is_number: bool) -> Cow<'_, str> {
     }
 }
 
+/// A cell of a text of which nothing else is known: a number or JSON stays one.
+pub fn text_cell(text: &str) -> Cow<'_, str> {
+    let digits = text.strip_prefix('-').unwrap_or(text).split('.').map(str::as_bytes);
+    let is_number = text.matches('.').count() < 2
+        && digits.clone().all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit));
+    if is_number {
+        return Cow::Borrowed(text);
+    }
+    let is_json = matches!(json::read(text), Ok(Shape::Object(_) | Shape::List(_)));
+    defused(Cow::Borrowed(text), is_json)
+}
+
 /// Whether a spreadsheet takes a cell that begins so for a formula; the wide forms are those of East Asia.
 const fn begins_formula(character: char) -> bool {
     matches!(character, '=' | '+' | '-' | '@' | '\u{ff1d}' | '\u{ff0b}' | '\u{ff0d}' | '\u{ff20}')
@@ -204,7 +216,7 @@ fn defused(text: Cow<'_, str>, is_json: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn line<'a>(out: &mut String, cells: impl Iterator<Item = Cow<'a, str>>, separator: Separator) {
+pub fn line<'a>(out: &mut String, cells: impl Iterator<Item = Cow<'a, str>>, separator: Separator) {
     let separator = char::from(separator as u8);
     for (place, cell) in cells.enumerate() {
         if place > 0 {

@@ -5,15 +5,12 @@ use super::{Looked, end, look, open, print};
 use crate::cli::Settings;
 use crate::cli::progress::shown;
 use crate::recovery::moment::{self, ModeState, Moment, When};
-use api::value::shown_amount;
 use api::writer::Object;
 use api::{balance, crypto};
 use clap::Args;
-use domain::ledger::{Account, balance as sums};
+use domain::ledger::balance as sums;
 use domain::resources::crypto as usdt;
-use domain::values::ids::{Id, Mode};
-use domain::values::money::Currency;
-use std::collections::BTreeMap;
+use domain::values::ids::Mode;
 use std::io;
 
 /// Show a tenant's balances, holds and open objects as they were, in both modes
@@ -74,29 +71,6 @@ fn balances(ModeState { book, mode, .. }: &ModeState) -> [(&'static str, Vec<u8>
     ]
 }
 
-/// Each hold in force, the tenant's own first.
-fn holds(ModeState { book, .. }: &ModeState) -> Vec<Vec<u8>> {
-    let own = std::iter::once((None, &book.accounts));
-    let sellers = book.sellers.iter().map(|(id, seller)| (Some(*id), &seller.accounts));
-    own.chain(sellers).flat_map(|(merchant, accounts)| of_accounts(merchant, accounts)).collect()
-}
-
-fn of_accounts(
-    merchant: Option<Id>,
-    accounts: &BTreeMap<Currency, Account>,
-) -> impl Iterator<Item = Vec<u8>> + '_ {
-    accounts.iter().flat_map(move |(currency, account)| {
-        account.holds.iter().map(move |((release, _), minor)| {
-            Object::new()
-                .maybe_plain("merchantId", merchant)
-                .plain("currency", currency.code())
-                .plain("amount", shown_amount(*currency, *minor))
-                .maybe_plain("availableAt", release.instant())
-                .end()
-        })
-    })
-}
-
 fn json(tenant: &str, moment: &Moment, mode: &ModeState) -> String {
     let line = Object::with_capacity(2_048)
         .number("seq", moment.seq)
@@ -105,7 +79,7 @@ fn json(tenant: &str, moment: &Moment, mode: &ModeState) -> String {
         .plain("mode", mode.mode.name())
         .plain("at", mode.now);
     let line = balances(mode).into_iter().fold(line, |line, (name, shown)| line.json(name, shown));
-    let line = line.list("holds", holds(mode)).list("open", &mode.open).end();
+    let line = line.list("holds", moment::holds(&mode.book)).list("open", &mode.open).end();
     String::from_utf8_lossy(&line).into_owned()
 }
 
@@ -127,7 +101,7 @@ fn words(moment: &Moment, mode: &ModeState) -> String {
             format!("  {name:<22}  {value}")
         }));
     }
-    for (what, items) in [("holds", holds(mode)), ("open", mode.open.clone())] {
+    for (what, items) in [("holds", moment::holds(&mode.book).collect()), ("open", mode.open.clone())] {
         lines.push(format!("  {what}: {}", items.len()));
         lines.extend(items.iter().map(|item| format!("    {}", text(item))));
     }
