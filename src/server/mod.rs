@@ -429,7 +429,7 @@ impl Server {
                 if let Some(answer) = self.guide(arrival, measuring).await {
                     return Some(answer);
                 }
-                if let Some(answer) = self.documents.answer(&head.method, path, &head.headers) {
+                if let Some(answer) = self.documents.answer(&head.method, &head.uri, &head.headers) {
                     return Some(answer.map(|(place, reply)| {
                         measuring.meter = &self.document_meters[place];
                         reply
