@@ -22,6 +22,7 @@ mod operators;
 mod past;
 mod planted;
 mod selfcheck;
+mod test_accounts;
 mod thinning;
 mod time_machine;
 
