@@ -66,6 +66,7 @@ pub async fn run(
         ..Limits::from(&config.server)
     };
     let mut signals = StopSignals::new()?;
+    api::problem::explain_at(config.server.known_url());
     let mut listeners = Listeners::bind(&config, limits).await?;
     let disk = Arc::new(Disk::new(&config.storage.path, config.storage.reserve_bytes));
     room::make_room(&disk);

@@ -31,7 +31,7 @@ pub use evm::{EVM_NETWORKS, Evm};
 pub use feeds::Rates;
 pub use live_rails::R4;
 pub use rails::Rails;
-pub use server::{Engine, Limits, Log, LogFormat, Requests, Server, Storage, Telemetry, Tls};
+pub use server::{Engine, Limits, Log, LogFormat, Requests, Server, Storage, Telemetry, Test, Tls};
 pub use tenants::BootstrapTenant;
 pub use webhooks::Webhooks;
 
@@ -60,6 +60,7 @@ pub struct Config {
     pub bootstrap_tenants: Vec<BootstrapTenant>,
     pub webhooks: Webhooks,
     pub requests: Requests,
+    pub test: Test,
     pub public_allowed_origins: Vec<String>,
     pub rails: Rails,
     pub banks_feed_url: Option<String>,
@@ -164,6 +165,7 @@ impl Config {
             bootstrap_tenants: BootstrapTenant::read_all(keys.section("bootstrap")),
             webhooks: Webhooks::read(keys.section("webhooks")),
             requests: Requests::read(keys.section("requests")),
+            test: Test::read(keys.section("test")),
             public_allowed_origins,
             rails: Rails::read(keys.section("rails"), banks_feed_url.is_some()),
             banks_feed_url,

@@ -6,6 +6,7 @@
 
 use hyper::header::{HeaderMap, HeaderName};
 use ipnet::IpNet;
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -17,6 +18,12 @@ pub fn network(text: &str) -> Result<IpNet, &'static str> {
 /// The sender of requests, as far as limits tell senders apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Client(IpAddr);
+
+impl fmt::Display for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 impl Client {
     pub fn of(address: IpAddr) -> Client {

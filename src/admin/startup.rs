@@ -6,6 +6,7 @@ use crate::config::BootstrapTenant;
 use crate::gateway::keys::{Secret, stem};
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::push_tenant_settings;
+use crate::gateway::test_accounts::UNNOTED_MS;
 use api::problem::Problem;
 use domain::values::ids::{Mode, PLATFORM};
 
@@ -17,6 +18,11 @@ pub async fn load_directory(services: &Services) -> Result<(), Problem> {
     book.operators.values().for_each(|operator| services.callers.operators.learn(operator));
     book.tenants.values().for_each(|tenant| services.callers.directory.learn_tenant(tenant));
     book.keys.values().for_each(|key| services.callers.directory.learn_key(key));
+    let now = services.now();
+    for (number, account) in book.test_accounts.iter() {
+        let unnoted_at = account.used_at.plus_ms(UNNOTED_MS).min(now);
+        services.callers.directory.learn_test_account(*number, account.used_at, unnoted_at);
+    }
     for (number, at) in book.live_asked.iter() {
         services.callers.directory.live_asked.insert(*number, *at);
     }

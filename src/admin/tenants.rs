@@ -136,7 +136,8 @@ pub(super) async fn open(
     keys: Vec<ApiKey>,
     (keep, audit): (Option<KeepRef>, Option<Box<AuditEntry>>),
 ) -> Result<(Changed, Arc<Tenant>), Problem> {
-    let ask = PlatformAsk::Open { id, name, settings: Settings::shared(Arc::new(settings)), keys };
+    let ask =
+        PlatformAsk::Open { id, name, settings: Settings::shared(Arc::new(settings)), keys, opener: None };
     let opened = ask::platform(services, ask, keep, audit).await?;
     let tenant = match opened.change() {
         Some(PlatformChange::Opened { tenant, .. }) => Arc::clone(tenant),

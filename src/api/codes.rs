@@ -40,6 +40,15 @@ impl Tongue {
     }
 }
 
+/// The path of the page about a code.
+pub fn path(tongue: Tongue, code: &str) -> String {
+    let language = match tongue {
+        Tongue::English => "en",
+        Tongue::Spanish => "es",
+    };
+    format!("/docs/{language}/errors/{code}")
+}
+
 pub const fn page(tongue: Tongue) -> &'static str {
     match tongue {
         Tongue::English => include_str!("../../docs/en/error-codes.md"),

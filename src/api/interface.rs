@@ -3,7 +3,7 @@
 
 use crate::openapi::document::{Access, Document, ErrorShape, Row};
 use crate::routes::{self, Modes, Route};
-use crate::{public, reference, streams};
+use crate::{public, reference, streams, testing};
 use hyper::Method;
 
 const ABOUT: &str = include_str!("openapi/about.md");
@@ -26,7 +26,7 @@ pub fn public(of_buyers: Vec<Row>) -> Document {
         title: "Pasarela",
         about: ABOUT,
         rows: of_tenants
-            .chain([streams::row()])
+            .chain([streams::row(), testing::row()])
             .chain(of_buyers)
             .chain(of_visitors)
             .chain(reference::health_rows())

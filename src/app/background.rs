@@ -5,6 +5,7 @@ use crate::admin;
 use crate::config::Config;
 use crate::disk::Disk;
 use crate::gateway::services::Services;
+use crate::gateway::test_accounts;
 use crate::selfcheck;
 use crate::thinning::{self, IdleThread};
 use crate::wallets::Wallets;
@@ -36,6 +37,7 @@ impl Background {
             tokio::spawn(async move { sweeping.shares.sweep().await }),
             tokio::spawn(admin::keep_banks_fresh(Arc::clone(services))),
             tokio::spawn(admin::due::keep_counted(Arc::clone(services))),
+            tokio::spawn(test_accounts::keep_swept(Arc::clone(services))),
         ];
         let wallets = Wallets::start(services);
         let selfcheck = selfcheck::start(services.engine.clone(), Arc::clone(&services.observed.selfcheck));

@@ -53,7 +53,14 @@ pub(super) fn servers(
     let home = documents::home(&services.site.base_url, config.demo_key())
         .map_err(StartupError::of("the page at /"))?;
     Ok([
-        Server::public(shared(), Arc::clone(&audiences), proxies, home, config.demo_key()),
+        Server::public(
+            shared(),
+            Arc::clone(&audiences),
+            proxies,
+            home,
+            config.demo_key(),
+            config.test.open_accounts,
+        ),
         Server::of_operators(shared(), audiences, guard(config), metrics),
     ])
 }

@@ -1,5 +1,5 @@
 //! The sections about the server itself: `[server]` with the certificates that a listener of any kind shows,
-//! `[limits]`, `[storage]`, `[engine]`, `[requests]`, `[log]` and `[telemetry]`.
+//! `[limits]`, `[storage]`, `[engine]`, `[requests]`, `[test]`, `[log]` and `[telemetry]`.
 
 use super::error::ValueError;
 use super::keys::{Keys, settings};
@@ -33,6 +33,12 @@ impl Server {
     pub fn base_url(&self) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         self.public_base_url.clone().unwrap_or_else(|| format!("{scheme}://{}", self.listen))
+    }
+
+    /// The same for what callers are to follow: empty where no address is known that leads here.
+    pub fn known_url(&self) -> String {
+        let is_known = self.public_base_url.is_some() || !self.listen.ip().is_unspecified();
+        if is_known { self.base_url() } else { String::new() }
     }
 }
 
@@ -100,6 +106,12 @@ settings! {
 settings! {
     Engine {
         permits_max: usize = integer(16_384, 1..=1_048_576),
+    }
+}
+
+settings! {
+    Test {
+        open_accounts: bool = boolean(false),
     }
 }
 

@@ -434,7 +434,7 @@ impl Server for TenantRequest<'_> {
         self.slot = None;
         let (keep, _, held) = self.keep();
         let (services, tenant) = (Arc::clone(self.services), self.caller.tenant_key);
-        let beginning = in_a_task(test_reset::begin_anew(services, tenant, keep, held));
+        let beginning = in_a_task(test_reset::begin_anew(services, tenant, keep, held, false));
         Box::pin(async move {
             let outcome = beginning.await?;
             self.answer(outcome)

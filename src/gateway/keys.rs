@@ -9,7 +9,7 @@ use api::endpoint::Caller;
 use api::problem::Problem;
 use dashmap::{DashMap, Entry};
 use domain::index::PersonMarks;
-use domain::platform::{ApiKey, PlatformChange, Scopes, Tenant};
+use domain::platform::{ApiKey, PlatformChange, Scopes, Tenant, test_accounts};
 use domain::values::ids::{Id, Mode, tenant_key};
 use domain::values::time::Timestamp;
 use hmac::{Hmac, KeyInit, Mac};
@@ -48,6 +48,21 @@ impl PartialEq for Hashed {
 
 impl Eq for Hashed {}
 
+/// The last use of an account, in ms on the server's clock: the one that is known, and the one that is written down.
+struct Use {
+    last_ms: AtomicI64,
+    noted_ms: AtomicI64,
+    /// Until when it may have been used before the start and nobody wrote it down.
+    unnoted_ms: i64,
+}
+
+impl Use {
+    fn is_over(&self, now: Timestamp) -> bool {
+        let last_ms = self.last_ms.load(Ordering::Relaxed).max(self.unnoted_ms);
+        now.unix_ms() - last_ms >= test_accounts::IDLE_MS
+    }
+}
+
 #[derive(Default)]
 pub struct Directory {
     keys: DashMap<Hashed, AtomicI64>,
@@ -55,6 +70,8 @@ pub struct Directory {
     number_of: DashMap<Id, u32>,
     /// When tenants asked for live mode that the operator has not answered.
     pub live_asked: DashMap<u32, Timestamp>,
+    /// The accounts that were opened without an operator and may be deleted, by their numbers.
+    test_accounts: DashMap<u32, Use>,
     /// Asked for what a rehearsal did not change.
     real: Option<Arc<Directory>>,
 }
@@ -71,9 +88,45 @@ impl Directory {
         if known.is_none_or(|known| known.tenant_settings.says_otherwise(&tenant.tenant_settings)) {
             self.live_asked.remove(&tenant.number);
         }
+        if tenant.is_kept() {
+            self.test_accounts.remove(&tenant.number);
+        }
+    }
+
+    /// An account that may be deleted, used at `noted_at` as is written down, and perhaps until `unnoted_at`.
+    pub fn learn_test_account(&self, number: u32, noted_at: Timestamp, unnoted_at: Timestamp) {
+        let [last_ms, noted_ms] = [noted_at, noted_at].map(|at| AtomicI64::new(at.unix_ms()));
+        self.test_accounts.insert(number, Use { last_ms, noted_ms, unnoted_ms: unnoted_at.unix_ms() });
+    }
+
+    /// The numbers of accounts that were used `noted_ms` after what is written down, with the instant; and of those
+    /// that nobody used for so long that they end.
+    pub fn test_accounts(&self, noted_ms: i64, now: Timestamp) -> (Vec<(u32, Timestamp)>, Vec<u32>) {
+        let (mut used, mut over) = (Vec::new(), Vec::new());
+        for known in &self.test_accounts {
+            let last_ms = known.last_ms.load(Ordering::Relaxed);
+            if known.is_over(now) {
+                over.push(*known.key());
+            } else if last_ms - known.noted_ms.load(Ordering::Relaxed) >= noted_ms {
+                used.push((*known.key(), Timestamp::from_unix_ms(last_ms)));
+            }
+        }
+        (used, over)
+    }
+
+    fn forget(&self, number: u32) {
+        self.keys.retain(|Hashed(key), _| key.tenant != number);
+        if let Some((_, tenant)) = self.tenants.remove(&number) {
+            self.number_of.remove(&tenant.id);
+        }
+        self.live_asked.remove(&number);
+        self.test_accounts.remove(&number);
     }
 
     pub fn learn_key(&self, key: &Arc<ApiKey>) {
+        if key.keeps_account() {
+            self.test_accounts.remove(&key.tenant);
+        }
         match self.keys.entry(Hashed(Arc::clone(key))) {
             Entry::Vacant(vacant) => drop(vacant.insert(AtomicI64::new(0))),
             Entry::Occupied(known) => {
@@ -101,6 +154,19 @@ impl Directory {
                 self.learn_tenant(tenant);
                 keys.iter().for_each(|key| self.learn_key(key));
             }
+            PlatformChange::TestAccountOpened { tenant, keys, .. } => {
+                self.learn_tenant(tenant);
+                keys.iter().for_each(|key| self.learn_key(key));
+                self.learn_test_account(tenant.number, at, at);
+            }
+            PlatformChange::TestAccountsUsed(used) => {
+                for (number, at) in used {
+                    if let Some(known) = self.test_accounts.get(number) {
+                        known.noted_ms.fetch_max(at.unix_ms(), Ordering::Relaxed);
+                    }
+                }
+            }
+            PlatformChange::TestAccountDeleted(number) => self.forget(*number),
             // Banks are not callers: the directory does not change.
             PlatformChange::Bank(..) | PlatformChange::Banks(_) => {}
         }
@@ -112,6 +178,14 @@ impl Directory {
         let (Hashed(key), last_used_ms) = known.pair();
         if !key.works_at(now) {
             return None;
+        }
+        if key.mode == Mode::Test
+            && let Some(known) = self.test_accounts.get(&key.tenant)
+        {
+            if known.is_over(now) {
+                return None;
+            }
+            known.last_ms.fetch_max(now.unix_ms(), Ordering::Relaxed);
         }
         if now.unix_ms() - last_used_ms.load(Ordering::Relaxed) >= USE_GRAIN_MS {
             last_used_ms.store(now.unix_ms(), Ordering::Relaxed);
@@ -388,6 +462,38 @@ mod tests {
         let keys: Vec<_> =
             directory.keys_of(7).into_iter().map(|(key, used)| (key.id, key.revoked_at, used)).collect();
         assert_eq!(keys, [(id(3), None, Some(at(300_000))), (id(2), Some(at(200_000)), Some(at(100_000)))]);
+    }
+
+    #[test]
+    fn a_test_account_ends_a_day_after_its_last_use_and_what_is_only_assumed_is_not_written_down() {
+        let directory = Directory::default();
+        let tenant = Tenant {
+            id: Id::derived(1, 1, 1),
+            number: 7,
+            first_number: 7,
+            name: "open".into(),
+            tenant_settings: TenantSettings::default(),
+            pushed: 0,
+            created_at: at(0),
+        };
+        directory.learn_tenant(&Arc::new(tenant));
+        let key = Secret::fixed("pk_test_a").key(Id::derived(1, 1, 2), Mode::Test);
+        directory.learn_key(&Arc::new(ApiKey { tenant: 7, ..key }));
+        let (day, minute) = (test_accounts::IDLE_MS, 60_000);
+        directory.learn_test_account(7, at(0), at(10 * minute));
+        let used = |ms| directory.recognise(&hash_key("pk_test_a"), at(ms)).is_some();
+        assert_eq!(directory.test_accounts(minute, at(day)), (vec![], vec![]), "it may have been used later");
+        assert!(used(day + 10 * minute - 1));
+        let last = at(day + 10 * minute - 1);
+        assert_eq!(directory.test_accounts(minute, last), (vec![(7, last)], vec![]));
+        directory.learn(&PlatformChange::TestAccountsUsed(vec![(7, last)]), last);
+        assert_eq!(directory.test_accounts(minute, last), (vec![], vec![]));
+        let end = last.plus_ms(day);
+        assert!(!used(end.unix_ms()));
+        assert_eq!(directory.test_accounts(minute, end), (vec![], vec![7]));
+        directory.learn(&PlatformChange::TestAccountDeleted(7), end);
+        assert_eq!((directory.tenants().len(), directory.keys_of(7).len()), (0, 0));
+        assert_eq!(directory.test_accounts(minute, end), (vec![], vec![]));
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub mod statements;
 pub mod streams;
 pub mod tenant_request;
 pub mod tenant_settings;
+pub mod test_accounts;
 pub mod test_reset;
 pub mod transfers;
 pub mod usdt_addresses;

@@ -27,6 +27,7 @@ pub async fn begin_anew(
     tenant: u64,
     keep: Option<KeepRef>,
     _held: Option<Guard>,
+    is_end: bool,
 ) -> Result<CommandReply<Domain>, Problem> {
     let gate = Arc::clone(&services.names.test_gates.entry(tenant).or_default());
     let _alone = tokio::time::timeout(PATIENCE, gate.write_owned()).await;
@@ -38,7 +39,7 @@ pub async fn begin_anew(
         for id in book.webhooks.iter().copied().map(EntityId::webhook).chain(own) {
             entities.extend(history::entity(engine.reader(), tenant, id)?);
         }
-        let ask = Command::BeginAnew(Box::new(BeginAnew { changes, entities }));
+        let ask = Command::BeginAnew(Box::new(BeginAnew { changes, entities, is_end }));
         let outcome = engine.begin_anew(tenant, KeyedCommand::from(ask).keeping(keep.clone()), None).await;
         if !matches!(&outcome, Ok(settled) if settled.refusal == Some(Refusal::ChangedMeanwhile)) {
             return Ok(outcome);

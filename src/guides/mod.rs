@@ -3,6 +3,7 @@
 //! What the gateway does is in the documents, whose calls `tests/guides/run` makes.
 
 mod contents;
+mod markdown;
 mod render;
 mod search;
 mod serve;

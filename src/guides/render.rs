@@ -31,12 +31,15 @@ impl Rendered {
 const EXAMPLES: [(&str, &str); 4] =
     [("sh", "curl"), ("php", "PHP"), ("js", "JavaScript"), ("python", "Python")];
 
+pub fn options() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS
+}
+
 pub fn page(language: Language, document: &str) -> Rendered {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS;
     let mut writer =
         Writer { language, sections: Vec::new(), anchors: BTreeSet::new(), examples: Vec::new() };
     let mut events = Vec::new();
-    let mut parser = Parser::new_ext(document, options);
+    let mut parser = Parser::new_ext(document, options());
     while let Some(event) = parser.next() {
         match event {
             Event::Start(Tag::CodeBlock(kind)) => {
@@ -52,11 +55,11 @@ pub fn page(language: Language, document: &str) -> Rendered {
                 events.push(raw(writer.heading(level, title)));
             }
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-                let dest_url = address(language, &dest_url).into();
+                let dest_url = address(language, &dest_url, Form::Html).into();
                 events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
             }
             Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-                let dest_url = address(language, &dest_url).into();
+                let dest_url = address(language, &dest_url, Form::Html).into();
                 events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
             }
             // A table may be wider than a phone: it scrolls by itself.
@@ -119,8 +122,19 @@ fn anchor(heading: &str) -> String {
     heading.trim().to_lowercase().chars().filter(kept).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
+/// What a link's reader reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Html,
+    Markdown,
+}
+
 /// As documents stand beside each other, so do pages.
-fn address(language: Language, target: &str) -> String {
+pub fn address(language: Language, target: &str, form: Form) -> String {
+    let ending = match form {
+        Form::Html => "",
+        Form::Markdown => ".md",
+    };
     let (file, anchor) = target.split_once('#').map_or((target, None), |(file, at)| (file, Some(at)));
     let (language, file) = match (file.strip_prefix("../es/"), file.strip_prefix("../en/")) {
         (Some(file), _) => (Language::Spanish, file),
@@ -128,8 +142,8 @@ fn address(language: Language, target: &str) -> String {
         (None, None) => (language, file),
     };
     let path = match file.strip_suffix(".md") {
-        Some(super::contents::INDEX) => format!("/docs/{}", language.code()),
-        Some(name) => format!("/docs/{}/{name}", language.code()),
+        Some(super::contents::INDEX) => format!("/docs/{}{ending}", language.code()),
+        Some(name) => format!("/docs/{}/{name}{ending}", language.code()),
         None => file.replacen("../images/", "/docs/images/", 1),
     };
     anchor.map_or_else(|| path.clone(), |at| format!("{path}#{at}"))

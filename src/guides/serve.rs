@@ -1,16 +1,19 @@
-//! The answers to requests for guides: pages, the search, pictures, and the reference with a table of
-//! contents of the guides before it.
+//! The answers to requests for guides: pages and codes of errors, each as HTML or as Markdown, the search, pictures,
+//! the lists for language models, and the reference with a table of contents of the guides before it.
 
 use crate::guides::contents::{self, INDEX, LANGUAGES, Source};
+use crate::guides::markdown;
 use crate::guides::render::{self, Rendered};
 use crate::guides::search::{Found, Index};
+use crate::http::accept;
 use crate::http::documents::{self, Made};
-use crate::http::respond::{HTML, Reply};
+use crate::http::respond::{HTML, Reply, TEXT};
 use crate::language::Language;
 use api::problem::Problem;
 use askama::Template;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Uri};
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// One script of our own, no other host.
@@ -18,21 +21,32 @@ const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-
     'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// As metrics name the addresses.
-pub const ROUTES: [&str; 6] = [
+pub const ROUTES: [&str; 9] = [
     "/docs",
     "/docs/:language",
     "/docs/:language/:page",
     "/docs/guides.css",
     "/docs/images/:picture",
     "/docs/guides.js",
+    "/docs/:language/errors/:code",
+    "/llms.txt",
+    "/llms-full.txt",
 ];
+
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
+/// What a page can be had as: people's browsers name the first, or nothing in particular.
+const FORMS: [&str; 2] = ["text/html", "text/markdown"];
+const OF_ERRORS: &str = "errors/";
+const LISTS: [(&str, fn() -> String); 2] =
+    [("/llms.txt", markdown::list), ("/llms-full.txt", markdown::full)];
 
 /// With a value of the caller's for each of [`ROUTES`], such as the meter that counts answers.
 pub struct Guides<M> {
-    pub(crate) values: [M; 6],
+    pub(crate) values: [M; 9],
     test_key: Option<String>,
     sites: [OnceLock<Option<Site>>; 2],
     files: [File; 6],
+    lists: [OnceLock<Made>; 2],
 }
 
 struct File {
@@ -145,28 +159,23 @@ impl Site {
             .collect();
         let mut pages = Vec::with_capacity(rendered.len());
         for (at, (source, page)) in rendered.iter().enumerate() {
-            let main = page.sections.iter().filter(|section| section.is_main);
-            let html = Page {
-                shell: Shell {
-                    language,
-                    other: other(language),
-                    other_path: source.path(other(language)),
-                    title: page.title().to_owned(),
-                    name: source.name,
-                    sought: "",
-                    groups: &groups,
-                },
-                html: &page.html,
-                sections: main.map(|section| (section.anchor.as_str(), section.title.as_str())).collect(),
-                before: at.checked_sub(1).and_then(|at| links.get(at)),
-                after: links.get(at + 1),
-            };
-            pages.push((source.name, Made::new(html.render()?.into_bytes())));
+            let neighbours = (at.checked_sub(1).and_then(|at| links.get(at)), links.get(at + 1));
+            let other_path = source.path(other(language));
+            let html = written(language, (source.name, other_path), page, &groups, neighbours)?;
+            pages.push((source.name, Made::new(html)));
         }
         let panel = Panel { language, other: other(language), groups: &groups }.render()?;
         let reference = Made::new(documents::reference(&panel, test_key)?);
         let index = Index::new(language, rendered);
         Ok(Site { groups, pages, index, reference })
+    }
+
+    /// The page about a code, which is made for who asks: few of the many are ever read.
+    fn explanation(&self, language: Language, name: &str, document: &str) -> Result<Made, Problem> {
+        let page = render::page(language, document);
+        let other_path = format!("/docs/{}/{OF_ERRORS}{name}", other(language).code());
+        let html = written(language, (name, other_path), &page, &self.groups, (None, None));
+        html.map(Made::new).map_err(|error| Problem::internal_error(error.to_string()))
     }
 
     /// What is found, or that there is no such page.
@@ -199,12 +208,39 @@ impl Site {
     }
 }
 
+fn written(
+    language: Language,
+    (name, other_path): (&str, String),
+    page: &Rendered,
+    groups: &[Group],
+    (before, after): (Option<&Link>, Option<&Link>),
+) -> Result<Vec<u8>, askama::Error> {
+    let main = page.sections.iter().filter(|section| section.is_main);
+    let html = Page {
+        shell: Shell {
+            language,
+            other: other(language),
+            other_path,
+            title: page.title().to_owned(),
+            name,
+            sought: "",
+            groups,
+        },
+        html: &page.html,
+        sections: main.map(|section| (section.anchor.as_str(), section.title.as_str())).collect(),
+        before,
+        after,
+    };
+    html.render().map(String::into_bytes)
+}
+
 impl<M> Guides<M> {
     pub fn new(test_key: Option<&str>, value: impl Fn(&'static str) -> M) -> Guides<M> {
         Guides {
             values: ROUTES.map(value),
             test_key: test_key.map(str::to_owned),
             sites: [const { OnceLock::new() }; 2],
+            lists: [const { OnceLock::new() }; 2],
             files: [
                 asset!(3, "guides.css", "text/css; charset=utf-8", ""),
                 asset!(5, "guides.js", "text/javascript; charset=utf-8", ""),
@@ -232,14 +268,19 @@ impl<M> Guides<M> {
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Option<Result<(usize, Reply), Problem>> {
-        let below = uri.path().strip_prefix("/docs")?;
+        let list = LISTS.iter().position(|(path, _)| *path == uri.path());
+        let below = if list.is_some() { "" } else { uri.path().strip_prefix("/docs")? };
         let path = below.strip_prefix('/').unwrap_or(below);
         let file = self.files.iter().find(|file| file.path == path);
-        let (code, name) = path.split_once('/').unwrap_or((path, ""));
+        let as_markdown = path.strip_suffix(".md");
+        let page = as_markdown.unwrap_or(path);
+        let (code, name) = page.split_once('/').unwrap_or((page, ""));
         let named = LANGUAGES.into_iter().find(|language| language.code() == code);
         let route = match (file, named) {
+            _ if let Some(at) = list => 7 + at,
             (Some(file), _) => file.route,
             (None, Some(_)) if name.is_empty() => 1,
+            (None, Some(_)) if name.strip_prefix(OF_ERRORS).is_some_and(|code| !code.contains('/')) => 6,
             (None, Some(_)) if !name.contains('/') => 2,
             (None, None) if path.is_empty() => 0,
             _ => return None,
@@ -248,13 +289,19 @@ impl<M> Guides<M> {
             return Some(Err(Problem::method_not_allowed(documents::ALLOW.into())));
         }
         let reply = match (file, named) {
+            _ if let Some(at) = list => Ok(self.list(at).reply(TEXT, CSP, headers)),
             (Some(file), _) => Ok(file.made.reply(file.media, CSP, headers)),
             (None, Some(language)) => {
-                self.page(language, if name.is_empty() { INDEX } else { name }, uri.query(), headers)
+                let name = if name.is_empty() { INDEX } else { name };
+                self.page(language, name, as_markdown.is_some(), uri.query(), headers)
             }
             (None, None) => self.front(below, uri.query(), headers),
         };
         Some(reply.map(|reply| (route, reply)))
+    }
+
+    fn list(&self, at: usize) -> &Made {
+        self.lists[at].get_or_init(|| Made::new(LISTS[at].1().into_bytes()))
     }
 
     /// At `/docs/` the way to the guides. In the language that `lang` names, or else in the reader's.
@@ -274,17 +321,41 @@ impl<M> Guides<M> {
         &self,
         language: Language,
         name: &str,
+        is_markdown: bool,
         query: Option<&str>,
         headers: &HeaderMap,
     ) -> Result<Reply, Problem> {
+        if name == "search" && !is_markdown {
+            return self.site(language)?.list(language, Some(parameter(query, "q").trim()));
+        }
+        let document = match name.strip_prefix(OF_ERRORS) {
+            Some(code) => markdown::explanation(language, code).map(Cow::Owned),
+            None => contents::pages()
+                .find(|source| source.name == name)
+                .map(|source| Cow::Borrowed(source.document(language))),
+        };
+        if is_markdown || accept::wanted_first(headers, &FORMS) == Some(FORMS[1]) {
+            let reply = match document {
+                Some(document) => Made::new(markdown::markdown(language, &document).into_bytes())
+                    .reply(MARKDOWN, CSP, headers),
+                None => {
+                    let missing = markdown::missing(language).into_bytes();
+                    documents::guarded(Reply::new(404, MARKDOWN, missing), CSP)
+                }
+            };
+            return Ok(if is_markdown { reply } else { varying(reply) });
+        }
         let site = self.site(language)?;
-        if name == "search" {
-            return site.list(language, Some(parameter(query, "q").trim()));
-        }
-        match site.pages.iter().find(|(known, _)| *known == name) {
-            Some((_, made)) => Ok(made.reply(HTML, CSP, headers)),
-            None => site.list(language, None),
-        }
+        let made = site.pages.iter().find(|(known, _)| *known == name).map(|(_, made)| made);
+        let reply = match (made, document) {
+            (Some(made), _) => made.reply(HTML, CSP, headers),
+            (None, Some(document)) => {
+                let code = name.strip_prefix(OF_ERRORS).unwrap_or(name);
+                site.explanation(language, code, &document)?.reply(HTML, CSP, headers)
+            }
+            (None, None) => site.list(language, None)?,
+        };
+        Ok(varying(reply))
     }
 
     /// Made when they are first asked for: a start need not wait for them.
@@ -293,6 +364,11 @@ impl<M> Guides<M> {
             self.sites[place(language)].get_or_init(|| Site::new(language, self.test_key.as_deref()).ok());
         site.as_ref().ok_or_else(|| Problem::internal_error("the guides could not be written"))
     }
+}
+
+/// Who asks says in which form they read it.
+fn varying(reply: Reply) -> Reply {
+    reply.header(header::VARY, HeaderValue::from_static("Accept"))
 }
 
 fn parameter(query: Option<&str>, name: &str) -> String {

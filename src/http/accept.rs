@@ -2,13 +2,26 @@
 //! section 12.5.1).
 
 use hyper::header::{ACCEPT, HeaderMap};
+use std::cmp::Reverse;
 
 /// The form wanted most, such as `text/csv`. Without a wish, or where none is wanted, it is the first.
 pub fn wanted<'f>(headers: &HeaderMap, forms: &[&'f str]) -> Option<&'f str> {
-    let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let ranges: Vec<(String, u16)> = values.flat_map(|value| value.split(',')).filter_map(range).collect();
+    let ranges = ranges(headers);
     // Of those wanted alike it is the last in this order.
     forms.iter().rev().max_by_key(|form| fit(&ranges, form)).copied()
+}
+
+/// As [`wanted`], and of two that are wanted alike the one that the caller names first.
+pub fn wanted_first<'f>(headers: &HeaderMap, forms: &[&'f str]) -> Option<&'f str> {
+    let ranges = ranges(headers);
+    let place = |form: &str| ranges.iter().position(|(range, q)| range == form && *q > 0);
+    let rank = |form: &&&str| (fit(&ranges, form), Reverse(place(form).unwrap_or(usize::MAX)));
+    forms.iter().rev().max_by_key(rank).copied()
+}
+
+fn ranges(headers: &HeaderMap) -> Vec<(String, u16)> {
+    let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).filter_map(range).collect()
 }
 
 /// In lower case. What has no sound q counts as not sent.

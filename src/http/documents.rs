@@ -3,14 +3,18 @@
 //! there is no network.
 
 use crate::http::respond::{HTML, JSON, Reply};
+use api::fields::{Invalid, read};
+use api::openapi::compact::compact;
+use api::openapi::kinds;
 use api::problem::Problem;
+use api::query::{self, Query};
 use askama::Template;
 use bytes::Bytes;
-use hyper::Method;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
     REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
+use hyper::{Method, Uri};
 use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
 
@@ -48,10 +52,15 @@ struct File {
 
 pub struct Documents(Vec<File>);
 
+const DESCRIPTION: &str = "/openapi.json";
+/// The description without what a caller can do without.
+const COMPACT: &str = "/openapi.json?view=compact";
+
 impl Documents {
     pub fn new(describe: fn() -> Vec<u8>) -> Documents {
         Documents(vec![
-            File::new("/openapi.json", JSON, describe),
+            File::new(DESCRIPTION, JSON, describe),
+            File::new(COMPACT, JSON, move || compact(&describe()).unwrap_or_default()),
             File::new("/docs", HTML, || reference("", None).unwrap_or_default()),
             File::new("/docs/page.css", "text/css; charset=utf-8", || {
                 include_bytes!("documents/page.css").to_vec()
@@ -66,24 +75,34 @@ impl Documents {
     }
 
     pub fn paths(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().map(|file| file.path)
+        self.0.iter().map(|file| file.path.split('?').next().unwrap_or_default())
     }
 
     /// The answer, and the place of the document's path among [`Documents::paths`].
     pub fn answer(
         &self,
         method: &Method,
-        path: &str,
+        uri: &Uri,
         headers: &HeaderMap,
     ) -> Option<Result<(usize, Reply), Problem>> {
+        let is_compact =
+            if uri.path() == DESCRIPTION { query::read(uri.query(), asked_view) } else { Ok(false) };
+        let path = if matches!(is_compact, Ok(true)) { COMPACT } else { uri.path() };
         let place = self.0.iter().position(|file| file.path == path)?;
         if !matches!(*method, Method::GET | Method::HEAD) {
             return Some(Err(Problem::method_not_allowed(ALLOW.into())));
+        }
+        if let Err(unknown) = is_compact {
+            return Some(Err(unknown.into()));
         }
         let file = &self.0[place];
         let made = file.made.get_or_init(|| Made::new((file.make)()));
         Some(Ok((place, made.reply(file.media, CSP, headers))))
     }
+}
+
+fn asked_view(mut query: Query<'_>) -> Result<bool, Invalid> {
+    Ok(read!(query { optional view = "view", kinds::one_of([("compact", ())]); } => view.is_some()))
 }
 
 impl File {
@@ -158,10 +177,11 @@ mod tests {
 
     fn ask(method: Method, path: &str) -> Option<Result<Reply, Problem>> {
         let documents = Documents::new(|| b"{}".to_vec());
-        let answer = documents.answer(&method, path, &HeaderMap::new());
+        let uri = path.parse().expect("an address");
+        let answer = documents.answer(&method, &uri, &HeaderMap::new());
         answer.map(|answer| {
             answer.map(|(place, reply)| {
-                assert_eq!(documents.paths().nth(place), Some(path));
+                assert_eq!(documents.paths().nth(place), Some(uri.path()));
                 reply
             })
         })
@@ -172,6 +192,16 @@ mod tests {
         assert!(ask(Method::GET, "/docs/").is_none() && ask(Method::GET, "/v1/balance").is_none());
         let problem = ask(Method::POST, "/docs").expect("there").expect_err("refused");
         assert_eq!((problem.status, problem.allow.as_deref()), (405, Some("GET, HEAD")));
+    }
+
+    #[test]
+    fn the_description_takes_one_parameter() {
+        for (query, status) in
+            [("", 200), ("?view=compact", 200), ("?view=whole", 400), ("?viw=compact", 400)]
+        {
+            let reply = ask(Method::GET, &format!("/openapi.json{query}")).expect("there");
+            assert_eq!(reply.map_or_else(|problem| problem.status, |reply| reply.status), status, "{query}");
+        }
     }
 
     #[test]

@@ -21,8 +21,9 @@ use crate::gateway::meter::{GONE, Meter, Meters, STATUSES};
 use crate::gateway::public::Public;
 use crate::gateway::rail_calls::RailCalls;
 use crate::gateway::services::Services;
+use crate::gateway::test_accounts;
 use crate::guides::Guides;
-use crate::http::body::{Inbound, idempotency_key, unexpected_parameters};
+use crate::http::body::{Inbound, idempotency_key, unexpected_parameters, without_unexpected};
 use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;
@@ -38,7 +39,8 @@ use crate::store::read_budget::ReadBudget;
 use crate::telemetry::spans::{RequestSummary, Trace};
 use api::absent;
 use api::endpoint::Caller as TenantCaller;
-use api::problem::Problem;
+use api::fields::Fields;
+use api::problem::{BadField, Problem};
 use api::writer::Object;
 use bytes::Bytes;
 use domain::values::ids::{Id, PLATFORM};
@@ -155,17 +157,18 @@ fn is_api(path: &str) -> bool {
 
 impl Server {
     /// The public listener: tenants, visitors, banks, buyers and merchants. `home` is the page at `/`, `test_key`
-    /// a test key that may be shown to whoever asks.
+    /// a test key that may be shown to whoever asks. `opens_accounts`: anybody may open an account of test mode.
     pub fn public(
         services: Arc<Services>,
         audiences: Arc<Audiences>,
         proxies: TrustedProxies,
         home: Vec<u8>,
         test_key: Option<&str>,
+        opens_accounts: bool,
     ) -> Server {
         let meters = Arc::clone(&services.observed.meters);
         let banks = audiences.banks.rows().map(|(path, call)| (Method::POST, path, Endpoint::Bank(call)));
-        let rows = table::public(banks);
+        let rows = table::public(banks, opens_accounts);
         let described = || api::interface::public(crate::checkout::described()).to_json();
         let documents = Documents::new(described).with_home(home);
         let guides = Arc::new(Guides::new(test_key, |route| meters.of("GET", route)));
@@ -379,6 +382,18 @@ impl Server {
         match (endpoint, caller) {
             (Endpoint::Bank(call), _) => banks.answer(*call, &mut request).await,
             (Endpoint::Buyer(row), _) => buyers.answer(row, &mut request).await,
+            (Endpoint::TestAccount, _) => {
+                let headers = &request.arrival.head.headers;
+                let mut unexpected = std::mem::take(&mut request.unexpected);
+                // What cannot be rehearsed is not done instead.
+                if headers.contains_key(api::dry_run::NAME) {
+                    unexpected.push(BadField::new(api::dry_run::NAME, "is not taken"));
+                }
+                let nothing =
+                    Fields::parse_optional(&request.body).and_then(|fields| Ok(fields.finish().map(drop)?));
+                without_unexpected(nothing, unexpected)?;
+                test_accounts::open(&self.services, request.arrival.peer.ip()).await
+            }
             (Endpoint::Merchant(row), _) => portal.answer(row, self, &mut request).await,
             (Endpoint::ConsoleOperator(row), _) => console.answer(row, self, &mut request).await,
             (Endpoint::Operator(route), Caller::Operator(operator)) => {
@@ -418,7 +433,8 @@ impl Server {
             Endpoint::Bank(call) => {
                 self.audiences.banks.authenticate(*call, arrival).map(|()| Caller::Anybody)
             }
-            Endpoint::Visitor(_)
+            Endpoint::TestAccount
+            | Endpoint::Visitor(_)
             | Endpoint::Buyer(_)
             | Endpoint::Merchant(_)
             | Endpoint::ConsoleOperator(_) => Ok(Caller::Anybody),
@@ -444,7 +460,7 @@ impl Server {
                 if let Some(answer) = self.guide(arrival, measuring).await {
                     return Some(answer);
                 }
-                if let Some(answer) = self.documents.answer(&head.method, path, &head.headers) {
+                if let Some(answer) = self.documents.answer(&head.method, &head.uri, &head.headers) {
                     return Some(answer.map(|(place, reply)| {
                         measuring.meter = &self.document_meters[place];
                         reply

@@ -13,6 +13,7 @@ use api::endpoint::Caller;
 use api::public::routes::{PublicRoute, routes as public_routes};
 use api::routes::{Route, page_routes, routes};
 use api::streams;
+use api::testing;
 use hyper::Method;
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub enum Endpoint {
     Tenant(Route),
     Stream,
     Mcp,
+    /// Opens a test account for anybody.
+    TestAccount,
     Visitor(PublicRoute),
     Bank(RailCall),
     Buyer(BuyerRow),
@@ -58,7 +61,7 @@ pub enum Whose {
     Client,
 }
 
-pub fn public(banks: impl Iterator<Item = Row>) -> Vec<Row> {
+pub fn public(banks: impl Iterator<Item = Row>, opens_accounts: bool) -> Vec<Row> {
     let tenants = tenant_rows().map(|route| (route.method.clone(), route.path, Endpoint::Tenant(route)));
     let visitors =
         public_routes().into_iter().map(|route| (Method::GET, route.path, Endpoint::Visitor(route)));
@@ -67,7 +70,16 @@ pub fn public(banks: impl Iterator<Item = Row>) -> Vec<Row> {
     let merchants = merchants.map(|(method, path, row)| (method, path, Endpoint::Merchant(row)));
     let stream = [(Method::POST, streams::PATH, Endpoint::Stream)];
     let agents = [(Method::POST, mcp::PATH, Endpoint::Mcp)];
-    tenants.chain(stream).chain(agents).chain(visitors).chain(banks).chain(buyers).chain(merchants).collect()
+    let accounts = opens_accounts.then_some((Method::POST, testing::ACCOUNTS_PATH, Endpoint::TestAccount));
+    tenants
+        .chain(stream)
+        .chain(agents)
+        .chain(accounts)
+        .chain(visitors)
+        .chain(banks)
+        .chain(buyers)
+        .chain(merchants)
+        .collect()
 }
 
 /// Whether a card may be in the body of a tenant's or a buyer's call. It is known before the server is open.
@@ -121,6 +133,14 @@ pub fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
         }
         // Each line is a call of its own, and so is that of a tool.
         Endpoint::Stream | Endpoint::Mcp => Policy::default(),
+        // Whoever may be anybody has a share.
+        Endpoint::TestAccount => Policy {
+            needs_room: true,
+            takes_json: true,
+            share: Whose::Client,
+            works_in_share: true,
+            ..Policy::default()
+        },
         Endpoint::Visitor(route) => Policy { takes_query: route.takes_query, ..Policy::default() },
         // The body is read where it is known how long it may be. Whoever may be anybody has a share; R4 is
         // known.
@@ -167,7 +187,7 @@ mod tests {
     #[test]
     fn nothing_in_the_tables_is_ambiguous() {
         let banks = ROWS.into_iter().map(|(path, call)| (Method::POST, path, Endpoint::Bank(call)));
-        for table in [public(banks), of_operators()] {
+        for table in [public(banks, true), of_operators()] {
             let rows: Vec<_> = table.into_iter().map(|(method, path, _)| (method, path)).collect();
             assert_eq!(faults(&rows), Vec::<String>::new());
         }

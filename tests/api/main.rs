@@ -47,6 +47,7 @@ mod guides;
 mod idempotency;
 mod instant;
 mod keys;
+mod machines;
 mod marketplace;
 mod mcp;
 mod merchants;

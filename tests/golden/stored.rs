@@ -115,7 +115,8 @@ fn goldens() -> Vec<Golden> {
         platform:
             values::ids { Mode }
             platform { Scopes ApiKey PlatformChange Tenant PlatformBook }
-            platform { Act BackedUp };
+            platform { Act BackedUp }
+            platform::test_accounts { TestAccount };
         products:
             entities::product { Product LinkStatus Link };
         rates:

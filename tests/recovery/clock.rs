@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-const DAY_MS: i64 = 86_400_000;
-const HOUR_MS: i64 = 3_600_000;
+pub const DAY_MS: i64 = 86_400_000;
+pub const HOUR_MS: i64 = 3_600_000;
 
 /// Sets the wall clock that the server sees, to so much beside the machine's.
-fn step(file: &Path, by_ms: i64) {
+pub fn step(file: &Path, by_ms: i64) {
     // The file is replaced whole, so that a reader sees all of it.
     let new = file.with_extension("new");
     std::fs::write(&new, by_ms.to_string()).expect("written");

@@ -23,6 +23,7 @@ mod past;
 mod planted;
 mod selfcheck;
 mod sql;
+mod test_accounts;
 mod thinning;
 mod time_machine;
 

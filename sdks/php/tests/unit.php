@@ -320,9 +320,9 @@ test('an exception says everything that the gateway said', function (): void {
     $failure = throws(InvalidRequest::class, fn () => $client->payments->chargeCard(usdAmount: 1, card: card(), externalRef: 'a'));
     same([$failure->status, $failure->error, $failure->requestId, $failure->fields[0]['field']], [400, 'invalid_data', 'r-2', 'card.number']);
     same(str_contains($failure->getMessage(), 'card.number: must be a card number'), true);
-    [$client] = client(answer(409, ['error' => 'external_ref_conflict', 'message' => '…', 'requestId' => 'r', 'existingId' => 'p-1', 'differs' => ['monto']]));
+    [$client] = client(answer(409, ['error' => 'external_ref_conflict', 'message' => '…', 'requestId' => 'r', 'docs' => '/docs/x', 'existingId' => 'p-1', 'differs' => ['monto']]));
     $failure = throws(Conflict::class, fn () => $client->payouts->create(merchantId: 'm', monto: '1.00', concepto: 'c', externalRef: 'a'));
-    same([$failure->existingId, $failure->differs], ['p-1', ['monto']]);
+    same([$failure->existingId, $failure->differs, $failure->docs], ['p-1', ['monto'], '/docs/x']);
     [$client] = client(answer(413, '<html>'));
     same(throws(ApiException::class, fn () => $client->balance->get())->error, 'http_413');
 });

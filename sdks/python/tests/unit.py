@@ -337,10 +337,10 @@ class Errors(unittest.TestCase):
             self.assertEqual(str(raised.exception), said)
 
     def test_a_conflict_says_what_differs(self):
-        made, *_ = client(answer(409, {"error": "external_ref_conflict", "message": "…", "requestId": "r", "existingId": "p-1", "differs": ["monto"]}))
+        made, *_ = client(answer(409, {"error": "external_ref_conflict", "message": "…", "requestId": "r", "docs": "/docs/x", "existingId": "p-1", "differs": ["monto"]}))
         with self.assertRaises(Conflict) as raised:
             made.payouts.create(merchant_id="m", monto="1.00", concepto="c", external_ref="a")
-        self.assertEqual((raised.exception.existing_id, raised.exception.differs), ("p-1", ("monto",)))
+        self.assertEqual((raised.exception.existing_id, raised.exception.differs, raised.exception.docs), ("p-1", ("monto",), "/docs/x"))
 
     def test_an_answer_that_is_not_the_gateways_is_an_error_too(self):
         made, *_ = client(Answer(413, {}, b"<html>too large"))

@@ -52,6 +52,8 @@ export class ApiError extends PasarelaError {
   readonly code: string;
   /** What support needs to find the request. */
   readonly requestId: string | undefined;
+  /** The address of the page about the code, of all but the public calls. */
+  readonly docs: string | undefined;
   /** Every bad field at once, of `invalid_data`. */
   readonly fields: readonly BadField[];
   /** The fields that differ, of `external_ref_conflict`. */
@@ -77,6 +79,7 @@ export class ApiError extends PasarelaError {
     this.status = refusal.status;
     this.code = code;
     this.requestId = requestId;
+    this.docs = body['docs'] as string | undefined;
     this.fields = fields;
     this.differs = differs;
     this.existingId = body['existingId'] as string | undefined;

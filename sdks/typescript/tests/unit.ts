@@ -247,9 +247,9 @@ test('an error says everything that the gateway said', async () => {
     assert.deepEqual([error.status, error.code, error.requestId, error.fields[0]!.field, error.name], [400, 'invalid_data', 'r-2', 'card.number', 'InvalidRequest']);
     return error.message.includes('card.number: must be a card number');
   });
-  const conflict = client([{ status: 409, body: { error: 'external_ref_conflict', message: '…', requestId: 'r', existingId: 'p-1', differs: ['monto'] } }]);
+  const conflict = client([{ status: 409, body: { error: 'external_ref_conflict', message: '…', requestId: 'r', docs: '/docs/x', existingId: 'p-1', differs: ['monto'] } }]);
   const asked = { merchantId: 'm', monto: '1.00', concepto: 'c', externalRef: 'a' };
-  await assert.rejects(conflict.made.payouts.create(asked), (error: unknown) => error instanceof Conflict && error.existingId === 'p-1' && error.differs[0] === 'monto');
+  await assert.rejects(conflict.made.payouts.create(asked), (error: unknown) => error instanceof Conflict && error.existingId === 'p-1' && error.differs[0] === 'monto' && error.docs === '/docs/x');
   await assert.rejects(client([{ status: 413, body: '<html>' }]).made.balance.get(), (error: unknown) => error instanceof ApiError && error.code === 'http_413');
 });
 

@@ -10,6 +10,7 @@
 //! does not pass the tests, nor does an example that does not fit its schema.
 
 mod columns;
+pub mod compact;
 pub mod document;
 pub mod kinds;
 pub mod operation;

@@ -53,7 +53,9 @@ fn of_platform(book: &PlatformBook, change: &PlatformChange) -> Changes {
         PlatformChange::Opened { tenant, keys } if book.tenants.get(&tenant.number).is_some() => {
             keys.first().map(|key| of_key(book, key)).unwrap_or_default()
         }
-        PlatformChange::Opened { tenant, .. } => between(None, Some(tenants::show(tenant))),
+        PlatformChange::Opened { tenant, .. } | PlatformChange::TestAccountOpened { tenant, .. } => {
+            between(None, Some(tenants::show(tenant)))
+        }
         PlatformChange::Operator(operator) => {
             let before = book.operators.get(&operator.id);
             if before.is_some_and(|known| known.token_hash != operator.token_hash) {
@@ -76,7 +78,9 @@ fn of_platform(book: &PlatformBook, change: &PlatformChange) -> Changes {
         PlatformChange::Acted(_)
         | PlatformChange::Searched(_)
         | PlatformChange::Beside(_)
-        | PlatformChange::LiveAsked(_) => Changes::default(),
+        | PlatformChange::LiveAsked(_)
+        | PlatformChange::TestAccountsUsed(_)
+        | PlatformChange::TestAccountDeleted(_) => Changes::default(),
     }
 }
 

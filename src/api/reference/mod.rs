@@ -43,7 +43,8 @@ chapter! { "Reference", "Banks, and what became of a request whose answer was lo
                 "expiresAt":"2026-11-22T02:13:00.000Z","status":422,
                 "response":{"error":"insufficient_balance",
                 "message":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when",
-                "requestId":"2t6cw1h7xk3vd","availableVes":"1.00"},"walSeq":17}"#);
+                "requestId":"2t6cw1h7xk3vd","docs":"/docs/en/errors/insufficient_balance",
+                "availableVes":"1.00"},"walSeq":17}"#);
         "Quote" = quote_schema()
             .example(r#"{"usdAmount":10,"bcvRate":210,"vesAmount":2100.00,"medianRate":210,
         "medianVesAmount":2100.00,"source":"bcv","fetchedAt":"2026-11-21T02:13:00.000Z",
@@ -216,6 +217,13 @@ pub fn error() -> schema::Schema {
         .member("error", schema::text().about("A stable code to branch on."))
         .member("message", schema::text().about("For people."))
         .member("requestId", schema::text())
+        .member(
+            "docs",
+            schema::text().format("uri-reference").about(
+                "The page about the code: HTML, or Markdown by `Accept: text/markdown`. A path where the \
+                 server does not know its public address.",
+            ),
+        )
         .optional("fields", schema::list(field).about("Of `invalid_data`: every bad field at once."))
         .optional(
             "existingId",

@@ -4,8 +4,10 @@
 //! it is about.
 
 use crate::conversions::read_reason;
-use crate::endpoint::{Context, Handler, Target, chapter, run};
+use crate::endpoint::{Context, Endpoint, Handler, Target, chapter, endpoint, run};
 use crate::fields::{Fields, Invalid, Kind, body, kind, read};
+use crate::openapi::document::{Access, Row};
+use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
 use crate::respond::Reply;
@@ -14,8 +16,10 @@ use crate::writer::Object;
 use domain::cause::Cause;
 use domain::machine::Command;
 use domain::resources::adjustments::Adjustment;
+use domain::values::ids::Id;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
+use hyper::Method;
 
 pub(crate) const CHAPTER: &str = "Test mode";
 
@@ -28,6 +32,8 @@ chapter! { CHAPTER, "A test key runs the same engine, ledger and log; only the b
         "TestReset" = object().member("resetAt", instant());
         "ClockMove" = body(read_advance);
         "TestFund" = body(read_fund);
+        "OpenedTestAccount" = object().member("testKey",
+            object().member("keyId", uuid()).member("key", text().example("\"pk_test_…\"")));
         "Rejection" = body(read_reason);
     }
     READ_CLOCK = run!(|cx| Ok(Reply::json(200, clock(cx.clock().await?)))), "Read the test clock" => {
@@ -67,6 +73,37 @@ async fn move_clock(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 fn read_advance(mut fields: Fields<'_>) -> Result<i64, Invalid> {
     let seconds = kinds::integer(1..=ADVANCE_SECONDS_MAX).about("The clock stays before the year 9000.");
     Ok(read!(fields { required seconds = "advanceSeconds", seconds; } => seconds * 1000))
+}
+
+pub const ACCOUNTS_PATH: &str = "/v1/test/accounts";
+
+/// The call that opens an account, which the server answers to anybody.
+pub fn row() -> Row {
+    ACCOUNT.described(Method::POST, ACCOUNTS_PATH, "openTestAccount", Access::Open)
+}
+
+const ACCOUNT: Endpoint<()> = endpoint(CHAPTER, (), || {
+    summary("Open an account of test mode")
+        .about(
+            "Takes no key. Where the operator of the server allows it, otherwise 404. The key of the new account is \
+             shown only now; there is none of live mode. Ten accounts a day from one address. An account that no \
+             call used for 24 hours is deleted with all that is in it, and its keys open nothing any more. Neither an \
+             `Idempotency-Key` nor a dry run is taken: a repeat opens another account.",
+        )
+        .answers(201, "OpenedTestAccount", "The key: the only time it is shown")
+        .refuses(400, &["invalid_json", "invalid_data"])
+        .refuses(404, &["not_found"])
+        .refuses(408, &["request_timeout"])
+        .refuses(413, &["payload_too_large"])
+        .refuses(415, &["unsupported_media_type"])
+        .refuses(429, &["rate_limited"])
+        .refuses(500, &["internal_error"])
+        .refuses(503, &["no_leader", "overloaded", "shutting_down", "storage_unavailable"])
+});
+
+pub fn show_account(key_id: Id, key: &str) -> Vec<u8> {
+    let key = Object::new().plain("keyId", key_id).plain("key", key).end();
+    Object::new().json("testKey", key).end()
 }
 
 /// The name of the call that has the test data begin anew.

@@ -6,12 +6,13 @@
 //! the one place that answers (`respond.rs`) and is never sent. Neither holds a
 //! secret. This file must not know sockets or headers.
 
+use crate::codes::{self, Tongue};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Fields that the message of many bad ones names; the list of them has all.
 const NAMED_MAX: usize = 8;
@@ -19,6 +20,15 @@ const NAMED_MAX: usize = 8;
 const NAME_CHARACTERS_MAX: usize = 40;
 /// The message of what is not there, until it is known what that is.
 const UNNAMED: &str = "nothing is here under this key";
+
+/// The address of the server that has the pages of codes; none where callers know it alone.
+static SITE: OnceLock<String> = OnceLock::new();
+
+/// Says at the start where callers reach this server, without a slash at the end. Without it, or empty, `docs` is a
+/// path, which leads from the address that was called.
+pub fn explain_at(site: String) {
+    let _ = SITE.set(site);
+}
 
 /// A member of a body, a parameter or a header that can't be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -246,16 +256,19 @@ impl Problem {
         self
     }
 
-    /// The error body of interface B: `error`, `message`, `requestId`, the extra members, and
+    /// The error body of interface B: `error`, `message`, `requestId`, `docs`, the extra members, and
     /// `fields` when there are any.
     pub fn to_json(&self, request_id: &str) -> Vec<u8> {
-        let mut out = Vec::with_capacity(160 + 64 * self.fields.len());
+        let mut out = Vec::with_capacity(224 + 64 * self.fields.len());
         out.extend_from_slice(b"{\"error\":");
         write_text(&mut out, self.code);
         out.extend_from_slice(b",\"message\":");
         write_text(&mut out, &self.message);
         out.extend_from_slice(b",\"requestId\":");
         write_text(&mut out, request_id);
+        out.extend_from_slice(b",\"docs\":");
+        let site = SITE.get().map_or("", String::as_str);
+        write_text(&mut out, &format!("{site}{}", codes::path(Tongue::English, self.code)));
         for (name, value) in &self.extra {
             out.push(b',');
             write_text(&mut out, name);

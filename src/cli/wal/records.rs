@@ -42,7 +42,9 @@ fn entity(record: &Record) -> Option<String> {
 
 fn changed(change: &PlatformChange) -> String {
     match change {
-        PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. } => {
+        PlatformChange::Tenant(tenant)
+        | PlatformChange::Opened { tenant, .. }
+        | PlatformChange::TestAccountOpened { tenant, .. } => {
             format!("tenant {}", tenant.id)
         }
         PlatformChange::Key(key) => format!("key {}", key.id),
@@ -51,6 +53,10 @@ fn changed(change: &PlatformChange) -> String {
         PlatformChange::Searched(searched) => format!("blocks of {} to {}", searched.name(), searched.last),
         PlatformChange::Beside(entries) => format!("{} entries beside the log", entries.len()),
         PlatformChange::LiveAsked(number) => format!("live mode, asked for by tenant number {number}"),
+        PlatformChange::TestAccountsUsed(used) => format!("use of {} test accounts", used.len()),
+        PlatformChange::TestAccountDeleted(number) => {
+            format!("the test account of tenant number {number}, deleted")
+        }
         PlatformChange::Acted(Act::BackedUp { directory, seq }) => format!("backup {directory} up to {seq}"),
         PlatformChange::Acted(Act::TookOver { made_by, seq }) => {
             format!("took over what {made_by} made, up to {seq}")
@@ -332,9 +338,11 @@ impl Explain {
 /// Whose the record is and, of a tenant's own record, that tenant's.
 fn whose(stored: &wal::Record, record: &Record, id: Id) -> Vec<u64> {
     let tenant = match record.platform.as_deref() {
-        Some(PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. }) if tenant.id == id => {
-            tenant
-        }
+        Some(
+            PlatformChange::Tenant(tenant)
+            | PlatformChange::Opened { tenant, .. }
+            | PlatformChange::TestAccountOpened { tenant, .. },
+        ) if tenant.id == id => tenant,
         _ => return vec![stored.tenant],
     };
     Mode::ALL.map(|mode| tenant_key(tenant.number, mode)).to_vec()

@@ -9,11 +9,13 @@ pub mod beside;
 pub mod operators;
 mod searched;
 pub mod settings;
+pub mod test_accounts;
 
 use crate::codec::{named, stored};
 use crate::platform::beside::Beside;
 use crate::platform::operators::OperatorAccount;
-use crate::platform::settings::TenantSettings;
+use crate::platform::settings::{LiveStatus, TenantSettings};
+use crate::platform::test_accounts::TestAccount;
 use crate::resources::banks::{BankBook, Catalogue, Edit};
 use crate::values::ids::{Id, Mode};
 use crate::values::time::Timestamp;
@@ -96,6 +98,11 @@ impl ApiKey {
             && self.retires_at.is_none_or(|at| now < at)
     }
 
+    /// Whether who has it is more than an account that anybody opened.
+    pub fn keeps_account(&self) -> bool {
+        self.mode == Mode::Live
+    }
+
     /// The earlier of expiry and retirement: the instant at which the key stops working without
     /// being revoked. `None` if neither is set.
     pub fn ends_at(&self) -> Option<Timestamp> {
@@ -166,6 +173,25 @@ stored! {
         8 Beside(Vec<Beside>),
         /// The tenant with this number asks the operator for live mode.
         9 LiveAsked(u32),
+        /// A tenant that somebody opened without an operator, with its key of test mode.
+        10 TestAccountOpened {
+            0 tenant: Arc<Tenant>,
+            1 keys: Vec<Arc<ApiKey>>,
+            /// A keyed hash of the address that opened it.
+            2 opener: [u8; 16],
+        },
+        /// Instants at which such accounts were used, by their numbers.
+        11 TestAccountsUsed(Vec<(u32, Timestamp)>),
+        /// The account with this number, which nobody used for long.
+        12 TestAccountDeleted(u32),
+    }
+}
+
+impl Tenant {
+    /// Whether it is more than an account that anybody opened.
+    pub fn is_kept(&self) -> bool {
+        let settings = &self.tenant_settings;
+        settings.live_status == LiveStatus::Active || settings.moved_to.is_some()
     }
 }
 
@@ -185,6 +211,10 @@ stored! {
         5 pub operators: SortedMap<Id, Arc<OperatorAccount>>,
         /// The tenants that asked for live mode, and when. Whatever an operator says of it ends the request.
         6 pub live_asked: SortedMap<u32, Timestamp>,
+        /// The tenants that were opened without an operator and may be deleted.
+        7 pub test_accounts: SortedMap<u32, TestAccount> = since 8 else SortedMap::default(),
+        /// The largest number of a tenant that was deleted: no other gets it.
+        8 pub deleted_max: u32 = since 8 else 0,
     }
 }
 
@@ -195,11 +225,18 @@ impl PlatformBook {
     }
 
     pub fn next_number(&self) -> u32 {
-        self.tenants.last_key_value().map_or(1, |(number, _)| number + 1)
+        self.tenants.last_key_value().map_or(0, |(number, _)| *number).max(self.deleted_max) + 1
     }
 
     pub fn is_moved(&self, number: u32) -> bool {
         self.tenants.get(&number).is_some_and(|tenant| tenant.tenant_settings.moved_to.is_some())
+    }
+
+    fn learn_key(&mut self, key: &Arc<ApiKey>) {
+        if key.keeps_account() {
+            self.test_accounts.remove(&key.tenant);
+        }
+        self.keys.insert(key.id, Arc::clone(key));
     }
 
     /// Applies a record's change; one that only keeps an answer has none.
@@ -212,16 +249,39 @@ impl PlatformBook {
                 if known.is_none_or(|known| known.tenant_settings.says_otherwise(&tenant.tenant_settings)) {
                     self.live_asked.remove(&tenant.number);
                 }
+                if tenant.is_kept() {
+                    self.test_accounts.remove(&tenant.number);
+                }
                 self.tenants.insert(tenant.number, Arc::clone(tenant));
             }
-            PlatformChange::Key(key) => {
-                self.keys.insert(key.id, Arc::clone(key));
-            }
+            PlatformChange::Key(key) => self.learn_key(key),
             PlatformChange::Opened { tenant, keys } => {
                 self.tenants.insert(tenant.number, Arc::clone(tenant));
-                for key in keys.iter() {
-                    self.keys.insert(key.id, Arc::clone(key));
+                keys.iter().for_each(|key| self.learn_key(key));
+            }
+            PlatformChange::TestAccountOpened { tenant, keys, opener } => {
+                self.tenants.insert(tenant.number, Arc::clone(tenant));
+                keys.iter().for_each(|key| self.learn_key(key));
+                let account = TestAccount { opener: *opener, opened_at: time, used_at: time };
+                self.test_accounts.insert(tenant.number, account);
+            }
+            PlatformChange::TestAccountsUsed(used) => {
+                for (number, at) in used {
+                    if let Some(account) = self.test_accounts.get_mut(number) {
+                        account.used_at = account.used_at.max(*at);
+                    }
                 }
+            }
+            PlatformChange::TestAccountDeleted(number) => {
+                self.tenants.remove(number);
+                let own: Vec<Id> =
+                    self.keys.values().filter(|key| key.tenant == *number).map(|key| key.id).collect();
+                for id in own {
+                    self.keys.remove(&id);
+                }
+                self.test_accounts.remove(number);
+                self.live_asked.remove(number);
+                self.deleted_max = self.deleted_max.max(*number);
             }
             PlatformChange::Bank(code, edit) => {
                 self.banks.edits.insert(*code, edit.clone());

@@ -19,6 +19,8 @@ pub struct BeginAnew {
     /// The changes of the entities that may stay, up to which they were read.
     pub changes: u64,
     pub entities: Vec<Arc<Entity>>,
+    /// The account ends: nothing stays but what the log keeps.
+    pub is_end: bool,
 }
 
 /// The ruling on a request to begin anew.
@@ -32,10 +34,11 @@ pub fn begin_anew(book: &Book, ask: BeginAnew, turn: &Turn<'_>) -> Ruling {
     let mut draft = Draft::new(Cause::TestReset);
     for entity in ask.entities {
         match &*entity {
+            Entity::Webhook(webhook) if ask.is_end => draft.remove(EntityId::webhook(webhook.id), webhook),
             Entity::Webhook(webhook) => {
                 draft.change(webhook, webhooks::begun_anew(book, webhook));
             }
-            Entity::OwnAccount(account) if account.status.is_verified() => {
+            Entity::OwnAccount(account) if account.status.is_verified() && !ask.is_end => {
                 draft.change(account, account.clone());
             }
             Entity::OwnAccount(account) => draft.remove(EntityId::OWN_ACCOUNT, account),

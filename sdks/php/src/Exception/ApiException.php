@@ -14,6 +14,8 @@ class ApiException extends PasarelaException
     public readonly string $error;
     /** What support needs to find the request. */
     public readonly ?string $requestId;
+    /** The address of the page about the code, of all but the public calls. */
+    public readonly ?string $docs;
     /** @var list<array{field: string, message: string}> every bad field at once, of `invalid_data` */
     public readonly array $fields;
     /** @var list<string> the fields that differ, of `external_ref_conflict` */
@@ -31,6 +33,7 @@ class ApiException extends PasarelaException
     {
         $this->error = is_string($body['error'] ?? null) ? $body['error'] : "http_{$status}";
         $this->requestId = $headers['x-request-id'] ?? $body['requestId'] ?? null;
+        $this->docs = $body['docs'] ?? null;
         $this->fields = $body['fields'] ?? [];
         $this->differs = $body['differs'] ?? [];
         $this->existingId = $body['existingId'] ?? null;

@@ -453,4 +453,30 @@ final class Test
         );
         return $this->session->model($call, $dryRun ? '@DryRun' : '@CopPayment');
     }
+
+    /**
+     * Open an account of test mode.
+     *
+     * Takes no key. Where the operator of the server allows it, otherwise 404. The key of the new account is shown
+     * only now; there is none of live mode. Ten accounts a day from one address. An account that no call used for 24
+     * hours is deleted with all that is in it, and its keys open nothing any more. Neither an `Idempotency-Key` nor
+     * a dry run is taken: a repeat opens another account.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
+     */
+    public function openAccount(
+        ?float $timeout = null,
+        ?int $maxRetries = null,
+        ?string $requestId = null,
+    ): Model\OpenedTestAccount {
+        $call = new Call(
+            'POST',
+            '/v1/test/accounts',
+            usesKey: false,
+            timeout: $timeout,
+            maxRetries: $maxRetries,
+            requestId: $requestId,
+        );
+        return $this->session->model($call, '@OpenedTestAccount');
+    }
 }

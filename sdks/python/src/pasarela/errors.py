@@ -48,6 +48,8 @@ class ApiError(PasarelaError):
         self.message = "; ".join(map(str, said)) if isinstance(said, list) else str(said or f"the answer was {status}")
         #: What support needs to find the request.
         self.request_id = request_id or members.get("requestId")
+        #: The address of the page about the code, of all but the public calls.
+        self.docs: str | None = members.get("docs")
         #: Every bad field at once, of `invalid_data`.
         self.fields = tuple(BadField(str(bad.get("field")), str(bad.get("message"))) for bad in members.get("fields") or ())
         #: The fields that differ, of `external_ref_conflict`.

@@ -1806,6 +1806,15 @@ export interface TestFund {
   takeBack?: boolean | null;
 }
 
+export interface OpenedTestAccount {
+  testKey: OpenedTestAccountTestKey;
+}
+
+export interface OpenedTestAccountTestKey {
+  keyId: string;
+  key: string;
+}
+
 export interface Rejection {
   reason?: string | null;
 }

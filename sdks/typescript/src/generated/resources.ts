@@ -91,6 +91,7 @@ import type {
   NewProduct,
   NewWebhook,
   NewlySignedWebhook,
+  OpenedTestAccount,
   Operation,
   PagoMovilAccount,
   PagoMovilQuote,
@@ -2047,6 +2048,20 @@ export class TestResource {
   playCopBuyerDeclining(id: string, options?: KeyedOptions): Promise<CopPayment>;
   playCopBuyerDeclining(id: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<CopPayment | DryRun> {
     return this.#session.model({ method: 'POST', path: '/v1/test/cop/payments/{id}/decline', parts: [id], keyed: true }, options.dryRun ? 'DryRun' : 'CopPayment', options);
+  }
+
+  /**
+   * Open an account of test mode.
+   *
+   * Takes no key. Where the operator of the server allows it, otherwise 404. The key of the new account is shown
+   * only now; there is none of live mode. Ten accounts a day from one address. An account that no call used for 24
+   * hours is deleted with all that is in it, and its keys open nothing any more. Neither an `Idempotency-Key` nor
+   * a dry run is taken: a repeat opens another account.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  openAccount(options: CallOptions = {}): Promise<OpenedTestAccount> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/accounts', open: true }, 'OpenedTestAccount', options);
   }
 }
 

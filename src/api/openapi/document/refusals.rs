@@ -1,6 +1,7 @@
 //! The refusals that a route may answer with, each with an example that is true there.
 
 use super::*;
+use crate::codes::Tongue;
 
 /// The refusals that the pipeline may answer with at any call of a row, before those of its
 /// handler.
@@ -82,7 +83,8 @@ fn example(status: u16, code: &str) -> Vec<u8> {
     let body = Object::with_capacity(256)
         .text("error", code)
         .text("message", said)
-        .plain("requestId", "2t6cw1h7xk3vd");
+        .plain("requestId", "2t6cw1h7xk3vd")
+        .plain("docs", crate::codes::path(Tongue::English, code));
     let id = "01975a2e-7c00-7000-8000-000000000000";
     match code {
         "invalid_data" => {

@@ -8,9 +8,12 @@ fn read(bytes: &[u8]) -> Value {
 }
 
 #[test]
-fn the_body_has_the_three_members_first() {
+fn the_body_has_the_four_members_first() {
     let text = String::from_utf8(Problem::not_found().to_json("r-1")).expect("text");
-    assert_eq!(text, r#"{"error":"not_found","message":"nothing is here under this key","requestId":"r-1"}"#);
+    assert_eq!(
+        text,
+        r#"{"error":"not_found","message":"nothing is here under this key","requestId":"r-1","docs":"/docs/en/errors/not_found"}"#
+    );
 }
 
 #[test]

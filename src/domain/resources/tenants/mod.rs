@@ -3,6 +3,7 @@
 
 pub mod keys;
 pub mod moves;
+pub mod test_accounts;
 
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, write_platform};
@@ -28,7 +29,13 @@ pub enum PlatformAsk {
         settings: Arc<Settings>,
         /// The first keys of the tenant.
         keys: Vec<ApiKey>,
+        /// A keyed hash of the address that opens it without an operator.
+        opener: Option<[u8; 16]>,
     },
+    /// Instants at which accounts that were opened without an operator were used.
+    UseTestAccounts(Vec<(u32, Timestamp)>),
+    /// Such an account ends with its keys; its test data is gone.
+    DeleteTestAccount(u32),
     /// A new version of the settings; refused as stale if another was written since `base`.
     SetTenantSettings {
         number: u32,
@@ -115,16 +122,30 @@ pub enum PlatformAsk {
 /// Decides on a request of an operator.
 pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
     match ask {
-        PlatformAsk::Open { id, name, settings, keys } => {
+        PlatformAsk::Open { id, name, settings, keys, opener } => {
             let number = book.next_number();
             let tenant_settings = TenantSettings { version: 1, settings, ..TenantSettings::default() };
             let (name, first_number) = (name.into(), number);
             let tenant =
                 Tenant { id, number, first_number, name, tenant_settings, pushed: 0, created_at: now };
             let own = |key| Arc::new(ApiKey { tenant: number, created_at: now, ..key });
-            let keys = keys.into_iter().map(own).collect();
-            write_platform(PlatformChange::Opened { tenant: Arc::new(tenant), keys })
+            let (tenant, keys) = (Arc::new(tenant), keys.into_iter().map(own).collect());
+            write_platform(match opener {
+                Some(opener) => PlatformChange::TestAccountOpened { tenant, keys, opener },
+                None => PlatformChange::Opened { tenant, keys },
+            })
         }
+        PlatformAsk::UseTestAccounts(mut used) => {
+            used.retain(|(number, _)| book.test_accounts.contains_key(number));
+            match used.is_empty() {
+                true => Ruling::unchanged(),
+                false => write_platform(PlatformChange::TestAccountsUsed(used)),
+            }
+        }
+        PlatformAsk::DeleteTestAccount(number) => match book.test_accounts.contains_key(&number) {
+            true => write_platform(PlatformChange::TestAccountDeleted(number)),
+            false => Ruling::unchanged(),
+        },
         PlatformAsk::SetTenantSettings { number, base, settings, live_status, reason } => {
             let next = TenantSettings { version: base + 1, settings, live_status, reason, moved_to: None };
             set_tenant_settings(book, number, next)

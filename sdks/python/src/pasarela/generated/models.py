@@ -86,6 +86,8 @@ __all__ = [
     "MerchantRejectedData",
     "Movement",
     "NewlySignedWebhook",
+    "OpenedTestAccount",
+    "OpenedTestAccountTestKey",
     "Operation",
     "PagoMovilAccount",
     "PagoMovilQuote",
@@ -2919,6 +2921,32 @@ class TestReset(Model):
         "reset_at": ("resetAt", TIME),
     }
     _required = ("resetAt",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedTestAccount(Model):
+    """Opened test account."""
+
+    test_key: OpenedTestAccountTestKey
+
+    _wire = {
+        "test_key": ("testKey", ModelCodec("OpenedTestAccountTestKey")),
+    }
+    _required = ("testKey",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedTestAccountTestKey(Model):
+    """Opened test account test key."""
+
+    key_id: str
+    key: str
+
+    _wire = {
+        "key_id": ("keyId", VALUE),
+        "key": ("key", VALUE),
+    }
+    _required = ("keyId", "key",)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -870,3 +870,30 @@ class Test:
         if dry_run:
             return self._session.model(call, models.DryRun.from_json)
         return self._session.model(call, models.CopPayment.from_json)
+
+    def open_account(
+        self,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        request_id: str | None = None,
+    ) -> models.OpenedTestAccount:
+        """Open an account of test mode.
+
+        Takes no key. Where the operator of the server allows it, otherwise 404. The key of the new account is shown
+        only now; there is none of live mode. Ten accounts a day from one address. An account that no call used for
+        24 hours is deleted with all that is in it, and its keys open nothing any more. Neither an `Idempotency-Key`
+        nor a dry run is taken: a repeat opens another account.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`.
+        """
+        call = Call(
+            "POST",
+            "/v1/test/accounts",
+            uses_key=False,
+            timeout=timeout,
+            max_retries=max_retries,
+            request_id=request_id,
+        )
+        return self._session.model(call, models.OpenedTestAccount.from_json)

@@ -1,0 +1,134 @@
+//! Whether somebody may open an account of test mode without an operator.
+
+use crate::platform::PlatformBook;
+use crate::platform::test_accounts::TestAccount;
+use crate::values::time::{DAY_MS, HOUR_MS, SECOND_MS, Timestamp};
+
+/// Accounts that one address may open within a day. None of them is deleted before the day is over, so all are known.
+pub const A_DAY: usize = 10;
+/// Accounts that are there at once.
+pub const ALL_MAX: usize = 10_000;
+
+/// The reason why no account is opened now, with the seconds until one may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotOpened {
+    ByThisAddress(u32),
+    ByAnybody(u32),
+}
+
+/// Whether this address may open an account.
+pub fn may_open(book: &PlatformBook, opener: [u8; 16], now: Timestamp) -> Result<(), NotOpened> {
+    let since = now.plus_ms(-DAY_MS);
+    let is_recent = |account: &&TestAccount| account.opener == opener && account.opened_at > since;
+    let mut recent: Vec<Timestamp> =
+        book.test_accounts.values().filter(is_recent).map(|account| account.opened_at).collect();
+    recent.sort_unstable();
+    if let Some(first) = recent.iter().rev().nth(A_DAY - 1) {
+        let seconds = first.since_ms(since).div_euclid(SECOND_MS) + 1;
+        return Err(NotOpened::ByThisAddress(u32::try_from(seconds).unwrap_or(1)));
+    }
+    if book.test_accounts.len() >= ALL_MAX {
+        return Err(NotOpened::ByAnybody((HOUR_MS / SECOND_MS) as u32));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::settings::{LiveStatus, Settings};
+    use crate::platform::{ApiKey, PlatformChange, Scopes};
+    use crate::resources::tenants::{PlatformAsk, decide};
+    use crate::values::ids::{Id, Mode};
+    use std::sync::Arc;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_unix_ms(ms)
+    }
+
+    fn key(n: u16, mode: Mode) -> ApiKey {
+        ApiKey {
+            id: Id::derived(1, 1, n),
+            tenant: 0,
+            mode,
+            hash: [0; 32],
+            prefix: "pk_".into(),
+            scopes: Scopes::ALL,
+            created_at: at(0),
+            expires_at: None,
+            revoked_at: None,
+            retires_at: None,
+            replaces: None,
+        }
+    }
+
+    fn asked(book: &mut PlatformBook, ask: PlatformAsk, now: Timestamp) -> Option<PlatformChange> {
+        let change = decide(book, ask, now).record?.record.platform.map(|change| *change);
+        book.evolve(change.as_ref(), now);
+        change
+    }
+
+    fn open(book: &mut PlatformBook, n: u16, now: Timestamp) -> u32 {
+        let ask = PlatformAsk::Open {
+            id: Id::derived(2, 2, n),
+            name: "test account".to_owned(),
+            settings: Arc::new(Settings::default()),
+            keys: vec![key(n, Mode::Test)],
+            opener: Some([1; 16]),
+        };
+        match asked(book, ask, now) {
+            Some(PlatformChange::TestAccountOpened { tenant, .. }) => tenant.number,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_address_opens_ten_a_day_and_then_waits_for_the_first_to_be_a_day_old() {
+        let mut book = PlatformBook::default();
+        for n in 0..10 {
+            assert_eq!(may_open(&book, [1; 16], at(n * 1_000)), Ok(()));
+            open(&mut book, n as u16, at(n * 1_000));
+        }
+        assert_eq!(may_open(&book, [1; 16], at(10_000)), Err(NotOpened::ByThisAddress(86_391)));
+        assert_eq!(may_open(&book, [2; 16], at(10_000)), Ok(()), "another address");
+        assert_eq!(may_open(&book, [1; 16], at(DAY_MS)), Ok(()));
+        assert_eq!(may_open(&book, [1; 16], at(DAY_MS - 1)), Err(NotOpened::ByThisAddress(1)));
+    }
+
+    #[test]
+    fn a_deleted_account_leaves_nothing_and_its_number_is_no_other_ones() {
+        let mut book = PlatformBook::default();
+        let number = open(&mut book, 1, at(0));
+        asked(&mut book, PlatformAsk::AskLive { number, body: Vec::new() }, at(1));
+        asked(&mut book, PlatformAsk::UseTestAccounts(vec![(number, at(5)), (99, at(5))]), at(6));
+        assert_eq!(book.test_accounts.get(&number).map(|account| account.used_at), Some(at(5)));
+        assert!(asked(&mut book, PlatformAsk::DeleteTestAccount(number), at(7)).is_some());
+        let left = (book.tenants.len(), book.keys.len(), book.test_accounts.len(), book.live_asked.len());
+        assert_eq!(left, (0, 0, 0, 0));
+        assert_eq!(open(&mut book, 2, at(8)), number + 1);
+        assert!(asked(&mut book, PlatformAsk::DeleteTestAccount(number), at(9)).is_none(), "it is gone");
+    }
+
+    #[test]
+    fn what_an_operator_makes_more_of_is_kept() {
+        let mut book = PlatformBook::default();
+        let (keyed, active) = (open(&mut book, 1, at(0)), open(&mut book, 2, at(0)));
+        let live = ApiKey { tenant: keyed, ..key(3, Mode::Live) };
+        asked(&mut book, PlatformAsk::AddKey(live), at(1));
+        asked(
+            &mut book,
+            PlatformAsk::SetTenantSettings {
+                number: active,
+                base: 1,
+                settings: Arc::new(Settings::default()),
+                live_status: LiveStatus::Active,
+                reason: None,
+            },
+            at(1),
+        );
+        for number in [keyed, active] {
+            assert!(asked(&mut book, PlatformAsk::DeleteTestAccount(number), at(2)).is_none());
+            assert!(book.tenants.get(&number).is_some());
+        }
+    }
+}
