@@ -4,6 +4,8 @@
 //! A key in plain text comes from outside, and only for the answer that makes it: what is kept of that
 //! answer leaves it out.
 
+pub mod keys;
+pub mod mandates;
 pub mod own;
 pub mod settings;
 
@@ -75,7 +77,7 @@ pub fn show_key(key: &ApiKey, last_used_at: Option<Timestamp>) -> Vec<u8> {
     describe(Object::new().plain("keyId", key.id), key)
         .maybe_plain("lastUsedAt", last_used_at)
         .maybe_plain("revokedAt", key.revoked_at)
-        .maybe_plain("replaces", key.replaces.as_deref())
+        .maybe_plain("replaces", key.details.replaces)
         .end()
 }
 
@@ -86,6 +88,8 @@ fn describe(object: Object, key: &ApiKey) -> Object {
         .list("scopes", key.scopes.iter().map(|scope| text(scope.name())))
         .plain("createdAt", key.created_at)
         .maybe_plain("expiresAt", key.ends_at())
+        .maybe_text("name", key.details.name.as_deref())
+        .json("mandate", key.details.mandate.as_deref().map_or_else(|| b"null".to_vec(), mandates::show))
 }
 
 /// The tenant that a record opened, with its first keys; `None` if it opened none.
