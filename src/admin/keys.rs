@@ -2,20 +2,18 @@
 //! repeats that very call.
 
 use super::call::{Call, CallResult, Done, Handler, run};
-use crate::gateway::ask;
 use crate::gateway::keys::{Secret, stem};
+use crate::gateway::{ask, own_account};
 use api::endpoint::chapter;
-use api::fields::{Fields, Invalid, Kind, body, kind, read};
-use api::openapi::{kinds, schema, values};
+use api::fields::{Fields, Invalid, body, read};
+use api::openapi::kinds;
 use api::page::list_json;
 use api::problem::Problem;
-use api::query;
-use api::tenants::{self, key_schema, show_key};
-use api::value::{Bad, Value};
-use api::writer::Object;
-use domain::platform::{ApiKey, Scope, Scopes};
+use api::tenants::keys::{self, asked_revocation, read_change, show_revoked};
+use api::tenants::{self, mandates, show_key};
+use domain::platform::ApiKey;
 use domain::resources::tenants::PlatformAsk;
-use domain::resources::tenants::keys::successors;
+use domain::resources::tenants::keys::NewKey;
 use domain::values::ids::{Id, Mode, PLATFORM};
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::Arc;
@@ -23,15 +21,16 @@ use std::sync::Arc;
 chapter! { "Keys", "API keys. A key is shown once, in the answer that makes it; what is kept is its SHA-256.", {
         "NewKey" = body(|fields| read_new(fields, Timestamp::EPOCH));
         "KeyRotation" = body(tenants::read_rotation);
-        "MadeKey" = tenants::made_schema();
-        "Key" = key_schema();
-        "RevokedKey" = key_schema()
-            .member("successors", list(named("Key")).about("The keys that came in its place, and in theirs; \
-                oldest first."));
+        "KeyChange" = body(|fields| read_change(fields, Timestamp::EPOCH));
+        "MadeKey" = keys::made_schema();
+        "Key" = keys::key_schema();
+        "Mandate" = mandates::schema();
+        "RevokedKey" = keys::revoked_schema();
         "KeyList" = items("Key");
     }
     CREATE = run!(create), "Make a key" => {
-        command "key create", "Create an API key; it is shown only now", "--mode test --scopes read,collect";
+        command "key create", "Create an API key; it is shown only now",
+            "--mode test --scopes read,collect --name till";
         body "NewKey";
         example "one that only reads", r#"{"mode":"test","scopes":["read"]}"#;
         answers 201, "MadeKey", "The key: the only time it is shown";
@@ -40,6 +39,14 @@ chapter! { "Keys", "API keys. A key is shown once, in the answer that makes it; 
     LIST = run!(list), "List an account's keys" => {
         command "key list", "List a tenant's keys", "";
         answers 200, "KeyList", "Without their secrets";
+    };
+    UPDATE = run!(update), "Change a key" => {
+        command "key update", "Change what a key is called, what it may do and when it ends", "--name till";
+        about "Only what is sent changes: null takes a name away, and an end. A mandate replaces the one before whole \
+            and keeps what was spent. One that works no more is not found.";
+        body "KeyChange";
+        example "to read alone", r#"{"scopes":["read"]}"#;
+        answers 200, "Key", "The key";
     };
     REVOKE = run!(revoke), "Revoke a key at once" => {
         command "key revoke", "Revoke a key at once", "";
@@ -60,26 +67,22 @@ chapter! { "Keys", "API keys. A key is shown once, in the answer that makes it; 
 async fn create(call: Call) -> CallResult {
     let services = &*call.services;
     let now = services.now();
-    let Asked { mode, scopes, expires_at } = read_new(call.body.fields()?, now)?;
+    let (mode, new) = read_new(call.body.fields()?, now)?;
     let tenant = call.tenant()?;
     let id = services.fresh_id(PLATFORM);
     let secret = Secret::new(&services.keys, id, stem(mode), call.idempotency_key.as_deref())?;
-    let key = ApiKey { tenant: tenant.number, scopes, expires_at, ..secret.key(id, mode) };
-    make(&call, (tenant.id, id), &secret, PlatformAsk::AddKey(key)).await
+    let key = ApiKey { tenant: tenant.number, ..own_account::keyed(secret.key(id, mode), new) };
+    make(&call, (tenant.id, id), &secret, PlatformAsk::AddKey { key, by: None }).await
 }
 
-struct Asked {
-    mode: Mode,
-    scopes: Scopes,
-    expires_at: Option<Timestamp>,
-}
-
-fn read_new(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Invalid> {
+fn read_new(mut fields: Fields<'_>, now: Timestamp) -> Result<(Mode, NewKey), Invalid> {
     Ok(read!(fields {
         required mode = "mode", kinds::mode();
-        optional scopes = "scopes", scopes() => scopes.unwrap_or(Scopes::ALL);
-        optional expires_at = "expiresAt", expiry(now);
-    } => Asked { mode, scopes, expires_at }))
+        optional name = "name", keys::name();
+        optional scopes = "scopes", keys::scopes();
+        optional expires_at = "expiresAt", keys::expiry(now);
+        optional mandate = "mandate", mandates::mandate();
+    } => (mode, NewKey { name, scopes, expires_at, mandate })))
 }
 
 /// Has a key made, and shows it. Only a repeat of the call shows it again.
@@ -94,28 +97,6 @@ async fn make(call: &Call, (tenant, id): (Id, Id), secret: &Secret, ask: Platfor
         .and_then(|record| tenants::made(record, &|_| Some(secret.reveal().to_owned())));
     let shown = shown.ok_or_else(|| ask::defect("a key was made and its record does not say so"))?;
     Ok(Done::created(shown).traced(changed.trace))
-}
-
-fn scopes<'a>() -> impl Kind<'a, Scopes> {
-    let read = |value: Value<'a>| {
-        let scopes = value.list(1..=Scope::ALL.len(), |value| {
-            value.text_known("one of read, collect, payout, convert, manage", Scope::from_name)
-        })?;
-        let repeated = scopes.iter().enumerate().any(|(n, scope)| scopes[..n].contains(scope));
-        if repeated { Err(Bad::from("must name each one once")) } else { Ok(scopes.into_iter().collect()) }
-    };
-    kind(read, || {
-        let scopes = schema::list(schema::one_of(Scope::ALL.map(Scope::name)));
-        scopes.about("What it may do.").count(1..=Scope::ALL.len()).distinct()
-    })
-}
-
-fn expiry<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
-    let read = move |value: Value<'a>| {
-        let at = Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis());
-        if at > now { Ok(at) } else { Err(Bad::from("must be in the future")) }
-    };
-    kind(read, || values::instant().about("In the future; never if missing."))
 }
 
 async fn list(call: Call) -> CallResult {
@@ -137,9 +118,17 @@ fn tenant_id(call: &Call, key: &ApiKey) -> Option<Id> {
     call.services.callers.directory.tenant_numbered(key.tenant).map(|tenant| tenant.id)
 }
 
-fn asked_revocation(mut query: query::Query<'_>) -> Result<bool, Invalid> {
-    let successors = kinds::boolean().about("Whether all keys that came in its place are revoked too.");
-    Ok(read!(query { optional successors = "successors", successors; } => successors.unwrap_or(false)))
+async fn update(call: Call) -> CallResult {
+    let change = read_change(call.body.fields()?, call.services.now())?;
+    let key = named(&call).await?;
+    let _turn = call.turns.of(key.tenant).await;
+    let audit = call.sign_about(tenant_id(&call, &key), Some(key.id.to_string()));
+    let ask = PlatformAsk::ChangeKey { id: key.id, change, by: None };
+    let changed = ask::platform(&call.services, ask, None, audit).await?;
+    let keys = call.services.callers.directory.keys_of(key.tenant);
+    let known = keys.iter().find(|(known, _)| known.id == key.id);
+    let (key, last_used_at) = known.ok_or_else(Problem::not_found)?;
+    Ok(Done::ok(show_key(key, *last_used_at)).traced(changed.trace))
 }
 
 async fn revoke(call: Call) -> CallResult {
@@ -147,17 +136,11 @@ async fn revoke(call: Call) -> CallResult {
     let key = named(&call).await?;
     let _turn = call.turns.of(key.tenant).await;
     let audit = call.sign_about(tenant_id(&call, &key), Some(key.id.to_string()));
-    let ask = PlatformAsk::RevokeKey { id: key.id, with_successors };
+    let ask = PlatformAsk::RevokeKey { id: key.id, with_successors, by: None };
     let changed = ask::platform(&call.services, ask, None, audit).await?;
     let keys = call.services.callers.directory.keys_of(key.tenant);
-    let shown = |id: Id| {
-        let known = keys.iter().find(|(known, _)| known.id == id);
-        known.map(|(key, last_used_at)| show_key(key, *last_used_at))
-    };
-    let followed = successors(key.id, keys.iter().map(|(key, _)| key));
-    let followed = followed.iter().filter_map(|key| shown(key.id));
-    let revoked = shown(key.id).ok_or_else(Problem::not_found)?;
-    Ok(Done::ok(Object::reopened(revoked).list("successors", followed).end()).traced(changed.trace))
+    let revoked = show_revoked(key.id, &keys).ok_or_else(Problem::not_found)?;
+    Ok(Done::ok(revoked).traced(changed.trace))
 }
 
 async fn rotate(call: Call) -> CallResult {

@@ -53,6 +53,7 @@ pub fn routes() -> Vec<Route> {
         POST "/admin/tenants/:id/resume" "resumeTenant" = tenants::RESUME { role = Role::Admin, noted = true, in_reserve = true };
         POST "/admin/tenants/:id/keys" "createKey" = keys::CREATE { role = Role::Admin };
         GET "/admin/tenants/:id/keys" "listKeys" = keys::LIST;
+        PATCH "/admin/keys/:keyId" "updateKey" = keys::UPDATE { role = Role::Admin };
         DELETE "/admin/keys/:keyId" "revokeKey" = keys::REVOKE { role = Role::Admin, in_reserve = true };
         POST "/admin/keys/:keyId/rotate" "rotateKey" = keys::ROTATE { role = Role::Admin };
         POST "/admin/tenants/:id/adjustments" "createAdjustment" = adjustments::CREATE { role = Role::Treasury, approval = Some(Approvable::Adjustments) };

@@ -34,6 +34,7 @@ use domain::resources::payments::charge::NewCharge;
 use domain::resources::payments::otp::NewOtp;
 use domain::resources::payouts::batch::NewBatch;
 use domain::resources::rates::samples::Sample;
+use domain::resources::tenants::keys::{KeyChange, NewKey};
 use domain::values::ids::{EntityId, Id, is_live};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::text::ExternalRef;
@@ -169,6 +170,8 @@ pub enum BankRate {
 
 /// What the server knows at the moment of a call.
 pub trait Environment: Sync {
+    /// The server's clock.
+    fn now(&self) -> Timestamp;
     fn bcv_rate(&self) -> Option<Rate>;
     fn official(&self) -> Official;
     /// The market's price of a USDT in this currency, if there is a fresh one.
@@ -203,6 +206,9 @@ pub enum Target {
     Entity(EntityId),
     New(EntityId),
 }
+
+/// A key, with the minute of its last use.
+pub type KnownKey = (Arc<ApiKey>, Option<Timestamp>);
 
 /// A read of as many records as there are, which may be done again on another thread.
 pub type LongRead = Box<dyn Fn(&dyn Records) -> Answered + Send>;
@@ -280,6 +286,19 @@ pub trait Server: Send {
     fn resend(&mut self, event: Id) -> Later<'_, Reply>;
 
     fn test_notification(&mut self) -> Later<'_, Reply>;
+
+    /// The key of the account with this id, in either mode.
+    fn key(&mut self, id: Id) -> Later<'_, Option<KnownKey>>;
+
+    /// The account's keys in both modes, newest first.
+    fn keys(&mut self) -> Later<'_, Vec<KnownKey>>;
+
+    /// A new key of the account, in the mode of the caller's; its scopes are said.
+    fn make_key(&mut self, new: NewKey) -> Later<'_, Reply>;
+
+    fn change_key(&mut self, id: Id, change: KeyChange) -> Later<'_, Reply>;
+
+    fn revoke_key(&mut self, id: Id, with_successors: bool) -> Later<'_, Reply>;
 
     /// A new key in the place of the caller's own, which works on for so many seconds.
     fn rotate_own_key(&mut self, overlap: i64) -> Later<'_, Reply>;

@@ -4,10 +4,11 @@ use crate::problem::Problem;
 use crate::value::shown_amount;
 use domain::refusal::{
     ApprovalRefusal, ChargebackRefusal, CheckoutRefusal, ConversionRefusal, CopPaymentRefusal,
-    CopPayoutRefusal, CryptoRefusal, MerchantRefusal, OperationRefusal, PaymentRefusal, PayoutRefusal,
-    PlatformRefusal, ProductRefusal, Refusal, VerificationRefusal, WebhookRefusal,
+    CopPayoutRefusal, CryptoRefusal, MandateRefusal, MerchantRefusal, OperationRefusal, PaymentRefusal,
+    PayoutRefusal, PlatformRefusal, ProductRefusal, Refusal, VerificationRefusal, WebhookRefusal,
 };
 use domain::values::money::Currency;
+use serde_json::json;
 
 /// The time in which a bank mostly answers, after which what was at it is asked for again.
 const IN_PROGRESS_RETRY_SECONDS: u32 = 5;
@@ -38,6 +39,24 @@ refusals! {
         Refusal::RailNotConfigured => Problem::rail_not_configured("a bank or processor for this"),
         Refusal::Crypto(CryptoRefusal::NetworkNotConfigured) => Problem::rail_not_configured("a network for USDT"),
         Refusal::Webhooks(WebhookRefusal::ResendsWaiting) => Problem::overloaded(10),
+        Refusal::Platform(PlatformRefusal::KeyLacks { scope }) => Problem::scope_missing(scope),
+        Refusal::Mandate(MandateRefusal::Exceeded { limit, currency, remaining, resets_at }) => {
+            let amount = shown_amount(*currency, *remaining);
+            let amount = match currency {
+                // Whole, and far below 2^63.
+                Currency::Cop => json!(remaining),
+                Currency::Ves | Currency::Usdt => json!(amount),
+            };
+            Problem::refused(
+                403,
+                "mandate_exceeded",
+                "the key's mandate lets no more out than remaining says, so nothing was debited; ask for less, wait \
+                 until resetsAt, or ask who gave you the key",
+            )
+            .with("limit", limit.name())
+            .with("remaining", json!({ currency.code(): amount }))
+            .with("resetsAt", resets_at.map(|at| at.to_string()))
+        }
         Refusal::Conversions(ConversionRefusal::InvalidAmount) => invalid_amount(),
         // What went back is not collected again, however alike.
         Refusal::ExternalRefConflict { existing, differs } if differs.is_empty() => Problem::conflict(
@@ -258,8 +277,11 @@ refusals! {
     Refusal::Platform(PlatformRefusal::KeyRetiring) => 409, "key_retiring",
         "this key was rotated before and has a successor, so nothing was changed; rotate the successor";
     Refusal::Platform(PlatformRefusal::TooManyRotations { retry_after_seconds }) => 429, "too_many_attempts",
-        "the account replaced 50 keys of this mode in 24 hours, so none was replaced; do it after Retry-After"
+        "the account made or replaced 50 keys of this mode in 24 hours, so none was made; do it after Retry-After"
         .after(*retry_after_seconds);
+    Refusal::Mandate(MandateRefusal::Payee) => 403, "mandate_payee",
+        "the key's mandate names whom it may pay, and not this one, so nothing was debited; pay one of them, or ask \
+         who gave you the key";
     Refusal::Approvals(ApprovalRefusal::Decided) => 409, "approval_decided",
         "this approval was decided before, so nothing was changed; read it for who decided and how";
     Refusal::Approvals(ApprovalRefusal::Expired) => 409, "approval_expired",

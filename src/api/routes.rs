@@ -10,7 +10,7 @@ use crate::openapi::document::Chapter;
 use crate::payments::{c2p, cards, debits, methods, receipt, transfers};
 use crate::payouts::{batches, own_account};
 use crate::products::links;
-use crate::tenants::own;
+use crate::tenants::{keys, own};
 use crate::{
     balance, chargebacks, checkout, conversions, cop_payments, crypto, events, merchants, payments, payouts,
     products, public, reference, search, statements, streams, testing, webhooks,
@@ -54,9 +54,13 @@ pub struct Route {
     pub is_of_book: bool,
     /// Whether it tries a secret for which there are few tries. In live mode it is not rehearsed, as that would cost none.
     pub is_try: bool,
-    /// Whether only a page can call it, for whoever is logged in. The platform's book decides on it.
+    /// Whether only a page can call it, for whoever is logged in.
     pub is_for_pages: bool,
     pub agents: Agents,
+    /// Whether the platform's book decides on it.
+    pub is_of_platform: bool,
+    /// Whether any key may call it: the endpoint looks at what it asks for.
+    pub is_for_any_key: bool,
 }
 
 impl Route {
@@ -75,6 +79,16 @@ impl Route {
 
     fn of_few_tries(mut self) -> Route {
         self.is_try = true;
+        self
+    }
+
+    fn of_platform(mut self) -> Route {
+        self.is_of_platform = true;
+        self
+    }
+
+    fn for_any_key(mut self) -> Route {
+        self.is_for_any_key = true;
         self
     }
 
@@ -105,6 +119,8 @@ fn row(
         is_try: false,
         is_for_pages: false,
         agents: Agents::No,
+        is_of_platform: false,
+        is_for_any_key: false,
     }
 }
 
@@ -124,7 +140,7 @@ fn test(
 pub fn page_routes() -> [Route; 2] {
     let page = |path, operation, endpoint| Route {
         is_for_pages: true,
-        ..row(Method::POST, path, Scope::Manage, operation, endpoint)
+        ..row(Method::POST, path, Scope::Manage, operation, endpoint).of_platform()
     };
     [
         page("/v1/pages/keys/rotate", "rotateOwnKey", own::ROTATE_KEY),
@@ -134,7 +150,7 @@ pub fn page_routes() -> [Route; 2] {
 
 #[rustfmt::skip] // A row is read across.
 pub fn routes() -> Vec<Route> {
-    use Scope::{Collect, Convert, Manage, Payout, Read};
+    use Scope::{Collect, Convert, Keys, Manage, Payout, Read};
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
     vec![
         row(get(), "/v1/banks", Read, "listBanks", reference::BANKS).tool(),
@@ -249,6 +265,11 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/webhooks/:id/deliveries", Read, "listDeliveries", webhooks::DELIVERIES),
         row(post(), "/v1/events/:id/resend", Manage, "resendEvent", webhooks::RESEND),
         row(post(), "/v1/notifications/test", Manage, "sendTestNotification", webhooks::TEST),
+        row(post(), "/v1/keys", Keys, "createKey", keys::CREATE).of_platform(),
+        row(get(), "/v1/keys", Keys, "listKeys", keys::LIST),
+        row(get(), "/v1/keys/:id", Keys, "getKey", keys::READ).for_any_key(),
+        row(patch(), "/v1/keys/:id", Keys, "updateKey", keys::UPDATE).of_platform(),
+        row(delete(), "/v1/keys/:id", Keys, "revokeKey", keys::REVOKE).of_platform(),
         row(get(), "/v1/quote", Read, "getQuote", reference::QUOTE).tool(),
         row(get(), "/v1/search", Read, "search", search::SEARCH).tool(),
         row(get(), "/v1/requests/:requestId", Read, "getRequest", search::REQUEST).tool(),
@@ -273,6 +294,7 @@ pub fn chapters() -> Vec<Chapter> {
         checkout::chapter(),
         events::chapter(),
         webhooks::chapter(),
+        keys::chapter(),
         reference::chapter(),
         search::chapter(),
         public::chapter(),

@@ -7,6 +7,7 @@ use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Button, Cell, Input, Kind, Link, Page, Row};
 use crate::pages::words::{overlaps, words};
 use api::problem::Problem;
+use domain::platform::Scope;
 use domain::platform::operators::Role;
 use hyper::Method;
 use serde_json::{Value, json};
@@ -131,7 +132,7 @@ fn forms(visit: &Here<'_>, id: &str, settings: &str) -> Vec<Block> {
     }
     if may(visit, Role::Admin) {
         let states = ["active", "suspended", "inactive"].map(|state| (state, words(visit.language, state)));
-        let scopes = ["read", "collect", "payout", "convert", "manage"].map(|scope| (scope, scope));
+        let scopes = Scope::ALL.map(Scope::name).map(|scope| (scope, scope));
         forms.extend([
             view::Form::new(to("live-status"), "set-live-status", say("Cambiar", "Change"))
                 .title(say("Modo real", "Live mode"))

@@ -11,8 +11,17 @@ pub enum SideEffect {
     None,
     /// They take money at a caller's request, for which the balance must suffice.
     Debit,
+    /// They set money aside at a caller's request, to go back to who paid it.
+    SetAside,
     /// Names of this space are free again.
     Free(Space),
+}
+
+impl SideEffect {
+    /// Whether the mandate of whoever asks is drawn from.
+    pub const fn draws(self) -> bool {
+        matches!(self, SideEffect::Debit | SideEffect::SetAside)
+    }
 }
 
 macro_rules! causes {
@@ -41,7 +50,7 @@ causes! {
     2 PaymentCompleted "payment.completed" None,
     3 PaymentFailed "payment.failed" None,
     4 PaymentCanceled "payment.canceled" None,
-    5 ReversalBegun "payment.reversal_begun" None,
+    5 ReversalBegun "payment.reversal_begun" SetAside,
     6 ReversalRefused "payment.reversal_refused" None,
     7 PaymentReversed "payment.reversed" None,
     /// A bank was asked about an operation and does not know its outcome yet.
@@ -92,7 +101,7 @@ causes! {
     49 CopPaymentCompleted "cop_payment.completed" None,
     50 CopPaymentFailed "cop_payment.failed" None,
     51 CopPaymentCanceled "cop_payment.canceled" None,
-    52 CopRefundBegun "cop_payment.refund_begun" None,
+    52 CopRefundBegun "cop_payment.refund_begun" SetAside,
     53 CopRefundRefused "cop_payment.refund_refused" None,
     54 CopPaymentRefunded "cop_payment.refunded" None,
     55 CopPayoutCreated "cop_payout.created" Debit,
@@ -137,7 +146,7 @@ mod tests {
     fn a_freed_name_is_of_the_space_of_its_cause() {
         let frees = |cause: Cause| match cause.side_effect() {
             SideEffect::Free(space) => Some((cause.name(), space)),
-            SideEffect::None | SideEffect::Debit => None,
+            SideEffect::None | SideEffect::Debit | SideEffect::SetAside => None,
         };
         let known = [
             ("merchant.deleted", Space::Merchant),

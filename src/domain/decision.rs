@@ -7,11 +7,13 @@ use crate::entities::resource::{IndexedState, Resource};
 use crate::events::{Event, EventKind, Extra};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
+use crate::ledger::spending::{self, Drawn, Spending};
 use crate::ledger::{HoldChange, Ledger, Posting, Release, Row};
+use crate::platform::mandate::{Mandate, Payee};
 use crate::platform::{PlatformBook, PlatformChange};
 use crate::rail::{BankCall, Effect, Operation, Order, RailReply, Rails, Service, Terms, TestModeAlone};
 use crate::record::{Record, Written};
-use crate::refusal::Refusal;
+use crate::refusal::{MandateRefusal, Refusal};
 use crate::trace::{POLL_MS, Polling};
 use crate::values::ids::{EntityId, Id, each_kind};
 use crate::values::money::Currency;
@@ -28,12 +30,46 @@ pub struct Turn<'a> {
     pub holidays: &'a [Date],
     /// The use of an Idempotency-Key that the answer is kept for.
     pub keep: Option<Arc<KeepRef>>,
+    /// The mandate of the key that asks.
+    pub mandate: Option<Arc<Mandate>>,
 }
 
 impl Turn<'_> {
     /// A turn of test mode, whose answer is not kept.
     pub fn at(now: Timestamp) -> Turn<'static> {
-        Turn { now, seed: 1, livemode: false, rails: &TestModeAlone, holidays: &[], keep: None }
+        Turn {
+            now,
+            seed: 1,
+            livemode: false,
+            rails: &TestModeAlone,
+            holidays: &[],
+            keep: None,
+            mandate: None,
+        }
+    }
+
+    /// Whether the caller may pay so much to whom `is_payee` recognises. `taken` is what the same call has taken by
+    /// now. Asked before the balance is.
+    pub fn may_pay(
+        &self,
+        book: &Book,
+        taken: &[Spending],
+        sum: (Currency, i64),
+        is_payee: impl Fn(&Payee) -> bool,
+    ) -> Result<Drawn, Refusal> {
+        let Some(mandate) = self.mandate.as_deref() else { return Ok(Drawn::NONE) };
+        if !mandate.payees.is_empty() && !mandate.payees.iter().any(is_payee) {
+            return Err(MandateRefusal::Payee.into());
+        }
+        spending::draw(&book.spent, mandate, self.now, taken, sum)
+    }
+
+    /// Whether the caller may take out so much, where it is not for the caller to say who gets it.
+    pub fn may_take(&self, book: &Book, sum: (Currency, i64)) -> Result<Drawn, Refusal> {
+        match self.mandate.as_deref() {
+            Some(mandate) => spending::draw(&book.spent, mandate, self.now, &[], sum),
+            None => Ok(Drawn::NONE),
+        }
     }
 
     /// The terms on which a rail serves this now, by a call to a bank or whichever.
@@ -102,6 +138,11 @@ impl Draft {
             let release_at = release_at.into();
             self.record.holds.push(HoldChange { ledger, currency, release_at, hold, minor });
         }
+    }
+
+    /// Says what was taken out of a mandate, in minor units; below zero is given back to it.
+    pub fn spend(&mut self, drawn: &Drawn, currency: Currency, minor: i64) {
+        self.record.spent.extend(drawn.spending(currency, minor));
     }
 
     pub fn created(cause: Cause, entity: impl Into<Entity>) -> Draft {

@@ -14,10 +14,11 @@ use crate::ledger::book::Book;
 use crate::ledger::invariants::{self, Breach};
 use crate::platform::PlatformBook;
 use crate::platform::audit::{AuditEntry, Changes};
+use crate::platform::mandate::Mandate;
 use crate::platform::settings::TenantSettings;
 use crate::rail::{Effect, How, RailAnswer, RailReply, Rails};
 use crate::record::{Answer, Kept, Record};
-use crate::refusal::{ChargebackRefusal, OperationRefusal, PaymentRefusal, Refusal};
+use crate::refusal::{ChargebackRefusal, MandateRefusal, OperationRefusal, PaymentRefusal, Refusal};
 use crate::resources::adjustments::{self, Adjustment};
 use crate::resources::begin_anew::{self, BeginAnew};
 use crate::resources::operations::{self, Resolution};
@@ -238,9 +239,15 @@ pub struct KeyedCommand {
     pub keep: Option<KeepRef>,
     /// The entry, if an operator asks; the decision fills in what was changed.
     pub audit: Option<Box<AuditEntry>>,
+    /// The mandate of the key that asks.
+    pub mandate: Option<Arc<Mandate>>,
 }
 
 impl KeyedCommand {
+    pub fn within(self, mandate: Option<Arc<Mandate>>) -> KeyedCommand {
+        KeyedCommand { mandate, ..self }
+    }
+
     pub fn keeping(self, keep: Option<KeepRef>) -> KeyedCommand {
         KeyedCommand { keep, ..self }
     }
@@ -252,7 +259,7 @@ impl KeyedCommand {
 
 impl<C: Into<Command>> From<C> for KeyedCommand {
     fn from(command: C) -> KeyedCommand {
-        KeyedCommand { command: command.into(), keep: None, audit: None }
+        KeyedCommand { command: command.into(), keep: None, audit: None, mandate: None }
     }
 }
 
@@ -315,9 +322,9 @@ impl Machine for Domain {
     ) -> Decision<Record, Refusal, Effect> {
         let now = Timestamp::from_unix_ms(turn.now_ms);
         let (rails, holidays, livemode) = (&*self.rails, &self.holidays, is_live(turn.tenant));
-        let KeyedCommand { command, keep, audit } = command;
+        let KeyedCommand { command, keep, audit, mandate } = command;
         let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
-        let rules = Turn { now, seed: turn.seed, livemode, rails, holidays, keep };
+        let rules = Turn { now, seed: turn.seed, livemode, rails, holidays, keep, mandate };
         let ruling = match book {
             AnyBook::Platform(platform) => command.decide_platform(platform, entity, now),
             AnyBook::Tenant(tenant) => {
@@ -353,6 +360,15 @@ impl Machine for Domain {
                             break;
                         }
                     }
+                }
+                // A rule that took money and did not ask the mandate: a defect, by which nothing goes out.
+                if rules.mandate.is_some()
+                    && let Some(draft) = &ruling.record
+                    && draft.record.cause.side_effect().draws()
+                    && draft.record.spent.is_empty()
+                    && let Some(posting) = draft.record.postings.first()
+                {
+                    ruling = Ruling::refuse(MandateRefusal::nothing(posting.currency));
                 }
                 ruling
             }

@@ -7,6 +7,7 @@ use crate::entities::resource::IndexedState;
 use crate::events::Event;
 use crate::kept::{KEPT_MS, KeepRef};
 use crate::ledger::days::ClosedDay;
+use crate::ledger::spending::Spending;
 use crate::ledger::{HoldChange, Posting};
 use crate::platform::PlatformChange;
 use crate::platform::audit::AuditEntry;
@@ -48,6 +49,8 @@ stored! {
         14 pub audit: Option<Box<AuditEntry>>,
         /// What the freed names lead to again: the attempt before one that is gone.
         15 pub freed_to: Option<Id>,
+        /// What it takes out of mandates, or gives back to them.
+        16 pub spent: Vec<Spending> = since 8 else Vec::new(),
     }
 }
 
@@ -70,6 +73,7 @@ impl Record {
             kept: None,
             closed: Vec::new(),
             audit: None,
+            spent: Vec::new(),
         }
     }
 

@@ -2,8 +2,10 @@
 //! the API maps to a status and words.
 
 use crate::codec::{known, stored};
+use crate::platform::mandate::Limit;
 use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Usdt, Ves};
+use crate::values::time::Timestamp;
 
 stored! {
     /// A refusal: a rule said no to a command.
@@ -47,6 +49,7 @@ stored! {
         24 NoticeClaimed,
         /// What was decided on was changed after it was read: it is to be read again.
         25 ChangedMeanwhile,
+        26 Mandate(MandateRefusal),
     }
 }
 
@@ -69,6 +72,7 @@ impl Refusal {
             | Refusal::Invalid { .. }
             | Refusal::TenantMoved
             | Refusal::ChangedMeanwhile
+            | Refusal::Mandate(_)
             | Refusal::AmountOverflow
             | Refusal::RailNotConfigured
             | Refusal::RailUnavailable { .. }
@@ -108,7 +112,10 @@ impl Refusal {
                     | CopPaymentRefusal::ProcessorUnavailable
             ),
             Refusal::Webhooks(refusal) => !matches!(refusal, WebhookRefusal::ResendsWaiting),
-            Refusal::Platform(refusal) => !matches!(refusal, PlatformRefusal::TooManyRotations { .. }),
+            Refusal::Platform(refusal) => !matches!(
+                refusal,
+                PlatformRefusal::TooManyRotations { .. } | PlatformRefusal::KeyLacks { .. }
+            ),
         }
     }
 }
@@ -139,6 +146,7 @@ envelope! {
     Webhooks: WebhookRefusal,
     Platform: PlatformRefusal,
     Approvals: ApprovalRefusal,
+    Mandate: MandateRefusal,
 }
 
 stored! {
@@ -304,6 +312,23 @@ stored! {
         4 TooManyRotations {
             0 retry_after_seconds: u32,
         },
+        /// The key that asks does not work any more, or lacks one of the scopes that it gives or needs.
+        5 KeyLacks { 0 scope: &'static str => known },
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MandateRefusal {
+        /// The key may not take out so much.
+        0 Exceeded {
+            0 limit: Limit,
+            1 currency: Currency,
+            /// What is left, in minor units.
+            2 remaining: i64,
+            /// When the limit begins anew; never that of a call.
+            3 resets_at: Option<Timestamp>,
+        },
+        /// The key may not pay whom it wants to pay.
+        1 Payee,
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -311,5 +336,12 @@ stored! {
         0 Decided,
         /// Nobody decided in time, or before its asker could no longer ask for it.
         1 Expired,
+    }
+}
+
+impl MandateRefusal {
+    /// Nothing may go out in this currency, in whatever call.
+    pub const fn nothing(currency: Currency) -> MandateRefusal {
+        MandateRefusal::Exceeded { limit: Limit::PerCall, currency, remaining: 0, resets_at: None }
     }
 }

@@ -17,6 +17,7 @@ use domain::entities::batch::{Batch, ItemEnd};
 use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::KeyedCommand;
+use domain::platform::mandate::Mandate;
 use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::NewBatch;
 use domain::values::ids::{EntityId, Id, is_live};
@@ -30,7 +31,7 @@ pub async fn carry_out(
     services: Arc<Services>,
     tenant: u64,
     mut batch: Box<NewBatch>,
-    keep: Option<KeepRef>,
+    (keep, mandate): (Option<KeepRef>, Option<Arc<Mandate>>),
     (slot, key_held): (Option<Guard>, Option<Guard>),
     request_id: RequestId,
 ) -> Result<Reply, Problem> {
@@ -53,7 +54,7 @@ pub async fn carry_out(
     let id = EntityId::batch(known.unwrap_or(batch.id));
     // No record says what a batch that is known was answered: its payouts are read, and the bytes are kept.
     let (keep, repeated) = if known.is_some() { (None, keep) } else { (keep, None) };
-    let command = KeyedCommand::from(batch::Command::Pay(batch)).keeping(keep);
+    let command = KeyedCommand::from(batch::Command::Pay(batch)).keeping(keep).within(mandate);
     let until_record: Guard = Box::new((names, slot));
     let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), None).await;
     let mut settled = outcome.map_err(failure)?;

@@ -27,7 +27,7 @@ use crate::store::history::{self, Stored};
 use crate::store::past_balance;
 use actors::Failure;
 use api::conversions;
-use api::endpoint::{Caller, Context, Handler, Later, LongRead, Server, Target};
+use api::endpoint::{Caller, Context, Handler, KnownKey, Later, LongRead, Server, Target};
 use api::page::Page;
 use api::payments::card_tokens::CardToken;
 use api::payments::receipt::{FORMS, PAGE};
@@ -51,6 +51,7 @@ use domain::resources::payments::c2p::NewIntent;
 use domain::resources::payments::charge::NewCharge;
 use domain::resources::payments::otp::NewOtp;
 use domain::resources::payouts::batch::NewBatch;
+use domain::resources::tenants::keys::{KeyChange, NewKey};
 use domain::values::ids::{Id, PLATFORM};
 use domain::values::money::Currency;
 use domain::values::time::{Date, Timestamp};
@@ -161,7 +162,8 @@ impl Gateway {
 /// Whether the scopes of the caller's key are enough for a row.
 pub fn allows(caller: &Caller, route: &Route) -> bool {
     let scopes = &caller.key.scopes;
-    scopes.allow(route.scope) || route.method == Method::GET && scopes.allow(Scope::Read)
+    let reads = route.method == Method::GET && route.scope != Scope::Keys;
+    scopes.allow(route.scope) || reads && scopes.allow(Scope::Read) || route.is_for_any_key
 }
 
 /// The key that a request brings; none where it brings two: one may be a proxy's, and another account's.
@@ -211,7 +213,7 @@ impl Gateway {
             let path = asked.arrival.head.uri.path();
             let request_id = asked.arrival.request_id.as_str();
             let sent = Sent { key, path, body: &asked.body, has_card: route.has_card, request_id };
-            let owner = match route.is_for_pages {
+            let owner = match route.is_of_platform {
                 true => Owner::AtPlatform(caller.tenant_key),
                 false => Owner::Tenant(caller.tenant_key),
             };
@@ -397,7 +399,8 @@ impl Server for TenantRequest<'_> {
         let (services, request_id) = (Arc::clone(self.services), self.request_id.clone());
         let (keep, slot, held) = self.keep();
         let (slot, tenant) = (self.telling(slot), self.caller.tenant_key);
-        in_a_task(batches::carry_out(services, tenant, batch, keep, (slot, held), request_id))
+        let asked = (keep, self.caller.key.details.mandate.clone());
+        in_a_task(batches::carry_out(services, tenant, batch, asked, (slot, held), request_id))
     }
 
     fn batch(&mut self, id: Id) -> Later<'_, Reply> {
@@ -499,18 +502,27 @@ impl Server for TenantRequest<'_> {
         Box::pin(async move {
             let (services, tenant) = (self.services, self.caller.tenant_key);
             let now = services.clock(tenant).await?;
-            if let Some(body) = idempotency::under_way(services, tenant, &key, path.as_deref(), now) {
-                return Ok(Reply::json(200, body));
+            for (owner, now) in [(Owner::Tenant(tenant), now), (Owner::AtPlatform(tenant), services.now())] {
+                if let Some(body) = idempotency::under_way(services, owner, &key, path.as_deref(), now) {
+                    return Ok(Reply::json(200, body));
+                }
             }
+            let of_platform = (services.now(), Owner::AtPlatform(tenant));
             let done = self.read_any(move |services, budget| {
-                idempotency::done(services, tenant, &key, path.as_deref(), now, budget)
+                for (now, owner) in [(now, Owner::Tenant(tenant)), of_platform] {
+                    let done = idempotency::done(services, owner, &key, path.as_deref(), now, budget)?;
+                    if done.is_some() {
+                        return Ok(done.map(|done| (done, key.clone())));
+                    }
+                }
+                Ok(None)
             });
-            let done = done.await?.ok_or_else(Problem::not_found)?;
+            let (done, key) = done.await?.ok_or_else(Problem::not_found)?;
             let shows = match self.kept.lookup(&Method::POST, &done.kept.of.path) {
                 Lookup::Found(Found { value: show, parameters, .. }) => Shows::of(*show, &parameters),
                 Lookup::NotFound | Lookup::WrongMethod { .. } => Shows::default(),
             };
-            Ok(Reply::json(200, idempotency::show_done(&done, shows.show, shows.about)?))
+            Ok(Reply::json(200, idempotency::show_done(&done, &key, shows.show, shows.about)?))
         })
     }
 
@@ -547,6 +559,36 @@ impl Server for TenantRequest<'_> {
         self.slot = None;
         let (keep, _, held) = self.keep();
         in_a_task(webhooks::test(Arc::clone(self.services), self.caller.tenant_key, keep, held))
+    }
+
+    fn key(&mut self, id: Id) -> Later<'_, Option<KnownKey>> {
+        Box::pin(async move {
+            let key = match &self.caller.key {
+                own if own.id == id => Some(Arc::clone(own)),
+                own => {
+                    let book = self.services.platform_book().await?;
+                    book.keys.get(&id).filter(|key| key.tenant == own.tenant).cloned()
+                }
+            };
+            Ok(key.map(|key| self.services.callers.directory.known(key)))
+        })
+    }
+
+    fn keys(&mut self) -> Later<'_, Vec<KnownKey>> {
+        let keys = self.services.callers.directory.keys_of(self.caller.tenant.number);
+        Box::pin(async move { Ok(keys) })
+    }
+
+    fn make_key(&mut self, new: NewKey) -> Later<'_, Reply> {
+        Box::pin(own_account::make_key(self, new))
+    }
+
+    fn change_key(&mut self, id: Id, change: KeyChange) -> Later<'_, Reply> {
+        Box::pin(own_account::change_key(self, id, change))
+    }
+
+    fn revoke_key(&mut self, id: Id, with_successors: bool) -> Later<'_, Reply> {
+        Box::pin(own_account::revoke_key(self, id, with_successors))
     }
 
     fn rotate_own_key(&mut self, overlap: i64) -> Later<'_, Reply> {

@@ -34,6 +34,20 @@ pub enum Owner {
     Operators,
 }
 
+impl Owner {
+    /// The book that keeps what was answered under a key of this owner, and the key's name there.
+    fn kept_as(self, services: &Services, key: &str) -> (u64, String) {
+        let marked = |parts: &[&[u8]]| (PLATFORM, hex::encode(services.keys.mark(parts)));
+        match self {
+            Owner::Tenant(tenant) => (tenant, key.to_owned()),
+            Owner::AtPlatform(tenant) => {
+                marked(&[b"tenant's idempotency key", &tenant.to_be_bytes(), key.as_bytes()])
+            }
+            Owner::Operators => marked(&[b"operators' idempotency key", key.as_bytes()]),
+        }
+    }
+}
+
 pub struct Sent<'a> {
     pub key: &'a str,
     pub path: &'a str,
@@ -86,16 +100,7 @@ pub enum Reserved {
 /// Reserves the key of a request, and looks for the answer that stands: 409 while another request works under it, 422
 /// if it was used for another body. It waits only if there are answers, as most keys are new.
 pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Reserved, Problem> {
-    let (tenant, key) = match owner {
-        Owner::Tenant(tenant) => (tenant, sent.key.to_owned()),
-        Owner::AtPlatform(tenant) => {
-            let parts: [&[u8]; 3] = [b"tenant's idempotency key", &tenant.to_be_bytes(), sent.key.as_bytes()];
-            (PLATFORM, hex::encode(services.keys.mark(&parts)))
-        }
-        Owner::Operators => {
-            (PLATFORM, hex::encode(services.keys.mark(&[b"operators' idempotency key", sent.key.as_bytes()])))
-        }
-    };
+    let (tenant, key) = owner.kept_as(services, sent.key);
     let on = NameOf::Key(sent.path.to_owned());
     let Ok(held) = services.names.reservations.hold(tenant, on, &key, services.now()) else {
         return Err(Problem::idempotency_in_progress());
@@ -207,12 +212,13 @@ pub fn mode_in(body: &[u8]) -> Option<Mode> {
 
 pub fn under_way(
     services: &Services,
-    tenant: u64,
+    owner: Owner,
     key: &str,
     path: Option<&str>,
     now: Timestamp,
 ) -> Option<Vec<u8>> {
-    let (path, since) = services.names.reservations.key_in_use(tenant, key, path)?;
+    let (tenant, kept_as) = owner.kept_as(services, key);
+    let (path, since) = services.names.reservations.key_in_use(tenant, &kept_as, path)?;
     let first_seen = now.minus_ms(services.now().since_ms(since));
     let body = begin(key, "in_progress", &path, first_seen, first_seen.plus_ms(KEPT_MS));
     Some(body.null("status").null("response").null("walSeq").end())
@@ -220,22 +226,24 @@ pub fn under_way(
 
 pub fn done(
     services: &Services,
-    tenant: u64,
+    owner: Owner,
     key: &str,
     path: Option<&str>,
     now: Timestamp,
     budget: &ReadBudget,
 ) -> Result<Option<KeptAnswer>, Stopped> {
     let reader = services.engine.reader();
+    let (tenant, key) = owner.kept_as(services, key);
+    let key = key.as_str();
     let mut seqs = Vec::new();
     match path {
-        Some(path) => {
+        Some(path) if tenant != PLATFORM => {
             let kept = reader.index_get(&index::kept_on(tenant, key, path)).map_err(Unreadable::from)?;
             if let Some(value) = kept {
                 seqs.push(history::seq(&value)?);
             }
         }
-        None => {
+        _ => {
             let from = index::kept(tenant, key);
             let to = [from.as_slice(), &[0xFF; 17]].concat();
             for entry in reader.index_scan(&from, &to, false) {
@@ -263,10 +271,15 @@ pub fn done(
 }
 
 /// The use of a key that is done, as JSON, without the secrets that its answer showed.
-pub fn show_done(answer: &KeptAnswer, show: Option<Show>, about: Option<Id>) -> Result<Vec<u8>, Problem> {
+pub fn show_done(
+    answer: &KeptAnswer,
+    key: &str,
+    show: Option<Show>,
+    about: Option<Id>,
+) -> Result<Vec<u8>, Problem> {
     let (status, body) = answer.show(show, about, &NoSecrets)?;
     let KeptAnswer { kept, seq, .. } = answer;
-    let shown = begin(&kept.of.key, "done", &kept.of.path, kept.of.first_seen, kept.expires_at());
+    let shown = begin(key, "done", &kept.of.path, kept.of.first_seen, kept.expires_at());
     Ok(shown.number("status", status).json("response", &body).number("walSeq", *seq).end())
 }
 

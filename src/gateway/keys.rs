@@ -9,7 +9,7 @@ use api::endpoint::Caller;
 use api::problem::Problem;
 use dashmap::{DashMap, Entry};
 use domain::index::PersonMarks;
-use domain::platform::{ApiKey, PlatformChange, Scopes, Tenant, test_accounts};
+use domain::platform::{ApiKey, Details, PlatformChange, Scopes, Tenant, test_accounts};
 use domain::values::ids::{Id, Mode, tenant_key};
 use domain::values::time::Timestamp;
 use hmac::{Hmac, KeyInit, Mac};
@@ -223,12 +223,15 @@ impl Directory {
         tenants
     }
 
+    /// A key with the minute of its last use.
+    pub fn known(&self, key: Arc<ApiKey>) -> (Arc<ApiKey>, Option<Timestamp>) {
+        let used = self.keys.get(&key.hash).map(|last_used_ms| used(&last_used_ms));
+        (key, used.flatten())
+    }
+
     /// The keys of a tenant, newest first, with the minute of their last use (on the server's
     /// clock).
     pub fn keys_of(&self, number: u32) -> Vec<(Arc<ApiKey>, Option<Timestamp>)> {
-        let used = |last_used_ms: &AtomicI64| {
-            Some(last_used_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0).map(Timestamp::from_unix_ms)
-        };
         let of_tenant = self.keys.iter().filter(|known| known.key().0.tenant == number);
         let mut keys: Vec<_> =
             of_tenant.map(|known| (Arc::clone(&known.key().0), used(known.value()))).collect();
@@ -241,6 +244,10 @@ impl Directory {
         keys.sort_by_key(|(key, _)| std::cmp::Reverse(key.id));
         keys
     }
+}
+
+fn used(last_used_ms: &AtomicI64) -> Option<Timestamp> {
+    Some(last_used_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0).map(Timestamp::from_unix_ms)
 }
 
 const BASE: u16 = 62;
@@ -345,7 +352,7 @@ impl Secret {
             expires_at: None,
             revoked_at: None,
             retires_at: None,
-            replaces: None,
+            details: Details::default(),
         }
     }
 
@@ -445,7 +452,7 @@ mod tests {
             expires_at: None,
             revoked_at: None,
             retires_at: None,
-            replaces: None,
+            details: Details::default(),
         };
         directory.learn_key(&Arc::new(key.clone()));
         directory.learn_key(&Arc::new(ApiKey { id: id(3), hash: hash_key("pk_test_b"), ..key.clone() }));

@@ -26,7 +26,7 @@ pub mod meter;
 pub mod names;
 pub mod notices;
 pub mod otp;
-mod own_account;
+pub mod own_account;
 pub mod public;
 pub mod rail_calls;
 pub mod receipts;

@@ -44,6 +44,10 @@ pub struct TenantEnvironment<'a> {
 }
 
 impl Environment for TenantEnvironment<'_> {
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+
     fn bcv_rate(&self) -> Option<Rate> {
         Some(self.services.prices.bcv(Mode::of(self.tenant), self.now)?.price)
     }
@@ -179,7 +183,8 @@ impl TenantRequest<'_> {
     ) -> CommandReply<Domain> {
         let (keep, until_record, key) = self.keep();
         let until_record = self.telling(until_record);
-        let command = KeyedCommand::from(command).keeping(keep);
+        let mandate = self.caller.key.details.mandate.clone();
+        let command = KeyedCommand::from(command).keeping(keep).within(mandate);
         let until_answer = match (key, also) {
             (Some(key), Some(also)) => Some(Box::new((key, also)) as Guard),
             (key, also) => key.or(also),

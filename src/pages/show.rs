@@ -241,6 +241,10 @@ pub fn why(language: Language, refused: &Refused) -> String {
 fn meaning(code: &str) -> Option<(&'static str, &'static str)> {
     Some(match code {
         "scope_missing" => ("Tu llave no tiene permiso para esto.", "Your key is not allowed to do this."),
+        "mandate_exceeded" => ("Pasa de lo que el mandato de tu llave deja salir. No se debitó nada.",
+            "It is more than your key's mandate lets out. Nothing was debited."),
+        "mandate_payee" => ("El mandato de tu llave no permite pagarle a ese destinatario. No se debitó nada.",
+            "Your key's mandate does not allow paying this one. Nothing was debited."),
         "role_missing" => ("Tu rol no permite esto.", "Your role does not allow this."),
         "second_person_required" => ("Otra persona tiene que decidirlo: tú lo pediste, o hace menos de un día uno de los dos creó o cambió al otro.",
             "Somebody else has to decide it: you asked for it, or less than a day ago one of you made or changed the other."),

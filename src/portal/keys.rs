@@ -20,16 +20,20 @@ pub async fn page(visit: &Here<'_>) -> Made {
     let keys = visit.services.callers.directory.keys_of(visit.who.tenant.number);
     let row = |(key, used): &(Arc<ApiKey>, Option<Timestamp>)| {
         let state = if key.works_at(now) { "active" } else { "revoked" };
+        let said = words(visit.language, state);
         let instant = |at: Option<Timestamp>| {
             Cell::text(at.map_or("—".to_owned(), |at| show::in_caracas(at.unix_ms())))
         };
         let scopes: Vec<&str> = key.scopes.iter().map(Scope::name).collect();
         let own = visit.say("con la que entraste", "the one you logged in with");
         let mine = if key.id == visit.who.key.id { own } else { "" };
+        let agent = key.details.mandate.as_ref().and_then(|mandate| mandate.agent.as_deref());
+        let words = [key.details.name.as_deref(), agent, Some(mine)].into_iter().flatten();
+        let words: Vec<&str> = words.filter(|words| !words.is_empty()).collect();
         Row::new([
-            Cell::code(format!("{}…", key.prefix)).with_sub(mine),
+            Cell::code(format!("{}…", key.prefix)).with_sub(words.join(" · ")),
             Cell::text(scopes.join(", ")),
-            Cell::state(state, words(visit.language, state)),
+            Cell::state(state, said),
             instant(Some(key.created_at)),
             instant(*used),
             instant(key.ends_at()),

@@ -79,9 +79,11 @@ fn seen(server: &Server, estate: &Estate) -> BTreeMap<String, Value> {
         seen.insert(path.to_owned(), admin.get(path).json());
     }
     let keys = format!("/admin/tenants/{}/keys", estate.tenant.id);
-    let mut keys_now = admin.get(&keys).json();
-    keys_now["items"].as_array_mut().into_iter().flatten().for_each(|key| key["lastUsedAt"] = Value::Null);
-    seen.insert(keys, keys_now);
+    seen.insert(keys.clone(), admin.get(&keys).json());
+    for path in [keys.as_str(), "/v1/keys"] {
+        let items = seen.get_mut(path).and_then(|keys| keys["items"].as_array_mut());
+        items.into_iter().flatten().for_each(|key| key["lastUsedAt"] = Value::Null);
+    }
     // Each request has a name of its own.
     seen.values_mut().filter_map(Value::as_object_mut).for_each(|one| _ = one.remove("requestId"));
     // Its deliveries go on meanwhile.

@@ -68,6 +68,7 @@ impl Estate {
         let cop_payout = server.admin().post(&cop_payouts, &cop_payout_body(40_000)).expect(201);
         let hook = json!({ "url": "https://shop.example.com/hook", "events": ["merchant.verified"] });
         let hook = made("/v1/webhooks", hook);
+        let own_key = made("/v1/keys", json!({ "scopes": ["read"] }));
         let event = list(&api.get("/v1/events").expect(200), "items")[0].clone();
         let asked_for = json!({ "network": "TRC20", "asset": "USDT", "customerRef": fresh("buyer") });
         let deposit_address = made("/v1/crypto/deposit-addresses", asked_for);
@@ -103,6 +104,7 @@ impl Estate {
             at("/v1/test/cop/payments/:id", id(&cop, "id")),
             at("/v1/cop/payouts/:id", id(&cop_payout, "id")),
             at("/v1/webhooks/:id", id(&hook, "id")),
+            at("/v1/keys/:id", id(&own_key, "keyId")),
             at("/v1/requests/:requestId", request),
         ];
         let (quote, session) = (quote(), session(&tenant, json!({})));

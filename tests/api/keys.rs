@@ -45,7 +45,7 @@ fn a_key_may_do_what_its_scopes_say() {
         ("manage", "POST", "/v1/merchants", json!({})),
         ("manage", "POST", "/v1/test/fund", json!({})),
     ];
-    for scope in ["read", "collect", "payout", "convert", "manage"] {
+    for scope in ["read", "collect", "payout", "convert", "manage", "keys"] {
         let (_, api) = create(&server, &tenant, json!({ "mode": "test", "scopes": [scope] }));
         for (needed, method, path, body) in &calls {
             let answer = if *method == "GET" { api.get(path) } else { api.post(path, body) };

@@ -92,6 +92,10 @@ fn goldens() -> Vec<Golden> {
             kept { KeepRef };
         ledger:
             ledger { Ledger MovementKind Posting Row HoldChange Account Release };
+        mandates:
+            platform::mandate { Limits Payee Mandate Limit }
+            ledger::spending { Purse Spending Spent }
+            refusal { MandateRefusal };
         merchants:
             entities::merchant { PayoutMethod Merchant };
         notices:
@@ -114,7 +118,7 @@ fn goldens() -> Vec<Golden> {
             resources::payouts::batch { CanonicalItem };
         platform:
             values::ids { Mode }
-            platform { Scopes ApiKey PlatformChange Tenant PlatformBook }
+            platform { Scopes ApiKey KeyDetails PlatformChange Tenant PlatformBook }
             platform { Act BackedUp }
             platform::test_accounts { TestAccount };
         products:

@@ -11,7 +11,7 @@ use clap::Args;
 use domain::machine::Command;
 use domain::machine::Domain;
 use domain::platform::settings::Settings;
-use domain::platform::{ApiKey, PlatformChange, Scopes};
+use domain::platform::{ApiKey, Details, PlatformChange, Scopes};
 use domain::record::Record;
 use domain::resources::tenants::PlatformAsk;
 use domain::values::ids::{Id, Mode, PLATFORM, tenant_key};
@@ -214,9 +214,9 @@ async fn open(engine: &Engine<Domain>) -> Outcome<()> {
         expires_at: None,
         revoked_at: None,
         retires_at: None,
-        replaces: None,
+        details: Details::default(),
     };
-    platform(engine, PlatformAsk::AddKey(key)).await?;
+    platform(engine, PlatformAsk::AddKey { key, by: None }).await?;
     for mode in [Mode::Live, Mode::Test] {
         let tenant_settings = Command::TenantSettings(tenant.tenant_settings.clone());
         engine

@@ -1,6 +1,8 @@
 //! A call of the API as a handler gets it, without a server around it.
 
-use api::endpoint::{BankRate, Caller, Context, Environment, Later, LongRead, Official, Server, Target};
+use api::endpoint::{
+    BankRate, Caller, Context, Environment, KnownKey, Later, LongRead, Official, Server, Target,
+};
 use api::page::Page;
 use api::payments::card_tokens::CardToken;
 use api::problem::{BadField, Problem};
@@ -16,13 +18,14 @@ use domain::ledger::book::Book;
 use domain::ledger::days::Line;
 use domain::machine::Command;
 use domain::platform::settings::{LiveStatus, Settings, TenantSettings};
-use domain::platform::{ApiKey, Scopes, Tenant};
+use domain::platform::{ApiKey, Details, Scopes, Tenant};
 use domain::rail::Service;
 use domain::resources::banks::Catalogue;
 use domain::resources::payments::c2p::NewIntent;
 use domain::resources::payments::charge::NewCharge;
 use domain::resources::payments::otp::NewOtp;
 use domain::resources::payouts::batch::NewBatch;
+use domain::resources::tenants::keys::{KeyChange, NewKey};
 use domain::values::ids::{Id, Mode};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::{Date, Timestamp};
@@ -69,7 +72,7 @@ fn caller(mode: Mode) -> Caller {
         expires_at: None,
         revoked_at: None,
         retires_at: None,
-        replaces: None,
+        details: Details::default(),
     };
     let tenant_key = 2 * u64::from(tenant.number) + u64::from(mode == Mode::Test);
     Caller { tenant: Arc::new(tenant), key: Arc::new(key), tenant_key }
@@ -89,6 +92,10 @@ pub fn mark(parts: &[&[u8]]) -> [u8; 16] {
 struct Fixed;
 
 impl Environment for Fixed {
+    fn now(&self) -> Timestamp {
+        NOW
+    }
+
     fn bcv_rate(&self) -> Option<Rate> {
         Some(Rate(Decimal::new(23_650, 2)))
     }
@@ -192,6 +199,11 @@ impl Server for Nobody {
         deliveries(Id, Page) -> Reply;
         resend(Id) -> Reply;
         test_notification() -> Reply;
+        key(Id) -> Option<KnownKey>;
+        keys() -> Vec<KnownKey>;
+        make_key(NewKey) -> Reply;
+        change_key(Id, KeyChange) -> Reply;
+        revoke_key(Id, bool) -> Reply;
         rotate_own_key(i64) -> Reply;
         ask_live() -> Reply;
     }

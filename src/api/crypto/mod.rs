@@ -76,6 +76,7 @@ chapter! { "USDT", "The balance in USDT, payouts to wallets, and addresses throu
         answers 200, "CryptoPayout", "The payout that is there under this reference";
         answers 202, "CryptoPayout", "The network has not answered yet";
         refuses 403, &["usdt_not_enabled"];
+        draws;
         refuses 409, &["external_ref_conflict"];
         refuses 422, &["insufficient_balance"];
         refuses 503, &["rail_not_configured"];

@@ -219,6 +219,11 @@ impl Operation {
         self
     }
 
+    /// It takes money out, so a mandate may refuse it.
+    pub fn draws(self) -> Operation {
+        self.refuses(403, &["mandate_exceeded", "mandate_payee"])
+    }
+
     /// Adds codes with which the operation may be refused, beside those of every call.
     pub fn refuses(mut self, status: u16, codes: &'static [&'static str]) -> Operation {
         self.refusals.push((status, codes));

@@ -132,6 +132,7 @@ fn pays(operation: Operation) -> Operation {
         .answers(200, "Payout", "The payout that is there under this reference")
         .answers(202, "Payout", "The bank has not answered yet; the money is debited")
         .refuses(409, &["external_ref_conflict"])
+        .draws()
         .refuses(422, &["insufficient_balance"])
         .refuses(503, &["rail_not_configured"])
 }

@@ -13,7 +13,9 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals;
 use crate::respond::Reply;
+use crate::tenants::mandates;
 use crate::writer::{Object, text};
+use domain::platform::mandate::Limit;
 use domain::refusal::Refusal;
 use domain::resources::banks::{Bank, Service};
 use domain::resources::rates::buckets::{price, ticks};
@@ -249,6 +251,9 @@ pub fn error() -> schema::Schema {
         .optional("minimumUsdt", amount("Of `amount_below_minimum` on conversions."))
         .optional("currency", amount("Of `daily_limit_exceeded`."))
         .optional("dailyLimit", amount("Of `daily_limit_exceeded`."))
+        .optional("limit", schema::one_of(Limit::ALL.map(Limit::name)).about("Of `mandate_exceeded`."))
+        .optional("remaining", mandates::amounts().about("Of `mandate_exceeded`: what may go out."))
+        .optional("resetsAt", values::instant().or_null().about("Of `mandate_exceeded`; null of `perCall`."))
         .optional("minimumCop", schema::integer().about("Of `amount_below_minimum` on COP payments."))
         .optional("attemptsLeft", schema::integer().about("Of `amounts_mismatch`."))
         .optional("failureCode", schema::text().about("Of `otp_refused`."))

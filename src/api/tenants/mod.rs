@@ -4,6 +4,8 @@
 //! A key in plain text comes from outside, and only for the answer that makes it: what is kept of that
 //! answer leaves it out.
 
+pub mod keys;
+pub mod mandates;
 pub mod own;
 pub mod settings;
 
@@ -14,7 +16,7 @@ use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema, values};
 use crate::writer::{Object, text};
 use domain::platform::settings::LiveStatus;
-use domain::platform::{ApiKey, PlatformChange, Scope, Tenant};
+use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::record::Record;
 use domain::values::ids::Mode;
 use domain::values::time::Timestamp;
@@ -75,7 +77,7 @@ pub fn show_key(key: &ApiKey, last_used_at: Option<Timestamp>) -> Vec<u8> {
     describe(Object::new().plain("keyId", key.id), key)
         .maybe_plain("lastUsedAt", last_used_at)
         .maybe_plain("revokedAt", key.revoked_at)
-        .maybe_plain("replaces", key.replaces.as_deref())
+        .maybe_plain("replaces", key.details.replaces)
         .end()
 }
 
@@ -86,25 +88,8 @@ fn describe(object: Object, key: &ApiKey) -> Object {
         .list("scopes", key.scopes.iter().map(|scope| text(scope.name())))
         .plain("createdAt", key.created_at)
         .maybe_plain("expiresAt", key.ends_at())
-}
-
-fn described(at: Schema) -> Schema {
-    at.member("mode", schema::one_of(Mode::ALL.map(Mode::name)))
-        .member("prefix", schema::text().about("Its first characters."))
-        .member("scopes", schema::list(schema::one_of(Scope::ALL.map(Scope::name))).about("What it may do."))
-        .member("createdAt", values::instant())
-        .member("expiresAt", values::instant().or_null())
-}
-
-pub fn made_schema() -> Schema {
-    described(schema::object().member("keyId", values::uuid()).member("key", schema::text()))
-}
-
-pub fn key_schema() -> Schema {
-    described(schema::object().member("keyId", values::uuid()))
-        .member("lastUsedAt", values::instant().or_null())
-        .member("revokedAt", values::instant().or_null())
-        .member("replaces", values::uuid().or_null().about("The key whose place it took."))
+        .maybe_text("name", key.details.name.as_deref())
+        .json("mandate", key.details.mandate.as_deref().map_or_else(|| b"null".to_vec(), mandates::show))
 }
 
 /// The tenant that a record opened, with its first keys; `None` if it opened none.

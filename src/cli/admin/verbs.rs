@@ -82,6 +82,7 @@ pub const NOUNS: &[(&str, &str)] = &[
 pub const WORDS: &[(&str, &str)] = &[
     ("name", "The name for people"),
     ("settings", "Settings that differ from [tenant_defaults]"),
+    ("mandate", "What it takes out at most, and whom it pays"),
     ("overlapSeconds", "For how long the old one works on; 0 if it is missing"),
     ("paymentId", "The payment"),
     ("description", "The purpose of the correction; the tenant sees it"),

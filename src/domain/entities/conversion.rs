@@ -5,6 +5,7 @@ use crate::codec::{named, stored};
 use crate::entities::resource::{Change, Listing, Resource};
 use crate::entities::sale::Part;
 use crate::index::{Entries, Trait, time_bytes};
+use crate::ledger::spending::Drawn;
 use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Rate, Usdt};
 use crate::values::time::{Timestamp, Zone};
@@ -74,6 +75,7 @@ stored! {
         /// The held money that was taken, in the order in which it was taken.
         2 pub taken: Vec<Part>,
         3 pub end: End,
+        4 pub drawn: Drawn = since 8 else Drawn::NONE,
     }
 }
 

@@ -6,6 +6,7 @@ use crate::entities::resource::{Change, Resource};
 use crate::entities::sale::{Aside, Sale};
 use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
+use crate::ledger::spending::Drawn;
 use crate::platform::audit::AuditEntry;
 use crate::trace::{OrderState, Said, shown};
 use crate::values::colombia::{Buyer, Channel, DocumentNumber};
@@ -133,6 +134,8 @@ stored! {
         27 pub canceler: Option<Box<AuditEntry>>,
         /// The token that the next step about a buyer's code takes; none where the processor's own is good.
         28 pub code_token: Option<StepToken>,
+        /// What its newest refund was drawn from.
+        29 pub drawn: Drawn = since 8 else Drawn::NONE,
     }
 }
 

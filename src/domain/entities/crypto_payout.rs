@@ -5,6 +5,7 @@ use crate::codec::stored;
 use crate::entities::resource::{Change, IndexedState, Listing, Resource};
 use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
+use crate::ledger::spending::Drawn;
 use crate::rail::{Operation, OperationKind, Service, Subject};
 use crate::trace::OrderState;
 use crate::values::address::Network;
@@ -61,6 +62,7 @@ stored! {
         13 pub order: OrderState,
         /// The transactions, where the gateway itself makes them: in live mode, once one is signed.
         14 pub transfer: Option<Box<Transfer>>,
+        15 pub drawn: Drawn = since 8 else Drawn::NONE,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::entities::resource::{Change, Resource};
 use crate::entities::sale::{Aside, Sale};
 use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
+use crate::ledger::spending::Drawn;
 use crate::trace::{OrderState, Said, shown};
 use crate::values::card::Brand;
 use crate::values::ids::Id;
@@ -101,6 +102,8 @@ stored! {
         29 pub failed_at: Option<Timestamp>,
         /// Whether the holder of its card disputes it a day after it completed: a card of test mode.
         30 pub is_disputed: bool,
+        /// What its newest reversal was drawn from.
+        31 pub drawn: Drawn = since 8 else Drawn::NONE,
     }
 }
 

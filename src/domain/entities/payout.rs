@@ -6,6 +6,7 @@ use crate::entities::resource::{Change, Resource};
 use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;
+use crate::ledger::spending::Drawn;
 use crate::rail::{Operation, OperationKind, Order, Service, Subject};
 use crate::trace::{OrderState, shown};
 use crate::values::ids::Id;
@@ -85,6 +86,7 @@ stored! {
         19 pub created_at: Timestamp,
         20 pub settled_at: Option<Timestamp>,
         21 pub order: OrderState,
+        22 pub drawn: Drawn = since 8 else Drawn::NONE,
     }
 }
 
@@ -106,6 +108,11 @@ impl Payout {
     /// The instants at which it moved money, by which its movements are found.
     pub fn moved_at(&self) -> Vec<Timestamp> {
         std::iter::once(self.created_at).chain(self.settled_at).collect()
+    }
+
+    /// The amount with the fee; `None` if it overflows.
+    pub fn total(&self) -> Option<Ves> {
+        self.amount.plus(self.fee)
     }
 
     pub fn payer(&self) -> Ledger {

@@ -11,6 +11,7 @@ use crate::entities::product::product_of;
 use crate::entities::resource::IndexedState;
 use crate::entities::sale::Sale;
 use crate::ledger::days::{ClosedDay, Counted, Day, Present, counted, zone};
+use crate::ledger::spending::{self, AllSpent};
 use crate::ledger::totals::Totals;
 use crate::ledger::{Account, HoldChange, Ledger, Posting, Release};
 use crate::platform::settings::TenantSettings;
@@ -112,6 +113,8 @@ stored! {
         17 pub begun_at: u64,
         /// The changes so far of what a book that begins anew keeps: webhook endpoints and the own account.
         18 pub kept_changes: u64,
+        /// What was spent of mandates.
+        19 pub spent: AllSpent = since 8 else AllSpent::default(),
     }
 }
 
@@ -252,6 +255,9 @@ impl Book {
         }
         for change in &record.holds {
             self.hold(change);
+        }
+        for change in &record.spent {
+            spending::apply(&mut self.spent, *change);
         }
         self.events += record.events.len() as u64;
         if record.cause == Cause::SellerReleased {

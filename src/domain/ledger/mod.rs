@@ -12,6 +12,7 @@ pub mod book;
 pub mod days;
 pub mod invariants;
 pub mod sellers;
+pub mod spending;
 pub mod totals;
 
 use crate::codec::{stored, stored_as};

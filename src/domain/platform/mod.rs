@@ -6,13 +6,15 @@
 
 pub mod audit;
 pub mod beside;
+pub mod mandate;
 pub mod operators;
 mod searched;
 pub mod settings;
 pub mod test_accounts;
 
-use crate::codec::{named, stored};
+use crate::codec::{named, stored, stored_as};
 use crate::platform::beside::Beside;
+use crate::platform::mandate::Mandate;
 use crate::platform::operators::OperatorAccount;
 use crate::platform::settings::{LiveStatus, TenantSettings};
 use crate::platform::test_accounts::TestAccount;
@@ -22,6 +24,7 @@ use crate::values::time::Timestamp;
 use crate::values::venezuela::BankCode;
 use persistent::SortedMap;
 pub use searched::{Mark, SearchedBlocks};
+use std::ops::Deref;
 use std::sync::Arc;
 
 stored! {
@@ -42,14 +45,28 @@ named! {
         Convert = 8 "convert",
         /// Changes of merchants, products, webhooks and settings, and everything under `/v1/test`.
         Manage = 16 "manage",
+        /// The account's own keys.
+        Keys = 32 "keys",
     }
 }
 
 impl Scopes {
-    pub const ALL: Scopes = Scopes(31);
+    /// Those of an account's first two keys.
+    pub const ALL: Scopes = Scopes(63);
+    /// Those of a key of which nobody says what it may do.
+    pub const USUAL: Scopes = Scopes::ALL.without(Scope::Keys);
 
     pub const fn allow(self, scope: Scope) -> bool {
         self.0 & scope as u8 != 0
+    }
+
+    pub const fn without(self, scope: Scope) -> Scopes {
+        Scopes(self.0 & !(scope as u8))
+    }
+
+    /// The first of those that this set lacks.
+    pub fn lacking(self, wanted: Scopes) -> Option<Scope> {
+        wanted.iter().find(|scope| !self.allow(*scope))
     }
 
     /// The scopes in this set, in the order of [`Scope::ALL`].
@@ -85,8 +102,45 @@ stored! {
         /// The instant at which its successor takes its place, on the server's clock. Kept apart from
         /// `expires_at`, which a successor inherits.
         9 pub retires_at: Option<Timestamp>,
-        /// The key whose place it took; boxed, as few keys have one and every key has room for it.
-        10 pub replaces: Option<Box<Id>>,
+        10 pub details: Details,
+    }
+
+    /// What few keys have.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct KeyDetails {
+        /// The key whose place it took.
+        0 pub replaces: Option<Id>,
+        /// What people call it.
+        1 pub name: Option<Box<str>> = since 8 else None,
+        2 pub mandate: Option<Arc<Mandate>> = since 8 else None,
+    }
+}
+
+/// The [`KeyDetails`] of a key: behind one pointer, as every key has room for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Details(Option<Box<KeyDetails>>);
+
+stored_as! { Details as KeyDetails: |it| (**it).clone(), |details| Ok(Details::from(details)) }
+
+impl Deref for Details {
+    type Target = KeyDetails;
+
+    fn deref(&self) -> &KeyDetails {
+        static NONE: KeyDetails = KeyDetails { replaces: None, name: None, mandate: None };
+        self.0.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl From<KeyDetails> for Details {
+    fn from(details: KeyDetails) -> Details {
+        Details((details != KeyDetails::default()).then(|| Box::new(details)))
+    }
+}
+
+#[cfg(test)]
+impl crate::codec::tests::Sampled for Details {
+    fn sample(full: bool, number: &mut u64) -> Details {
+        Details::from(KeyDetails::sample(full, number))
     }
 }
 

@@ -53,7 +53,7 @@ macro_rules! tables {
 
 tables! {
     tenants, Nothing, "Accounts. They have no mode.", [tenants::tenant_schema()];
-    keys, Nothing, "API keys, also revoked ones. When one was used last is in no record.", [tenants::key_schema()];
+    keys, Nothing, "API keys, also revoked ones. When one was used last is in no record.", [tenants::keys::key_schema()];
     payments, Mostly("VES"), "What `GET /v1/payments` lists: in bolívares, pesos and USDT.", [payments::payment()];
     payouts, Mostly("VES"), "What `GET /v1/payouts` and `/v1/cop/payouts` list.",
         [payouts::payout(), cop_payments::payouts::schema()];

@@ -169,7 +169,7 @@ final class Cop
      *
      * @return ($dryRun is true ? Model\DryRun : Model\CopPayment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `insufficient_balance`, `not_found`, `payment_not_completed`, `processor_unavailable`,
+     *     `insufficient_balance`, `mandate_exceeded`, `not_found`, `payment_not_completed`, `processor_unavailable`,
      *     `rail_not_configured`, `refund_in_progress`, `refund_window_expired`
      */
     public function refundPayment(

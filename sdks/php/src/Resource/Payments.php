@@ -288,8 +288,9 @@ final class Payments
      *
      * @return ($dryRun is true ? Model\DryRun : Model\Payment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `insufficient_balance`, `not_found`, `not_reversible`, `payment_not_completed`, `rail_not_configured`,
-     *     `rail_unavailable`, `reversal_in_progress`, `reversal_refused`, `reversal_window_expired`
+     *     `insufficient_balance`, `mandate_exceeded`, `not_found`, `not_reversible`, `payment_not_completed`,
+     *     `rail_not_configured`, `rail_unavailable`, `reversal_in_progress`, `reversal_refused`,
+     *     `reversal_window_expired`
      */
     public function reverse(
         string $id,

@@ -39,8 +39,8 @@ final class Payouts
      * @param ?bool $fromMerchantBalance Whether the seller's own balance pays.
      * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `external_ref_conflict`, `insufficient_balance`, `merchant_inactive`, `not_found`,
-     *     `payout_method_not_verified`, `rail_not_configured`
+     *     `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `merchant_inactive`,
+     *     `not_found`, `payout_method_not_verified`, `rail_not_configured`
      */
     public function create(
         string $merchantId,
@@ -169,7 +169,8 @@ final class Payouts
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `external_ref_conflict`, `insufficient_balance`, `rail_not_configured`
+     *     `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`,
+     *     `rail_not_configured`
      */
     public function creditPhone(
         string $banco,
@@ -211,7 +212,8 @@ final class Payouts
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `external_ref_conflict`, `insufficient_balance`, `rail_not_configured`
+     *     `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`,
+     *     `rail_not_configured`
      */
     public function creditAccount(
         string $cuenta,
@@ -255,7 +257,8 @@ final class Payouts
      * @param ?string $paymentId The payment that it is the change of.
      * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `external_ref_conflict`, `insufficient_balance`, `not_found`, `rail_not_configured`
+     *     `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `not_found`,
+     *     `rail_not_configured`
      */
     public function giveChange(
         string $banco,
@@ -434,7 +437,8 @@ final class Payouts
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `external_ref_conflict`, `insufficient_balance`, `payout_account_not_verified`, `rail_not_configured`
+     *     `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`,
+     *     `payout_account_not_verified`, `rail_not_configured`
      */
     public function createInstant(
         string|int|float $monto,

@@ -82,6 +82,11 @@ abstract class Resources
      * missed is in `GET /v1/events`.
      */
     public readonly Webhooks $webhooks;
+    /**
+     * The account's own API keys, in the mode of the key that asks. A key is shown once, in the answer that makes
+     * it; what is kept is its SHA-256.
+     */
+    public readonly Keys $keys;
     /** Banks, and what became of a request whose answer was lost. */
     public readonly Reference $reference;
     /** One text leads to everything that it names, and a request's id to what became of the request. */
@@ -115,6 +120,7 @@ abstract class Resources
         $this->checkoutPage = new CheckoutPage($session);
         $this->events = new Events($session);
         $this->webhooks = new Webhooks($session);
+        $this->keys = new Keys($session);
         $this->reference = new Reference($session);
         $this->finding = new Finding($session);
         $this->rates = new Rates($session);

@@ -108,7 +108,8 @@ final class Usdt
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @return ($dryRun is true ? Model\DryRun : Model\CryptoPayout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `external_ref_conflict`, `insufficient_balance`, `rail_not_configured`, `usdt_not_enabled`
+     *     `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`,
+     *     `rail_not_configured`, `usdt_not_enabled`
      */
     public function createPayout(
         string|int|float $amountUsdt,

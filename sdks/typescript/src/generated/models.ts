@@ -1574,6 +1574,164 @@ export interface TestDeliveriesDeliveriesItem {
   error: string | null;
 }
 
+export interface NewKey {
+  /** What people call it. */
+  name?: string | null;
+  /** What it may do. */
+  scopes?: readonly ('read' | 'collect' | 'payout' | 'convert' | 'manage' | 'keys')[] | null;
+  /** In the future; never if missing. */
+  expiresAt?: string | Date | null;
+  mandate?: Mandate | null;
+}
+
+export interface KeyChange {
+  /** What people call it. */
+  name?: string | null;
+  /** What it may do. */
+  scopes?: readonly ('read' | 'collect' | 'payout' | 'convert' | 'manage' | 'keys')[] | null;
+  /** In the future; never if missing. */
+  expiresAt?: string | Date | null;
+  mandate?: Mandate | null;
+}
+
+export interface MadeKey {
+  keyId: string;
+  key: string;
+  mode: 'live' | 'test' | (string & {});
+  /** Its first characters. */
+  prefix: string;
+  /** What it may do. */
+  scopes: ('read' | 'collect' | 'payout' | 'convert' | 'manage' | 'keys' | (string & {}))[];
+  createdAt: string;
+  expiresAt: string | null;
+  /** What people call it. */
+  name: string | null;
+  mandate: Mandate | null;
+}
+
+export interface Key {
+  keyId: string;
+  mode: 'live' | 'test' | (string & {});
+  /** Its first characters. */
+  prefix: string;
+  /** What it may do. */
+  scopes: ('read' | 'collect' | 'payout' | 'convert' | 'manage' | 'keys' | (string & {}))[];
+  createdAt: string;
+  expiresAt: string | null;
+  /** What people call it. */
+  name: string | null;
+  mandate: Mandate | null;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+  /** The key whose place it took. */
+  replaces: string | null;
+}
+
+export interface Mandate {
+  /** Who holds the key. */
+  agent?: string | null;
+  /** The most that goes out in one call, by currency. */
+  perCall?: MandatePerCall | null;
+  /** The most on a day in Caracas. */
+  perDay?: MandatePerDay | null;
+  /** The most in a month in Caracas. */
+  perMonth?: MandatePerMonth | null;
+  /**
+   * Who may be paid: ids of merchants, accounts, phones, wallets. All that the account may pay, if it is empty or
+   * missing.
+   */
+  payees?: readonly string[] | null;
+}
+
+/** The most that goes out in one call, by currency. */
+export interface MandatePerCall {
+  /** At most two decimals, at most 999999999999.99. */
+  VES?: Amount | null;
+  COP?: number | null;
+  /** At most two decimals, at most 999999999999.99. */
+  USDT?: Amount | null;
+}
+
+/** The most on a day in Caracas. */
+export interface MandatePerDay {
+  /** At most two decimals, at most 999999999999.99. */
+  VES?: Amount | null;
+  COP?: number | null;
+  /** At most two decimals, at most 999999999999.99. */
+  USDT?: Amount | null;
+}
+
+/** The most in a month in Caracas. */
+export interface MandatePerMonth {
+  /** At most two decimals, at most 999999999999.99. */
+  VES?: Amount | null;
+  COP?: number | null;
+  /** At most two decimals, at most 999999999999.99. */
+  USDT?: Amount | null;
+}
+
+export interface KeyWithRemaining {
+  keyId: string;
+  mode: 'live' | 'test' | (string & {});
+  /** Its first characters. */
+  prefix: string;
+  /** What it may do. */
+  scopes: ('read' | 'collect' | 'payout' | 'convert' | 'manage' | 'keys' | (string & {}))[];
+  createdAt: string;
+  expiresAt: string | null;
+  /** What people call it. */
+  name: string | null;
+  mandate: Mandate | null;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+  /** The key whose place it took. */
+  replaces: string | null;
+  /** What its mandate lets out today and this month; not there without one. */
+  remaining?: KeyWithRemainingRemaining;
+}
+
+/** What its mandate lets out today and this month; not there without one. */
+export interface KeyWithRemainingRemaining {
+  perDay?: KeyWithRemainingRemainingPerDay;
+  perMonth?: KeyWithRemainingRemainingPerMonth;
+}
+
+export interface KeyWithRemainingRemainingPerDay {
+  VES?: DecimalString;
+  COP?: number;
+  USDT?: DecimalString;
+}
+
+export interface KeyWithRemainingRemainingPerMonth {
+  VES?: DecimalString;
+  COP?: number;
+  USDT?: DecimalString;
+}
+
+export interface RevokedKey {
+  keyId: string;
+  mode: 'live' | 'test' | (string & {});
+  /** Its first characters. */
+  prefix: string;
+  /** What it may do. */
+  scopes: ('read' | 'collect' | 'payout' | 'convert' | 'manage' | 'keys' | (string & {}))[];
+  createdAt: string;
+  expiresAt: string | null;
+  /** What people call it. */
+  name: string | null;
+  mandate: Mandate | null;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+  /** The key whose place it took. */
+  replaces: string | null;
+  /** The keys that came in its place, and in theirs; oldest first. */
+  successors: Key[];
+}
+
+export interface KeyList {
+  items: Key[];
+}
+
 export interface Bank {
   code: string;
   name: string;
@@ -2297,6 +2455,11 @@ export interface WebhooksListDeliveriesParams {
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
   cursor?: string;
+}
+
+export interface KeysRevokeParams {
+  /** Whether all keys that came in its place are revoked too. */
+  successors?: boolean;
 }
 
 export interface ReferenceGetIdempotencyKeyParams {

@@ -64,10 +64,16 @@ import type {
   GetReadinessResult,
   IdempotencyKey,
   InstantPayout,
+  Key,
+  KeyChange,
+  KeyList,
+  KeyWithRemaining,
+  KeysRevokeParams,
   LinkQuantity,
   ListedCheckoutSession,
   LoggedRequest,
   MadeCardToken,
+  MadeKey,
   Merchant,
   MerchantBalance,
   MerchantPayout,
@@ -84,6 +90,7 @@ import type {
   NewCopPayment,
   NewCryptoPayout,
   NewDepositAddress,
+  NewKey,
   NewMerchant,
   NewPaymentLink,
   NewPayoutAccount,
@@ -123,6 +130,7 @@ import type {
   RatesGetWithdrawalFeeScheduleParams,
   ReferenceGetIdempotencyKeyParams,
   Rejection,
+  RevokedKey,
   SecretRotation,
   SeenAmounts,
   StartPayoutAccountVerificationResult,
@@ -260,9 +268,9 @@ export class PaymentsResource {
    *
    * Needs the scope `collect`.
    *
-   * @throws ApiError, beside the codes that every call has with `code` `insufficient_balance`, `not_found`,
-   * `not_reversible`, `payment_not_completed`, `rail_not_configured`, `rail_unavailable`, `reversal_in_progress`,
-   * `reversal_refused`, `reversal_window_expired`.
+   * @throws ApiError, beside the codes that every call has with `code` `insufficient_balance`, `mandate_exceeded`,
+   * `not_found`, `not_reversible`, `payment_not_completed`, `rail_not_configured`, `rail_unavailable`,
+   * `reversal_in_progress`, `reversal_refused`, `reversal_window_expired`.
    */
   reverse(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   reverse(id: string, options?: KeyedOptions): Promise<Payment>;
@@ -645,7 +653,8 @@ export class PayoutsResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `insufficient_balance`, `merchant_inactive`, `not_found`, `payout_method_not_verified`, `rail_not_configured`.
+   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `merchant_inactive`, `not_found`,
+   * `payout_method_not_verified`, `rail_not_configured`.
    */
   create(params: MerchantPayout, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   create(params: MerchantPayout, options?: KeyedOptions): Promise<Payout>;
@@ -690,7 +699,7 @@ export class PayoutsResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `insufficient_balance`, `rail_not_configured`.
+   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`.
    */
   creditPhone(params: PhoneCredit, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   creditPhone(params: PhoneCredit, options?: KeyedOptions): Promise<Payout>;
@@ -704,7 +713,7 @@ export class PayoutsResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `insufficient_balance`, `rail_not_configured`.
+   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`.
    */
   creditAccount(params: AccountCredit, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   creditAccount(params: AccountCredit, options?: KeyedOptions): Promise<Payout>;
@@ -718,7 +727,7 @@ export class PayoutsResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `insufficient_balance`, `not_found`, `rail_not_configured`.
+   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `not_found`, `rail_not_configured`.
    */
   giveChange(params: Change, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   giveChange(params: Change, options?: KeyedOptions): Promise<Payout>;
@@ -794,7 +803,8 @@ export class PayoutsResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `insufficient_balance`, `payout_account_not_verified`, `rail_not_configured`.
+   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `payout_account_not_verified`,
+   * `rail_not_configured`.
    */
   createInstant(params: InstantPayout, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   createInstant(params: InstantPayout, options?: KeyedOptions): Promise<Payout>;
@@ -925,8 +935,8 @@ export class ConversionsResource {
    * Needs the scope `convert`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `amount_below_minimum`,
-   * `conversions_not_enabled`, `daily_limit_exceeded`, `insufficient_balance`, `not_found`, `quote_expired`,
-   * `quote_used`.
+   * `conversions_not_enabled`, `daily_limit_exceeded`, `insufficient_balance`, `mandate_exceeded`, `not_found`,
+   * `quote_expired`, `quote_used`.
    */
   create(params: NewConversion, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   create(params: NewConversion, options?: KeyedOptions): Promise<Conversion>;
@@ -1037,7 +1047,7 @@ export class UsdtResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `insufficient_balance`, `rail_not_configured`, `usdt_not_enabled`.
+   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`, `usdt_not_enabled`.
    */
   createPayout(params: NewCryptoPayout, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   createPayout(params: NewCryptoPayout, options?: KeyedOptions): Promise<CryptoPayout>;
@@ -1172,8 +1182,8 @@ export class CopResource {
    *
    * Needs the scope `collect`.
    *
-   * @throws ApiError, beside the codes that every call has with `code` `insufficient_balance`, `not_found`,
-   * `payment_not_completed`, `processor_unavailable`, `rail_not_configured`, `refund_in_progress`,
+   * @throws ApiError, beside the codes that every call has with `code` `insufficient_balance`, `mandate_exceeded`,
+   * `not_found`, `payment_not_completed`, `processor_unavailable`, `rail_not_configured`, `refund_in_progress`,
    * `refund_window_expired`.
    */
   refundPayment(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
@@ -1703,6 +1713,89 @@ export class WebhooksResource {
   }
 }
 
+/**
+ * The account's own API keys, in the mode of the key that asks. A key is shown once, in the answer that makes it;
+ * what is kept is its SHA-256.
+ */
+export class KeysResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Make a key.
+   *
+   * It may do what its maker may, and nothing else. Without `scopes` it may all of that but `keys`. With a
+   * `mandate` it takes out no more than that says.
+   *
+   * Needs the scope `keys`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `too_many_attempts`, `too_many_keys`.
+   */
+  create(params: NewKey, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  create(params?: NewKey, options?: KeyedOptions): Promise<MadeKey>;
+  create(params: NewKey = {}, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<MadeKey | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/keys', body: { model: 'NewKey', value: params }, keyed: true }, options.dryRun ? 'DryRun' : 'MadeKey', options);
+  }
+
+  /**
+   * List keys.
+   *
+   * Newest first, without their secrets; also those that work no more.
+   *
+   * Needs the scope `keys`.
+   */
+  list(options: CallOptions = {}): Promise<KeyList> {
+    return this.#session.model({ method: 'GET', path: '/v1/keys' }, 'KeyList', options);
+  }
+
+  /**
+   * Read a key.
+   *
+   * Every key reads itself; another needs the scope `keys`.
+   *
+   * Needs the scope `keys`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  get(id: string, options: CallOptions = {}): Promise<KeyWithRemaining> {
+    return this.#session.model({ method: 'GET', path: '/v1/keys/{id}', parts: [id] }, 'KeyWithRemaining', options);
+  }
+
+  /**
+   * Change a key.
+   *
+   * Only what is sent changes: null takes a name away, and an end. A mandate replaces the one before whole, keeps
+   * what was spent, and is not taken off. One that works no more is not found.
+   *
+   * Needs the scope `keys`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  update(id: string, params: KeyChange, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  update(id: string, params: KeyChange, options?: CallOptions): Promise<Key>;
+  update(id: string, params: KeyChange, options: CallOptions & Partial<DryRunOptions> = {}): Promise<Key | DryRun> {
+    return this.#session.model({ method: 'PATCH', path: '/v1/keys/{id}', parts: [id], body: { model: 'KeyChange', value: params } }, options.dryRun ? 'DryRun' : 'Key', options);
+  }
+
+  /**
+   * Revoke a key at once.
+   *
+   * Keys that came in its place work on, unless they are revoked too.
+   *
+   * Needs the scope `keys`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  revoke(id: string, params: KeysRevokeParams, options: CallOptions & DryRunOptions): Promise<DryRun>;
+  revoke(id: string, params?: KeysRevokeParams, options?: CallOptions): Promise<RevokedKey>;
+  revoke(id: string, params: KeysRevokeParams = {}, options: CallOptions & Partial<DryRunOptions> = {}): Promise<RevokedKey | DryRun> {
+    return this.#session.model({ method: 'DELETE', path: '/v1/keys/{id}', parts: [id], query: { ...params } }, options.dryRun ? 'DryRun' : 'RevokedKey', options);
+  }
+}
+
 /** Banks, and what became of a request whose answer was lost. */
 export class ReferenceResource {
   readonly #session: Session;
@@ -2157,6 +2250,11 @@ export class Resources {
    * in `GET /v1/events`.
    */
   readonly webhooks: WebhooksResource;
+  /**
+   * The account's own API keys, in the mode of the key that asks. A key is shown once, in the answer that makes
+   * it; what is kept is its SHA-256.
+   */
+  readonly keys: KeysResource;
   /** Banks, and what became of a request whose answer was lost. */
   readonly reference: ReferenceResource;
   /** One text leads to everything that it names, and a request's id to what became of the request. */
@@ -2189,6 +2287,7 @@ export class Resources {
     this.checkoutPage = new CheckoutPageResource(session);
     this.events = new EventsResource(session);
     this.webhooks = new WebhooksResource(session);
+    this.keys = new KeysResource(session);
     this.reference = new ReferenceResource(session);
     this.finding = new FindingResource(session);
     this.rates = new RatesResource(session);

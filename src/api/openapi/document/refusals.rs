@@ -97,6 +97,10 @@ fn example(status: u16, code: &str) -> Vec<u8> {
         "external_ref_conflict" => body.plain("existingId", id).list("differs", [text("monto")]),
         "insufficient_balance" => body.plain("availableVes", "12.40"),
         "role_missing" => body.plain("role", "treasury"),
+        "mandate_exceeded" => body
+            .plain("limit", "perDay")
+            .json("remaining", br#"{"VES":"40.00"}"#)
+            .plain("resetsAt", "2026-11-22T04:00:00.000Z"),
         "scope_missing" => body.plain("scope", "payments:write"),
         "amounts_mismatch" => body.number("attemptsLeft", 2),
         "merchant_has_payouts" => body.number("payoutCount", 3),

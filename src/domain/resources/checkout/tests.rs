@@ -4,6 +4,7 @@ use super::*;
 use crate::entities::cop_payment::{ForSession, Phase as CopPhase, Telling, Waiting};
 use crate::entities::deposit_address::{Asset, Till};
 use crate::entities::means::Means;
+use crate::ledger::spending::Drawn;
 use crate::resources::payments::charge::Figured;
 use crate::values::address::Network;
 use crate::values::colombia::Channel;
@@ -95,6 +96,7 @@ fn cop(status: PaymentStatus, completed_at: Option<i64>) -> CopPayment {
         live: None,
         canceler: None,
         code_token: None,
+        drawn: Drawn::NONE,
         refund_reference: None,
         earlier_refunds: Vec::new(),
         kept: None,

@@ -9,6 +9,7 @@ use crate::decision::{Draft, Rules, Ruling, Turn};
 use crate::entities::conversion::{Conversion, Source, Stage, Waiting};
 use crate::entities::sale::Part;
 use crate::ledger::book::Book;
+use crate::ledger::spending::Drawn;
 use crate::rail::{Effect, How, Order};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate};
@@ -130,7 +131,7 @@ fn made(book: &Book, conversion: &Conversion, waiting: &Waiting, market: Rate, t
         return None;
     }
     let taken = vec![Part { release_at: waiting.release_at, hold, minor: price.source_minor }];
-    Some(begin(book, conversion, price, taken, conversion.reference.clone(), turn))
+    Some(begin(book, conversion, price, (taken, Drawn::NONE), conversion.reference.clone(), turn))
 }
 
 fn dropped(conversion: &Conversion) -> Draft {

@@ -9,6 +9,7 @@ use crate::entities::conversion::{Accepted, Conversion, End, Price, Source, Stag
 use crate::entities::sale::Part;
 use crate::events::EventKind;
 use crate::ledger::book::Book;
+use crate::ledger::spending::Drawn;
 use crate::ledger::{HOLDS_MAX, Ledger, MovementKind, Row};
 use crate::platform::settings::Settings;
 use crate::refusal::{ConversionRefusal, Refusal};
@@ -101,8 +102,9 @@ fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, turn:
     }
     not_too_little(settings, price)?;
     within_limit(book, conversion.source, price, turn)?;
+    let drawn = turn.may_take(book, (conversion.source.currency(), price.source_minor))?;
     let taken = take(book, conversion.source.currency(), price.source_minor)?;
-    Ok(Ruling::write(begin(book, conversion, price.clone(), taken, reference, turn)))
+    Ok(Ruling::write(begin(book, conversion, price.clone(), (taken, drawn), reference, turn)))
 }
 
 /// Checks that the day's limit has room for the price, and the ledgers for its figures.
@@ -124,13 +126,13 @@ fn begin(
     book: &Book,
     before: &Conversion,
     price: Price,
-    taken: Vec<Part>,
+    (taken, drawn): (Vec<Part>, Drawn),
     reference: Option<String>,
     turn: &Turn,
 ) -> Draft {
     let waits = !turn.livemode && reference.as_deref().is_some_and(|reference| reference.starts_with(WAITS));
     let end = if waits { End::Open } else { End::Completed { at: turn.now } };
-    let accepted = Accepted { price, taken, nth: book.converted.count, end };
+    let accepted = Accepted { price, taken, nth: book.converted.count, end, drawn };
     let currency = before.source.currency();
     let mut draft = Draft::new(Cause::ConversionAccepted);
     source(&mut draft, before, &accepted, -1, MovementKind::Conversion, "conversion to USDT");
@@ -158,6 +160,7 @@ fn source(
     let (currency, minor) = (conversion.source.currency(), sign * accepted.price.source_minor);
     let row = Row::new(kind, EntityId::conversion(conversion.id), words);
     draft.post((currency, minor), (Ledger::Tenant, Some(row)), (Ledger::Exchange, None));
+    draft.spend(&accepted.drawn, currency, -minor);
 }
 
 /// Credits the USDT, held until the last end of the holds that paid for them.

@@ -14,6 +14,7 @@ use crate::entities::resource::Resource;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
+use crate::ledger::spending::Drawn;
 use crate::rail::{BankCall, How, Instruction, RailAnswer, RailReply, Service};
 use crate::refusal::{CopPaymentRefusal, MerchantRefusal, Refusal};
 use crate::trace::OrderState;
@@ -77,6 +78,7 @@ pub fn create(book: &Book, new: NewCopPayment, turn: &Turn) -> Ruled {
         live: turn.livemode.then(Live::default),
         canceler: None,
         code_token: None,
+        drawn: Drawn::NONE,
     };
     let effect = order(&payment, How::Send, turn.now);
     Ok(Ruling::write_then(Draft::created(Cause::CopPaymentRequested, payment), vec![effect]))

@@ -90,6 +90,7 @@ pub fn refund(book: &Book, payment: &CopPayment, turn: &Turn) -> Ruled {
     }
     let completed_at = payment.completed_at.ok_or(PaymentRefusal::NotCompleted)?;
     turn.terms(Service::Cop, None).may_queue()?;
+    let drawn = turn.may_take(book, (Currency::Cop, payment.amount.minor()))?;
     let Some(aside) = set_aside(book, payment) else {
         let account = book.account(Currency::Cop);
         let spendable = spendable(account, payment.available_at.map(|at| (at, payment.id)));
@@ -120,12 +121,15 @@ pub fn refund(book: &Book, payment: &CopPayment, turn: &Turn) -> Ruled {
         refunds,
         refund_reference: None,
         earlier_refunds,
+        drawn,
         kept: turn.keep.clone(),
         order: payment.order.followed_by(order_state),
         ..payment.clone()
     };
     let effect = (!by_hand).then(|| order(&refunding, completed_at, How::Send, turn));
+    let drawn = refunding.drawn.clone();
     let mut draft = Draft::changed(Cause::CopRefundBegun, payment, refunding);
+    draft.spend(&drawn, Currency::Cop, payment.amount.minor());
     aside_of(payment, &aside).begin(&mut draft);
     Ok(Ruling::write_then(draft, effect.into_iter().collect()))
 }
@@ -191,6 +195,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             restored.order.stop();
             let mut draft = Draft::changed(Cause::CopRefundRefused, payment, restored);
             aside_of(payment, aside).put_back(&mut draft, book, turn.now);
+            draft.spend(&payment.drawn, Currency::Cop, -payment.amount.minor());
             draft.replaces_kept = payment.kept.clone();
             Ruling::write_and_refuse(draft, CopPaymentRefusal::ProcessorUnavailable)
         }

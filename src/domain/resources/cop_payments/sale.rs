@@ -7,6 +7,7 @@ use crate::entities::cop_payment::{CopPayment, Failure, ForSession, Phase};
 use crate::entities::payment::Status;
 use crate::events::EventKind;
 use crate::ledger::book::Book;
+use crate::ledger::spending::Drawn;
 use crate::rail::Effect;
 use crate::refusal::CopPaymentRefusal;
 use crate::resources::collections::sale::{self as collections, Figures, HOLD_MS, SellerShare};
@@ -118,6 +119,7 @@ fn over(payment: &CopPayment) -> CopPayment {
         kept: None,
         canceler: None,
         code_token: None,
+        drawn: Drawn::NONE,
         ..payment.clone()
     };
     over.order.stop();

@@ -9,7 +9,9 @@ use crate::entities::crypto_payout::{CryptoPayout, SEND, Status, Transfer};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
+use crate::ledger::spending::Drawn;
 use crate::ledger::{Ledger, MovementKind};
+use crate::platform::mandate::Payee;
 use crate::rail::{Effect, How, Operation, Order, RailReply, Service};
 use crate::refusal::{CryptoRefusal, Refusal};
 use crate::resources::payouts::lifecycle::{self, Payout as _, PayoutEnd};
@@ -61,6 +63,10 @@ impl lifecycle::Payout for CryptoPayout {
             (self.fee.minor(), Ledger::Fees, fee, "network fee of a USDT payout"),
         ];
         lifecycle::post(draft, about, sign, &amounts);
+    }
+
+    fn drawn(&self) -> (&Drawn, Currency, i64) {
+        (&self.drawn, Currency::Usdt, self.total().minor())
     }
 
     fn call(&self, how: How, turn: &Turn<'_>) -> Effect {
@@ -116,8 +122,12 @@ fn create(book: &Book, new: NewCryptoPayout, turn: &Turn) -> Ruled {
     if turn.terms(Service::Usdt(new.network), None).may_queue().is_err() {
         return Err(CryptoRefusal::NetworkNotConfigured.into());
     }
+    let total = new.amount.plus(new.fee).ok_or(Refusal::AmountOverflow)?;
+    let to = canonical(&new.address);
+    let is_payee = |payee: &Payee| matches!(payee, Payee::Wallet(named) if **named == *to);
+    let drawn = turn.may_pay(book, &[], (Currency::Usdt, total.minor()), is_payee)?;
     let available = Usdt::from_minor(book.account(Currency::Usdt).free());
-    if new.amount.plus(new.fee).ok_or(Refusal::AmountOverflow)? > available {
+    if total > available {
         return Err(CryptoRefusal::InsufficientBalance { available }.into());
     }
     let review = new.amount > settings.usdt_payout_auto_limit;
@@ -138,9 +148,11 @@ fn create(book: &Book, new: NewCryptoPayout, turn: &Turn) -> Ruled {
         created_at: turn.now,
         settled_at: None,
         transfer: None,
+        drawn,
     };
     let mut draft = Draft::new(Cause::CryptoPayoutCreated);
     payout.post(&mut draft, -1, [MovementKind::Payout, MovementKind::PayoutFee]);
+    draft.spend(&payout.drawn, Currency::Usdt, total.minor());
     let effects = if review { Vec::new() } else { vec![first_call(&payout, turn)] };
     draft.create(payout);
     Ok(Ruling::write_then(draft, effects))

@@ -15,6 +15,7 @@ use crate::events::EventKind;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
+use crate::ledger::spending::Drawn;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
 use crate::refusal::{MerchantRefusal, PaymentRefusal, Refusal};
 use crate::trace::OrderState;
@@ -127,6 +128,7 @@ impl Payment {
             earlier_reversal: None,
             order: OrderState::default(),
             is_disputed: false,
+            drawn: Drawn::NONE,
         }
     }
 }

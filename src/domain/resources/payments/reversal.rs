@@ -47,6 +47,7 @@ pub fn reverse(book: &Book, payment: &Payment, turn: &Turn) -> Ruled {
     }
     let debtor = payment.debtor().ok_or(PaymentRefusal::NotReversible)?;
     turn.terms(Service::C2p, order(payment, debtor, How::Ask, turn).order.bank_call()).may_send()?;
+    let drawn = turn.may_take(book, (Currency::Ves, payment.ves.minor()))?;
     let aside = set_aside(book, payment)?;
     // The reversal is an operation of its own: for one that it refused, the bank might repeat its
     // refusal, or take it for sent twice.
@@ -58,11 +59,14 @@ pub fn reverse(book: &Book, payment: &Payment, turn: &Turn) -> Ruled {
         reversals,
         reversal_ref: None,
         earlier_reversal: payment.reversal_ref.clone().map(made).or_else(|| payment.earlier_reversal.clone()),
+        drawn,
         ..payment.clone()
     };
     reversing.order = payment.order.followed_by(OrderState::first(reversing.reversal(), false, turn));
     let effect = order(&reversing, debtor, How::Send, turn);
+    let drawn = reversing.drawn.clone();
     let mut draft = Draft::changed(Cause::ReversalBegun, payment, reversing);
+    draft.spend(&drawn, Currency::Ves, payment.ves.minor());
     aside_of(payment, &aside).begin(&mut draft);
     Ok(Ruling::write_then(draft, vec![effect]))
 }
@@ -167,6 +171,7 @@ fn put_back(book: &Book, payment: &Payment, aside: &Aside, turn: &Turn) -> Draft
     restored.order.stop();
     let mut draft = Draft::changed(Cause::ReversalRefused, payment, restored);
     aside_of(payment, aside).put_back(&mut draft, book, turn.now);
+    draft.spend(&payment.drawn, Currency::Ves, -payment.ves.minor());
     draft.replaces_kept = payment.kept.clone();
     draft
 }

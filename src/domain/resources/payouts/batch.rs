@@ -113,7 +113,7 @@ fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruled {
         let (reference, asked) = (item.external_ref.clone(), Asked::of(&item));
         let decided = match payouts.get(&reference).map(|known| &**known) {
             Some(Entity::Payout(payout)) => same(book, payout, &item).map(|()| payout.id),
-            _ => prepare(book, item, turn).and_then(|payout| {
+            _ => prepare(book, item, &draft.record.spent, turn).and_then(|payout| {
                 left = afford(&payout, left)?;
                 let id_of = payout.id;
                 effects.push(debit(&mut draft, Payout { batch: Some(id), ..payout }, turn));

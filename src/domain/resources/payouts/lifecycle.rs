@@ -7,6 +7,7 @@ use crate::entities::Entity;
 use crate::entities::resource::Resource;
 use crate::events::EventKind;
 use crate::kept::KeepRef;
+use crate::ledger::spending::Drawn;
 use crate::ledger::{Ledger, MovementKind, Row};
 use crate::rail::{Effect, How, RailAnswer, RailReply};
 use crate::trace::{OrderState, Said, Trace};
@@ -32,6 +33,9 @@ pub trait Payout: Resource + Clone + Into<Entity> {
 
     /// Posts the amount and the fee; `sign` −1 takes them from the payer, 1 gives them back.
     fn post(&self, draft: &mut Draft, sign: i64, kinds: [MovementKind; 2]);
+
+    /// What it was drawn from, and the amount with the fee.
+    fn drawn(&self) -> (&Drawn, Currency, i64);
 
     fn call(&self, how: How, turn: &Turn<'_>) -> Effect;
 }
@@ -100,6 +104,8 @@ pub fn settle<P: Payout>(payout: &P, end: PayoutEnd, said: &Said, turn: &Turn<'_
     let mut draft = Draft::changed(cause, payout, settled);
     if of_all == EventKind::PayoutFailed {
         payout.post(&mut draft, 1, [MovementKind::PayoutReversal; 2]);
+        let (drawn, currency, total) = payout.drawn();
+        draft.spend(drawn, currency, -total);
     }
     draft.event(event, id);
     // Payouts in USDT have events of their own besides those of all payouts.

@@ -11,7 +11,9 @@ use crate::entities::payout::{CREDIT, Destination, Payout, PayoutKind, Status};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
+use crate::ledger::spending::{Drawn, Spending};
 use crate::ledger::{Ledger, MovementKind};
+use crate::platform::mandate::Payee;
 use crate::rail::{Effect, How, Operation, Order, RailReply, Service};
 use crate::refusal::{MerchantRefusal, PayoutRefusal, Refusal};
 use crate::trace::OrderState;
@@ -62,6 +64,10 @@ impl lifecycle::Payout for Payout {
             (self.fee.minor(), Ledger::Fees, fee, words),
         ];
         lifecycle::post(draft, about, sign, &amounts);
+    }
+
+    fn drawn(&self) -> (&Drawn, Currency, i64) {
+        (&self.drawn, Currency::Ves, self.total().unwrap_or(self.amount).minor())
     }
 
     fn call(&self, how: How, turn: &Turn<'_>) -> Effect {
@@ -197,7 +203,7 @@ pub fn decide(book: &Book, known: Option<&Payout>, new: Box<NewPayout>, turn: &T
         same(book, payout, &new)?;
         return Ok(Ruling::unchanged());
     }
-    let mut payout = prepare(book, *new, turn)?;
+    let mut payout = prepare(book, *new, &[], turn)?;
     payout.kept.clone_from(&turn.keep);
     let spendable = match payout.payer() {
         Ledger::Seller(merchant) => match book.sellers.get(&merchant) {
@@ -214,7 +220,7 @@ pub fn decide(book: &Book, known: Option<&Payout>, new: Box<NewPayout>, turn: &T
 
 /// The rest of `spendable` after the payout and its fee; a refusal if it does not suffice.
 fn afford(payout: &Payout, spendable: i64) -> Result<i64, Refusal> {
-    let total = payout.amount.plus(payout.fee).ok_or(Refusal::AmountOverflow)?;
+    let total = payout.total().ok_or(Refusal::AmountOverflow)?;
     match spendable.checked_sub(total.minor()) {
         Some(left) if left >= 0 => Ok(left),
         _ => Err(Refusal::InsufficientBalance { available: Ves::from_minor(spendable) }),
@@ -224,15 +230,27 @@ fn afford(payout: &Payout, spendable: i64) -> Result<i64, Refusal> {
 /// Writes the debit of a new payout; returns the order to the bank.
 fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
     payout.post(draft, -1, [MovementKind::Payout, MovementKind::PayoutFee]);
+    let (drawn, currency, total) = payout.drawn();
+    draft.spend(drawn, currency, total);
     let how = if payout.order.trace.is_queued() { How::Offer } else { How::Send };
     let effect = payout.call(how, turn);
     draft.create(payout);
     effect
 }
 
+/// Whether a mandate's payee is who gets a payout: a merchant by its id alone, anybody else by phone or account.
+fn is_payee(payee: &Payee, merchant: Option<Id>, destination: &Destination) -> bool {
+    match (payee, destination) {
+        (Payee::Merchant(id), _) => merchant == Some(*id),
+        (Payee::Phone(named), Destination::Phone { phone, .. }) => merchant.is_none() && named == phone,
+        (Payee::Account(named), Destination::Account { account, .. }) => named == account,
+        (Payee::Phone(_) | Payee::Account(_) | Payee::Wallet(_), _) => false,
+    }
+}
+
 /// The requested payout, with every check but the one of the balance. Refusals are in the order of
-/// `docs/contract.md, 1.12`.
-fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
+/// `docs/contract.md, 1.12`. `taken` is what the same call has taken out of its mandate by now.
+fn prepare(book: &Book, new: NewPayout, taken: &[Spending], turn: &Turn) -> Result<Payout, Refusal> {
     let kind = new.receiver.kind();
     let (mut merchant, mut merchant_name, mut method, mut payment) = (None, None, None, None);
     let (mut method_named, mut from_merchant_balance) = (false, false);
@@ -269,13 +287,17 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
     let terms = turn.terms(Service::Payouts, None);
     terms.may_queue()?;
     terms.carries(new.amount, "monto")?;
+    let fee = book.tenant_settings.settings.fees.payout;
+    let total = new.amount.plus(fee).ok_or(Refusal::AmountOverflow)?;
+    let sum = (Currency::Ves, total.minor());
+    let drawn = turn.may_pay(book, taken, sum, |payee| is_payee(payee, merchant, &destination))?;
     Ok(Payout {
         id: new.id,
         external_ref: new.external_ref,
         kind,
         status: Status::Pending,
         amount: new.amount,
-        fee: book.tenant_settings.settings.fees.payout,
+        fee,
         concept: new.concept,
         merchant,
         merchant_name,
@@ -288,6 +310,7 @@ fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> 
         reference: None,
         failure_code: None,
         order: OrderState::first(CREDIT, turn.livemode, turn),
+        drawn,
         kept: None,
         livemode: turn.livemode,
         created_at: turn.now,

@@ -1,7 +1,8 @@
 //! Changes of API keys. Of a tenant that moved away none changes: its keys went with it.
 
-use crate::decision::{Ruling, write_platform};
-use crate::platform::{ApiKey, PlatformBook, PlatformChange};
+use crate::decision::{Ruled, Ruling, write_platform};
+use crate::platform::mandate::Mandate;
+use crate::platform::{ApiKey, KeyDetails, PlatformBook, PlatformChange, Scope, Scopes, Tenant};
 use crate::refusal::{PlatformRefusal, Refusal};
 use crate::values::ids::{Id, Mode};
 use crate::values::time::{DAY_MS, SECOND_MS, Timestamp};
@@ -10,17 +11,64 @@ use std::sync::Arc;
 /// The most keys of an account in a mode that work at the same time.
 pub const KEYS_MAX: usize = 20;
 
-/// Keys of an account in a mode that may take the place of others within a day: each is kept for ever.
-const ROTATIONS_MAX: usize = 50;
+/// Keys of an account in a mode that it may make, or put in the place of others, within a day: each is kept for ever.
+const MADE_MAX: usize = 50;
 
-pub(super) fn add(book: &PlatformBook, key: ApiKey, now: Timestamp) -> Ruling {
-    if book.is_moved(key.tenant) {
-        return Ruling::refuse(Refusal::TenantMoved);
+/// What a key is to be; whose spending a mandate counts is filled in where the key has an id.
+#[derive(Default)]
+pub struct NewKey {
+    pub name: Option<Box<str>>,
+    pub scopes: Option<Scopes>,
+    pub expires_at: Option<Timestamp>,
+    pub mandate: Option<Mandate>,
+}
+
+/// What of a key is to be another; what is `None` stays.
+#[derive(Default)]
+pub struct KeyChange {
+    pub name: Option<Option<Box<str>>>,
+    pub scopes: Option<Scopes>,
+    pub expires_at: Option<Option<Timestamp>>,
+    /// Takes the place of the whole mandate; what was spent stays.
+    pub mandate: Option<Mandate>,
+}
+
+/// Who is bound gives nobody anything.
+const NO_MANDATE: Refusal =
+    Refusal::Invalid { field: "mandate", message: "must not be on a key with the scope keys" };
+
+pub(super) fn add(book: &PlatformBook, key: ApiKey, by: Option<Id>, now: Timestamp) -> Ruled {
+    living(book, key.tenant)?;
+    if key.details.mandate.is_some() && key.scopes.allow(Scope::Keys) {
+        return Err(NO_MANDATE);
+    }
+    let of_account = |other: &ApiKey| other.tenant == key.tenant && other.mode == key.mode;
+    if let Some(by) = by {
+        permit(book, by, key.scopes, now)?;
+        few_made(book, of_account, now)?;
     }
     if working(book, key.tenant, key.mode, now) >= KEYS_MAX {
-        return Ruling::refuse(PlatformRefusal::TooManyKeys);
+        return Err(PlatformRefusal::TooManyKeys.into());
     }
-    write_platform(PlatformChange::Key(Arc::new(ApiKey { created_at: now, ..key })))
+    Ok(write_platform(PlatformChange::Key(Arc::new(ApiKey { created_at: now, ..key }))))
+}
+
+/// The tenant with this number, unless it moved away.
+fn living(book: &PlatformBook, number: u32) -> Result<&Arc<Tenant>, Refusal> {
+    let tenant = book.tenants.get(&number).ok_or(Refusal::NotFound)?;
+    if tenant.tenant_settings.moved_to.is_some() { Err(Refusal::TenantMoved) } else { Ok(tenant) }
+}
+
+/// Refuses what a key does to keys if it does not work any more or lacks a scope: a request may wait behind the one
+/// that takes its key's rights.
+fn permit(book: &PlatformBook, by: Id, given: Scopes, now: Timestamp) -> Result<(), Refusal> {
+    let asking = book.keys.get(&by).filter(|key| key.works_at(now));
+    let scopes = asking.map_or(Scopes(0), |key| key.scopes);
+    let needed = Scopes(given.0 | Scope::Keys as u8);
+    match scopes.lacking(needed) {
+        Some(scope) => Err(PlatformRefusal::KeyLacks { scope: scope.name() }.into()),
+        None => Ok(()),
+    }
 }
 
 /// The keys of an account in a mode that work.
@@ -28,14 +76,30 @@ fn working(book: &PlatformBook, tenant: u32, mode: Mode, now: Timestamp) -> usiz
     book.keys.values().filter(|key| key.tenant == tenant && key.mode == mode && key.works_at(now)).count()
 }
 
+/// Refuses another key where as many of these were made within a day as may be.
+fn few_made(
+    book: &PlatformBook,
+    counts: impl Fn(&ApiKey) -> bool,
+    now: Timestamp,
+) -> Result<(), PlatformRefusal> {
+    let since = now.plus_ms(-DAY_MS);
+    let is_recent = |key: &&Arc<ApiKey>| key.created_at > since && counts(key);
+    let mut recent: Vec<Timestamp> = book.keys.values().filter(is_recent).map(|key| key.created_at).collect();
+    recent.sort_unstable();
+    let Some(first) = recent.iter().rev().nth(MADE_MAX - 1) else { return Ok(()) };
+    let wait_seconds = first.since_ms(since).div_euclid(SECOND_MS) + 1;
+    let retry_after_seconds = u32::try_from(wait_seconds).unwrap_or(1);
+    Err(PlatformRefusal::TooManyRotations { retry_after_seconds })
+}
+
 /// The keys that came in the place of a key, one after the other, and theirs; oldest first.
 pub fn successors<'k>(id: Id, all: impl IntoIterator<Item = &'k Arc<ApiKey>>) -> Vec<Arc<ApiKey>> {
     let mut found = Vec::new();
     let mut before = vec![id];
-    let mut left: Vec<&Arc<ApiKey>> = all.into_iter().filter(|key| key.replaces.is_some()).collect();
+    let mut left: Vec<&Arc<ApiKey>> = all.into_iter().filter(|key| key.details.replaces.is_some()).collect();
     while let Some(id) = before.pop() {
         left.retain(|key| {
-            let follows = key.replaces.as_deref() == Some(&id);
+            let follows = key.details.replaces == Some(id);
             if follows {
                 before.push(key.id);
                 found.push(Arc::clone(key));
@@ -47,23 +111,63 @@ pub fn successors<'k>(id: Id, all: impl IntoIterator<Item = &'k Arc<ApiKey>>) ->
     found
 }
 
+/// The ruling on another name, other scopes or another end of a key that works.
+pub(super) fn change(
+    book: &PlatformBook,
+    id: Id,
+    change: KeyChange,
+    by: Option<Id>,
+    now: Timestamp,
+) -> Ruled {
+    let key = book.keys.get(&id).filter(|key| key.works_at(now)).ok_or(Refusal::NotFound)?;
+    living(book, key.tenant)?;
+    let KeyChange { name, scopes, expires_at, mandate } = change;
+    if let Some(by) = by {
+        permit(book, by, scopes.unwrap_or(Scopes(0)), now)?;
+    }
+    let name = name.unwrap_or_else(|| key.details.name.clone());
+    let before = key.details.mandate.as_ref();
+    let counted_by = before.map_or(id, |before| before.id);
+    let mandate = mandate.map(|mandate| Arc::new(Mandate { id: counted_by, ..mandate }));
+    let mandate = mandate.or_else(|| before.cloned());
+    let changed = ApiKey {
+        scopes: scopes.unwrap_or(key.scopes),
+        expires_at: expires_at.unwrap_or(key.expires_at),
+        details: KeyDetails { name, mandate, ..(*key.details).clone() }.into(),
+        ..(**key).clone()
+    };
+    if changed.details.mandate.is_some() && changed.scopes.allow(Scope::Keys) {
+        return Err(NO_MANDATE);
+    }
+    if changed == **key {
+        return Ok(Ruling::unchanged());
+    }
+    Ok(write_platform(PlatformChange::Key(Arc::new(changed))))
+}
+
 /// The ruling on the end of a key, and of all that came in its place if that is asked.
-pub(super) fn revoke(book: &PlatformBook, id: Id, with_successors: bool, now: Timestamp) -> Ruling {
-    let Some(key) = book.keys.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
-    let Some(tenant) = book.tenants.get(&key.tenant) else { return Ruling::refuse(Refusal::NotFound) };
-    if tenant.tenant_settings.moved_to.is_some() {
-        return Ruling::refuse(Refusal::TenantMoved);
+pub(super) fn revoke(
+    book: &PlatformBook,
+    id: Id,
+    with_successors: bool,
+    by: Option<Id>,
+    now: Timestamp,
+) -> Ruled {
+    let key = book.keys.get(&id).ok_or(Refusal::NotFound)?;
+    let tenant = living(book, key.tenant)?;
+    if let Some(by) = by {
+        permit(book, by, Scopes(0), now)?;
     }
     let of_tenant = book.keys.values().filter(|other| other.tenant == key.tenant);
     let others = if with_successors { successors(id, of_tenant) } else { Vec::new() };
     let ended = |key: &Arc<ApiKey>| Arc::new(ApiKey { revoked_at: Some(now), ..(**key).clone() });
     let meant = [key].into_iter().chain(&others).filter(|key| key.revoked_at.is_none());
     let keys: Vec<Arc<ApiKey>> = meant.map(ended).collect();
-    match keys.as_slice() {
+    Ok(match keys.as_slice() {
         [] => Ruling::unchanged(),
         [key] => write_platform(PlatformChange::Key(Arc::clone(key))),
         _ => write_platform(PlatformChange::Opened { tenant: Arc::clone(tenant), keys }),
-    }
+    })
 }
 
 /// Gives a key a successor with the same rights, and an end. One that has a successor gets no other.
@@ -73,36 +177,21 @@ pub(super) fn rotate(
     ends_at: Timestamp,
     successor: ApiKey,
     now: Timestamp,
-) -> Ruling {
-    let Some(key) = book.keys.get(&id).filter(|key| key.works_at(now)) else {
-        return Ruling::refuse(Refusal::NotFound);
-    };
-    let Some(tenant) = book.tenants.get(&key.tenant) else {
-        return Ruling::refuse(Refusal::NotFound);
-    };
-    if tenant.tenant_settings.moved_to.is_some() {
-        return Ruling::refuse(Refusal::TenantMoved);
-    }
+) -> Ruled {
+    let key = book.keys.get(&id).filter(|key| key.works_at(now)).ok_or(Refusal::NotFound)?;
+    let tenant = living(book, key.tenant)?;
     if key.retires_at.is_some() {
-        return Ruling::refuse(PlatformRefusal::KeyRetiring);
+        return Err(PlatformRefusal::KeyRetiring.into());
     }
-    let since = now.plus_ms(-DAY_MS);
-    let is_recent = |other: &&Arc<ApiKey>| {
+    let is_rotated = |other: &ApiKey| {
         let is_own = other.tenant == key.tenant && other.mode == key.mode;
-        is_own && other.replaces.is_some() && other.created_at > since
+        is_own && other.details.replaces.is_some()
     };
-    let mut recent: Vec<Timestamp> =
-        book.keys.values().filter(is_recent).map(|other| other.created_at).collect();
-    recent.sort_unstable();
-    if let Some(first) = recent.iter().rev().nth(ROTATIONS_MAX - 1) {
-        let wait_seconds = first.since_ms(since).div_euclid(SECOND_MS) + 1;
-        let retry_after_seconds = u32::try_from(wait_seconds).unwrap_or(1);
-        return Ruling::refuse(PlatformRefusal::TooManyRotations { retry_after_seconds });
-    }
+    few_made(book, is_rotated, now)?;
     let old = Arc::new(ApiKey { retires_at: Some(ends_at), ..(**key).clone() });
     let others = working(book, key.tenant, key.mode, now) - 1;
     if others + 1 + usize::from(old.works_at(now)) > KEYS_MAX {
-        return Ruling::refuse(PlatformRefusal::TooManyKeys);
+        return Err(PlatformRefusal::TooManyKeys.into());
     }
     let successor = Arc::new(ApiKey {
         tenant: key.tenant,
@@ -110,16 +199,16 @@ pub(super) fn rotate(
         scopes: key.scopes,
         expires_at: key.expires_at,
         created_at: now,
-        replaces: Some(Box::new(id)),
+        details: KeyDetails { replaces: Some(id), ..(*key.details).clone() }.into(),
         ..successor
     });
-    write_platform(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })
+    Ok(write_platform(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] }))
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::Details;
     use crate::platform::settings::TenantSettings;
-    use crate::platform::{Scopes, Tenant};
     use crate::resources::tenants::keys::*;
 
     fn at(ms: i64) -> Timestamp {
@@ -138,7 +227,7 @@ mod tests {
             expires_at: None,
             revoked_at: None,
             retires_at: None,
-            replaces: None,
+            details: Details::default(),
         }
     }
 
@@ -161,31 +250,36 @@ mod tests {
     }
 
     /// The refusal of a ruling; a change goes into the book.
-    fn put(book: &mut PlatformBook, ruling: Ruling, now: Timestamp) -> Option<Refusal> {
-        if let Some(draft) = ruling.record {
-            book.evolve(draft.record.platform.as_deref(), now);
+    fn put(book: &mut PlatformBook, ruled: Ruled, now: Timestamp) -> Option<Refusal> {
+        match ruled {
+            Ok(ruling) => {
+                if let Some(draft) = ruling.record {
+                    book.evolve(draft.record.platform.as_deref(), now);
+                }
+                ruling.refusal
+            }
+            Err(refusal) => Some(refusal),
         }
-        ruling.refusal
     }
 
     #[test]
     fn an_account_has_so_many_keys_that_work_and_a_rotation_at_once_is_none_more() {
         let mut book = book(KEYS_MAX as u16);
         let too_many = Some(Refusal::from(PlatformRefusal::TooManyKeys));
-        let ruling = add(&book, key(100), at(1));
+        let ruling = add(&book, key(100), None, at(1));
         assert_eq!(put(&mut book, ruling, at(1)), too_many);
         let ruling = rotate(&book, key(1).id, at(1_000), key(100), at(1));
         assert_eq!(put(&mut book, ruling, at(1)), too_many, "both would work for a while");
         let ruling = rotate(&book, key(1).id, at(1), key(100), at(1));
         assert_eq!(put(&mut book, ruling, at(1)), None);
-        let ruling = revoke(&book, key(2).id, false, at(2));
+        let ruling = revoke(&book, key(2).id, false, None, at(2));
         assert_eq!(put(&mut book, ruling, at(2)), None);
         let live = ApiKey { mode: Mode::Live, ..key(101) };
         for one in [key(102), live] {
-            let ruling = add(&book, one, at(3));
+            let ruling = add(&book, one, None, at(3));
             assert_eq!(put(&mut book, ruling, at(3)), None);
         }
-        let ruling = add(&book, key(103), at(3));
+        let ruling = add(&book, key(103), None, at(3));
         assert_eq!(put(&mut book, ruling, at(3)), too_many);
     }
 
@@ -197,7 +291,7 @@ mod tests {
             let ruling = rotate(&book, key(n).id, now, key(n + 1), now);
             put(&mut book, ruling, now)
         };
-        let most = ROTATIONS_MAX as u16;
+        let most = MADE_MAX as u16;
         for n in 1..=most {
             assert_eq!(rotated(n, day(n)), None, "{n}");
         }
@@ -220,11 +314,58 @@ mod tests {
         };
         assert_eq!(names(&book), [key(2).id, key(3).id]);
         let works = |book: &PlatformBook| book.keys.values().filter(|key| key.works_at(at(3))).count();
-        let ruling = revoke(&book, key(1).id, false, at(3));
+        let ruling = revoke(&book, key(1).id, false, None, at(3));
         assert_eq!(put(&mut book, ruling, at(3)), None);
         assert_eq!(works(&book), 2, "who took its place works on");
-        let ruling = revoke(&book, key(1).id, true, at(4));
+        let ruling = revoke(&book, key(1).id, true, None, at(4));
         assert_eq!(put(&mut book, ruling, at(4)), None);
         assert_eq!((works(&book), names(&book).len()), (0, 2));
+    }
+
+    #[test]
+    fn a_key_rules_over_keys_with_what_it_has_and_while_it_works() {
+        let mut book = book(1);
+        let lacks = |scope: Scope| Some(Refusal::from(PlatformRefusal::KeyLacks { scope: scope.name() }));
+        let with = |n: u16, scopes: &[Scope]| ApiKey { scopes: scopes.iter().copied().collect(), ..key(n) };
+        let maker = Some(key(2).id);
+        let ruled = add(&book, with(2, &[Scope::Keys, Scope::Payout]), Some(key(1).id), at(1));
+        assert_eq!(put(&mut book, ruled, at(1)), None);
+        let ruled = add(&book, with(3, &[Scope::Payout, Scope::Read]), maker, at(2));
+        assert_eq!(put(&mut book, ruled, at(2)), lacks(Scope::Read), "what it has not it does not give");
+        let ruled = add(&book, with(3, &[Scope::Payout]), maker, at(2));
+        assert_eq!(put(&mut book, ruled, at(2)), None);
+        let named = || KeyChange { name: Some(Some("till".into())), ..KeyChange::default() };
+        let ruled = change(&book, key(3).id, named(), Some(key(3).id), at(3));
+        assert_eq!(put(&mut book, ruled, at(3)), lacks(Scope::Keys));
+        let more = KeyChange { scopes: Some(Scopes::ALL), ..KeyChange::default() };
+        let ruled = change(&book, key(3).id, more, maker, at(3));
+        assert_eq!(put(&mut book, ruled, at(3)), lacks(Scope::Read));
+        let ruled = change(&book, key(3).id, named(), maker, at(3));
+        assert_eq!(put(&mut book, ruled, at(3)), None);
+        let ruled = rotate(&book, key(3).id, at(3), key(4), at(3));
+        assert_eq!(put(&mut book, ruled, at(3)), None);
+        let successor = book.keys.get(&key(4).id).expect("the successor");
+        assert_eq!(successor.details.name.as_deref(), Some("till"));
+        let ruled = revoke(&book, key(2).id, false, maker, at(4));
+        assert_eq!(put(&mut book, ruled, at(4)), None, "a key may end itself");
+        for ruled in [add(&book, with(5, &[]), maker, at(5)), revoke(&book, key(1).id, false, maker, at(5))] {
+            assert_eq!(put(&mut book, ruled, at(5)), lacks(Scope::Keys), "it does not work any more");
+        }
+    }
+
+    #[test]
+    fn an_account_makes_so_many_keys_a_day() {
+        let mut book = book(1);
+        for n in 2..=MADE_MAX as u16 {
+            let ruled = add(&book, key(n), Some(key(1).id), at(i64::from(n)));
+            assert_eq!(put(&mut book, ruled, at(i64::from(n))), None, "{n}");
+            let ruled = revoke(&book, key(n).id, false, None, at(i64::from(n)));
+            assert_eq!(put(&mut book, ruled, at(i64::from(n))), None, "{n}");
+        }
+        let ruled = add(&book, key(100), Some(key(1).id), at(100));
+        let refusal = put(&mut book, ruled, at(100));
+        assert!(matches!(refusal, Some(Refusal::Platform(PlatformRefusal::TooManyRotations { .. }))));
+        let ruled = add(&book, key(100), None, at(100));
+        assert_eq!(put(&mut book, ruled, at(100)), None, "an operator may");
     }
 }

@@ -6,7 +6,7 @@ pub mod moves;
 pub mod test_accounts;
 
 use crate::cause::Cause;
-use crate::decision::{Draft, Ruling, write_platform};
+use crate::decision::{Draft, Ruled, Ruling, write_platform};
 use crate::events::{EventKind, Extra};
 use crate::ledger::book::Book;
 use crate::platform::beside::Beside;
@@ -15,6 +15,7 @@ use crate::platform::settings::{Deployment, LiveStatus, Settings, TenantSettings
 use crate::platform::{Act, ApiKey, PlatformBook, PlatformChange, SearchedBlocks, Tenant};
 use crate::refusal::{PlatformRefusal, Refusal};
 use crate::resources::banks::{Bank, Edit};
+use crate::resources::tenants::keys::KeyChange;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 use crate::values::venezuela::BankCode;
@@ -65,12 +66,22 @@ pub enum PlatformAsk {
         number: u32,
         version: u64,
     },
-    /// A new key; `created_at` is filled in.
-    AddKey(ApiKey),
+    /// A new key; `created_at` is filled in. Here and below, `by` is the account's own key that asks, if
+    /// it is not an operator.
+    AddKey {
+        key: ApiKey,
+        by: Option<Id>,
+    },
+    ChangeKey {
+        id: Id,
+        change: KeyChange,
+        by: Option<Id>,
+    },
     /// A key stops working now, with all keys that came in its place if that is asked.
     RevokeKey {
         id: Id,
         with_successors: bool,
+        by: Option<Id>,
     },
     /// A tenant asks the operator for live mode; the answer is kept.
     AskLive {
@@ -161,10 +172,15 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
             }
             _ => Ruling::unchanged(),
         },
-        PlatformAsk::AddKey(key) => keys::add(book, key, now),
-        PlatformAsk::RevokeKey { id, with_successors } => keys::revoke(book, id, with_successors, now),
+        PlatformAsk::AddKey { key, by } => ruled(keys::add(book, key, by, now)),
+        PlatformAsk::ChangeKey { id, change, by } => ruled(keys::change(book, id, change, by, now)),
+        PlatformAsk::RevokeKey { id, with_successors, by } => {
+            ruled(keys::revoke(book, id, with_successors, by, now))
+        }
         PlatformAsk::AskLive { number, body } => ask_live(book, number, body),
-        PlatformAsk::RotateKey { id, ends_at, successor } => keys::rotate(book, id, ends_at, successor, now),
+        PlatformAsk::RotateKey { id, ends_at, successor } => {
+            ruled(keys::rotate(book, id, ends_at, successor, now))
+        }
         PlatformAsk::EditBank(code, change) => {
             if !book.banks.listed().knows(code) {
                 return Ruling::refuse(Refusal::NotFound);
@@ -193,6 +209,10 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
             Ruling::write(draft)
         }
     }
+}
+
+fn ruled(ruled: Ruled) -> Ruling {
+    ruled.unwrap_or_else(Ruling::refuse)
 }
 
 /// Gives a tenant the settings that follow the ones with the version before.

@@ -5,7 +5,7 @@ Written by sdks/generate from the server's description: change that, not this.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
@@ -75,9 +75,20 @@ __all__ = [
     "GetHealthResult",
     "GetReadinessResult",
     "IdempotencyKey",
+    "Key",
+    "KeyList",
+    "KeyWithRemaining",
+    "KeyWithRemainingRemaining",
+    "KeyWithRemainingRemainingPerDay",
+    "KeyWithRemainingRemainingPerMonth",
     "ListedCheckoutSession",
     "LoggedRequest",
     "MadeCardToken",
+    "MadeKey",
+    "Mandate",
+    "MandatePerCall",
+    "MandatePerDay",
+    "MandatePerMonth",
     "Merchant",
     "MerchantBalance",
     "MerchantBalanceUpdatedData",
@@ -119,6 +130,7 @@ __all__ = [
     "RateHistory",
     "RatePoint",
     "RefusedItem",
+    "RevokedKey",
     "StartPayoutAccountVerificationResult",
     "StartVerificationResult",
     "Statement",
@@ -2429,6 +2441,288 @@ class TestDeliveriesDeliveriesItem(Model):
         "error": ("error", VALUE),
     }
     _required = ("webhookId", "status", "httpStatus", "error",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeKey(Model):
+    """Made key."""
+
+    key_id: str
+    key: str
+    mode: Literal["live", "test"]
+    prefix: str
+    """Its first characters."""
+    scopes: list[Literal["read", "collect", "payout", "convert", "manage", "keys"]]
+    """What it may do."""
+    created_at: datetime
+    expires_at: datetime | None
+    name: str | None
+    """What people call it."""
+    mandate: Mandate | None
+
+    _wire = {
+        "key_id": ("keyId", VALUE),
+        "key": ("key", VALUE),
+        "mode": ("mode", VALUE),
+        "prefix": ("prefix", VALUE),
+        "scopes": ("scopes", VALUE),
+        "created_at": ("createdAt", TIME),
+        "expires_at": ("expiresAt", TIME),
+        "name": ("name", VALUE),
+        "mandate": ("mandate", ModelCodec("Mandate")),
+    }
+    _required = ("keyId", "key", "mode", "prefix", "scopes", "createdAt", "expiresAt", "name", "mandate",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key(Model):
+    """Key."""
+
+    key_id: str
+    mode: Literal["live", "test"]
+    prefix: str
+    """Its first characters."""
+    scopes: list[Literal["read", "collect", "payout", "convert", "manage", "keys"]]
+    """What it may do."""
+    created_at: datetime
+    expires_at: datetime | None
+    name: str | None
+    """What people call it."""
+    mandate: Mandate | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+    replaces: str | None
+    """The key whose place it took."""
+
+    _wire = {
+        "key_id": ("keyId", VALUE),
+        "mode": ("mode", VALUE),
+        "prefix": ("prefix", VALUE),
+        "scopes": ("scopes", VALUE),
+        "created_at": ("createdAt", TIME),
+        "expires_at": ("expiresAt", TIME),
+        "name": ("name", VALUE),
+        "mandate": ("mandate", ModelCodec("Mandate")),
+        "last_used_at": ("lastUsedAt", TIME),
+        "revoked_at": ("revokedAt", TIME),
+        "replaces": ("replaces", VALUE),
+    }
+    _required = ("keyId", "mode", "prefix", "scopes", "createdAt", "expiresAt", "name", "mandate", "lastUsedAt", "revokedAt", "replaces",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mandate(Model):
+    """Mandate."""
+
+    agent: str | None = None
+    """Who holds the key."""
+    per_call: MandatePerCall | None = None
+    """The most that goes out in one call, by currency."""
+    per_day: MandatePerDay | None = None
+    """The most on a day in Caracas."""
+    per_month: MandatePerMonth | None = None
+    """The most in a month in Caracas."""
+    payees: Sequence[str] | None = None
+    """Who may be paid: ids of merchants, accounts, phones, wallets. All that the account may pay, if it is empty or missing."""
+
+    _wire = {
+        "agent": ("agent", VALUE),
+        "per_call": ("perCall", ModelCodec("MandatePerCall")),
+        "per_day": ("perDay", ModelCodec("MandatePerDay")),
+        "per_month": ("perMonth", ModelCodec("MandatePerMonth")),
+        "payees": ("payees", VALUE),
+    }
+    _required = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MandatePerCall(Model):
+    """The most that goes out in one call, by currency."""
+
+    ves: Amount | None = None
+    """At most two decimals, at most 999999999999.99."""
+    cop: int | None = None
+    usdt: Amount | None = None
+    """At most two decimals, at most 999999999999.99."""
+
+    _wire = {
+        "ves": ("VES", DECIMAL),
+        "cop": ("COP", VALUE),
+        "usdt": ("USDT", DECIMAL),
+    }
+    _required = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MandatePerDay(Model):
+    """The most on a day in Caracas."""
+
+    ves: Amount | None = None
+    """At most two decimals, at most 999999999999.99."""
+    cop: int | None = None
+    usdt: Amount | None = None
+    """At most two decimals, at most 999999999999.99."""
+
+    _wire = {
+        "ves": ("VES", DECIMAL),
+        "cop": ("COP", VALUE),
+        "usdt": ("USDT", DECIMAL),
+    }
+    _required = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MandatePerMonth(Model):
+    """The most in a month in Caracas."""
+
+    ves: Amount | None = None
+    """At most two decimals, at most 999999999999.99."""
+    cop: int | None = None
+    usdt: Amount | None = None
+    """At most two decimals, at most 999999999999.99."""
+
+    _wire = {
+        "ves": ("VES", DECIMAL),
+        "cop": ("COP", VALUE),
+        "usdt": ("USDT", DECIMAL),
+    }
+    _required = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyWithRemaining(Model):
+    """Key with remaining."""
+
+    key_id: str
+    mode: Literal["live", "test"]
+    prefix: str
+    """Its first characters."""
+    scopes: list[Literal["read", "collect", "payout", "convert", "manage", "keys"]]
+    """What it may do."""
+    created_at: datetime
+    expires_at: datetime | None
+    name: str | None
+    """What people call it."""
+    mandate: Mandate | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+    replaces: str | None
+    """The key whose place it took."""
+    remaining: KeyWithRemainingRemaining | None = None
+    """What its mandate lets out today and this month; not there without one."""
+
+    _wire = {
+        "key_id": ("keyId", VALUE),
+        "mode": ("mode", VALUE),
+        "prefix": ("prefix", VALUE),
+        "scopes": ("scopes", VALUE),
+        "created_at": ("createdAt", TIME),
+        "expires_at": ("expiresAt", TIME),
+        "name": ("name", VALUE),
+        "mandate": ("mandate", ModelCodec("Mandate")),
+        "last_used_at": ("lastUsedAt", TIME),
+        "revoked_at": ("revokedAt", TIME),
+        "replaces": ("replaces", VALUE),
+        "remaining": ("remaining", ModelCodec("KeyWithRemainingRemaining")),
+    }
+    _required = ("keyId", "mode", "prefix", "scopes", "createdAt", "expiresAt", "name", "mandate", "lastUsedAt", "revokedAt", "replaces",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyWithRemainingRemaining(Model):
+    """What its mandate lets out today and this month; not there without one."""
+
+    per_day: KeyWithRemainingRemainingPerDay | None = None
+    per_month: KeyWithRemainingRemainingPerMonth | None = None
+
+    _wire = {
+        "per_day": ("perDay", ModelCodec("KeyWithRemainingRemainingPerDay")),
+        "per_month": ("perMonth", ModelCodec("KeyWithRemainingRemainingPerMonth")),
+    }
+    _required = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyWithRemainingRemainingPerDay(Model):
+    """Key with remaining remaining per day."""
+
+    ves: Decimal | None = None
+    cop: int | None = None
+    usdt: Decimal | None = None
+
+    _wire = {
+        "ves": ("VES", DecimalCodec(2)),
+        "cop": ("COP", VALUE),
+        "usdt": ("USDT", DecimalCodec(2)),
+    }
+    _required = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyWithRemainingRemainingPerMonth(Model):
+    """Key with remaining remaining per month."""
+
+    ves: Decimal | None = None
+    cop: int | None = None
+    usdt: Decimal | None = None
+
+    _wire = {
+        "ves": ("VES", DecimalCodec(2)),
+        "cop": ("COP", VALUE),
+        "usdt": ("USDT", DecimalCodec(2)),
+    }
+    _required = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RevokedKey(Model):
+    """Revoked key."""
+
+    key_id: str
+    mode: Literal["live", "test"]
+    prefix: str
+    """Its first characters."""
+    scopes: list[Literal["read", "collect", "payout", "convert", "manage", "keys"]]
+    """What it may do."""
+    created_at: datetime
+    expires_at: datetime | None
+    name: str | None
+    """What people call it."""
+    mandate: Mandate | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+    replaces: str | None
+    """The key whose place it took."""
+    successors: list[Key]
+    """The keys that came in its place, and in theirs; oldest first."""
+
+    _wire = {
+        "key_id": ("keyId", VALUE),
+        "mode": ("mode", VALUE),
+        "prefix": ("prefix", VALUE),
+        "scopes": ("scopes", VALUE),
+        "created_at": ("createdAt", TIME),
+        "expires_at": ("expiresAt", TIME),
+        "name": ("name", VALUE),
+        "mandate": ("mandate", ModelCodec("Mandate")),
+        "last_used_at": ("lastUsedAt", TIME),
+        "revoked_at": ("revokedAt", TIME),
+        "replaces": ("replaces", VALUE),
+        "successors": ("successors", ListCodec(ModelCodec("Key"))),
+    }
+    _required = ("keyId", "mode", "prefix", "scopes", "createdAt", "expiresAt", "name", "mandate", "lastUsedAt", "revokedAt", "replaces", "successors",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyList(Model):
+    """Key list."""
+
+    items: list[Key]
+
+    _wire = {
+        "items": ("items", ListCodec(ModelCodec("Key"))),
+    }
+    _required = ("items",)
 
 
 @dataclass(frozen=True, kw_only=True)

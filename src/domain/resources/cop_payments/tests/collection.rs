@@ -184,6 +184,7 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
             command: cop_payments::Command::Collect(Box::new(new(Channel::Sms))).into(),
             keep: Some(keep("new")),
             audit: None,
+            mandate: None,
         },
         T0,
     );
@@ -191,7 +192,7 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
     let asked_about = world.hear(COLLECT, How::Ask, RailAnswer::Waiting, T0 + 60_000).expect("a record");
     assert_eq!(kept(&asked_about), None);
     world.say_keyed(
-        KeyedCommand { command: told("654321"), keep: Some(keep("otp")), audit: None },
+        KeyedCommand { command: told("654321"), keep: Some(keep("otp")), audit: None, mandate: None },
         T0 + 70_000,
     );
     let wrong = world.hear(TELL, How::Send, refused(WRONG_CODE), T0 + 70_001).expect("a record");
@@ -201,6 +202,7 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
             command: cop_payments::Command::Cancel(None).into(),
             keep: Some(keep("cancel")),
             audit: None,
+            mandate: None,
         },
         T0 + 71_000,
     );

@@ -6,6 +6,7 @@ use crate::decision::Turn;
 use crate::entities::Entity;
 use crate::entities::crypto_payout::{CryptoPayout, Status};
 use crate::ledger::book::Book;
+use crate::ledger::spending::Drawn;
 use crate::resources::crypto::payouts::{self, Command};
 use crate::trace::{OrderState, Trace};
 use crate::values::address::Network;
@@ -208,6 +209,7 @@ fn payout(status: Status, livemode: bool) -> CryptoPayout {
         settled_at: None,
         order: OrderState { sends: 1, trace: Trace::queued(), ..OrderState::default() },
         transfer: None,
+        drawn: Drawn::NONE,
     }
 }
 

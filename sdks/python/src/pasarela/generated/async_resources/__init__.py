@@ -20,6 +20,7 @@ from .checkout_sessions import AsyncCheckoutSessions
 from .checkout_page import AsyncCheckoutPage
 from .events import AsyncEvents
 from .webhooks import AsyncWebhooks
+from .keys import AsyncKeys
 from .reference import AsyncReference
 from .finding import AsyncFinding
 from .rates import AsyncRates
@@ -89,6 +90,10 @@ class AsyncResources:
         `webhook-signature` (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-
         Signature` covers the body alone, so a replay passes it, unless the endpoint's `signature` is `timestamped`.
         What was missed is in `GET /v1/events`.
+        """
+        self.keys = AsyncKeys(session)
+        """The account's own API keys, in the mode of the key that asks. A key is shown once, in the answer that makes
+        it; what is kept is its SHA-256.
         """
         self.reference = AsyncReference(session)
         """Banks, and what became of a request whose answer was lost."""

@@ -156,8 +156,8 @@ class AsyncConversions:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `amount_below_minimum`,
-                `conversions_not_enabled`, `daily_limit_exceeded`, `insufficient_balance`, `not_found`,
-                `quote_expired`, `quote_used`.
+                `conversions_not_enabled`, `daily_limit_exceeded`, `insufficient_balance`, `mandate_exceeded`,
+                `not_found`, `quote_expired`, `quote_used`.
         """
         body = encode(
             {

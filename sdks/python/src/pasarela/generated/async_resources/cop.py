@@ -314,9 +314,9 @@ class AsyncCop:
         Needs the scope `collect`.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `insufficient_balance`, `not_found`,
-                `payment_not_completed`, `processor_unavailable`, `rail_not_configured`, `refund_in_progress`,
-                `refund_window_expired`.
+            ApiError: beside the codes that every call has, with `code` `insufficient_balance`, `mandate_exceeded`,
+                `not_found`, `payment_not_completed`, `processor_unavailable`, `rail_not_configured`,
+                `refund_in_progress`, `refund_window_expired`.
         """
         call = Call(
             "POST",

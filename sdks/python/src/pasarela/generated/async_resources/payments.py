@@ -450,8 +450,8 @@ class AsyncPayments:
         Needs the scope `collect`.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `insufficient_balance`, `not_found`,
-                `not_reversible`, `payment_not_completed`, `rail_not_configured`, `rail_unavailable`,
+            ApiError: beside the codes that every call has, with `code` `insufficient_balance`, `mandate_exceeded`,
+                `not_found`, `not_reversible`, `payment_not_completed`, `rail_not_configured`, `rail_unavailable`,
                 `reversal_in_progress`, `reversal_refused`, `reversal_window_expired`.
         """
         call = Call(

@@ -90,8 +90,8 @@ class AsyncPayouts:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
-                `insufficient_balance`, `merchant_inactive`, `not_found`, `payout_method_not_verified`,
-                `rail_not_configured`.
+                `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `merchant_inactive`, `not_found`,
+                `payout_method_not_verified`, `rail_not_configured`.
         """
         body = encode(
             {
@@ -276,7 +276,7 @@ class AsyncPayouts:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
-                `insufficient_balance`, `rail_not_configured`.
+                `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`.
         """
         body = encode(
             {
@@ -374,7 +374,7 @@ class AsyncPayouts:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
-                `insufficient_balance`, `rail_not_configured`.
+                `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`.
         """
         body = encode(
             {
@@ -477,7 +477,7 @@ class AsyncPayouts:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
-                `insufficient_balance`, `not_found`, `rail_not_configured`.
+                `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `not_found`, `rail_not_configured`.
         """
         body = encode(
             {
@@ -822,7 +822,8 @@ class AsyncPayouts:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
-                `insufficient_balance`, `payout_account_not_verified`, `rail_not_configured`.
+                `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `payout_account_not_verified`,
+                `rail_not_configured`.
         """
         body = encode(
             {

@@ -152,7 +152,8 @@ class AsyncUsdt:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
-                `insufficient_balance`, `rail_not_configured`, `usdt_not_enabled`.
+                `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`,
+                `usdt_not_enabled`.
         """
         body = encode(
             {

@@ -20,6 +20,7 @@ from .checkout_sessions import CheckoutSessions
 from .checkout_page import CheckoutPage
 from .events import Events
 from .webhooks import Webhooks
+from .keys import Keys
 from .reference import Reference
 from .finding import Finding
 from .rates import Rates
@@ -89,6 +90,10 @@ class Resources:
         `webhook-signature` (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-
         Signature` covers the body alone, so a replay passes it, unless the endpoint's `signature` is `timestamped`.
         What was missed is in `GET /v1/events`.
+        """
+        self.keys = Keys(session)
+        """The account's own API keys, in the mode of the key that asks. A key is shown once, in the answer that makes
+        it; what is kept is its SHA-256.
         """
         self.reference = Reference(session)
         """Banks, and what became of a request whose answer was lost."""

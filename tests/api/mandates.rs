@@ -1,0 +1,273 @@
+//! Mandates: what a key takes out of its account at most, and whom it pays (`docs/contract.md, 3.11`).
+
+use crate::credits::{account_body, credit_body};
+use crate::harness::check::{instant, list, race, text};
+use crate::harness::client::Api;
+use crate::harness::flows::{fresh, merged, payout_body};
+use crate::harness::pesos::cop_path;
+use crate::harness::server::Server;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const CREDIT: &str = "/v1/payments/credit";
+const WALLET: &str = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
+
+/// An account's first key, and one of its own with this mandate.
+struct Bound {
+    server: Arc<Server>,
+    owner: Api,
+    agent: Api,
+    path: String,
+}
+
+impl Bound {
+    fn by(mandate: Value) -> Bound {
+        let server = Server::shared();
+        let owner = server.tenant().test;
+        owner.fund("1000.00");
+        let made = owner.post("/v1/keys", &json!({ "mandate": mandate })).expect(201);
+        let (agent, path) = (server.api(text(&made, "key")), format!("/v1/keys/{}", text(&made, "keyId")));
+        Bound { server, owner, agent, path }
+    }
+
+    #[track_caller]
+    fn remaining(&self) -> Value {
+        self.agent.get(&self.path).expect(200)["remaining"].clone()
+    }
+}
+
+#[track_caller]
+fn exceeded(answer: &crate::harness::client::Answer, limit: &str, remaining: Value) -> Value {
+    let refused = answer.refused(403, "mandate_exceeded");
+    assert_eq!((&refused["limit"], &refused["remaining"]), (&json!(limit), &remaining), "{refused}");
+    refused
+}
+
+#[test]
+fn a_mandate_is_shown_as_it_was_written_and_changed_whole() {
+    let server = Server::shared();
+    let owner = server.tenant().test;
+    let mandate = json!({
+        "agent": "Claude", "perCall": { "VES": "10.00" }, "perDay": { "VES": "40.00", "COP": 100_000, "USDT": "2.50" },
+        "perMonth": { "VES": "100.00" }, "payees": ["04141234567", WALLET],
+    });
+    let made = owner.post("/v1/keys", &json!({ "name": "payer", "mandate": mandate })).expect(201);
+    assert_eq!(made["mandate"], mandate);
+    let path = format!("/v1/keys/{}", text(&made, "keyId"));
+    let read = owner.get(&path).expect(200);
+    assert_eq!(read["mandate"], mandate);
+    assert_eq!(
+        read["remaining"],
+        json!({ "perDay": { "VES": "40.00", "COP": 100_000, "USDT": "2.50" }, "perMonth": { "VES": "100.00" } })
+    );
+    let smaller = json!({ "perCall": { "VES": "5.00" } });
+    assert_eq!(owner.patch(&path, &json!({ "mandate": smaller })).expect(200)["mandate"], smaller);
+    owner.patch(&path, &json!({ "mandate": null })).names(&["body"]);
+    assert_eq!(owner.patch(&path, &json!({ "mandate": null, "name": "p" })).expect(200)["mandate"], smaller);
+
+    let with_keys = json!({ "scopes": ["keys", "payout"], "mandate": smaller });
+    owner.post("/v1/keys", &with_keys).names(&["mandate"]);
+    owner.patch(&path, &json!({ "scopes": ["keys"] })).names(&["mandate"]);
+    let own = text(list(&owner.get("/v1/keys").expect(200), "items").last().expect("the first"), "keyId")
+        .to_owned();
+    owner.patch(&format!("/v1/keys/{own}"), &json!({ "mandate": smaller })).names(&["mandate"]);
+    for (bad, field) in [
+        (json!({ "perDay": { "EUR": "1.00" } }), "mandate.perDay.EUR"),
+        (json!({ "perDay": { "VES": -1 } }), "mandate.perDay.VES"),
+        (json!({ "perDay": { "COP": "1.00" } }), "mandate.perDay.COP"),
+        (json!({ "payees": ["nobody"] }), "mandate.payees[0]"),
+        (json!({ "agent": "" }), "mandate.agent"),
+        (json!({ "approvals": true }), "mandate.approvals"),
+    ] {
+        owner.post("/v1/keys", &json!({ "mandate": bad })).names(&[field]);
+    }
+    let admin = server.admin();
+    let tenant = server.tenant();
+    let path = format!("/admin/tenants/{}/keys", tenant.id);
+    let made = admin.post(&path, &json!({ "mode": "test", "mandate": mandate })).expect(201);
+    assert_eq!(made["mandate"], mandate, "operators give the same");
+}
+
+#[test]
+fn what_fails_is_given_back_to_its_day() {
+    let bound = Bound::by(json!({ "perCall": { "VES": "30.00" }, "perDay": { "VES": "40.00" } }));
+    let pays = |monto: &str| bound.agent.post(CREDIT, &credit_body(monto));
+    let refused = exceeded(&pays("30.01"), "perCall", json!({ "VES": "30.00" }));
+    assert_eq!(refused["resetsAt"], Value::Null);
+    pays("10.04").expect(201);
+    assert_eq!(bound.remaining(), json!({ "perDay": { "VES": "40.00" } }), "the bank refused it");
+    pays("30.00").expect(201);
+    let waiting = pays("5.06").expect(202);
+    assert_eq!(bound.remaining(), json!({ "perDay": { "VES": "4.94" } }));
+    let refused = exceeded(&pays("4.95"), "perDay", json!({ "VES": "4.94" }));
+    let known = bound
+        .agent
+        .post(CREDIT, &merged(credit_body("5.06"), json!({ "externalRef": waiting["externalRef"] })));
+    assert_eq!(known.expect(200)["payoutId"], waiting["payoutId"], "a repeat is free");
+    bound.owner.advance(61);
+    assert_eq!(bound.owner.payout_now(&waiting)["status"], "failed");
+    assert_eq!(bound.remaining(), json!({ "perDay": { "VES": "10.00" } }), "once");
+    let late = pays("9.06").expect(202);
+    bound.owner.advance_to(instant(&refused["resetsAt"]));
+    assert_eq!(bound.remaining(), json!({ "perDay": { "VES": "40.00" } }), "another day in Caracas");
+    assert_eq!(bound.owner.payout_now(&late)["status"], "failed");
+    pays("30.00").expect(201);
+    pays("10.00").expect(201);
+    exceeded(&pays("0.01"), "perDay", json!({ "VES": "0.00" }));
+    bound.owner.post(CREDIT, &credit_body("50.00")).expect(201);
+}
+
+#[test]
+fn a_month_is_one_of_caracas_and_a_change_keeps_what_was_spent() {
+    let bound = Bound::by(json!({ "perMonth": { "VES": "50.00" } }));
+    let pays = |monto: &str| bound.agent.post(CREDIT, &credit_body(monto));
+    pays("45.00").expect(201);
+    let refused = exceeded(&pays("6.00"), "perMonth", json!({ "VES": "5.00" }));
+    bound.owner.patch(&bound.path, &json!({ "mandate": { "perMonth": { "VES": "46.00" } } })).expect(200);
+    assert_eq!(bound.remaining(), json!({ "perMonth": { "VES": "1.00" } }));
+    bound.owner.patch(&bound.path, &json!({ "mandate": { "perMonth": { "VES": "20.00" } } })).expect(200);
+    assert_eq!(bound.remaining(), json!({ "perMonth": { "VES": "0.00" } }), "never below zero");
+    bound.owner.advance_to(instant(&refused["resetsAt"]));
+    assert_eq!(bound.remaining(), json!({ "perMonth": { "VES": "20.00" } }));
+}
+
+#[test]
+fn a_rotated_key_keeps_its_mandate_and_what_it_spent() {
+    let bound = Bound::by(json!({ "perDay": { "VES": "10.00" } }));
+    bound.agent.post(CREDIT, &credit_body("8.00")).expect(201);
+    let id = bound.path.rsplit('/').next().expect("an id");
+    let path = format!("/admin/keys/{id}/rotate");
+    let rotated = bound.server.admin().post(&path, &json!({ "overlapSeconds": 600 })).expect(201);
+    let next = bound.server.api(text(&rotated, "key"));
+    exceeded(&next.post(CREDIT, &credit_body("3.00")), "perDay", json!({ "VES": "2.00" }));
+    next.post(CREDIT, &credit_body("2.00")).expect(201);
+    exceeded(&bound.agent.post(CREDIT, &credit_body("0.01")), "perDay", json!({ "VES": "0.00" }));
+}
+
+#[test]
+fn only_its_payees_are_paid() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let owner = &tenant.test;
+    owner.fund("1000.00");
+    let (one, other) = (owner.merchant(), owner.merchant());
+    let account = account_body("1.00");
+    let mandate = json!({
+        "perDay": { "VES": "900.00", "USDT": "10.00" },
+        "payees": [one["merchantId"], "+58 414-765.43.21", account["cuenta"]],
+    });
+    let made = owner.post("/v1/keys", &json!({ "mandate": mandate })).expect(201);
+    let agent = server.api(text(&made, "key"));
+    agent.payout(&one, "1.00", json!({})).expect(201);
+    agent.payout(&other, "1.00", json!({})).refused(403, "mandate_payee");
+    agent.post(CREDIT, &credit_body("1.00")).expect(201);
+    agent.post("/v1/payments/change", &credit_body("1.00")).expect(201);
+    let stranger = json!({ "telefono": "04241234567" });
+    agent.post(CREDIT, &merged(credit_body("1.00"), stranger)).refused(403, "mandate_payee");
+    agent.post("/v1/payments/credit/account", &account).expect(201);
+    let usdt =
+        json!({ "amountUsdt": "1.00", "address": WALLET, "network": "TRC20", "externalRef": fresh("usdt") });
+    agent.post("/v1/crypto/payouts", &usdt).refused(403, "mandate_payee");
+    let batch = json!({ "externalRef": fresh("batch"), "items": [
+        payout_body(&other, "1.00"), payout_body(&one, "2.00"), payout_body(&one, "895.00"), payout_body(&one, "893.00"),
+    ] });
+    let answered = agent.post("/v1/payouts/batch", &batch).expect(201);
+    let codes: Vec<&Value> = list(&answered, "items").iter().map(|item| &item["failureCode"]).collect();
+    assert_eq!(
+        codes,
+        [&json!("mandate_payee"), &Value::Null, &json!("mandate_exceeded"), &Value::Null],
+        "{answered}"
+    );
+}
+
+#[test]
+fn every_way_out_is_counted_and_what_comes_back_is_not() {
+    let bound = Bound::by(json!({ "perDay": { "VES": "5000.00", "USDT": "20.00", "COP": 60_000 } }));
+    let (owner, agent) = (&bound.owner, &bound.agent);
+    let left = |currency: &str| bound.remaining()["perDay"][currency].clone();
+    let quote = agent.quote_ves("400.00");
+    let waiting = agent.accept_quote(&quote, json!({ "reference": "test_pending-1" })).expect(201);
+    assert_eq!(left("VES"), "4600.00");
+    agent.act(&format!("/v1/conversions/{}/cancel", text(&waiting, "id"))).expect(200);
+    assert_eq!(left("VES"), "5000.00");
+    agent.accept_quote(&agent.quote_ves("500.00"), json!({})).expect(201);
+    assert_eq!(left("VES"), "4500.00");
+
+    let payment = owner.pay(1);
+    let gross = owner.payment(&payment)["vesAmount"].as_f64().expect("an amount");
+    agent.reverse(&payment).expect(200);
+    assert_eq!(left("VES"), format!("{:.2}", 4500.0 - gross), "the gross of the reversal");
+
+    let paid = owner.cop_paid(50_000);
+    agent.act(&format!("{}/refund", cop_path(&paid))).expect(200);
+    assert_eq!(left("COP"), 10_000);
+    let paid = owner.cop_paid(50_000);
+    let refused = agent.act(&format!("{}/refund", cop_path(&paid)));
+    exceeded(&refused, "perDay", json!({ "COP": 10_000 }));
+
+    owner.post("/v1/test/fund", &json!({ "currency": "USDT", "amount": "100.00" })).expect(201);
+    let usdt = |amount: &str, address: &str| {
+        let body = json!({
+            "amountUsdt": amount, "address": address, "network": "POLYGON", "externalRef": fresh("usdt"),
+        });
+        agent.post("/v1/crypto/payouts", &body)
+    };
+    let sent = usdt("5.00", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed").expect(201);
+    let fee: f64 = text(&sent, "networkFeeUsdt").parse().expect("a fee");
+    let after = format!("{:.2}", 15.0 - fee);
+    assert_eq!(left("USDT"), after, "with the network's fee");
+    usdt("5.00", "0x52908400098527886e0f7030069857d2e4169ee0").expect(201);
+    assert_eq!(left("USDT"), after, "the network refused it");
+}
+
+#[test]
+fn a_thousand_calls_at_once_never_pass_it_by_a_cent() {
+    let bound = Bound::by(json!({ "perDay": { "VES": "20.00" } }));
+    let statuses = race(100, |_| bound.agent.post(CREDIT, &credit_body("0.70")).status);
+    let paid = statuses.iter().filter(|status| **status == 201).count();
+    assert_eq!(paid, 28, "{statuses:?}");
+    assert_eq!(bound.remaining(), json!({ "perDay": { "VES": "0.40" } }));
+}
+
+#[test]
+fn a_line_of_a_stream_and_a_dry_run_are_bound_too() {
+    let bound = Bound::by(json!({ "perDay": { "VES": "10.00" } }));
+    let dry = bound.agent.with("dry-run", "true").post(CREDIT, &credit_body("11.00")).expect(200);
+    assert_eq!((&dry["status"], &dry["body"]["error"]), (&json!(403), &json!("mandate_exceeded")));
+    let dry = bound.agent.with("dry-run", "true").post(CREDIT, &credit_body("9.00")).expect(200);
+    assert_eq!(dry["status"], 201);
+    assert_eq!(bound.remaining(), json!({ "perDay": { "VES": "10.00" } }), "a dry run spends nothing");
+    let refused = bound.agent.with("idempotency-key", &fresh("key")).post(CREDIT, &credit_body("11.00"));
+    exceeded(&refused, "perDay", json!({ "VES": "10.00" }));
+    let poor = Bound::by(json!({ "perDay": { "VES": "5000.00" } }));
+    poor.agent.post(CREDIT, &credit_body("4000.00")).refused(422, "insufficient_balance");
+    assert_eq!(poor.remaining(), json!({ "perDay": { "VES": "5000.00" } }));
+}
+
+#[test]
+fn what_was_spent_survives_a_crash() {
+    let mut server = Server::start();
+    let owner = server.tenant().test;
+    owner.fund("1000.00");
+    let mandate = json!({ "agent": "Claude", "perDay": { "VES": "40.00" } });
+    let made = owner.post("/v1/keys", &json!({ "mandate": mandate })).expect(201);
+    let (agent, path) = (server.api(text(&made, "key")), format!("/v1/keys/{}", text(&made, "keyId")));
+    agent.post(CREDIT, &credit_body("10.00")).expect(201);
+    let waiting = agent.post(CREDIT, &credit_body("5.06")).expect(202);
+    let left = || agent.get(&path).expect(200)["remaining"].clone();
+    for snapshot in [false, true] {
+        if snapshot {
+            server.admin().post("/admin/snapshot", &json!({})).expect(200);
+        }
+        server.kill();
+        server.restart();
+        assert_eq!(left(), json!({ "perDay": { "VES": "24.94" } }), "snapshot: {snapshot}");
+    }
+    owner.advance(61);
+    assert_eq!(owner.payout_now(&waiting)["status"], "failed");
+    assert_eq!(left(), json!({ "perDay": { "VES": "30.00" } }));
+    server.kill();
+    server.restart();
+    assert_eq!(left(), json!({ "perDay": { "VES": "30.00" } }));
+    exceeded(&agent.post(CREDIT, &credit_body("30.01")), "perDay", json!({ "VES": "30.00" }));
+}
