@@ -3,7 +3,7 @@ export CARGO_TARGET_DIR ?= $(HOME)/.cache/pasarela-target
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 SHELL := /bin/bash
 
-.PHONY: run cluster cluster-test test ci soak release release-all deb sbom image sdks fresh-machine bench
+.PHONY: run cluster cluster-test test ci soak release release-all deb sbom image sdks fresh-machine bench contention
 
 # Installs what is missing, builds, and starts the server on 127.0.0.1:8080 with its data in ./data. The first start makes a token for operators there, unless one is configured.
 run:
@@ -95,9 +95,17 @@ release-all:
 fresh-machine:
 	tests/fresh-machine bookworm trixie
 
-# Measures everything beside its baselines and peers of the same run, in some 20 minutes, and writes benches/report/.
+# Measures everything beside its baselines of the same run, in some 20 minutes, and writes benches/report/.
 # BENCH="--only http,engine" runs these parts alone; `pasarela-bench --help` has them one by one.
 bench: release
 	pgo/cargo build --profile dist --locked --package load
-	benches/peers/build "$(CARGO_TARGET_DIR)/peers"
-	"$(CARGO_TARGET_DIR)/dist/pasarela-bench" all --peers "$(CARGO_TARGET_DIR)/peers" --out benches/report --commit "$$(git rev-parse --short HEAD 2>/dev/null)" $(BENCH)
+	cc -O2 -shared -fPIC -o "$(CARGO_TARGET_DIR)/slow_sync.so" benches/load/slow_sync.c -ldl
+	"$(CARGO_TARGET_DIR)/dist/pasarela-bench" all --slow-sync "$(CARGO_TARGET_DIR)/slow_sync.so" --out benches/report --commit "$$(git rev-parse --short HEAD 2>/dev/null)" $(BENCH)
+
+# One hot balance under PostgreSQL, Redis, TigerBeetle (the program that TIGERBEETLE names) and this: speed, and a verdict
+# on each under kill -9, in some 20 minutes. Writes the page to CONTENTION_OUT. CONTENTION="--only redis" runs that alone.
+contention: release
+	pgo/cargo build --profile dist --locked --package load
+	benches/contention/build "$(CARGO_TARGET_DIR)/contention"
+	PASARELA_BIN="$${PASARELA_BIN:-$(CARGO_TARGET_DIR)/dist/pasarela}" PASARELA_BENCH_BIN="$${PASARELA_BENCH_BIN:-$(CARGO_TARGET_DIR)/dist/pasarela-bench}" \
+	  "$(CARGO_TARGET_DIR)/contention/contention" --out "$(or $(CONTENTION_OUT),$(CARGO_TARGET_DIR)/contention/report)" --commit "$$(git rev-parse --short HEAD 2>/dev/null)" $(CONTENTION)

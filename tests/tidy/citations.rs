@@ -10,7 +10,7 @@ use std::fs;
 const CONTRACT: &str = "docs/contract.md";
 
 /// Texts of other projects, which name documents of their own.
-const QUOTATIONS: [&str; 2] = ["benches/peers/", "benches/report/"];
+const QUOTATIONS: [&str; 2] = ["benches/load/quoted.md", "benches/report/"];
 
 /// Text files of the repository with their paths from its root, without what is built or fetched.
 fn texts() -> Vec<(String, String)> {

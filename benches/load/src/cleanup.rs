@@ -45,7 +45,7 @@ fn watch_after(limit: Duration, first: Option<Arc<AtomicBool>>) {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let why = runtime
                 .map_or("there is no runtime to watch with", |runtime| runtime.block_on(ended(limit, first)));
-            eprintln!("pasarela-bench: {why}");
+            eprintln!("{}: {why}", env!("CARGO_BIN_NAME"));
             for (child, is_asked) in locked(&CHILDREN).drain(..) {
                 if is_asked { ask_to_end(&child) } else { end(&child) }
             }
@@ -172,7 +172,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            eprintln!("pasarela-bench: {} could not be removed: {error}", self.0.display());
+            eprintln!("{} could not be removed: {error}", self.0.display());
         }
         locked(&DIRECTORIES).retain(|path| *path != self.0);
     }

@@ -1,11 +1,10 @@
-//! Cases over HTTP in one place: the gateway, its baselines and its peers, each with the same
-//! requests from the same generator, all cases interleaved in rounds. What fails is left out of the
-//! rest of the run and said in the table; it does not end the run.
+//! Cases over HTTP in one place: the gateway and its baselines, each with the same requests from the
+//! same generator, all cases interleaved in rounds. What fails is left out of the rest of the run and
+//! said in the table; it does not end the run.
 
 use crate::account::{self, Account};
 use crate::cleanup::Scratch;
 use crate::load::{Load, Measured};
-use crate::peers::{self, Built, Way};
 use crate::prepare::{self, Extent, Tenant};
 use crate::prepared::{Kind, Prepared};
 use crate::requests::{BATCH, Requests, Workload};
@@ -38,8 +37,6 @@ pub enum Whom {
     Prepared(Kind),
     /// The gateway, with batches of payouts on one balance.
     Batches,
-    /// A peer, with payouts over so many tenants.
-    Peer(Way, usize),
 }
 
 /// A contest: what is measured, and how.
@@ -56,10 +53,6 @@ pub struct Contest<'a> {
     pub rounds: usize,
     /// Threads of the generator.
     pub threads: usize,
-    /// The peers that were built.
-    pub peers: Option<&'a Built>,
-    /// The time for which every setting of a peer is tried.
-    pub trial: Duration,
 }
 
 /// A case, and its result in each round.
@@ -82,8 +75,6 @@ struct Round {
 pub struct Contested {
     /// The cases that did not fail.
     pub cases: Vec<Case>,
-    /// The settings of the peers that were tried.
-    pub settings: Option<Table>,
     /// The cases that failed, and why.
     pub failures: Vec<String>,
 }
@@ -97,7 +88,6 @@ struct Field {
     collecting: (Server, Tenant),
     do_nothing: Server,
     plain_file: Server,
-    peers: Vec<(Way, usize, Server)>,
 }
 
 impl Contest<'_> {
@@ -107,44 +97,21 @@ impl Contest<'_> {
         let prepared = self.cases.iter().filter(|(whom, _)| matches!(whom, Whom::Prepared(_))).count();
         // A case with things made beforehand takes as long again, and half.
         let cases = (self.cases.len() + prepared * 3 / 2) * self.rounds;
-        let trials: usize =
-            self.kinds().iter().map(|(way, _)| if *way == Way::Batched { 3 } else { 6 }).sum();
-        each * u32::try_from(cases).unwrap_or(u32::MAX)
-            + (self.trial * 4 / 3 + Duration::from_millis(400)) * u32::try_from(trials).unwrap_or(0)
-            + Duration::from_secs(6)
-    }
-
-    /// The peers that take part, each once.
-    fn kinds(&self) -> Vec<(Way, usize)> {
-        let mut kinds = Vec::new();
-        for (whom, _) in &self.cases {
-            if let (Whom::Peer(way, balances), Some(_)) = (whom, self.peers)
-                && !kinds.contains(&(*way, *balances))
-            {
-                kinds.push((*way, *balances));
-            }
-        }
-        kinds
+        each * u32::try_from(cases).unwrap_or(u32::MAX) + Duration::from_secs(6)
     }
 
     /// Measures.
     pub fn run(&self) -> Outcome<Contested> {
         let scratch = Scratch::new(self.place, "contest")?;
-        let mut contested = Contested { cases: Vec::new(), settings: None, failures: Vec::new() };
-        let field = self.field(scratch.path(), &mut contested)?;
+        let mut contested = Contested { cases: Vec::new(), failures: Vec::new() };
+        let field = self.field(scratch.path())?;
         for (whom, connections) in &self.cases {
-            let is_there = match whom {
-                Whom::Peer(way, balances) => field.peer(*way, *balances).is_some(),
-                _ => true,
-            };
-            if is_there {
-                contested.cases.push(Case {
-                    whom: *whom,
-                    connections: *connections,
-                    rounds: Vec::new(),
-                    failed: false,
-                });
-            }
+            contested.cases.push(Case {
+                whom: *whom,
+                connections: *connections,
+                rounds: Vec::new(),
+                failed: false,
+            });
         }
         for round in 1..=self.rounds {
             for case in contested.cases.iter_mut().filter(|case| !case.failed) {
@@ -179,7 +146,7 @@ impl Contest<'_> {
         if contested.cases.is_empty() { Err(contested.failures.join("; ")) } else { Ok(contested) }
     }
 
-    fn field(&self, scratch: &Path, contested: &mut Contested) -> Outcome<Field> {
+    fn field(&self, scratch: &Path) -> Outcome<Field> {
         let gateway = Server::gateway_in(scratch, READY, &self.setting)?;
         let most = self
             .cases
@@ -195,41 +162,13 @@ impl Contest<'_> {
         let collector = prepare::tenants(&collecting, 1, Extent::Funded)?.remove(0);
         let (do_nothing, plain_file) =
             (Server::do_nothing(scratch)?, Server::plain_file(scratch, &self.setting)?);
-        let mut field = Field {
-            gateway,
-            tenants,
-            collecting: (collecting, collector),
-            do_nothing,
-            plain_file,
-            peers: Vec::new(),
-        };
-        if let (Some(built), false) = (self.peers, self.kinds().is_empty()) {
-            let mut settings = peers::settings_table();
-            match built.database(scratch, &self.setting) {
-                Ok(database) => {
-                    for (way, balances) in self.kinds() {
-                        match built.best(&database, scratch, way, balances, self.trial, &mut settings) {
-                            Ok(server) => field.peers.push((way, balances, server)),
-                            Err(why) => contested.failures.push(format!("{}: {why}", way.name())),
-                        }
-                    }
-                    contested.settings = Some(settings);
-                }
-                Err(why) => contested.failures.push(why),
-            }
-        } else if self.cases.iter().any(|(whom, _)| matches!(whom, Whom::Peer(..))) {
-            contested
-                .failures
-                .push("the peers were not measured: --peers does not say where they are".to_owned());
-        }
-        Ok(field)
+        Ok(Field { gateway, tenants, collecting: (collecting, collector), do_nothing, plain_file })
     }
 
     fn measure(&self, field: &Field, whom: Whom, connections: usize) -> Outcome<Round> {
         let payouts = |server: &Server, tenants: &[Tenant]| {
             Arc::new(Requests::payouts(server.api, tenants)) as Arc<dyn Workload>
         };
-        let known = peers::tenants();
         let (server, requests) = match whom {
             Whom::DoNothing => (&field.do_nothing, payouts(&field.do_nothing, &field.tenants[..1])),
             Whom::PlainFile => (&field.plain_file, payouts(&field.plain_file, &field.tenants[..1])),
@@ -247,10 +186,6 @@ impl Contest<'_> {
                 return Prepared::while_they_last(server, tenant, kind, time, |requests| {
                     self.load(field, server, requests, connections, true)
                 });
-            }
-            Whom::Peer(way, balances) => {
-                let server = field.peer(way, balances).ok_or("it is not there")?;
-                (server, payouts(server, &known[..balances.min(known.len())]))
             }
         };
         self.load(field, server, &requests, connections, matches!(whom, Whom::Payouts(_) | Whom::Batches))
@@ -274,15 +209,6 @@ impl Contest<'_> {
             Load { server, requests, connections, threads: self.threads, warm_up: WARM_UP, time }.run()?;
         let log = if is_gateway { server.log_status()?.since(before) } else { LogStatus::default() };
         Ok(Round { load, log })
-    }
-}
-
-impl Field {
-    fn peer(&self, way: Way, balances: usize) -> Option<&Server> {
-        self.peers
-            .iter()
-            .find(|(other, count, _)| (*other, *count) == (way, balances))
-            .map(|(_, _, server)| server)
     }
 }
 
@@ -398,7 +324,6 @@ impl Whom {
             Whom::Prepared(Kind::Conversions) => "conversion, 1 balance".to_owned(),
             Whom::Prepared(Kind::Collections) => "collection, 1 balance".to_owned(),
             Whom::Payouts(tenants) => format!("payout, {}", balances(tenants)),
-            Whom::Peer(way, tenants) => format!("{}, {}", way.name(), balances(tenants)),
         }
     }
 }

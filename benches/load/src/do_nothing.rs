@@ -4,10 +4,8 @@
 //! machine. With `--file` it does one thing: it appends a record to a plain file with group commit
 //! before it answers, which is the ceiling of whatever is durable.
 
-#[path = "../../../benches/peers/src/payout.rs"]
-mod payout;
-
 use crate::Outcome;
+use crate::payout::{self, NewPayout};
 use crate::plain_file::PlainFile;
 use bytes::Bytes;
 use clap::Args;
@@ -17,7 +15,6 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use payout::NewPayout;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,13 +1,12 @@
 //! Payouts, conversions and collections over HTTP in test mode: on one tenant's balance and spread
-//! over many, payouts one by one and in batches, beside a server that does nothing, one that
-//! appends to a plain file, and PostgreSQL. A payout is two durable records, the debit and what the
-//! bank said, and so is the charge of a collection; the debits of a batch are one record, and so is
-//! accepting a quote.
+//! over many, payouts one by one and in batches, beside a server that does nothing and one that
+//! appends to a plain file. A payout is two durable records, the debit and what the bank said, and so
+//! is the charge of a collection; the debits of a batch are one record, and so is accepting a quote.
+//! Other systems are measured by the contention lab (`benches/contention/`).
 
 use crate::chart::{Chart, Series};
 use crate::cleanup;
 use crate::contest::{Case, Contest, Contested, Whom};
-use crate::peers::{Built, Way};
 use crate::prepared::Kind;
 use crate::report::{Bar, Line, Report, Unit};
 use crate::requests::BATCH;
@@ -32,7 +31,7 @@ const MOST: usize = 256;
 /// The workload that most bars are about.
 const CONVERSIONS: Whom = Whom::Prepared(Kind::Conversions);
 
-/// Payouts, conversions and collections over HTTP, beside a server that does nothing and PostgreSQL
+/// Payouts, conversions and collections over HTTP, beside a server that does nothing
 #[derive(Args, Clone, Debug)]
 pub struct Http {
     #[command(flatten)]
@@ -55,9 +54,6 @@ pub struct Http {
     /// Threads of the generator
     #[arg(long, default_value_t = 2)]
     pub(super) threads: usize,
-    /// Where the peers were built (benches/peers/build); without it they are left out
-    #[arg(long)]
-    pub(super) peers: Option<PathBuf>,
     /// Cases whose name begins so, and no others, for a look at them alone: payout, conversion,
     /// collection, batch, "do nothing"
     #[arg(long, value_delimiter = ',')]
@@ -67,8 +63,7 @@ pub struct Http {
 impl Http {
     /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
-        let built = self.peers.as_deref().and_then(|path| Built::at(path).ok());
-        self.contest(&PathBuf::new(), built.as_ref()).takes()
+        self.contest(&PathBuf::new()).takes()
     }
 
     /// Measures and prints.
@@ -96,19 +91,11 @@ impl Http {
     pub fn report(&self) -> Outcome<Report> {
         let place = self.place.made()?;
         let machine = machine::describe(&place);
-        // The gateway is measured also without peers.
-        let (built, missing) = match self.peers.as_deref().map(Built::at) {
-            Some(Ok(built)) => (Some(built), None),
-            Some(Err(why)) => (None, Some(why)),
-            None => (None, None),
-        };
-        let mut contested = self.contest(&place, built.as_ref()).run()?;
-        contested.failures.extend(missing);
+        let contested = self.contest(&place).run()?;
         let mut table = contested.table("Payouts, conversions and collections over HTTP");
         table.remark(format!(
             "POST /v1/payouts in test mode, two durable records each, POST /v1/payouts/batch with {BATCH} items, POST /v1/conversions with quotes made beforehand, one durable record each, \
-             and POST /v1/payments/c2p with intents made beforehand, two each; over kept HTTP/1.1 connections, closed loop; {} rounds of {} s with all cases interleaved, medians. A payout at \
-             PostgreSQL is one transaction. Every status was checked, every 64th body read, of batches every 4th with all its items. The generator ({} threads) shares the cores with the servers. CPU and bytes are those of the server and its database.",
+             and POST /v1/payments/c2p with intents made beforehand, two each; over kept HTTP/1.1 connections, closed loop; {} rounds of {} s with all cases interleaved, medians. Every status was checked, every 64th body read, of batches every 4th with all its items. The generator ({} threads) shares the cores with the servers. CPU and bytes are those of the server.",
             self.rounds, self.seconds, self.threads
         ));
         table.remark(machine);
@@ -125,20 +112,17 @@ impl Http {
             .tables
             .push(contested.account(|case| case.whom != Whom::Batches && Some(case.connections) == widest));
         report.tables.push(batches(&contested));
-        report.tables.extend(contested.settings);
         Ok(report)
     }
 
-    fn contest<'a>(&self, place: &'a std::path::Path, peers: Option<&'a Built>) -> Contest<'a> {
+    fn contest<'a>(&self, place: &'a std::path::Path) -> Contest<'a> {
         let mut cases = Vec::new();
         for connections in &self.connections {
             let own = [Whom::DoNothing, Whom::PlainFile]
                 .into_iter()
                 .chain(self.tenants.iter().map(|tenants| Whom::Payouts(*tenants)));
             cases.extend(
-                own.chain([CONVERSIONS, Whom::Prepared(Kind::Collections)])
-                    .chain(rivals(&self.tenants))
-                    .map(|whom| (whom, *connections)),
+                own.chain([CONVERSIONS, Whom::Prepared(Kind::Collections)]).map(|whom| (whom, *connections)),
             );
         }
         cases.extend(self.batch_connections.iter().map(|connections| (Whom::Batches, *connections)));
@@ -146,16 +130,7 @@ impl Http {
             self.only.is_empty() || self.only.iter().any(|name| whom.name().starts_with(name))
         });
         let (seconds, rounds, threads) = (self.seconds, self.rounds, self.threads);
-        Contest {
-            place,
-            setting: Setting::default(),
-            cases,
-            seconds,
-            rounds,
-            threads,
-            peers,
-            trial: Duration::from_millis(900),
-        }
+        Contest { place, setting: Setting::default(), cases, seconds, rounds, threads }
     }
 
     fn bars(&self, contested: &Contested) -> Vec<Bar> {
@@ -179,23 +154,6 @@ impl Http {
                 35,
             ),
         ];
-        for connections in &self.connections {
-            let what =
-                format!("conversions on one balance, of batched PostgreSQL, {connections} connections");
-            bars.push(Bar::ratio(
-                &what,
-                rate(CONVERSIONS, *connections),
-                rate(Whom::Peer(Way::Batched, 1), *connections),
-                100,
-            ));
-        }
-        let plain = contested.best(Whom::Peer(Way::Plain, 1));
-        bars.push(Bar::ratio(
-            "conversions on one balance at best, of PostgreSQL with a transaction each at best",
-            contested.best(CONVERSIONS),
-            plain,
-            2_000,
-        ));
         if one != many {
             let what = format!(
                 "payouts on one balance, of those on {} balances, 256 connections",
@@ -261,22 +219,6 @@ impl Http {
             by_factors: true,
         }
     }
-}
-
-/// The peers that do the same as payouts over so many tenants. A statement each is the better of
-/// the single ways; it is there where they are worst.
-fn rivals(tenants: &[usize]) -> Vec<Whom> {
-    let ways = |tenants: usize| {
-        if tenants == 1 {
-            vec![Way::Plain, Way::Statement, Way::Batched]
-        } else {
-            vec![Way::Plain, Way::Batched]
-        }
-    };
-    tenants
-        .iter()
-        .flat_map(|tenants| ways(*tenants).into_iter().map(|way| Whom::Peer(way, *tenants)))
-        .collect()
 }
 
 fn batches(contested: &Contested) -> Table {

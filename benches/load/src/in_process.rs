@@ -68,6 +68,16 @@ impl Effects<Domain> for NoEffects {
 
 /// An engine on a data directory, which makes no snapshots by itself.
 pub async fn engine(data: &Path, permits_max: usize, idle_seconds: u64) -> Outcome<Engine<Domain>> {
+    engine_with(data, permits_max, idle_seconds, Arc::new(NoEffects)).await
+}
+
+/// The same with an outside world.
+pub async fn engine_with(
+    data: &Path,
+    permits_max: usize,
+    idle_seconds: u64,
+    effects: Arc<dyn Effects<Domain>>,
+) -> Outcome<Engine<Domain>> {
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let config = Config {
         permits_max,
@@ -92,7 +102,7 @@ pub async fn engine(data: &Path, permits_max: usize, idle_seconds: u64) -> Outco
         changes,
         person_marks: Default::default(),
     };
-    Engine::start(domain, Arc::new(NoEffects), Box::new(store), wal::Config::default(), config)
+    Engine::start(domain, effects, Box::new(store), wal::Config::default(), config)
         .await
         .map_err(|error| error.to_string())
 }

@@ -65,7 +65,7 @@ impl Lanes<'_> {
             let begin = *start.get_or_init(Instant::now) + self.warm_up;
             gate.wait();
             std::thread::sleep(begin.saturating_duration_since(Instant::now()));
-            let processes = self.server.processes();
+            let processes = [self.server.pid()];
             let (before, machine_before) = (self.server.spent(), Reading::of(&processes)?);
             std::thread::sleep((begin + self.time).saturating_duration_since(Instant::now()));
             let (after, machine) = (self.server.spent(), Reading::of(&processes));

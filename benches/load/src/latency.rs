@@ -7,7 +7,6 @@ use crate::chart::{Chart, Series};
 use crate::cleanup::{self, Scratch};
 use crate::load::{Load, Measured, histogram, microseconds};
 use crate::open_loop::{OpenLoop, Phase, PhaseFigures};
-use crate::peers::{self, Built, Way};
 use crate::prepare::{self, Extent, Tenant};
 use crate::prepared::{Enough, Kind, Prepared};
 use crate::report::{Bar, Line, Report, Unit};
@@ -19,7 +18,7 @@ use clap::Args;
 use hdrhistogram::Histogram;
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -56,10 +55,6 @@ pub struct Latency {
     /// Rounds; each runs every case once, and medians are shown
     #[arg(long, default_value_t = 2)]
     pub(super) rounds: usize,
-    /// Where the peers were built (benches/peers/build); with it PostgreSQL stands beside at half
-    /// its load
-    #[arg(long)]
-    pub(super) peers: Option<PathBuf>,
 }
 
 /// The workloads that are measured.
@@ -67,8 +62,6 @@ pub struct Latency {
 enum What {
     Conversions,
     Payouts,
-    /// Payouts at a peer, on the cores of the server.
-    Batched,
 }
 
 struct Case {
@@ -116,10 +109,7 @@ impl Latency {
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(self.seconds) + WARM_UP + Duration::from_millis(500);
         // The quotes for conversions take about as long again.
-        let cases = u32::try_from(
-            self.percent.len() * 3 * self.rounds + 5 + 2 * usize::from(self.peers.is_some()) * self.rounds,
-        )
-        .unwrap_or(u32::MAX);
+        let cases = u32::try_from(self.percent.len() * 3 * self.rounds + 5).unwrap_or(u32::MAX);
         each * cases + Duration::from_secs(2 + self.rounds as u64)
     }
 
@@ -152,24 +142,9 @@ impl Latency {
             grouped(payouts),
             grouped(conversions)
         ));
-        let known = peers::tenants();
-        let peer = match &self.peers {
-            Some(built) => {
-                let built = Built::at(built)?;
-                let database = machine::on_cores(&server_cores, || built.database(scratch.path(), &setting))?;
-                let peer = machine::on_cores(&server_cores, || {
-                    built.serve(&database, scratch.path(), Way::Batched, 1, 0)
-                })?;
-                let capacity = capacity(&peer, &known[..1], &generator_cores, time)?.rate();
-                Some((peer, capacity))
-            }
-            None => None,
-        };
-        let subject = |what| match (what, &peer) {
-            (What::Payouts, _) => Some((&server, &tenants[0], payouts)),
-            (What::Conversions, _) => Some((&server, &tenants[0], conversions)),
-            (What::Batched, Some((peer, capacity))) => Some((peer, &known[0], *capacity)),
-            (What::Batched, None) => None,
+        let capacity = |what| match what {
+            What::Payouts => payouts,
+            What::Conversions => conversions,
         };
         let mut cases: Vec<Case> = Vec::new();
         for what in [What::Conversions, What::Payouts] {
@@ -178,9 +153,6 @@ impl Latency {
                 percent: *percent,
                 rounds: Vec::new(),
             }));
-        }
-        if peer.is_some() {
-            cases.push(Case { what: What::Batched, percent: HALF, rounds: Vec::new() });
         }
         let mut syncs = histogram();
         for round in 1..=self.rounds {
@@ -191,12 +163,11 @@ impl Latency {
                 })?)
                 .map_err(|error| error.to_string())?;
             for case in &mut cases {
-                let Some((server, tenant, capacity)) = subject(case.what) else { continue };
                 let figures = self.round(
-                    server,
-                    tenant,
+                    &server,
+                    &tenants[0],
                     case.what,
-                    (capacity * case.percent / 100).max(1),
+                    (capacity(case.what) * case.percent / 100).max(1),
                     &generator_cores,
                 )?;
                 let p99 = milliseconds(figures.done.value_at_quantile(0.99));
@@ -238,9 +209,7 @@ impl Latency {
     ) -> Outcome<PhaseFigures> {
         let phases = [Phase { rate, time: WARM_UP }, Phase { rate, time: Duration::from_secs(self.seconds) }];
         let requests: Arc<dyn Workload> = match what {
-            What::Payouts | What::Batched => {
-                Arc::new(Requests::payouts(server.api, std::slice::from_ref(tenant)))
-            }
+            What::Payouts => Arc::new(Requests::payouts(server.api, std::slice::from_ref(tenant))),
             What::Conversions => {
                 let count = usize::try_from(rate * (self.seconds + 1)).unwrap_or(usize::MAX);
                 Arc::new(Prepared::new(server, tenant, Kind::Conversions, Enough::Count(count))?)
@@ -380,7 +349,7 @@ fn bars(cases: &[Case], syncs: &Histogram<u64>) -> Vec<Bar> {
             from,
         )
     };
-    cases.iter().filter(|case| case.percent == HALF && case.what != What::Batched).map(bar).collect()
+    cases.iter().filter(|case| case.percent == HALF).map(bar).collect()
 }
 
 /// The figures that count.
@@ -410,7 +379,6 @@ impl What {
         match self {
             What::Conversions => "conversions",
             What::Payouts => "payouts",
-            What::Batched => Way::Batched.name(),
         }
     }
 }

@@ -65,11 +65,6 @@ impl Spent {
             written: self.written.saturating_sub(before.written),
         }
     }
-
-    /// The sum of both.
-    pub fn and(self, other: Spent) -> Spent {
-        Spent { cpu: self.cpu + other.cpu, written: self.written + other.written }
-    }
 }
 
 /// Reads the processor time and the writes of a process.
@@ -79,13 +74,6 @@ pub fn spent(pid: u32) -> Outcome<Spent> {
     let written =
         io.lines().find_map(|line| line.strip_prefix("write_bytes: ")?.trim().parse().ok()).unwrap_or(0);
     Ok(Spent { cpu: cpu_time(pid)?, written })
-}
-
-/// The processor time and the writes of a process and its children.
-pub fn spent_by_family(pid: u32) -> Outcome<Spent> {
-    children(pid)
-        .into_iter()
-        .try_fold(spent(pid)?, |all, child| Ok(all.and(spent(child).unwrap_or_default())))
 }
 
 /// The processes that it has started.
@@ -171,9 +159,6 @@ mod tests {
         let before = spent(std::process::id()).expect("it is there");
         let own = fields(std::process::id()).expect("it is there")[1].parse().expect("its parent");
         assert!(children(own).contains(&std::process::id()));
-        assert!(
-            spent_by_family(std::process::id()).expect("it is there").since(before).cpu
-                < Duration::from_secs(60)
-        );
+        assert!(spent(std::process::id()).expect("it is there").since(before).cpu < Duration::from_secs(60));
     }
 }

@@ -14,17 +14,19 @@
 //! what it holds · `memory` · `rates` the public interface · `daily` finding, statements,
 //! reconciliation · `webhooks`, `receiver` · `load`, `lanes`, `open_loop` the generators ·
 //! `requests`, `conversions`, `reads` what they send, `connection` how · `prepare` the tenants ·
-//! `do_nothing`, `plain_file` the baselines · `peers` PostgreSQL (`benches/peers/`) · `server`
-//! child processes · `cleanup` what ends with us · `machine`.
+//! `do_nothing`, `plain_file` the baselines, `payout` what they read and write · `debits` the engine
+//! for the contention lab (`benches/contention/`) · `server` child processes · `cleanup` what ends with us · `machine`.
 
 mod abuse;
 mod account;
 mod chart;
+#[expect(dead_code, reason = "the contention lab uses the rest")]
 mod cleanup;
 mod connection;
 mod contest;
 mod daily;
 mod day;
+mod debits;
 mod do_nothing;
 mod fill;
 mod growth;
@@ -34,12 +36,13 @@ mod lanes;
 mod latency;
 mod live;
 mod load;
+#[expect(dead_code, reason = "the contention lab uses the rest")]
 mod machine;
 mod memory;
 mod open_loop;
 mod overload;
 mod pause;
-mod peers;
+mod payout;
 mod plain_file;
 mod prepare;
 mod prepared;
@@ -84,8 +87,7 @@ struct CommandLine {
 enum What {
     /// Everything, and one report of it
     All(suite::All),
-    /// Payouts, conversions and collections over HTTP, beside a server that does nothing and
-    /// PostgreSQL
+    /// Payouts, conversions and collections over HTTP, beside a server that does nothing
     Http(http::Http),
     /// The same on a disk whose syncs take longer
     SlowDisk(slow_disk::SlowDisk),
@@ -121,6 +123,9 @@ enum What {
     Soak(soak::Soak),
     /// The server that the figures over HTTP are compared with
     DoNothing(do_nothing::DoNothing),
+    /// Debits one balance in process, as the contention lab says
+    #[command(hide = true)]
+    Debits(debits::Debits),
     /// Fills a data directory and waits to be killed
     #[command(hide = true)]
     Fill(fill::Fill),
@@ -165,6 +170,7 @@ fn main() -> ExitCode {
         What::Day(day) => day.run(),
         What::Soak(soak) => soak.run(),
         What::DoNothing(server) => server.run(),
+        What::Debits(debits) => debits.run(),
         What::Fill(fill) => fill.run(),
     });
     match outcome {

@@ -1,9 +1,8 @@
 //! Servers as child processes: the gateway on a data directory, of this very binary the one that
-//! does nothing, and the peers over their database.
+//! does nothing.
 
 use crate::cleanup::Ward;
 use crate::machine::Spent;
-use crate::peers::Database;
 use crate::prepare::Client;
 use crate::{Outcome, machine};
 use std::fs::File;
@@ -12,8 +11,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The operators' token of every server here.
@@ -106,8 +105,6 @@ impl Setting {
 pub struct Server {
     ward: Ward,
     pid: u32,
-    /// The database that works for it.
-    database: Option<Arc<Database>>,
     /// The address of its API.
     pub api: SocketAddr,
     /// The address of its operators' API.
@@ -150,7 +147,7 @@ impl Server {
             command.env("PASARELA__STORAGE__SNAPSHOT_SECONDS", seconds.to_string());
         }
         machine::on_cores(&setting.cores, || {
-            Server::start(command, api, admin, dir.join("server.log"), patience, None)
+            Server::start(command, api, admin, dir.join("server.log"), patience)
         })
     }
 
@@ -159,7 +156,7 @@ impl Server {
         let api = free_address()?;
         let mut command = this_binary()?;
         command.args(["do-nothing", "--listen"]).arg(api.to_string());
-        Server::start(command, api, api, dir.join("do-nothing.log"), Duration::from_secs(10), None)
+        Server::start(command, api, api, dir.join("do-nothing.log"), Duration::from_secs(10))
     }
 
     /// The server that writes every request to a plain file before it answers.
@@ -168,14 +165,7 @@ impl Server {
         let mut command = this_binary()?;
         command.args(["do-nothing", "--listen"]).arg(api.to_string()).arg("--file").arg(dir.join("plain"));
         command.envs(setting.slow_disk());
-        Server::start(command, api, api, dir.join("plain-file.log"), Duration::from_secs(10), None)
-    }
-
-    /// A peer over a database; the command lacks the address.
-    pub fn peer(mut command: Command, database: &Arc<Database>, log: PathBuf) -> Outcome<Server> {
-        let api = free_address()?;
-        command.arg("--listen").arg(api.to_string());
-        Server::start(command, api, api, log, Duration::from_secs(60), Some(Arc::clone(database)))
+        Server::start(command, api, api, dir.join("plain-file.log"), Duration::from_secs(10))
     }
 
     fn start(
@@ -184,7 +174,6 @@ impl Server {
         admin: SocketAddr,
         log: PathBuf,
         patience: Duration,
-        database: Option<Arc<Database>>,
     ) -> Outcome<Server> {
         let fail = |error: std::io::Error| format!("{}: {error}", log.display());
         let out = File::options().create(true).append(true).open(&log).map_err(fail)?;
@@ -199,8 +188,7 @@ impl Server {
             .spawn()
             .map_err(|error| format!("the server cannot be started: {error}"))?;
         let pid = child.id();
-        let mut server =
-            Server { ward: Ward::new(child), pid, database, api, admin, ready_after: Duration::ZERO, log };
+        let mut server = Server { ward: Ward::new(child), pid, api, admin, ready_after: Duration::ZERO, log };
         while !is_ready(api) {
             if let Ok(Some(status)) = server.ward.child().try_wait() {
                 return Err(format!("the server ended with {status}: {}", server.last_words()));
@@ -219,18 +207,9 @@ impl Server {
         self.pid
     }
 
-    /// The server's processes, those of its database among them.
-    pub fn processes(&self) -> Vec<u32> {
-        let database = self.database.as_ref().map(|database| machine::family(database.pid));
-        std::iter::once(self.pid).chain(database.into_iter().flatten()).collect()
-    }
-
-    /// The processor time and the writes of the server and its database so far.
+    /// The processor time and the writes of the server so far.
     pub fn spent(&self) -> Outcome<Spent> {
-        let own = machine::spent(self.pid)?;
-        self.database
-            .as_ref()
-            .map_or(Ok(own), |database| Ok(own.and(machine::spent_by_family(database.pid)?)))
+        machine::spent(self.pid)
     }
 
     /// The log's size as the gateway reports it: records, batches, bytes and snapshots.

@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Figures of peers that cannot be run here, with their sources and conditions.
-const QUOTED: &str = include_str!("../../../benches/peers/quoted.md");
+const QUOTED: &str = include_str!("../quoted.md");
 
 /// Characters of a reason that a report shows; it may have a whole answer in it.
 const WHY_MAX: usize = 400;
@@ -41,9 +41,9 @@ const WHY_MAX: usize = 400;
 pub struct All {
     #[command(flatten)]
     place: Place,
-    /// Where the peers were built (benches/peers/build); without it they are left out
+    /// The library that makes syncs slower (benches/load/slow_sync.c), for the part that needs it
     #[arg(long)]
-    peers: Option<PathBuf>,
+    slow_sync: Option<PathBuf>,
     /// Directory for report.md, report.json and the charts; without it the report goes to stdout
     /// alone
     #[arg(long)]
@@ -163,7 +163,7 @@ impl All {
         let (rounds, seconds) = (|usual| self.rounds.unwrap_or(usual), |usual| self.seconds.unwrap_or(usual));
         let size = |usual: u64| if self.small { usual / 100 } else { usual };
         let count = |usual: u64| usize::try_from(size(usual)).unwrap_or(usize::MAX);
-        let peers = self.peers.clone();
+        let slow_sync = self.slow_sync.clone();
         Ok(match name {
             Name::Day => {
                 let part = Day {
@@ -207,7 +207,6 @@ impl All {
                     seconds: seconds(2),
                     rounds: rounds(3),
                     threads: 2,
-                    peers,
                     only: Vec::new(),
                 };
                 Part::new(name, part.takes(), move || part.report())
@@ -222,11 +221,11 @@ impl All {
                 };
                 Part::new(name, part.takes(), move || part.report())
             }
-            Name::SlowDisk => match peers {
-                Some(peers) => {
+            Name::SlowDisk => match slow_sync {
+                Some(slow_sync) => {
                     let part = SlowDisk {
                         place,
-                        peers,
+                        slow_sync,
                         slower_us: 1_000,
                         connections: vec![64, 256],
                         seconds: seconds(2),
@@ -235,7 +234,7 @@ impl All {
                     Part::new(name, part.takes(), move || part.report())
                 }
                 None => Part::new(name, Duration::ZERO, || {
-                    Err("--peers does not say where the library is that makes syncs slower".to_owned())
+                    Err("--slow-sync does not say where the library is that makes syncs slower".to_owned())
                 }),
             },
             Name::Latency => {
@@ -244,7 +243,6 @@ impl All {
                     percent: vec![10, 25, 50, 75, 90],
                     seconds: seconds(3),
                     rounds: rounds(2),
-                    peers,
                 };
                 Part::new(name, part.takes(), move || part.report())
             }

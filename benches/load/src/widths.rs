@@ -95,8 +95,6 @@ impl Widths {
             seconds: self.seconds,
             rounds: self.rounds,
             threads: 2,
-            peers: None,
-            trial: Duration::ZERO,
         }
     }
 

@@ -1,6 +1,5 @@
-//! The members of a payout that come in and go out, as the gateway takes and answers them. The
-//! peers and the server that does nothing (`benches/load/src/do_nothing.rs`) read and write the
-//! very same, so that what differs between them is what they do.
+//! The members of a payout that come in and go out, as the gateway takes and answers them, for the
+//! server that does nothing (`do_nothing.rs`).
 
 use serde::{Deserialize, Serialize};
 
