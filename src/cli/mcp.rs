@@ -168,7 +168,7 @@ impl Bridge {
                 }
                 Some(answer)
             }
-            Err(why) => Some(error(id, UNANSWERED, &why)),
+            Err(why) => Some(error(id, UNANSWERED, &format!("{why}; the same call again moves money once"))),
         }
     }
 
@@ -184,7 +184,7 @@ impl Bridge {
             let jitter = u64::from(getrandom::u32().unwrap_or(0)) % (1 + backoff.as_millis() as u64 / 2);
             let pause = after.unwrap_or(backoff).min(BACKOFF_MAX) + Duration::from_millis(jitter);
             if began.elapsed() + pause > max {
-                return Err(format!("{why}. The same call again moves nothing twice."));
+                return Err(why);
             }
             sleep(pause).await;
             backoff = (backoff * 2).min(BACKOFF_MAX);

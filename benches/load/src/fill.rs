@@ -195,6 +195,7 @@ async fn open(engine: &Engine<Domain>) -> Outcome<()> {
             name: "bench".to_owned(),
             settings: Settings::shared(Arc::default()),
             keys: Vec::new(),
+            opener: None,
         },
     )
     .await?;

@@ -195,7 +195,7 @@ impl Tool {
     }
 
     fn takes(&self, name: &str) -> bool {
-        self.schema["properties"].get(name).is_some()
+        self.schema.get("properties").is_some_and(|known| known.get(name).is_some())
     }
 
     /// The key of a call that has none: whoever makes the same call again has the same. A refusal is kept under its key too, so each of them leads to a further `try_number`.
@@ -261,7 +261,7 @@ mod tests {
             let mut count = in_path(tool.route.path).count() + tool.in_query.len();
             count += document.in_body(&operation).len();
             count += [DRY_RUN, KEY].into_iter().filter(|name| tool.takes(name)).count();
-            let taken = tool.schema["properties"].as_object().map_or(0, Map::len);
+            let taken = tool.schema.get("properties").and_then(Value::as_object).map_or(0, Map::len);
             assert_eq!(taken, count, "{}", tool.name());
         }
     }

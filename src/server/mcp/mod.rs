@@ -20,6 +20,7 @@ use api::routes::Modes;
 use api::wire::json;
 use bytes::Bytes;
 use domain::platform::Scope;
+use futures_util::FutureExt as _;
 use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, ORIGIN};
@@ -36,6 +37,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
 use url::Url;
@@ -278,7 +280,10 @@ impl ServerHandler for Agent {
                 None,
             ));
         };
-        let reply = self.call(tool, asked.arguments.unwrap_or_default()).await;
+        let calling = AssertUnwindSafe(self.call(tool, asked.arguments.unwrap_or_default())).catch_unwind();
+        // The SDK would leave a request whose task panicked without an answer.
+        let reply =
+            calling.await.map_err(|_| ErrorData::internal_error("the call failed unexpectedly", None))?;
         Ok(result(&reply).into())
     }
 
