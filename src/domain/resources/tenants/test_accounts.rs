@@ -58,7 +58,7 @@ mod tests {
             expires_at: None,
             revoked_at: None,
             retires_at: None,
-            replaces: None,
+            details: Default::default(),
         }
     }
 
@@ -114,7 +114,7 @@ mod tests {
         let mut book = PlatformBook::default();
         let (keyed, active) = (open(&mut book, 1, at(0)), open(&mut book, 2, at(0)));
         let live = ApiKey { tenant: keyed, ..key(3, Mode::Live) };
-        asked(&mut book, PlatformAsk::AddKey(live), at(1));
+        asked(&mut book, PlatformAsk::AddKey { key: live, by: None }, at(1));
         asked(
             &mut book,
             PlatformAsk::SetTenantSettings {
