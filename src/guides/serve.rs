@@ -37,8 +37,9 @@ const MARKDOWN: &str = "text/markdown; charset=utf-8";
 /// What a page can be had as: people's browsers name the first, or nothing in particular.
 const FORMS: [&str; 2] = ["text/html", "text/markdown"];
 const OF_ERRORS: &str = "errors/";
-const LISTS: [(&str, fn() -> String); 2] =
-    [("/llms.txt", markdown::list), ("/llms-full.txt", markdown::full)];
+/// A path, and how what is there is made.
+type List = (&'static str, fn() -> String);
+const LISTS: [List; 2] = [("/llms.txt", markdown::list), ("/llms-full.txt", markdown::full)];
 
 /// With a value of the caller's for each of [`ROUTES`], such as the meter that counts answers.
 pub struct Guides<M> {
