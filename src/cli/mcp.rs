@@ -95,7 +95,7 @@ struct Bridge {
     version: Mutex<Option<String>>,
 }
 
-enum Heard {
+enum Outcome {
     Answer(Value),
     /// Why there is none yet, and after how long it is worth asking again.
     Away(String, Option<Duration>),
@@ -118,8 +118,8 @@ impl Bridge {
             Err(why) => return Err(self.failed(&why)),
         }
         let bridge = Arc::new(self);
-        let mut messages = heard();
-        let (answers, written) = told();
+        let mut messages = read_messages();
+        let (answers, written) = write_answers();
         let mut under_way = JoinSet::new();
         while let Some(line) = messages.recv().await {
             if under_way.len() >= UNDER_WAY_MAX {
@@ -177,9 +177,9 @@ impl Bridge {
         let (began, mut backoff) = (Instant::now(), BACKOFF_MIN);
         loop {
             let (why, after) = match self.send(message).await {
-                Heard::Answer(answer) => return Ok(answer),
-                Heard::Refused(why) => return Err(why),
-                Heard::Away(why, after) => (why, after),
+                Outcome::Answer(answer) => return Ok(answer),
+                Outcome::Refused(why) => return Err(why),
+                Outcome::Away(why, after) => (why, after),
             };
             let jitter = u64::from(getrandom::u32().unwrap_or(0)) % (1 + backoff.as_millis() as u64 / 2);
             let pause = after.unwrap_or(backoff).min(BACKOFF_MAX) + Duration::from_millis(jitter);
@@ -191,7 +191,7 @@ impl Bridge {
         }
     }
 
-    async fn send(&self, message: &Value) -> Heard {
+    async fn send(&self, message: &Value) -> Outcome {
         let mut request = self
             .client
             .post(self.url.clone())
@@ -202,7 +202,7 @@ impl Bridge {
         for (name, value) in self.headers(message) {
             request = request.header(name, value);
         }
-        let heard = async {
+        let exchange = async {
             let answer = request.send().await?;
             let after = answer.headers().get(RETRY_AFTER).and_then(|sent| sent.to_str().ok()?.parse().ok());
             Ok::<_, reqwest::Error>((
@@ -211,24 +211,24 @@ impl Bridge {
                 answer.text().await?,
             ))
         };
-        let (status, after, body) = match heard.await {
-            Ok(heard) => heard,
+        let (status, after, body) = match exchange.await {
+            Ok(answered) => answered,
             Err(error) => {
-                return Heard::Away(format!("the gateway did not answer ({})", causes(&error)), None);
+                return Outcome::Away(format!("the gateway did not answer ({})", causes(&error)), None);
             }
         };
         if matches!(status, 429 | 502..=504) {
-            return Heard::Away(refused(status, &body), after);
+            return Outcome::Away(refused(status, &body), after);
         }
         match serde_json::from_str::<Value>(&body) {
             Ok(answer) if answer["jsonrpc"] == "2.0" => {
                 let code = answer["result"]["structuredContent"]["error"].as_str();
                 match code.filter(|code| answer["result"]["isError"] == true && AGAIN.contains(code)) {
-                    Some(code) => Heard::Away(format!("the gateway answered {code}"), None),
-                    None => Heard::Answer(answer),
+                    Some(code) => Outcome::Away(format!("the gateway answered {code}"), None),
+                    None => Outcome::Answer(answer),
                 }
             }
-            _ => Heard::Refused(refused(status, &body).chars().take(1_000).collect()),
+            _ => Outcome::Refused(refused(status, &body).chars().take(1_000).collect()),
         }
     }
 
@@ -264,7 +264,7 @@ fn error(id: &Value, code: i64, why: &str) -> Value {
 }
 
 /// The lines of stdin, read by a thread of their own; of one that is too long nothing.
-fn heard() -> Receiver<Vec<u8>> {
+fn read_messages() -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel(1);
     thread::spawn(move || {
         let mut stdin = BufReader::new(std::io::stdin());
@@ -290,7 +290,7 @@ fn read_line(input: &mut impl std::io::BufRead) -> std::io::Result<Option<Vec<u8
 }
 
 /// Writes answers to stdout, one a line, in a thread of its own: a slow reader holds up nothing else.
-fn told() -> (Sender<Value>, thread::JoinHandle<()>) {
+fn write_answers() -> (Sender<Value>, thread::JoinHandle<()>) {
     let (sender, mut receiver) = channel::<Value>(UNDER_WAY_MAX);
     let writing = thread::spawn(move || {
         let mut stdout = std::io::stdout();

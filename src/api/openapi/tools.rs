@@ -99,7 +99,11 @@ fn tool(document: &Document, route: Route) -> Tool {
         _ => unreachable!("the schema of an object is an object"),
     };
     if let Some((_, example)) = operation.examples.first() {
-        schema.insert("examples".into(), Value::Array(vec![parsed(on_one_line(example).as_bytes())]));
+        let samples =
+            in_path(route.path).filter_map(|name| Some((name, values::in_path(name).sample(&|_| None)?)));
+        let mut whole: Arguments = samples.map(|(name, sample)| (name.to_owned(), parsed(&sample))).collect();
+        whole.extend(parsed(on_one_line(example).as_bytes()).as_object().cloned().unwrap_or_default());
+        schema.insert("examples".into(), Value::Array(vec![Value::Object(whole)]));
     }
     let has_body = operation.body.is_some();
     Tool { route, description, schema, in_query, has_body }
@@ -160,7 +164,7 @@ impl Tool {
             None => None,
             Some(Value::String(key)) if is_fit(&key) => Some(key),
             Some(_) => {
-                return Err(Problem::invalid_field(KEY, "must be a text of 1 to 255 characters of ASCII"));
+                return Err(Problem::invalid_field(KEY, "must have 1 to 255 characters of ASCII"));
             }
         };
         let mut path = String::new();
@@ -170,7 +174,8 @@ impl Tool {
                 None => path.push_str(segment),
                 Some(name) => match arguments.remove(name) {
                     Some(Value::String(value)) if !value.is_empty() => path.push_str(&encoded(&value)),
-                    Some(_) => return Err(Problem::invalid_field(name, "must be a text that is not empty")),
+                    Some(Value::String(_)) => return Err(Problem::invalid_field(name, "must not be blank")),
+                    Some(_) => return Err(Problem::invalid_field(name, "must be a string")),
                     None => return Err(Problem::invalid_field(name, "is required")),
                 },
             }
