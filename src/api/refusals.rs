@@ -280,8 +280,8 @@ refusals! {
         "the account made or replaced 50 keys of this mode in 24 hours, so none was made; do it after Retry-After"
         .after(*retry_after_seconds);
     Refusal::Mandate(MandateRefusal::Payee) => 403, "mandate_payee",
-        "the key's mandate names whom it may pay, and not this one, so nothing was debited; pay one of them, or ask \
-         who gave you the key";
+        "the key's mandate names whom it may pay, and not this one, so nothing was done; pay one of them, or ask who \
+         gave you the key";
     Refusal::Approvals(ApprovalRefusal::Decided) => 409, "approval_decided",
         "this approval was decided before, so nothing was changed; read it for who decided and how";
     Refusal::Approvals(ApprovalRefusal::Expired) => 409, "approval_expired",

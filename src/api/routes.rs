@@ -61,6 +61,8 @@ pub struct Route {
     pub is_of_platform: bool,
     /// Whether any key may call it: the endpoint looks at what it asks for.
     pub is_for_any_key: bool,
+    /// Whether it says to whose phone or account a payee's money goes: not for a key whose mandate names payees.
+    pub leads_money: bool,
 }
 
 impl Route {
@@ -89,6 +91,11 @@ impl Route {
 
     fn for_any_key(mut self) -> Route {
         self.is_for_any_key = true;
+        self
+    }
+
+    fn leading_money(mut self) -> Route {
+        self.leads_money = true;
         self
     }
 
@@ -121,6 +128,7 @@ fn row(
         agents: Agents::No,
         is_of_platform: false,
         is_for_any_key: false,
+        leads_money: false,
     }
 }
 
@@ -163,15 +171,15 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/payments/operations/:id", Read, "getOperation", payments::operations::OPERATION).tool(),
         row(get(), "/v1/payments/:id/receipt", Read, receipt::OPERATION, receipt::READ),
         row(post(), "/v1/payments/:id/reverse", Collect, "reversePayment", c2p::REVERSE).moves_money(),
-        row(post(), "/v1/merchants", Manage, "registerMerchant", merchants::REGISTER),
+        row(post(), "/v1/merchants", Manage, "registerMerchant", merchants::REGISTER).leading_money(),
         row(get(), "/v1/merchants", Read, "listMerchants", merchants::LIST).tool(),
         row(get(), "/v1/merchants/:id", Read, "getMerchant", merchants::READ).tool(),
-        row(patch(), "/v1/merchants/:id", Manage, "updateMerchant", merchants::UPDATE),
+        row(patch(), "/v1/merchants/:id", Manage, "updateMerchant", merchants::UPDATE).leading_money(),
         row(delete(), "/v1/merchants/:id", Manage, "deleteMerchant", merchants::DELETE),
-        row(post(), "/v1/merchants/:id/payout-methods", Manage, "addPayoutMethod", merchants::ADD_METHOD),
+        row(post(), "/v1/merchants/:id/payout-methods", Manage, "addPayoutMethod", merchants::ADD_METHOD).leading_money(),
         row(get(), "/v1/merchants/:id/payout-methods", Read, "listPayoutMethods", merchants::METHODS).tool(),
-        row(delete(), "/v1/merchants/:id/payout-methods/:methodId", Manage, "deletePayoutMethod", merchants::DELETE_METHOD),
-        row(post(), "/v1/merchants/:id/payout-methods/:methodId/default", Manage, "setDefaultPayoutMethod", merchants::SET_DEFAULT),
+        row(delete(), "/v1/merchants/:id/payout-methods/:methodId", Manage, "deletePayoutMethod", merchants::DELETE_METHOD).leading_money(),
+        row(post(), "/v1/merchants/:id/payout-methods/:methodId/default", Manage, "setDefaultPayoutMethod", merchants::SET_DEFAULT).leading_money(),
         row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify/start", Manage, "startVerification", merchants::START_VERIFICATION),
         row(post(), "/v1/merchants/:id/payout-methods/:methodId/verify", Manage, "verifyPayoutMethod", merchants::VERIFY).of_few_tries(),
         row(post(), "/v1/payouts", Payout, "createPayout", payouts::CREATE).of_book().moves_money(),
@@ -192,7 +200,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/payments/credit/disburse", Payout, "disburseCredits", batches::DISBURSE).moves_money(),
         row(post(), "/v1/payments/payouts", Payout, "payAccounts", batches::PAY_ACCOUNTS).moves_money(),
         row(post(), "/v1/payouts/instant", Payout, "createInstantPayout", payouts::INSTANT).of_book().moves_money(),
-        row(Method::PUT, "/v1/payouts/account", Manage, "setPayoutAccount", own_account::SET),
+        row(Method::PUT, "/v1/payouts/account", Manage, "setPayoutAccount", own_account::SET).leading_money(),
         row(get(), "/v1/payouts/account", Read, "getPayoutAccount", own_account::READ).tool(),
         row(post(), "/v1/payouts/account/verify/start", Manage, "startPayoutAccountVerification", own_account::START_VERIFICATION),
         row(post(), "/v1/payouts/account/verify", Manage, "verifyPayoutAccount", own_account::VERIFY).of_few_tries(),

@@ -33,6 +33,7 @@ use api::payments::card_tokens::CardToken;
 use api::payments::receipt::{FORMS, PAGE};
 use api::problem::{BadField, Problem};
 use api::records::{Records, Unread};
+use api::refusals;
 use api::routes::{Modes, Route, page_routes, routes};
 use api::search::sought::Sought;
 use api::statements::Ask;
@@ -47,6 +48,7 @@ use domain::ledger::days::Line;
 use domain::machine::{Command, KeyedCommand};
 use domain::platform::Scope;
 use domain::platform::settings::LiveStatus;
+use domain::refusal::MandateRefusal;
 use domain::resources::payments::c2p::NewIntent;
 use domain::resources::payments::charge::NewCharge;
 use domain::resources::payments::otp::NewOtp;
@@ -140,6 +142,12 @@ impl Gateway {
         }
         if !allows(&caller, route) {
             return Err(Problem::scope_missing(route.scope.name()));
+        }
+        if route.leads_money
+            && let Some(mandate) = caller.key.details.mandate.as_deref()
+            && !mandate.payees.is_empty()
+        {
+            return Err(refusals::problem(&MandateRefusal::Payee.into()));
         }
         Ok(caller)
     }

@@ -3,7 +3,7 @@
 use crate::credits::{account_body, credit_body};
 use crate::harness::check::{instant, list, race, text};
 use crate::harness::client::Api;
-use crate::harness::flows::{fresh, merged, payout_body};
+use crate::harness::flows::{fresh, merged, method_path, payout_body};
 use crate::harness::pesos::cop_path;
 use crate::harness::server::Server;
 use serde_json::{Value, json};
@@ -218,6 +218,26 @@ fn every_way_out_is_counted_and_what_comes_back_is_not() {
     assert_eq!(left("USDT"), after, "with the network's fee");
     usdt("5.00", "0x52908400098527886e0f7030069857d2e4169ee0").expect(201);
     assert_eq!(left("USDT"), after, "the network refused it");
+}
+
+#[test]
+fn who_may_pay_only_some_does_not_say_where_their_money_goes() {
+    let bound = Bound::by(json!({ "perDay": { "VES": "40.00" }, "payees": ["04141234567"] }));
+    let merchant = bound.owner.merchant();
+    let path = format!("/v1/merchants/{}", text(&merchant, "merchantId"));
+    let (methods, method) = (format!("{path}/payout-methods"), method_path(&merchant, 0));
+    for (what, answer) in [
+        ("register", bound.agent.post("/v1/merchants", &json!({}))),
+        ("rename", bound.agent.patch(&path, &json!({}))),
+        ("add", bound.agent.post(&methods, &json!({}))),
+        ("take away", bound.agent.delete(&method)),
+        ("choose", bound.agent.post(&format!("{method}/default"), &json!({}))),
+        ("own account", bound.agent.put("/v1/payouts/account", &json!({}))),
+    ] {
+        assert_eq!(answer.status, 403, "{what}");
+        answer.refused(403, "mandate_payee");
+    }
+    bound.agent.get(&methods).expect(200);
 }
 
 #[test]
