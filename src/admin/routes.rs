@@ -193,6 +193,7 @@ mod tests {
         "updateSettings",
         "setLiveStatus",
         "createKey",
+        "updateKey",
         "revokeKey",
         "rotateKey",
         "createAdjustment",

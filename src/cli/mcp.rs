@@ -5,6 +5,7 @@
 use super::client::{JSON, reach, refused};
 use super::{Failure, other, runtime};
 use crate::fetch::causes;
+use api::wire::json;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use clap::Args;
@@ -148,9 +149,9 @@ impl Bridge {
 
     /// The answer to a message; none to a notification.
     async fn answer(&self, line: &[u8]) -> Option<Value> {
-        let message: Value = match serde_json::from_slice(line) {
-            Ok(message) => message,
-            Err(_) => return Some(error(&Value::Null, NOT_JSON, "the message is not JSON, or too long")),
+        let message: Value = match std::str::from_utf8(line).map(json::value) {
+            Ok(Ok(message)) => message,
+            _ => return Some(error(&Value::Null, NOT_JSON, "the message is not JSON, or too long")),
         };
         let Some(id) = message.get("id").filter(|_| message["method"].is_string()) else {
             // An answer to a question that nobody asked, or a notification: the gateway keeps no session to tell.

@@ -7,6 +7,7 @@ use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Button, Cell, Input, Kind, Link, Page, Row};
 use crate::pages::words::{overlaps, words};
 use api::problem::Problem;
+use api::wire::json;
 use domain::platform::Scope;
 use domain::platform::operators::Role;
 use hyper::Method;
@@ -156,7 +157,7 @@ pub async fn act(visit: &Here<'_>) -> Result<Shown, Problem> {
         "live-status" => json!({ "status": form.text("status"), "reason": form.text("note") }),
         "adjustments" => form.members(&["mode", "currency", "amount", "description", "externalRef"]),
         "keys" => json!({ "mode": form.text("mode"), "scopes": form.all("scopes").collect::<Vec<_>>() }),
-        _ => serde_json::from_str(form.text("settings")).unwrap_or_default(),
+        _ => json::value(form.text("settings")).unwrap_or_default(),
     };
     let to = path("/admin/tenants", id, visit.part(2));
     let outcome = match visit.part(2) {

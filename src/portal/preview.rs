@@ -18,6 +18,7 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use api::csv::file::{File, NoFile, RowFault};
 use api::payouts::batches::{ITEMS_MAX, item_faults};
 use api::problem::{BadField, Problem};
+use api::wire::json;
 use domain::entities::Entity;
 use domain::entities::merchant::Merchant;
 use domain::index::Space;
@@ -366,7 +367,7 @@ fn summary(language: Language, good: usize, total: &str, bad: usize) -> String {
 }
 
 pub async fn confirm(visit: &Here<'_>) -> Result<Shown, Problem> {
-    let items: Value = serde_json::from_str(visit.form.text("items")).unwrap_or_default();
+    let items: Value = json::value(visit.form.text("items")).unwrap_or_default();
     let body = json!({ "externalRef": visit.form.text("externalRef"), "items": items });
     let outcome = visit.post(API, &body).await;
     let to = |batch: &Value| {

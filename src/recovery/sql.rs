@@ -102,20 +102,22 @@ impl Database {
     ) -> Result<(), Failed> {
         let (guard, has_rows) = (Guard::default(), Arc::new(AtomicBool::new(false)));
         let (mut steps, mut tell, is_answered) = (0, Some(tell), Arc::clone(&has_rows));
+        let (room, room_for_sorting) = (self.room.clone(), self.room.clone());
         let look = move || {
             steps += u64::from(STEPS_PER_LOOK.unsigned_abs());
             match &mut tell {
                 Some(tell) if !is_answered.load(Ordering::Relaxed) => tell(steps),
                 _ => tell = None,
             }
-            false
+            room_for_sorting.check().is_err()
         };
+        let failing = |error| room.check().err().unwrap_or_else(|| said(sql, error, &guard));
         self.connection.progress_handler(STEPS_PER_LOOK, Some(look)).map_err(failed)?;
         let mut statement = prepared(&mut self.connection, sql, &guard)?;
         answer.columns(statement.column_names().map(str::to_owned).collect());
         let count = statement.column_count();
-        let mut rows = statement.query([]).map_err(|error| said(sql, error, &guard))?;
-        while let Some(row) = rows.next().map_err(|error| said(sql, error, &guard))? {
+        let mut rows = statement.query([]).map_err(failing)?;
+        while let Some(row) = rows.next().map_err(failing)? {
             has_rows.store(true, Ordering::Relaxed);
             let values = (0..count).map(|n| row.get_ref(n)).collect::<Result<Vec<_>, _>>().map_err(failed)?;
             if !answer.row(&values)? {
@@ -127,7 +129,8 @@ impl Database {
 
     /// Gives the file its name, if it is to be kept.
     pub fn finish(self, progress: Progress<'_>) -> Result<(), Failed> {
-        let Database { connection, kept, .. } = self;
+        let Database { connection, kept, room, .. } = self;
+        room.check()?;
         connection.close().map_err(|(_, error)| failed(error))?;
         kept.map_or(Ok(()), |kept| kept.finish(progress))
     }

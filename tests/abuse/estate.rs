@@ -171,6 +171,7 @@ pub fn body(operation: &str) -> Value {
         "updateProduct" => json!({ "name": "Otra" }),
         "updatePaymentLink" => json!({ "allowQuantity": true }),
         "updateWebhook" => json!({ "url": "https://evil.example/hook" }),
+        "updateKey" => json!({ "name": "evil" }),
         _ => json!({}),
     }
 }

@@ -145,6 +145,21 @@ fn nobody_gets_in_without_one_good_key_nor_from_another_site() {
     }
 }
 
+/// Texts inside of texts that serde_json would parse, with a bound of depth for each: together they overflow a stack.
+fn parsed_anew_at_every_depth(depth: usize) -> Vec<u8> {
+    let quote = |depth: usize| match depth {
+        0 => "\"".to_owned(),
+        _ => format!("\\{}u0022", "u005c".repeat(depth - 1)),
+    };
+    let inner = (1..=depth).rev().fold("1".to_owned(), |inner, depth| {
+        let quote = quote(depth);
+        let lists = "[".repeat(126);
+        format!("{lists}{{{quote}$serde_json::private::RawValue{quote}:{quote}{inner}{quote}")
+    });
+    let params = format!(r#"{{"x":{{"$serde_json::private::RawValue":"{inner}"}}}}"#);
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{params}}}"#).into_bytes()
+}
+
 #[test]
 fn a_message_is_bounded_and_read_in_one_way_only() {
     let server = Server::shared();
@@ -159,6 +174,8 @@ fn a_message_is_bounded_and_read_in_one_way_only() {
     ] {
         api.post_raw("/mcp", bad).refused(400, "invalid_json");
     }
+    api.post_raw("/mcp", parsed_anew_at_every_depth(40)).refused(400, "invalid_json");
+    refused(&api, "getPayout", json!({ "id": "a".repeat(70_000) }), "invalid_data");
     for odd in [json!([]), json!(7), json!({}), json!({ "jsonrpc": "1.0", "id": 1, "method": "ping" })] {
         let answer = api.post("/mcp", &odd);
         assert!((400..500).contains(&answer.status), "{odd}: {} {}", answer.status, answer.text());

@@ -12,6 +12,10 @@ use std::fmt;
 /// Objects and lists inside each other, the body itself included.
 pub const DEPTH_MAX: usize = 64;
 
+/// What serde_json marks values of its own with, inside of objects: who sends such a name has a string parsed as JSON
+/// again, without a bound of depth.
+const RESERVED: &str = "$serde_json::private::";
+
 /// Up to this many names are compared pair by pair; beyond it a set is faster.
 const NAMES_IN_PAIRS_MAX: usize = 16;
 
@@ -94,6 +98,12 @@ pub fn read(text: &str) -> Result<Shape<'_>, Malformed> {
     Err(Malformed::after(text.get(..scan.at).unwrap_or(text), reason))
 }
 
+/// A text as a value of serde_json, which has none of the promises above.
+pub fn value(text: &str) -> Result<serde_json::Value, Malformed> {
+    read(text)?;
+    serde_json::from_str(text).map_err(|_| Malformed::after(text, "a number is out of range"))
+}
+
 struct Scan<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -160,6 +170,9 @@ impl<'a> Scan<'a> {
                     true => decode_string(literal),
                     false => Cow::Borrowed(&literal[1..literal.len() - 1]),
                 });
+                if self.names.last().is_some_and(|name| name.starts_with(RESERVED)) {
+                    return Err("a member has a name that nothing may have");
+                }
                 self.blank();
                 match self.bytes.get(self.at) {
                     Some(b':') => self.at += 1,

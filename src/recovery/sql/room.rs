@@ -7,9 +7,11 @@ use crate::recovery::Failed;
 use std::fs::metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The disk, if anything is written to it.
-pub struct Room(Option<Disk>);
+#[derive(Clone)]
+pub struct Room(Option<Arc<Disk>>);
 
 impl Room {
     /// `written` are the places of what is written, or will be.
@@ -17,7 +19,7 @@ impl Room {
         let device = |path: &Path| metadata(path).ok().map(|found| found.dev());
         let data = device(&storage.path);
         let is_shared = written.into_iter().any(|path| device(path).or(device(directory_of(path))) == data);
-        Room(is_shared.then(|| Disk::new(&storage.path, storage.reserve_bytes)))
+        Room(is_shared.then(|| Arc::new(Disk::new(&storage.path, storage.reserve_bytes))))
     }
 
     pub fn check(&self) -> Result<(), Failed> {

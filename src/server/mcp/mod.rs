@@ -22,9 +22,9 @@ use bytes::Bytes;
 use domain::platform::Scope;
 use futures_util::FutureExt as _;
 use http_body_util::{BodyExt as _, Full};
-use hyper::Request;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
+use hyper::{Request, Uri};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams,
     GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
@@ -110,8 +110,10 @@ async fn answered(
     inbound.share.caller = Some(services.shares.of(Owner::Tenant(caller.tenant_key)));
     let body = inbound.json(&arrival.head.headers).await?;
     let message = read(&body)?;
-    // A call of a tool is admitted as a request of its own.
+    // A call of a tool is admitted as a request of its own, where the protocol takes it for one.
     let calls = message["method"] == "tools/call"
+        && (message["id"].is_string() || message["id"].is_i64() || message["id"].is_u64())
+        && message["params"].get("arguments").is_none_or(Value::is_object)
         && message["params"]["name"].as_str().is_some_and(|name| tools::named(name).is_some());
     if !calls {
         services.admit_request(Some(caller.tenant_key), false, None).await?;
@@ -145,8 +147,7 @@ async fn answered(
 /// A message that can be read in one way only, as everything that moves money.
 fn read(body: &Bytes) -> Result<Value, Problem> {
     let text = std::str::from_utf8(body).map_err(|_| Problem::invalid_json("the body is not UTF-8"))?;
-    json::read(text).map_err(|malformed| Problem::invalid_json(malformed.to_string()))?;
-    serde_json::from_str(text).map_err(|error| Problem::invalid_json(error.to_string()))
+    json::value(text).map_err(|malformed| Problem::invalid_json(malformed.to_string()))
 }
 
 /// Whoever sent a message.
@@ -168,7 +169,11 @@ impl Agent {
     }
 
     async fn call(&self, tool: &Tool, arguments: Arguments) -> Reply {
-        let call = match tool.call(arguments) {
+        let call = tool.call(arguments).and_then(|call| match call.path.parse::<Uri>() {
+            Ok(_) => Ok(call),
+            Err(_) => Err(Problem::invalid_field("arguments", "are too long for an address")),
+        });
+        let call = match call {
             Ok(call) => call,
             Err(problem) => {
                 let arrival = self.arrival(tool, "/", self.head());
@@ -219,7 +224,6 @@ impl Agent {
 
     fn arrival(&self, tool: &Tool, path: &str, headers: HeaderMap) -> Arrival {
         let (mut head, ()) = Request::new(()).into_parts();
-        // What a tool encodes is always an address.
         (head.method, head.uri, head.headers) =
             (tool.route.method.clone(), path.parse().unwrap_or_default(), headers);
         Arrival { head, request_id: RequestId::generate(), peer: self.peer }

@@ -109,6 +109,18 @@ fn a_member_twice_is_refused_at_every_depth() {
 }
 
 #[test]
+fn no_member_is_what_serde_json_would_parse_again() {
+    for text in [
+        r#"{"$serde_json::private::RawValue":"1"}"#,
+        r#"{"\u0024serde_json::private::RawValue":"1"}"#,
+        r#"{"a":[{"b":1,"$serde_json::private::Number":"1"}]}"#,
+    ] {
+        assert_eq!(refused(text), Err("a member has a name that nothing may have"), "{text}");
+    }
+    assert!(read(r#"{"serde_json::private::RawValue":"1","$":1}"#).is_ok());
+}
+
+#[test]
 fn nesting_is_bounded() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(read(&nested(DEPTH_MAX)).is_ok());
