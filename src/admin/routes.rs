@@ -186,7 +186,7 @@ mod tests {
     use crate::http::router::tests::faults;
     use std::collections::BTreeSet;
 
-    const RECORDS: [&str; 26] = [
+    const RECORDS: [&str; 27] = [
         "giveNotice",
         "handOver",
         "createTenant",
