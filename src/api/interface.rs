@@ -11,9 +11,13 @@ const ABOUT: &str = include_str!("openapi/about.md");
 /// The description of all of it, with the rows of buyers, whose endpoints are their pages'.
 pub fn public(of_buyers: Vec<Row>) -> Document {
     let of_tenants = routes::routes().into_iter().map(
-        |Route { method, path, scope, modes, operation, endpoint, .. }| {
+        |Route { method, path, scope, modes, operation, endpoint, leads_money, .. }| {
             let access = Access::Key { scope: scope.name(), test_only: modes == Modes::TestOnly };
-            endpoint.described(method, path, operation, access)
+            let row = endpoint.described(method, path, operation, access);
+            if !leads_money {
+                return row;
+            }
+            Row { description: row.description.refuses(403, &["mandate_payee"]), ..row }
         },
     );
     let of_visitors = public::routes::routes().into_iter().map(|route| Row {
