@@ -38,7 +38,7 @@ final class Merchants
      * @param ?string $phone A Venezuelan mobile phone, with 0, 58 or +58 in front.
      * @return ($dryRun is true ? Model\DryRun : Model\Merchant)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `external_ref_conflict`
+     *     `external_ref_conflict`, `mandate_payee`
      */
     public function register(
         string $externalRef,
@@ -154,7 +154,8 @@ final class Merchants
      * Needs the scope `manage`.
      *
      * @return ($dryRun is true ? Model\DryRun : Model\Merchant)
-     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `mandate_payee`,
+     *     `not_found`
      */
     public function update(
         string $id,
@@ -215,8 +216,8 @@ final class Merchants
      * @param string $bankCode Four digits; see `GET /v1/banks`.
      * @param string $phone A Venezuelan mobile phone, with 0, 58 or +58 in front.
      * @return ($dryRun is true ? Model\DryRun : Model\PayoutMethod)
-     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
-     *     `too_many_payout_methods`
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `mandate_payee`,
+     *     `not_found`, `too_many_payout_methods`
      */
     public function addPayoutMethod(
         string $id,
@@ -275,7 +276,8 @@ final class Merchants
      * Needs the scope `manage`.
      *
      * @return ($dryRun is true ? Model\DryRun : Model\Merchant)
-     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `mandate_payee`,
+     *     `not_found`
      */
     public function deletePayoutMethod(
         string $id,
@@ -303,7 +305,8 @@ final class Merchants
      * Needs the scope `manage`.
      *
      * @return ($dryRun is true ? Model\DryRun : Model\PayoutMethod)
-     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `mandate_payee`,
+     *     `not_found`
      */
     public function setDefaultPayoutMethod(
         string $id,

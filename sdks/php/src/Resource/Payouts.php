@@ -475,6 +475,7 @@ final class Payouts
      * @param string $phone A Venezuelan mobile phone, with 0, 58 or +58 in front.
      * @param string $identification V, E, J, P or G and 5 to 9 digits, with or without a dash.
      * @return ($dryRun is true ? Model\DryRun : Model\PayoutAccount)
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `mandate_payee`
      */
     public function setAccount(
         string $bankCode,

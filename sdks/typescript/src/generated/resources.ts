@@ -442,7 +442,7 @@ export class MerchantsResource {
    *
    * Needs the scope `manage`.
    *
-   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`.
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`, `mandate_payee`.
    */
   register(params: NewMerchant, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   register(params: NewMerchant, options?: KeyedOptions): Promise<Merchant>;
@@ -488,7 +488,7 @@ export class MerchantsResource {
    *
    * Needs the scope `manage`.
    *
-   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   * @throws ApiError, beside the codes that every call has with `code` `mandate_payee`, `not_found`.
    */
   update(id: string, params: MerchantUpdate, options: CallOptions & DryRunOptions): Promise<DryRun>;
   update(id: string, params: MerchantUpdate, options?: CallOptions): Promise<Merchant>;
@@ -517,7 +517,8 @@ export class MerchantsResource {
    *
    * Needs the scope `manage`.
    *
-   * @throws ApiError, beside the codes that every call has with `code` `not_found`, `too_many_payout_methods`.
+   * @throws ApiError, beside the codes that every call has with `code` `mandate_payee`, `not_found`,
+   * `too_many_payout_methods`.
    */
   addPayoutMethod(id: string, params: NewPayoutMethod, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   addPayoutMethod(id: string, params: NewPayoutMethod, options?: KeyedOptions): Promise<PayoutMethod>;
@@ -543,7 +544,7 @@ export class MerchantsResource {
    *
    * Needs the scope `manage`.
    *
-   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   * @throws ApiError, beside the codes that every call has with `code` `mandate_payee`, `not_found`.
    */
   deletePayoutMethod(id: string, methodId: string, options: CallOptions & DryRunOptions): Promise<DryRun>;
   deletePayoutMethod(id: string, methodId: string, options?: CallOptions): Promise<Merchant>;
@@ -556,7 +557,7 @@ export class MerchantsResource {
    *
    * Needs the scope `manage`.
    *
-   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   * @throws ApiError, beside the codes that every call has with `code` `mandate_payee`, `not_found`.
    */
   setDefaultPayoutMethod(id: string, methodId: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   setDefaultPayoutMethod(id: string, methodId: string, options?: KeyedOptions): Promise<PayoutMethod>;
@@ -818,6 +819,8 @@ export class PayoutsResource {
    * A change undoes its verification.
    *
    * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `mandate_payee`.
    */
   setAccount(params: NewPayoutAccount, options: CallOptions & DryRunOptions): Promise<DryRun>;
   setAccount(params: NewPayoutAccount, options?: CallOptions): Promise<PayoutAccount>;

@@ -92,7 +92,7 @@ class Merchants:
             phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `external_ref_conflict`.
+            ApiError: beside the codes that every call has, with `code` `external_ref_conflict`, `mandate_payee`.
         """
         body = encode(
             {
@@ -253,7 +253,7 @@ class Merchants:
         Needs the scope `manage`.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `not_found`.
+            ApiError: beside the codes that every call has, with `code` `mandate_payee`, `not_found`.
         """
         body = encode(
             {
@@ -380,7 +380,8 @@ class Merchants:
             phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `not_found`, `too_many_payout_methods`.
+            ApiError: beside the codes that every call has, with `code` `mandate_payee`, `not_found`,
+                `too_many_payout_methods`.
         """
         body = encode(
             {
@@ -474,7 +475,7 @@ class Merchants:
         Needs the scope `manage`.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `not_found`.
+            ApiError: beside the codes that every call has, with `code` `mandate_payee`, `not_found`.
         """
         call = Call(
             "DELETE",
@@ -531,7 +532,7 @@ class Merchants:
         Needs the scope `manage`.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `not_found`.
+            ApiError: beside the codes that every call has, with `code` `mandate_payee`, `not_found`.
         """
         call = Call(
             "POST",

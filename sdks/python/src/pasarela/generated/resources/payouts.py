@@ -899,6 +899,9 @@ class Payouts:
             bank_code: Four digits; see `GET /v1/banks`.
             phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
             identification: V, E, J, P or G and 5 to 9 digits, with or without a dash.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `mandate_payee`.
         """
         body = encode(
             {
