@@ -207,6 +207,9 @@ pub fn movements(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<u8> {
     }
 }
 
+/// The values of days alone are stored values, with a version of the format in front.
+pub(crate) const DAYS: u8 = b't';
+
 /// The prefix of the days of an account that are over; the date follows, 4 bytes, as
 /// [`day_bytes`] has it.
 pub fn days(tenant: u64, ledger: Ledger, currency: Currency) -> Vec<u8> {
@@ -218,7 +221,7 @@ pub fn days(tenant: u64, ledger: Ledger, currency: Currency) -> Vec<u8> {
         Ledger::Operator => (5, None),
         Ledger::Exchange => (6, None),
     };
-    key(tenant, b't', &[&[currency as u8, kind], seller.map_or(&[], |seller| seller.as_bytes().as_slice())])
+    key(tenant, DAYS, &[&[currency as u8, kind], seller.map_or(&[], |seller| seller.as_bytes().as_slice())])
 }
 
 /// A date as key bytes that sort in its order.

@@ -7,10 +7,11 @@ use crate::entities::conversion::Source;
 use crate::entities::resource::{Change, Listing};
 use crate::events::Extra;
 use crate::index::{
-    AuditList, Entries, LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, audit, begun_at,
+    AuditList, DAYS, Entries, LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, audit, begun_at,
     contradicted, day_bytes, days, entity, event, found_by, kept_of_operator, kept_on, left, list, movements,
     name, of_deposit, sampled_at, searched_hash, time_bytes, webhook,
 };
+use crate::ledger::days::ClosedDay;
 use crate::ledger::{Ledger, MovementKind};
 use crate::platform::PlatformChange;
 use crate::platform::audit::AuditEntry;
@@ -203,4 +204,9 @@ pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<Vec<u8>> 
         lists.extend(paid);
     }
     lists
+}
+/// Whether two values of an index entry say the same: a release of before wrote one with its own version in front.
+pub fn says_same(key: &[u8], one: &[u8], other: &[u8]) -> bool {
+    let day = |value: &[u8]| codec::decode::<ClosedDay>(value).ok();
+    one == other || key.get(4) == Some(&DAYS) && day(one).is_some() && day(one) == day(other)
 }

@@ -10,6 +10,7 @@ use actors::{Machine, wake_key};
 use domain::codec;
 use domain::entities::resource::IndexedState;
 use domain::index;
+use domain::indexing;
 use domain::kept::KEPT_MS;
 use domain::record::Record;
 use std::cmp::{Ordering, Reverse};
@@ -277,7 +278,7 @@ fn compare_entries(
                 stored.advance();
             }
             (_, Some((key, seq, _, value)), Some((_, found))) => {
-                if value != found {
+                if !indexing::says_same(key, &value, found) {
                     let fault =
                         format!("an index entry of record {seq} says something else: {}", described(key));
                     blame(first, seq, fault);
