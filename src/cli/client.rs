@@ -5,6 +5,7 @@ use crate::config::{Config, Secret, Tls};
 use crate::fetch::causes;
 use api::dry_run::DRY_RUN;
 use clap::Args;
+use reqwest::redirect::Policy;
 use reqwest::{RequestBuilder, StatusCode};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -328,8 +329,8 @@ impl Caller {
 pub fn reach(tls: Option<&Tls>) -> Result<(&'static str, reqwest::ClientBuilder), Failure> {
     // A second call finds it installed.
     let _ = ring::default_provider().install_default();
-    // The environment's proxies are not used to reach one's own server.
-    let client = reqwest::Client::builder().no_proxy();
+    // The environment's proxies are not used to reach one's own server, and no key goes where an answer leads.
+    let client = reqwest::Client::builder().no_proxy().redirect(Policy::none());
     let Some(tls) = tls else { return Ok(("http", client)) };
     let failed = |why: &dyn Display| Failure::Other(format!("{}: {why}", tls.certificate.display()));
     let provider = Arc::new(ring::default_provider());

@@ -205,6 +205,7 @@ pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<Vec<u8>> 
     }
     lists
 }
+
 /// Whether two values of an index entry say the same: a release of before wrote one with its own version in front.
 pub fn says_same(key: &[u8], one: &[u8], other: &[u8]) -> bool {
     let day = |value: &[u8]| codec::decode::<ClosedDay>(value).ok();

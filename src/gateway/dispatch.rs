@@ -495,6 +495,11 @@ impl Server for TenantRequest<'_> {
     }
 
     fn set_auto_convert(&mut self, percent: u8) -> Later<'_, Reply> {
+        // No mandate would count what is converted then.
+        if self.caller.key.details.mandate.is_some() {
+            let nothing = MandateRefusal::nothing(Currency::Cop).into();
+            return Box::pin(async move { Err(refusals::problem(&nothing)) });
+        }
         let (services, number) = (Arc::clone(self.services), self.caller.tenant.number);
         // A caller who goes away must not leave settings that were not taken to the books.
         in_a_task(async move {

@@ -360,8 +360,8 @@ impl Stream {
 }
 
 impl Server {
-    /// Answers a line, or a tool's arguments, that are no call. It is in the log of requests, counts for the rate, and needs a key that is good
-    /// still.
+    /// Answers a line, or a tool's arguments, that are no call. It is in the log of requests, counts for the rate,
+    /// and needs a key that is good still.
     pub(super) fn refuse_line(&self, arrival: &Arrival, problem: Problem) -> Reply {
         let mut measuring = Measuring {
             meter: &self.unrouted,

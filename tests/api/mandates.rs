@@ -238,6 +238,10 @@ fn who_may_pay_only_some_does_not_say_where_their_money_goes() {
         answer.refused(403, "mandate_payee");
     }
     bound.agent.get(&methods).expect(200);
+    let convert = json!({ "autoConvert": { "COP": { "percent": 100 } } });
+    let refused = bound.agent.patch("/v1/conversions/settings", &convert);
+    exceeded(&refused, "perCall", json!({ "COP": 0 }));
+    bound.owner.patch("/v1/conversions/settings", &convert).expect(200);
 }
 
 #[test]

@@ -119,6 +119,7 @@ chapter! { "Conversions", "From bolívares or pesos to USDT: a quote is a price 
         body "ConversionSettingsChange";
         example "half", r#"{"autoConvert":{"COP":{"percent":50}}}"#;
         answers 200, "ConversionSettings", "The settings as they are now";
+        refuses 403, &["mandate_exceeded"];
     };
 }
 

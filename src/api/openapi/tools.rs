@@ -203,7 +203,8 @@ impl Tool {
         self.schema.get("properties").is_some_and(|known| known.get(name).is_some())
     }
 
-    /// The key of a call that has none: whoever makes the same call again has the same. A refusal is kept under its key too, so each of them leads to a further `try_number`.
+    /// The key of a call that has none: whoever makes the same call again has the same. A refusal is kept under its
+    /// key too, so each of them leads to a further `try_number`.
     pub fn made_key(&self, caller: &[u8], call: &Call, try_number: u8) -> String {
         let mut hash = Sha256::new();
         for part in [caller, self.name().as_bytes(), call.path.as_bytes(), &call.body, &[try_number]] {

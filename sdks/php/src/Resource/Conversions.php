@@ -159,6 +159,7 @@ final class Conversions
      * Needs the scope `manage`.
      *
      * @return ($dryRun is true ? Model\DryRun : Model\ConversionSettings)
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `mandate_exceeded`
      */
     public function updateSettings(
         Model\ConversionSettingsChangeAutoConvert $autoConvert,

@@ -972,6 +972,8 @@ export class ConversionsResource {
    * operator's.
    *
    * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `mandate_exceeded`.
    */
   updateSettings(params: ConversionSettingsChange, options: CallOptions & DryRunOptions): Promise<DryRun>;
   updateSettings(params: ConversionSettingsChange, options?: CallOptions): Promise<ConversionSettings>;

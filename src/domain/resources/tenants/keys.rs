@@ -123,7 +123,9 @@ pub(super) fn change(
     living(book, key.tenant)?;
     let KeyChange { name, scopes, expires_at, mandate } = change;
     if let Some(by) = by {
-        permit(book, by, scopes.unwrap_or(Scopes(0)), now)?;
+        // A wider mandate and a later end give what the key may do.
+        let gives = scopes.or((mandate.is_some() || expires_at.is_some()).then_some(key.scopes));
+        permit(book, by, gives.unwrap_or(Scopes(0)), now)?;
     }
     let name = name.unwrap_or_else(|| key.details.name.clone());
     let before = key.details.mandate.as_ref();
@@ -342,6 +344,9 @@ mod tests {
         assert_eq!(put(&mut book, ruled, at(3)), lacks(Scope::Read));
         let ruled = change(&book, key(3).id, named(), maker, at(3));
         assert_eq!(put(&mut book, ruled, at(3)), None);
+        let later = KeyChange { expires_at: Some(Some(at(9))), ..KeyChange::default() };
+        let ruled = change(&book, key(1).id, later, maker, at(3));
+        assert_eq!(put(&mut book, ruled, at(3)), lacks(Scope::Read), "it makes none last that can do more");
         let ruled = rotate(&book, key(3).id, at(3), key(4), at(3));
         assert_eq!(put(&mut book, ruled, at(3)), None);
         let successor = book.keys.get(&key(4).id).expect("the successor");

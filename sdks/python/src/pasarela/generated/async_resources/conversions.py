@@ -270,6 +270,9 @@ class AsyncConversions:
         operator's.
 
         Needs the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `mandate_exceeded`.
         """
         body = encode(
             {
