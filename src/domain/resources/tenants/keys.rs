@@ -1,11 +1,12 @@
 //! Changes of API keys. Of a tenant that moved away none changes: its keys went with it.
 
+use super::wait_for_fewer;
 use crate::decision::{Ruled, Ruling, write_platform};
 use crate::platform::mandate::Mandate;
 use crate::platform::{ApiKey, KeyDetails, PlatformBook, PlatformChange, Scope, Scopes, Tenant};
 use crate::refusal::{PlatformRefusal, Refusal};
 use crate::values::ids::{Id, Mode};
-use crate::values::time::{DAY_MS, SECOND_MS, Timestamp};
+use crate::values::time::Timestamp;
 use std::sync::Arc;
 
 /// The most keys of an account in a mode that work at the same time.
@@ -82,14 +83,11 @@ fn few_made(
     counts: impl Fn(&ApiKey) -> bool,
     now: Timestamp,
 ) -> Result<(), PlatformRefusal> {
-    let since = now.plus_ms(-DAY_MS);
-    let is_recent = |key: &&Arc<ApiKey>| key.created_at > since && counts(key);
-    let mut recent: Vec<Timestamp> = book.keys.values().filter(is_recent).map(|key| key.created_at).collect();
-    recent.sort_unstable();
-    let Some(first) = recent.iter().rev().nth(MADE_MAX - 1) else { return Ok(()) };
-    let wait_seconds = first.since_ms(since).div_euclid(SECOND_MS) + 1;
-    let retry_after_seconds = u32::try_from(wait_seconds).unwrap_or(1);
-    Err(PlatformRefusal::TooManyRotations { retry_after_seconds })
+    let made = book.keys.values().filter(|key| counts(key)).map(|key| key.created_at);
+    match wait_for_fewer(made, MADE_MAX, now) {
+        Some(retry_after_seconds) => Err(PlatformRefusal::TooManyRotations { retry_after_seconds }),
+        None => Ok(()),
+    }
 }
 
 /// The keys that came in the place of a key, one after the other, and theirs; oldest first.
@@ -212,6 +210,7 @@ mod tests {
     use crate::platform::Details;
     use crate::platform::settings::TenantSettings;
     use crate::resources::tenants::keys::*;
+    use crate::values::time::DAY_MS;
 
     fn at(ms: i64) -> Timestamp {
         Timestamp::from_unix_ms(ms)

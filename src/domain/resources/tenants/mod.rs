@@ -17,7 +17,7 @@ use crate::refusal::{PlatformRefusal, Refusal};
 use crate::resources::banks::{Bank, Edit};
 use crate::resources::tenants::keys::KeyChange;
 use crate::values::ids::Id;
-use crate::values::time::Timestamp;
+use crate::values::time::{DAY_MS, SECOND_MS, Timestamp};
 use crate::values::venezuela::BankCode;
 use std::sync::Arc;
 
@@ -209,6 +209,15 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
             Ruling::write(draft)
         }
     }
+}
+
+/// The seconds until fewer than `most` of these instants are of the last day; `None` if it is so now.
+fn wait_for_fewer(instants: impl Iterator<Item = Timestamp>, most: usize, now: Timestamp) -> Option<u32> {
+    let since = now.plus_ms(-DAY_MS);
+    let mut recent: Vec<Timestamp> = instants.filter(|at| *at > since).collect();
+    recent.sort_unstable();
+    let first = recent.iter().rev().nth(most - 1)?;
+    Some(u32::try_from(first.since_ms(since).div_euclid(SECOND_MS) + 1).unwrap_or(1))
 }
 
 fn ruled(ruled: Ruled) -> Ruling {

@@ -1,8 +1,8 @@
 //! Whether somebody may open an account of test mode without an operator.
 
+use super::wait_for_fewer;
 use crate::platform::PlatformBook;
-use crate::platform::test_accounts::TestAccount;
-use crate::values::time::{DAY_MS, HOUR_MS, SECOND_MS, Timestamp};
+use crate::values::time::{HOUR_MS, SECOND_MS, Timestamp};
 
 /// Accounts that one address may open within a day. None of them is deleted before the day is over, so all are known.
 pub const A_DAY: usize = 10;
@@ -18,14 +18,9 @@ pub enum NotOpened {
 
 /// Whether this address may open an account.
 pub fn may_open(book: &PlatformBook, opener: [u8; 16], now: Timestamp) -> Result<(), NotOpened> {
-    let since = now.plus_ms(-DAY_MS);
-    let is_recent = |account: &&TestAccount| account.opener == opener && account.opened_at > since;
-    let mut recent: Vec<Timestamp> =
-        book.test_accounts.values().filter(is_recent).map(|account| account.opened_at).collect();
-    recent.sort_unstable();
-    if let Some(first) = recent.iter().rev().nth(A_DAY - 1) {
-        let seconds = first.since_ms(since).div_euclid(SECOND_MS) + 1;
-        return Err(NotOpened::ByThisAddress(u32::try_from(seconds).unwrap_or(1)));
+    let own = book.test_accounts.values().filter(|account| account.opener == opener);
+    if let Some(seconds) = wait_for_fewer(own.map(|account| account.opened_at), A_DAY, now) {
+        return Err(NotOpened::ByThisAddress(seconds));
     }
     if book.test_accounts.len() >= ALL_MAX {
         return Err(NotOpened::ByAnybody((HOUR_MS / SECOND_MS) as u32));
@@ -40,6 +35,7 @@ mod tests {
     use crate::platform::{ApiKey, PlatformChange, Scopes};
     use crate::resources::tenants::{PlatformAsk, decide};
     use crate::values::ids::{Id, Mode};
+    use crate::values::time::DAY_MS;
     use std::sync::Arc;
 
     fn at(ms: i64) -> Timestamp {
