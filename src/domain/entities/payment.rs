@@ -202,12 +202,7 @@ impl Payment {
 
     /// What is paid, in minor units of its currency.
     pub const fn amount(&self) -> (Currency, i64) {
-        let minor = match &self.means {
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => {
-                self.ves.minor()
-            }
-            Means::Usdt { amount, .. } => amount.minor(),
-        };
+        let minor = if let Means::Usdt { amount, .. } = &self.means { amount.minor() } else { self.ves.minor() };
         (self.means.method().currency(), minor)
     }
 

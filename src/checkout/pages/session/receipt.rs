@@ -111,16 +111,13 @@ fn receipt(paid: &Tried, language: Language) -> Vec<(&'static str, String)> {
     let w = language.words();
     match paid {
         Tried::Payment(payment) => {
-            let mut lines = match &payment.means {
-                Means::Usdt { amount, tx_hash, .. } => {
-                    vec![(w.paid_amount, usdt(*amount, language)), (w.transaction, tx_hash.clone())]
-                }
-                Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => {
-                    vec![
-                        (w.paid_amount, bolivares(payment.ves, language)),
-                        (w.rate_bcv, bcv_rate(payment.bcv_rate, language)),
-                    ]
-                }
+            let mut lines = if let Means::Usdt { amount, tx_hash, .. } = &payment.means {
+                vec![(w.paid_amount, usdt(*amount, language)), (w.transaction, tx_hash.clone())]
+            } else {
+                vec![
+                    (w.paid_amount, bolivares(payment.ves, language)),
+                    (w.rate_bcv, bcv_rate(payment.bcv_rate, language)),
+                ]
             };
             if let Some((brand, last_four)) = payment.card() {
                 lines.push((w.card, format!("{} …{last_four:04}", brand.name())));
