@@ -37,7 +37,7 @@ mod tenants;
 
 pub use approvals::{Begun, begin_take_over};
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
-pub use call::{Route, owned};
+pub use call::{Route, owned, tenant_of};
 pub use finding::endpoints as webhook_endpoints;
 pub use people::among_all;
 pub use routes::{document, least_role, settle_approvals};

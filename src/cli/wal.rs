@@ -18,6 +18,7 @@ use crate::recovery::rebuild::{Salvaged, Until, replay, salvage};
 use crate::recovery::verify::{Verified, verify};
 use crate::recovery::{Failed, archive};
 use clap::{Args, Subcommand};
+use domain::codec;
 use domain::values::time::Timestamp;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -188,6 +189,10 @@ fn look(ask: impl FnOnce() -> Result<Option<String>, Failure>) -> Looked {
 pub fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
     let config = settings.load()?;
     let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY)).map_err(Failed::from)?;
+    // A newer release wrote it last: that is no damage. Where the newest record cannot be read, who meets it says so.
+    if let Ok(Some(newest)) = reader.record(reader.last_seq()) {
+        codec::versioned(&newest.payload).map_err(Failed::from)?;
+    }
     Ok((config, reader))
 }
 

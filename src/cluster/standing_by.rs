@@ -364,7 +364,7 @@ enum Round {
 }
 
 fn is_known(batch: &AgreedBatch) -> bool {
-    batch.records.iter().all(|record| codec::is_known(&record.payload))
+    batch.records.iter().all(|record| codec::versioned(&record.payload).is_ok())
 }
 
 fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(), FollowError> {

@@ -9,6 +9,7 @@ mod at_bank;
 mod counts;
 mod decisions;
 mod money;
+mod past;
 mod queues;
 mod rates;
 mod reconciliations;
@@ -82,6 +83,8 @@ pub fn rows() -> Vec<SiteRow<Operator>> {
         act "/events/:id/resend" => money::resend;
         show "/tenants" => accounts::list;
         show "/tenants/:id" => accounts::one;
+        show "/tenants/:id/past" => past::tenant;
+        show "/records/:id" => past::record;
         act "/tenants/:id/live-status" => accounts::act;
         act "/tenants/:id/settings" => accounts::act;
         act "/tenants/:id/keys" => accounts::act;

@@ -149,7 +149,7 @@ async fn story(
         ("payout", visit.say("Pago", "Payout"), &PAYOUT)
     };
     let at_bank = at_bank::of(visit.services, tenant, entity).await;
-    let timeline = timeline::of(visit.services, tenant, id, visit.language).await?;
+    let timeline = timeline::of(visit.services, tenant, id, visit.language, Some("/console/records")).await?;
     let title = format!("{title} {}", str_of(shown, "externalRef"));
     let mut page = Page::new(name, title).status(str_of(shown, "status")).maybe(visit.done());
     page.blocks.extend(advice::on(visit, is_payment, shown, at_bank.as_ref()));

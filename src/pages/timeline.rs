@@ -6,7 +6,7 @@ mod bank;
 use crate::gateway::services::Services;
 use crate::language::Language;
 use crate::pages::show;
-use crate::pages::view::{Step, Tone};
+use crate::pages::view::{Link, Step, Tone};
 use crate::store::history;
 use crate::store::story::{self, Moment, Story, money_of};
 use api::problem::Problem;
@@ -37,11 +37,13 @@ pub fn ids(id: Id) -> [EntityId; 5] {
     ]
 }
 
+/// `records_at` is the address below which each record has a page.
 pub async fn of(
     services: &Arc<Services>,
     tenant: u64,
     id: &str,
     language: Language,
+    records_at: Option<&str>,
 ) -> Result<Timeline, Problem> {
     let id = Id::parse(id).ok_or_else(Problem::not_found)?;
     let reader = services.engine.reader();
@@ -57,7 +59,7 @@ pub async fn of(
     });
     let story = read.await?;
     let events = story.events(entity.id).into_iter().map(|(id, _, kind)| (id, kind)).collect();
-    Ok(Timeline { steps: steps(language, &story, entity), events })
+    Ok(Timeline { steps: steps(language, &story, entity, records_at), events })
 }
 
 #[derive(Default)]
@@ -66,12 +68,10 @@ struct Before {
     bank: bank::SaidBefore,
 }
 
-fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
+fn steps(language: Language, story: &Story, entity: EntityId, records_at: Option<&str>) -> Vec<Step> {
     let mut before = Before::default();
-    let records = story
-        .moments
-        .iter()
-        .map(|moment| (moment.time, moment.seq, of_moment(language, moment, entity, &mut before)));
+    let mut step = |moment| of_moment(language, moment, entity, &mut before, records_at);
+    let records = story.moments.iter().map(|moment| (moment.time, moment.seq, step(moment)));
     let after = story.moments.last().map_or(0, |moment| moment.seq);
     let deliveries = story.deliveries.iter().enumerate().map(|(n, (url, at, delivered))| {
         (*at, after + 1 + n as u64, of_delivery(language, url, (zone_of(entity), *at), delivered))
@@ -84,6 +84,7 @@ fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
         what: language.say(spanish, english).to_owned(),
         more: Vec::new(),
         tone: Tone::Plain,
+        link: None,
     };
     if !story.is_whole {
         let older = left_out(
@@ -109,7 +110,13 @@ fn zone_of(entity: EntityId) -> Zone {
     }
 }
 
-fn of_moment(language: Language, moment: &Moment, entity: EntityId, before: &mut Before) -> Step {
+fn of_moment(
+    language: Language,
+    moment: &Moment,
+    entity: EntityId,
+    before: &mut Before,
+    records_at: Option<&str>,
+) -> Step {
     let cause = moment.record.cause;
     let state = moment.record.entity(entity).map(|state| &**state);
     let wrong_code = match state {
@@ -146,13 +153,16 @@ fn of_moment(language: Language, moment: &Moment, entity: EntityId, before: &mut
     if !events.is_empty() {
         more.push(format!("{} {}", language.say("Evento:", "Event:"), events.join(", ")));
     }
-    more.push(format!(
-        "{} {} · {}",
-        language.say("Registro", "Record"),
-        moment.seq,
-        moment.record.cause.name()
-    ));
-    Step { when: show::in_zone(zone_of(entity), moment.time.unix_ms()), what, more, tone }
+    let record =
+        format!("{} {} · {}", language.say("Registro", "Record"), moment.seq, moment.record.cause.name());
+    let link = match records_at {
+        Some(place) => Some(Link::new(record, format!("{place}/{}", moment.seq))),
+        None => {
+            more.push(record);
+            None
+        }
+    };
+    Step { when: show::in_zone(zone_of(entity), moment.time.unix_ms()), what, more, tone, link }
 }
 
 /// Without the code, which nobody keeps.
@@ -192,11 +202,11 @@ fn of_delivery(language: Language, url: &str, (zone, at): (Zone, Timestamp), del
     }
     more.extend(delivered.error.clone());
     let tone = if arrived { Tone::Good } else { Tone::Bad };
-    Step { when: show::in_zone(zone, at.unix_ms()), what: what.to_owned(), more, tone }
+    Step { when: show::in_zone(zone, at.unix_ms()), what: what.to_owned(), more, tone, link: None }
 }
 
 #[rustfmt::skip]
-const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
+pub const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
     use Tone::{Bad, Good, Plain};
     match cause {
         Cause::PaymentRequested => ("Se pidió el cobro", "The payment was requested", Plain),

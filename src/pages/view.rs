@@ -226,6 +226,7 @@ pub struct Step {
     pub what: String,
     pub more: Vec<String>,
     pub tone: Tone,
+    pub link: Option<Link>,
 }
 
 pub struct Code {

@@ -56,7 +56,8 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let payment = find(visit, id).await?;
     let status = str_of(&payment, "status");
     let timeline =
-        timeline::of(visit.services, visit.who.tenant_key, str_of(&payment, "paymentId"), language).await?;
+        timeline::of(visit.services, visit.who.tenant_key, str_of(&payment, "paymentId"), language, None)
+            .await?;
     let mut facts = show::facts(language, &payment, &FACTS);
     for fact in facts.iter_mut().filter(|fact| fact.field == "attempt") {
         let others = payment["externalRef"].as_str().map(|name| [("externalRef", name)]);

@@ -149,7 +149,7 @@ pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
 pub async fn one(visit: &Here<'_>) -> Made {
     let (language, id) = (visit.language, visit.id());
     let payout = first(visit, &["/v1/payouts", "/v1/cop/payouts", "/v1/crypto/payouts"], id).await?;
-    let timeline = timeline::of(visit.services, visit.who.tenant_key, id, language).await?;
+    let timeline = timeline::of(visit.services, visit.who.tenant_key, id, language, None).await?;
     let live = [
         Block::Facts(show::facts(language, &payout, &FACTS)),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),

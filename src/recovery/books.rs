@@ -59,19 +59,7 @@ impl Books {
         seq: Seq,
         progress: Progress<'_>,
     ) -> Result<Books, Failed> {
-        let mut books = Books::default();
-        let mut since: HashMap<u64, Seq> = HashMap::new();
-        for tenant in tenants {
-            let from = match reader.snapshot(*tenant, Some(seq))? {
-                Some(stored) => {
-                    let book = restored(&books.machine, &stored)?;
-                    books.books.insert(*tenant, book);
-                    stored.seq
-                }
-                None => 0,
-            };
-            since.insert(*tenant, from);
-        }
+        let (mut books, since) = Books::from_snapshots(reader, tenants, seq)?;
         let from = since.values().min().copied().unwrap_or(seq);
         for stored in reader.records(from + 1, Some(seq)) {
             let stored = stored?;
@@ -83,6 +71,27 @@ impl Books {
             }
         }
         Ok(books)
+    }
+
+    /// The newest snapshot of each up to `seq`, and the sequence after which its records are not in it.
+    pub fn from_snapshots(
+        reader: &Reader,
+        tenants: &[u64],
+        seq: Seq,
+    ) -> Result<(Books, HashMap<u64, Seq>), Failed> {
+        let (mut books, mut since) = (Books::default(), HashMap::new());
+        // Records up to the floor are in snapshots. Of a running log it rises with newer ones, so it is read first.
+        let floor = reader.floor().min(seq);
+        for tenant in tenants {
+            let stored = reader.snapshot(*tenant, Some(seq))?;
+            let from = stored.as_ref().map_or(0, |stored| stored.seq);
+            if let Some(stored) = &stored {
+                books.books.insert(*tenant, restored(&books.machine, stored)?);
+            }
+            let is_newest = stored.is_some() && reader.newest_snapshot_seq(*tenant)? == Some(from);
+            since.insert(*tenant, if is_newest { from.max(floor) } else { from });
+        }
+        Ok((books, since))
     }
 
     /// Checks everything about a record before it is applied.

@@ -12,6 +12,7 @@ pub mod directory;
 mod failed;
 pub mod moment;
 pub mod moving;
+pub mod past;
 pub mod rebuild;
 pub mod recheck;
 pub mod rederive;

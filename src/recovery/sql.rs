@@ -130,9 +130,8 @@ impl Database {
     /// Gives the file its name, if it is to be kept.
     pub fn finish(self, progress: Progress<'_>) -> Result<(), Failed> {
         let Database { connection, kept, room, .. } = self;
-        room.check()?;
         connection.close().map_err(|(_, error)| failed(error))?;
-        kept.map_or(Ok(()), |kept| kept.finish(progress))
+        kept.map_or(Ok(()), |kept| kept.finish(&room, progress))
     }
 }
 

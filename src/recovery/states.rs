@@ -1,12 +1,12 @@
 //! Digests of the states that records lead to: of each book as its last record left it, and of each entity that was
-//! written. A digest is of the state alone, so it is the same from wherever the records are read.
+//! written. A digest is of the state alone, so it is the same from wherever the records are read, and by whichever
+//! release.
 
 use super::books::{Books, each_record};
 use super::rebuild::log_ends;
 use super::{Failed, Progress};
-use actors::Machine;
 use domain::cause::Cause;
-use domain::codec;
+use domain::codec::{self, Decode, Encode};
 use domain::machine::AnyBook;
 use domain::record::Record;
 use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live};
@@ -73,7 +73,7 @@ pub fn states(
             entities.insert(id, of_nothing());
         }
         for written in &record.entities {
-            entities.insert(written.state.id(), Sha256::digest(codec::encode(&*written.state)).into());
+            entities.insert(written.state.id(), digest(&*written.state));
         }
         for (id, _) in &record.removed {
             entities.insert(*id, of_nothing());
@@ -90,6 +90,10 @@ pub fn states(
         if is_enough { Err(Failed::NotDone(String::new())) } else { Ok(()) }
     });
     if is_enough { Ok(()) } else { read }
+}
+
+fn digest<T: Encode + Decode<u8>>(state: &T) -> [u8; 32] {
+    Sha256::digest(codec::encode_comparably(state)).into()
 }
 
 /// The digest of what is no more.
@@ -172,7 +176,10 @@ fn lines_of(seq: Seq, changed: Changed, books: &Books, names: &HashMap<u64, Id>)
     let mut states = Vec::new();
     for (tenant, entities) in changed {
         let Some(book) = books.get(tenant) else { continue };
-        let digest: [u8; 32] = Sha256::digest(books.machine.save(book)).into();
+        let digest = match book {
+            AnyBook::Platform(book) => digest(book),
+            AnyBook::Tenant(book) => digest(&**book),
+        };
         let id = match (tenant, names.get(&(tenant / 2))) {
             (PLATFORM, _) => OF_THE_PLATFORM.to_owned(),
             (_, Some(id)) => id.to_string(),

@@ -21,4 +21,5 @@ mod at_bank;
 mod login;
 mod month;
 mod pages;
+mod past;
 mod walks;

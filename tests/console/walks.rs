@@ -96,6 +96,13 @@ fn every_page_is_open_to_all_in_both_languages() {
         }
         browser.goto(&format!("{}/console/tenants/{}?lang={language}", server.admin_url(), tenant.id));
         browser.stop_at("tenant", "console-tenant");
+        let seq = server.admin().get("/admin/status").expect(200)["walSeq"].clone();
+        let at = |path: &str| format!("{}{path}", server.admin_url());
+        let past = format!("/console/tenants/{}/past?mode=test&when={seq}&lang={language}", tenant.id);
+        browser.goto(&at(&past));
+        browser.stop_at("past", "console-past");
+        browser.goto(&at(&format!("/console/records/{seq}?lang={language}")));
+        browser.stop_at("record", "console-record");
     }
 }
 

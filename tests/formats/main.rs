@@ -1,6 +1,6 @@
 //! Data directories of every release and one written now, which are opened, verified and served
 //! (`docs/formats.md`). Those of releases are archives in `tests/directories/`: the directory, and what the
-//! server of that release answered.
+//! server of that release answered; beside them is what its `wal states` printed.
 
 #[path = "../api/harness/mod.rs"]
 mod harness;
@@ -47,6 +47,17 @@ fn copy(release: &str) -> (tempfile::TempDir, PathBuf, Value) {
     (folder, data, serde_json::from_str(&said).expect("JSON"))
 }
 
+/// What `wal states` of that release printed of its directory.
+fn digests(release: &str) -> PathBuf {
+    directories().join(format!("{release}.states.gz"))
+}
+
+fn states(server: &Server, data: &Path) -> String {
+    let output = server.command(&["wal", "states", "--data-dir", shown(data)]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
 /// The whole log, read again record by record, books, index and snapshots included.
 #[track_caller]
 fn verify(server: &Server, data: &Path) -> Value {
@@ -87,6 +98,42 @@ fn directories_of_releases_are_verified_opened_and_served() {
     for release in releases() {
         let (_folder, data, said) = copy(&release);
         serves(&release, &data, &said);
+    }
+}
+
+#[test]
+fn what_a_release_derived_is_derived_with_the_same_digests_before_and_after_the_upgrade() {
+    for release in releases() {
+        let (_folder, data, said) = copy(&release);
+        let unpacked = Command::new("gzip").arg("-dc").arg(digests(&release)).output().expect("gzip runs");
+        assert!(unpacked.status.success(), "{release}");
+        let then = String::from_utf8(unpacked.stdout).expect("UTF-8");
+        let idle = Server::start();
+        let assert_same = |when: &str| {
+            let now = states(&idle, &data);
+            for (line, (now, then)) in now.lines().zip(then.lines()).enumerate() {
+                assert_eq!(now, then, "{release}, {when}, line {}", line + 1);
+            }
+            assert!(now.lines().count() >= then.lines().count(), "{release}, {when}");
+            now
+        };
+        assert_eq!(assert_same("before"), then, "{release}");
+        let same = ["wal", "shadow", "--with", env!("CARGO_BIN_EXE_pasarela"), "--data-dir", shown(&data)];
+        assert_eq!(idle.command(&same).status.code(), Some(0), "{release}");
+        let mut server = Server::on(&data);
+        server.api(text(&said, "key")).fund("1.00");
+        server.terminate();
+        assert!(assert_same("after").len() > then.len(), "{release}");
+        assert_eq!(idle.command(&same).status.code(), Some(0), "{release}");
+        // What only this version says is in its digest.
+        let mandate =
+            json!({ "mode": "test", "name": "agente", "mandate": { "perDay": { "VES": "10.00" } } });
+        let mut server = Server::on(&data);
+        let tenants = server.admin().get("/admin/tenants").expect(200);
+        let path = format!("/admin/tenants/{}/keys", text(&tenants["items"][0], "tenantId"));
+        server.admin().post(&path, &mandate).expect(201);
+        server.terminate();
+        assert_same("with what is new");
     }
 }
 
@@ -147,12 +194,24 @@ fn written() -> (Server, Value) {
     (server, said)
 }
 
-/// Makes the directory of a release: once, with the program of that release in `PASARELA_BIN`, under the name
-/// in `RELEASE`.
+/// Makes the directory of a release, unless it is there, and the digests of its states: once, with the program of that
+/// release in `PASARELA_BIN`, under the name in `RELEASE`.
 #[test]
 #[ignore = "makes what the others read"]
 fn make() {
     let release = std::env::var("RELEASE").expect("RELEASE names the release");
+    if !releases().contains(&release) {
+        make_directory(&release);
+    }
+    let (_folder, data, _) = copy(&release);
+    let lines = data.with_file_name("states");
+    fs::write(&lines, states(&Server::start(), &data)).expect("written");
+    let packed = Command::new("gzip").args(["-9nc", shown(&lines)]).output().expect("gzip runs");
+    assert!(packed.status.success());
+    fs::write(digests(&release), packed.stdout).expect("written");
+}
+
+fn make_directory(release: &str) {
     let (server, said) = written();
     let parent = server.data().parent().expect("a folder").to_path_buf();
     fs::write(parent.join("said.json"), said.to_string()).expect("written");

@@ -12,6 +12,7 @@ mod copies;
 mod corruption;
 mod damaged;
 mod files;
+mod hundred;
 mod interrupted;
 mod large;
 mod listed;

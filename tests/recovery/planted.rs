@@ -23,7 +23,7 @@ use wal::{
     StoredSnapshot,
 };
 
-struct Told(Sender<bool>);
+pub struct Told(pub Sender<bool>);
 
 impl Completion for Told {
     fn complete(self, outcome: Result<Durable, Poisoned>) {

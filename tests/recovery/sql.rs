@@ -493,6 +493,52 @@ fn what_cannot_be_asked_is_said_in_one_line_and_leaves_nothing() {
     }
 }
 
+/// The database fits, but not a second time, as which it is kept: then nothing is written there, and a server beside it
+/// keeps its room.
+#[test]
+fn a_database_is_kept_only_where_the_copy_leaves_the_room_of_the_server() {
+    if !Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|status| status.success()) {
+        return left_out("PASARELA_MOUNTS", "no file system may be mounted here");
+    }
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    for _ in 0..300 {
+        api.fund("1.00");
+    }
+    let place = tempfile::tempdir().expect("a directory");
+    let (copy, whole) = (place.path().join("copy"), place.path().join("whole.sqlite"));
+    succeeds(&server, &["wal", "replay", "--into", shown(&copy)]);
+    let kept = ["wal", "sql", "SELECT 1", "--out", shown(&whole)];
+    succeeds(&server, &kept);
+    let bytes = std::fs::metadata(&whole).expect("the file").len();
+    server.kill();
+    let disk = tempfile::tempdir().expect("a directory");
+    // What there is beside the reserve: room for the database and half of it, or for three.
+    let small = r#"mount -t tmpfs -o size=64m none "$DISK" && cp -r "$COPY" "$DISK/data" || exit 1
+        free=$(df --output=avail -B1 "$DISK" | tail -n 1)
+        export PASARELA__STORAGE__RESERVE_BYTES=$((free - ROOM)) PASARELA__STORAGE__PATH="$DISK/data"
+        "$@"; code=$?; ls -A "$DISK" >&2; exit $code"#;
+    for (room, code) in [(bytes * 3 / 2, 2), (bytes * 3, 0)] {
+        let program = server.program();
+        let mut command = Command::new("unshare");
+        command.args(["-rm", "sh", "-c", small, "sh"]).arg(program.get_program());
+        command.args(["wal", "sql", "SELECT 1", "--out"]).arg(disk.path().join("out.sqlite"));
+        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("DISK", disk.path()).env("COPY", &copy).env("ROOM", room.to_string());
+        let output = command.output().expect("it runs");
+        let said = errors(&output);
+        assert_eq!(output.status.code(), Some(code), "room for {room} of {bytes} bytes: {said}");
+        assert_eq!(output.stdout.is_empty(), code == 2, "{said}");
+        match code {
+            0 => assert!(said.lines().any(|line| line == "out.sqlite"), "{said}"),
+            _ => {
+                let lines: Vec<&str> = said.lines().collect();
+                assert!(lines.len() == 2 && lines[0].contains("nearly full") && lines[1] == "data", "{said}");
+            }
+        }
+    }
+}
+
 /// The files of a process that have no name any more.
 fn nameless(pid: u32) -> usize {
     let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();

@@ -5,13 +5,18 @@ use crate::harness::check::{stamp, text};
 use crate::harness::client::Api;
 use crate::harness::flows::UNKNOWN;
 use crate::harness::server::Server;
+use crate::planted::Told;
 use crate::{errors, large, objects, shown, succeeds};
+use domain::codec;
+use domain::values::ids::PLATFORM;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::sync::mpsc::channel;
 use std::time::Duration;
+use wal::{Append, Config, IndexOps, Log, RocksStore};
 
 /// SHA-256 of no bytes.
 const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -436,4 +441,74 @@ fn the_first_record_after_which_something_holds() {
         cannot(&server, &["wal", "bisect", "--tenant", id, condition], words);
     }
     cannot(&server, &["wal", "bisect", "--tenant", UNKNOWN, "availableVes < 0"], UNKNOWN);
+}
+
+/// Writes a record as a release to come would: after a version of the stored format that nobody knows.
+fn plant_of_another_format(data: &Path) {
+    let store = RocksStore::open(data.join("log")).expect("the log's store");
+    let log: Log<Told> = Log::open(Box::new(store), Config::default()).expect("the log");
+    let (to, told) = channel();
+    let payload = vec![codec::NEWEST + 1, 1, 2, 3];
+    log.append(Append { tenant: PLATFORM, time_ms: i64::MAX / 4, payload, index: IndexOps::new() }, Told(to));
+    assert!(told.recv().expect("told"), "it is durable");
+    log.close();
+}
+
+/// Every question of this kind, with what it needs.
+fn questions(tenant: &str) -> [Vec<&str>; 5] {
+    [
+        vec!["at", "1", "--tenant", tenant],
+        vec!["bisect", "--tenant", tenant, "availableVes < 0"],
+        vec!["sql", "SELECT count(*) FROM records"],
+        vec!["states"],
+        vec!["shadow", "--with", env!("CARGO_BIN_EXE_pasarela")],
+    ]
+}
+
+#[test]
+fn a_log_of_a_newer_release_is_not_taken_for_a_damaged_one() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    tenant.test.fund("5.00");
+    server.kill();
+    // A program of a newer release, over a log that this one reads.
+    let parent = tempfile::tempdir().expect("a directory");
+    let newer = program(parent.path(), "newer", "echo '{\"seq\":1,\"form\":2}'");
+    cannot(&server, &["wal", "shadow", "--with", shown(&newer)], "does not print what wal states prints");
+    plant_of_another_format(&server.data());
+    let version = format!("version {} of the stored format is not known", codec::NEWEST + 1);
+    for question in questions(&tenant.id) {
+        cannot(&server, &[&["wal"], &question[..]].concat(), &version);
+    }
+    let out = parent.path().join("out.sqlite");
+    cannot(&server, &["wal", "sql", "SELECT 1", "--out", shown(&out)], &version);
+    assert!(!out.exists());
+    let output = server.command(&["wal", "verify"]);
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    assert!(errors(&output).contains(&version), "{}", errors(&output));
+}
+
+#[test]
+fn a_directory_that_a_server_uses_is_asked_all_the_same_and_nothing_else_is_made_of_it() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    tenant.test.fund("5.00");
+    let ask = |server: &Server| {
+        questions(&tenant.id).map(|question| {
+            let output = server.command(&[&["wal"], &question[..]].concat());
+            (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+        })
+    };
+    let running = ask(&server);
+    assert_eq!(running.each_ref().map(|(code, _)| *code), [Some(0), Some(1), Some(0), Some(0), Some(0)]);
+    // Whoever would write there is refused in a line.
+    let data = server.data();
+    let second = Server::try_on(&data).err().expect("a second server is refused");
+    assert!(second.contains("in use by another"), "{second}");
+    let into = server.command(&["wal", "replay", "--into", shown(&data)]);
+    assert_eq!(into.status.code(), Some(1), "{}", errors(&into));
+    assert!(errors(&into).contains("is not empty"), "{}", errors(&into));
+    assert_eq!(ask(&server), running);
+    server.kill();
+    assert_eq!(ask(&server), running);
 }

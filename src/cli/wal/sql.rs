@@ -60,9 +60,7 @@ impl Sql {
         look(|| {
             let (config, reader) = open(&self.settings)?;
             let only = self.tenant.as_deref().map(|id| keys_of(&reader, id)).transpose()?;
-            let temporary = temporary();
-            let written = temporary.as_deref().into_iter().chain(self.out.as_deref());
-            let room = Room::beside(&config.storage, written);
+            let room = Room::beside(&config.storage, temporary().as_deref(), self.out.as_deref());
             let mut database = Database::new(self.out.as_deref(), room)?;
             let wanted = database.check(&self.sql)?;
             shown(|tell| {

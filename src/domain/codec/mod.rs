@@ -5,8 +5,9 @@
 //! Numbers and texts are written by bincode, behind this one module, so that another encoding can take its place
 //! (RUSTSEC-2025-0141: it is no longer maintained).
 
-use bincode::config::{Configuration, standard};
+use bincode::config::{Config, Configuration, standard};
 use bincode::decode_from_slice_with_context;
+use bincode::enc::Encoder;
 use bincode::error::DecodeError;
 pub use bincode::{Decode, Encode};
 use std::collections::BTreeSet;
@@ -76,18 +77,42 @@ pub fn encode<T: Encode>(value: &T) -> Vec<u8> {
     }
 }
 
-/// Whether the bytes of a record are of a version that this program reads.
-pub fn is_known(record: &[u8]) -> bool {
-    record.first().is_some_and(|version| READABLE.contains(version))
+/// `value` as bytes of the oldest version that says all of it. Releases that know that version write the same, so
+/// what they derive can be compared whichever of them is the newer one.
+pub fn encode_comparably<T: Encode + Decode<u8>>(value: &T) -> Vec<u8> {
+    let newest = encode(value);
+    let older: [fn(&T) -> Vec<u8>; READABLE.len() - 1] = [encode_as::<T, { READABLE[0] as usize }>];
+    let says_all = |bytes: &Vec<u8>| decode::<T>(bytes).is_ok_and(|read| encode(&read) == newest);
+    older.iter().map(|encode| encode(value)).find(says_all).unwrap_or(newest)
+}
+
+/// Without what came after `VERSION`. An encoder has no context and heeds no limit, so the limit tells it the version.
+fn encode_as<T: Encode, const VERSION: usize>(value: &T) -> Vec<u8> {
+    let mut bytes = vec![VERSION as u8];
+    match bincode::encode_into_std_write(value, &mut bytes, CONFIG.with_limit::<VERSION>()) {
+        Ok(_) => bytes,
+        Err(error) => unreachable!("a value could not be encoded: {error}"),
+    }
+}
+
+/// Whether what came with this version is written.
+pub fn writes<E: Encoder>(to: &E, since: usize) -> bool {
+    to.config().limit().is_none_or(|version| version >= since)
+}
+
+/// The version of the bytes, which this program reads, and what follows it.
+pub fn versioned(bytes: &[u8]) -> Result<(u8, &[u8]), Undecodable> {
+    match bytes.split_first() {
+        None => Err(Undecodable::Empty),
+        Some((version, rest)) if READABLE.contains(version) => Ok((*version, rest)),
+        Some((version, _)) => Err(Undecodable::UnknownVersion { version: *version, known: &READABLE }),
+    }
 }
 
 /// The value that `bytes` hold, all of them.
 pub fn decode<T: Decode<u8>>(bytes: &[u8]) -> Result<T, Undecodable> {
-    let (version, rest) = bytes.split_first().ok_or(Undecodable::Empty)?;
-    if !READABLE.contains(version) {
-        return Err(Undecodable::UnknownVersion { version: *version, known: &READABLE });
-    }
-    let (value, read) = within_bounds(rest, *version)?;
+    let (version, rest) = versioned(bytes)?;
+    let (value, read) = within_bounds(rest, version)?;
     if read == rest.len() { Ok(value) } else { Err(Undecodable::TooLong { by: rest.len() - read }) }
 }
 
@@ -151,7 +176,7 @@ macro_rules! stored {
 
         impl $(<$of: bincode::Encode>)? bincode::Encode for $name $(<$of>)? {
             fn encode<E: bincode::enc::Encoder>(&self, to: &mut E) -> Result<(), bincode::error::EncodeError> {
-                $(bincode::Encode::encode(&self.$field, to)?;)+
+                $(crate::codec::written_field!(to, self.$field $(, since $since)?);)+
                 Ok(())
             }
         }
@@ -247,6 +272,18 @@ macro_rules! field {
     };
 }
 
+/// A field as bytes, unless a version is written that does not have it.
+macro_rules! written_field {
+    ($to:ident, $field:expr) => {
+        bincode::Encode::encode(&$field, $to)?
+    };
+    ($to:ident, $field:expr, since $since:literal) => {
+        if crate::codec::writes($to, $since) {
+            bincode::Encode::encode(&$field, $to)?
+        }
+    };
+}
+
 /// A type that is stored as another: what of it is written, and what is made of what is read.
 macro_rules! stored_as {
     ($name:ident as $part:ty: |$it:ident| $write:expr, |$read:ident| $make:expr) => {
@@ -311,7 +348,7 @@ macro_rules! named {
     };
 }
 
-pub(crate) use {bind, field, named, stored, stored_as};
+pub(crate) use {bind, field, named, stored, stored_as, written_field};
 
 /// A text of the code, such as the name of a member or a message. As few as the code has, or had when it wrote
 /// them; each stays in memory once.

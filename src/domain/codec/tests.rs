@@ -230,6 +230,21 @@ fn a_field_that_came_later_has_its_value_in_older_bytes() {
 }
 
 #[test]
+fn what_an_older_version_can_say_has_the_bytes_of_that_version() {
+    stored! {
+        #[derive(Debug, PartialEq)]
+        struct Widened {
+            0 id: u32,
+            1 limit: u32 = since 8 else 40,
+        }
+    }
+    assert_eq!(encode_comparably(&Widened { id: 1, limit: 40 }), [7, 1]);
+    assert_eq!(encode_comparably(&vec![Widened { id: 1, limit: 40 }]), [7, 1, 1]);
+    let only_now = Widened { id: 1, limit: 9 };
+    assert_eq!(encode_comparably(&only_now), encode(&only_now));
+}
+
+#[test]
 fn a_length_that_nothing_can_have_is_refused() {
     for length in [1 << 25, 1 << 40, 1 << 62, u64::MAX] {
         let bytes = list_of(length);

@@ -1,7 +1,7 @@
 //! The file of a database that is kept: there whole or not at all. While it is filled it has no name, so that nothing
 //! stays of it if the program is killed; what is whole is copied into another one, which can be given a name.
 
-use super::failed;
+use super::{Room, failed};
 use crate::recovery::directory::sync_parent;
 use crate::recovery::{Failed, Progress, at};
 use rusqlite::{Connection, OpenFlags};
@@ -35,7 +35,8 @@ impl Kept {
         Ok((connection, Kept { path: path.to_owned(), filled }))
     }
 
-    pub fn finish(mut self, progress: Progress<'_>) -> Result<(), Failed> {
+    /// Only where the copy leaves the room that there has to be.
+    pub fn finish(mut self, room: &Room, progress: Progress<'_>) -> Result<(), Failed> {
         let path = self.path.as_path();
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::AlreadyExists => exists(path),
@@ -46,7 +47,7 @@ impl Kept {
         match openat(CWD, directory, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, secret) {
             Ok(file) => {
                 let mut file = File::from(file);
-                copy(&mut self.filled, &mut file, progress).map_err(failed)?;
+                copy(&mut self.filled, &mut file, room, failed, progress)?;
                 let source = format!("/proc/self/fd/{}", file.as_raw_fd());
                 linkat(CWD, source, CWD, path, AtFlags::SYMLINK_FOLLOW)
                     .map_err(|error| failed(error.into()))?;
@@ -54,7 +55,7 @@ impl Kept {
             // The file system has no files without a name.
             Err(_) => {
                 let mut part = Part::new(path)?;
-                copy(&mut self.filled, &mut part.file, progress).map_err(failed)?;
+                copy(&mut self.filled, &mut part.file, room, failed, progress)?;
                 fs::hard_link(&part.path, path).map_err(failed)?;
             }
         }
@@ -87,13 +88,21 @@ pub fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn copy(from: &mut File, to: &mut File, progress: Progress<'_>) -> io::Result<()> {
-    let (of, mut done) = (from.metadata()?.len(), 0);
-    from.rewind()?;
+/// Others write to the disk meanwhile, so there is a look at it before each piece.
+fn copy(
+    from: &mut File,
+    to: &mut File,
+    room: &Room,
+    failed: impl Fn(io::Error) -> Failed,
+    progress: Progress<'_>,
+) -> Result<(), Failed> {
+    let (of, mut done) = (from.metadata().map_err(&failed)?.len(), 0);
+    from.rewind().map_err(&failed)?;
     loop {
-        let copied = io::copy(&mut (&mut *from).take(COPIED_AT_ONCE), to)?;
+        room.check_for(of.saturating_sub(done))?;
+        let copied = io::copy(&mut (&mut *from).take(COPIED_AT_ONCE), to).map_err(&failed)?;
         if copied == 0 {
-            return to.sync_all();
+            return to.sync_all().map_err(failed);
         }
         done += copied;
         progress("file, bytes", done, of);
