@@ -26,6 +26,7 @@ mod selfcheck;
 mod sql;
 mod test_accounts;
 mod thinning;
+mod three_faults;
 mod time_machine;
 
 use harness::server::Server;
