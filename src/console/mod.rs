@@ -59,6 +59,7 @@ pub static SITE: Site<Operator> = Site {
     ],
     recognise: |services, hash| services.callers.operators.of_session(*hash),
     owner: |who| who.account().map_or(ROOT, |account| account.id),
+    book: |_| None,
     who: |who, _| format!("{} · {}", who.who().name, who.role().name()),
     banner: |_, _| None,
     refused: refused_page,

@@ -107,6 +107,7 @@ fn blocks(language: Language, statement: &Value) -> Vec<Block> {
         at: days.iter().filter_map(at).collect(),
         series: vec![days.iter().map(|day| str_of(day, "closing").to_owned()).collect()],
         is_bars: false,
+        bands: Vec::new(),
         table: language.say("Ver como tabla", "Show as a table"),
     };
     let zone = if str_of(statement, "timezone") == "America/Bogota" {

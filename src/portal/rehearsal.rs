@@ -8,6 +8,7 @@ use crate::pages::show::{self, str_of};
 use crate::pages::view::{Block, Cell, Fact, Row};
 use crate::pages::words::words;
 use domain::platform::Scope;
+use hyper::Method;
 use serde_json::Value;
 
 const BALANCE: &str = "/v1/balance";
@@ -27,7 +28,7 @@ impl Rehearsed {
             true => Some(visit.inside.get(BALANCE).await?),
             false => None,
         };
-        let mut shown = visit.inside.rehearse(path, body, once).await?;
+        let mut shown = visit.inside.rehearse(Method::POST, path, Some(body), once).await?;
         Ok(Rehearsed { body: shown["body"].take(), shown, before })
     }
 
