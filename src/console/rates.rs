@@ -121,13 +121,9 @@ fn pinned(visit: &Here<'_>, pin: &Pin, now: Timestamp) -> Row {
     let mut cells = cells(visit, &pin.sample);
     let state = Cell::state("pinned", words(visit.language, "pinned"));
     let until = show::in_caracas(pin.until.unix_ms());
-    let who = format!(
-        "{} {until} · {} · {}",
-        visit.say("Hasta el", "Until"),
-        pin.operator_name,
-        pin.reason
-    );
-    let later = visit.say("Todavía no rige: es de un día que viene.", "Not in force yet: it is of a day to come.");
+    let who = format!("{} {until} · {} · {}", visit.say("Hasta el", "Until"), pin.operator_name, pin.reason);
+    let later =
+        visit.say("Todavía no rige: es de un día que viene.", "Not in force yet: it is of a day to come.");
     let who = if pin.is_in_force(now) { who } else { format!("{who} · {later}") };
     cells.push(state.with_sub(who));
     let mut row = Row::new(cells).status("pinned");
@@ -231,7 +227,8 @@ fn plots(services: &Services, language: Language) -> Vec<Plot> {
                 row[line] = last(&point.kept);
             }
         }
-        let series = (0..names.len()).map(|line| rows.values().map(|row| row[line].clone()).collect()).collect();
+        let series =
+            (0..names.len()).map(|line| rows.values().map(|row| row[line].clone()).collect()).collect();
         let of_pair = pins.iter().filter(|pin| pin.sample.series.pair == pair);
         let band = |pin: &Arc<Pin>| {
             let (from, until) = (pin.sample.fetched_at.unix_ms(), pin.until.unix_ms());

@@ -2,9 +2,12 @@
 //! consequence once more, and what the call would do now. Nothing is done before its button, which
 //! sends what was typed again, under the same name of the act.
 
+use crate::language::Language;
 use crate::pages::inside::ApiResult;
+use crate::pages::show;
 use crate::pages::site::{Shown, Visit};
-use crate::pages::view::{self, Block, Fact, Link, Note, Page, Tone};
+use crate::pages::view::{self, Block, Cell, Fact, Link, Note, Page, Row, Tone};
+use crate::pages::words::words;
 use hyper::Method;
 use serde_json::Value;
 
@@ -27,6 +30,7 @@ pub struct Confirm {
 }
 
 impl<W> Visit<'_, W> {
+    /// Whether the visitor has seen what would be done, and wants it.
     pub fn is_confirmed(&self) -> bool {
         self.form.text(CONFIRMED) == "yes"
     }
@@ -54,8 +58,35 @@ impl<W> Visit<'_, W> {
     }
 }
 
-/// Whether a call that was rehearsed would do nothing, as it was made before under the same name.
-pub fn is_done(shown: &Value) -> bool {
-    let none = |name: &str| shown[name].as_array().is_none_or(Vec::is_empty);
-    none("movements") && none("orders") && none("events")
+/// The money that a rehearsed call would move, and what it would order of banks.
+pub fn figures(language: Language, shown: &Value) -> Vec<Block> {
+    let list = |name: &str| shown[name].as_array().map_or(&[][..], Vec::as_slice);
+    let movement = |item: &Value| {
+        let amount = ["amountVes", "amountCop", "amountUsdt"].map(|name| show::text(&item[name])).concat();
+        Row::new([
+            show::member(language, item, "type"),
+            Cell::money(language, &amount, show::str_of(item, "currency")),
+        ])
+    };
+    let order = |item: &Value| {
+        Row::new([
+            Cell::text(words(language, show::str_of(item, "kind"))).with_sub(show::str_of(item, "rail")),
+            Cell::money(language, &show::text(&item["amount"]), show::str_of(item, "currency")),
+        ])
+    };
+    let amount = language.say("Monto", "Amount");
+    let table = |caption: &'static str, rows: Vec<Row>| {
+        let heads = [language.say("Qué", "What"), amount];
+        [Block::Heading(caption.to_owned()), show::headed(language, caption, heads).rows(rows).into()]
+    };
+    let mut blocks = Vec::new();
+    if !list("movements").is_empty() {
+        let caption = language.say("El dinero que se movería", "The money that would move");
+        blocks.extend(table(caption, list("movements").iter().map(movement).collect()));
+    }
+    if !list("orders").is_empty() {
+        let caption = language.say("Órdenes al banco", "Orders to the bank");
+        blocks.extend(table(caption, list("orders").iter().map(order).collect()));
+    }
+    blocks
 }

@@ -3,7 +3,7 @@
 
 use crate::language::Language;
 use crate::pages::inside::Refused;
-use crate::pages::view::{Cell, Fact, Note, Row, Table, Tone};
+use crate::pages::view::{Cell, Fact, Headline, Note, Row, Table, Tone};
 use crate::pages::words::words;
 use api::codes::{self, Code, faults};
 use api::problem::Problem;
@@ -120,7 +120,19 @@ fn cell_in(zone: Zone, language: Language, name: &str, value: &Value) -> Cell {
     if name == "date" {
         return Cell::whole(day(&plain));
     }
-    if matches!(name, "kind" | "type" | "why" | "reversalType" | "accountType" | "method" | "role" | "retry" | "signature") {
+    if matches!(
+        name,
+        "kind"
+            | "type"
+            | "why"
+            | "reversalType"
+            | "accountType"
+            | "method"
+            | "role"
+            | "reason"
+            | "retry"
+            | "signature"
+    ) {
         return Cell::text(words(language, &plain).to_owned());
     }
     if is_money(name) || value.is_number() && name != "sequence" {
@@ -151,6 +163,20 @@ pub fn facts(language: Language, of: &Value, names: &[&str]) -> Vec<Fact> {
     let is_there =
         |name: &&&str| !matches!(&of[**name], Value::Null) && of[**name] != Value::Array(Vec::new());
     names.iter().filter(is_there).map(|name| fact(language, of, name)).collect()
+}
+
+/// Of a payment or payout: its amount in its currency, and its state.
+pub fn headline(language: Language, of: &Value) -> Headline {
+    const AMOUNTS: [(&str, &str); 5] = [
+        ("amountCop", "COP"),
+        ("amountUsdt", "USDT"),
+        ("vesAmount", "Bs"),
+        ("monto", "Bs"),
+        ("usdAmount", "US$"),
+    ];
+    let known = AMOUNTS.iter().find(|(name, _)| !of[*name].is_null());
+    let amount = known.map(|(name, code)| format!("{code} {}", language.figure(&text(&of[*name]))));
+    Headline { amount: amount.unwrap_or_default(), state: member(language, of, "status") }
 }
 
 pub fn row(language: Language, of: &Value, names: &[&str]) -> Row {

@@ -18,12 +18,10 @@ pub struct Page {
     /// As the API writes it; `error` after a form that failed.
     pub status: Option<String>,
     pub code: u16,
-    /// Stands in the title's place on the page: what somebody opens it for.
-    pub headline: Option<Headline>,
     pub blocks: Vec<Block>,
 }
 
-/// An amount and its state, and what they are of.
+/// What somebody opens a page for: an amount and its state.
 pub struct Headline {
     pub amount: String,
     pub state: Cell,
@@ -31,7 +29,7 @@ pub struct Headline {
 
 impl Page {
     pub fn new(name: &'static str, title: impl Into<String>) -> Page {
-        Page { name, title: title.into(), status: None, code: 200, headline: None, blocks: Vec::new() }
+        Page { name, title: title.into(), status: None, code: 200, blocks: Vec::new() }
     }
 
     pub fn status(mut self, status: &str) -> Page {
@@ -52,10 +50,6 @@ impl Page {
     pub fn maybe(mut self, block: Option<impl Into<Block>>) -> Page {
         self.blocks.extend(block.map(Into::into));
         self
-    }
-
-    pub fn headline(self, amount: impl Into<String>, state: Cell) -> Page {
-        Page { headline: Some(Headline { amount: amount.into(), state }), ..self }
     }
 
     pub fn heading(self, text: impl Into<String>) -> Page {
@@ -82,6 +76,7 @@ pub enum Block {
     /// An address leads to it by its fragment.
     Anchor(&'static str, String),
     Text(String),
+    Headline(Headline),
     Note(Note),
     Facts(Vec<Fact>),
     Table(Table),
@@ -350,7 +345,7 @@ macro_rules! blocks {
 }
 
 blocks! {
-    Note => Note, Vec<Fact> => Facts, Table => Table, Form => Form, Vec<Step> => Timeline, Plot => Plot,
+    Headline => Headline, Note => Note, Vec<Fact> => Facts, Table => Table, Form => Form, Vec<Step> => Timeline, Plot => Plot,
     Code => Code, Qr => Qr, Vec<Link> => Links,
 }
 
