@@ -90,6 +90,40 @@ impl Language {
         }
         text
     }
+
+    /// The plain decimal number of an amount as somebody typed it, with as many decimals: `1.250,00`, `1250,5` and
+    /// `1250` in Spanish, `1,250.00` in English, and in both what a program writes, `1250.00`. What can be read in
+    /// two ways, or in none, stays as it is, to be refused.
+    pub fn typed(self, text: &str, decimals: usize) -> String {
+        let (group, point) = match self {
+            Language::Spanish => ('.', ','),
+            Language::English => (',', '.'),
+        };
+        let bare: String = text.chars().filter(|sign| !sign.is_whitespace()).collect();
+        let (sign, digits) = bare.strip_prefix('-').map_or(("", bare.as_str()), |rest| ("-", rest));
+        let read = parts(digits, group, point, decimals).or_else(|| {
+            // The other sign is the point where it cannot divide thousands.
+            let is_point = digits.rsplit_once(group).is_some_and(|(_, fraction)| fraction.len() <= 2);
+            parts(digits, point, group, decimals).filter(|_| is_point)
+        });
+        let Some((whole, fraction)) = read else { return text.to_owned() };
+        if decimals == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction:0<decimals$}") }
+    }
+}
+
+/// The digits before and after the point, where those before are in groups of three, or in none.
+fn parts(text: &str, group: char, point: char, decimals: usize) -> Option<(String, &str)> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, fraction) = text.split_once(point).map_or((text, None), |(whole, rest)| (whole, Some(rest)));
+    if fraction.is_some_and(|fraction| !is_number(fraction) || fraction.len() > decimals) {
+        return None;
+    }
+    let mut groups = whole.split(group);
+    let first = groups.next().filter(|first| is_number(first))?;
+    let others: Vec<&str> = groups.collect();
+    let are_groups = others.iter().all(|other| is_number(other) && other.len() == 3);
+    let is_sound = others.is_empty() || are_groups && first.len() <= 3 && !first.starts_with('0');
+    is_sound.then(|| (format!("{first}{}", others.concat()), fraction.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -116,6 +150,35 @@ mod tests {
         for text in ["", "-", "abc", "1e9", "1.2.3", "=1+1"] {
             assert_eq!(Language::Spanish.figure(text), text);
         }
+    }
+
+    #[test]
+    fn amounts_are_read_as_people_type_them() {
+        for (typed, spanish, english) in [
+            ("1.250,00", "1250.00", "1250.00"),
+            ("1,250.00", "1250.00", "1250.00"),
+            ("1250,5", "1250.50", "1250.50"),
+            ("1250.5", "1250.50", "1250.50"),
+            ("1250.00", "1250.00", "1250.00"),
+            ("1250", "1250.00", "1250.00"),
+            ("1.250", "1250.00", "1.250"),
+            ("1,250", "1,250", "1250.00"),
+            ("1.234.567,8", "1234567.80", "1234567.80"),
+            ("-1.250,00", "-1250.00", "-1250.00"),
+            (" 1 250,00 ", "1250.00", "1250.00"),
+            ("0.250", "0.250", "0.250"),
+            ("1.25.000", "1.25.000", "1.25.000"),
+            ("12,345", "12,345", "12345.00"),
+            ("1.", "1.", "1."),
+            (",5", ",5", ",5"),
+            ("1e3", "1e3", "1e3"),
+            ("", "", ""),
+        ] {
+            assert_eq!(Language::Spanish.typed(typed, 2), spanish, "{typed} in Spanish");
+            assert_eq!(Language::English.typed(typed, 2), english, "{typed} in English");
+        }
+        assert_eq!(Language::Spanish.typed("50.000", 0), "50000");
+        assert_eq!(Language::Spanish.typed("50.000,5", 0), "50.000,5");
     }
 
     #[test]

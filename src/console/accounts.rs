@@ -1,10 +1,11 @@
 //! Tenants: the list, and one with its settings, keys, live status and corrections.
 
 use super::{Here, Made, after, may, past, path};
+use crate::pages::confirm::Confirm;
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Button, Cell, Input, Kind, Link, Page, Row};
+use crate::pages::view::{self, Block, Cell, Input, Kind, Link, Page, Row, Tone};
 use crate::pages::words::{overlaps, words};
 use api::problem::Problem;
 use api::wire::json;
@@ -50,16 +51,19 @@ async fn of(visit: &Here<'_>, id: &str) -> Made {
     let state = Cell::state(status, words(language, status)).with_sub(str_of(&tenant, "liveStatusReason"));
     facts.insert(0, view::Fact::new("liveStatus", visit.say("Modo real", "Live mode"), state));
     let row = |item: &Value| {
-        let mut row = Row::new(KEYS.map(|name| show::cell(language, name, &item[name])));
-        if may(visit, Role::Admin) && item["revokedAt"].is_null() {
-            row.forms.push(key_form(visit, id, str_of(item, "keyId")));
+        let mut cells: Vec<Cell> = KEYS.map(|name| show::cell(language, name, &item[name])).into();
+        if may(visit, Role::Admin) {
+            let to = with_query(&path("/console/keys", str_of(item, "keyId"), ""), &[("tenantId", id)]);
+            let label = visit.say("Cambiar o revocar", "Replace or revoke");
+            let is_open = item["revokedAt"].is_null();
+            cells.push(if is_open { Cell::text(label).to(to) } else { Cell::text("") });
         }
-        row
+        Row::new(cells)
     };
     let table = visit.table(
         ["Llaves", "Keys"],
-        "Llave, Modo, Permisos, Creada, Último uso, Revocada",
-        "Key, Mode, Scopes, Created, Last use, Revoked",
+        "Llave, Modo, Permisos, Creada, Último uso, Revocada, ",
+        "Key, Mode, Scopes, Created, Last use, Revoked, ",
     );
     let table = table.rows(items(&keys).iter().map(row));
     let links = vec![
@@ -85,18 +89,60 @@ async fn of(visit: &Here<'_>, id: &str) -> Made {
     Ok(page)
 }
 
-fn key_form(visit: &Here<'_>, tenant: &str, key: &str) -> view::Form {
+/// What becomes of a key that is replaced or revoked, and of those who use it.
+pub async fn key(visit: &Here<'_>) -> Made {
+    key_of(visit, visit.query.text("tenantId")).await
+}
+
+async fn key_of(visit: &Here<'_>, tenant: &str) -> Made {
+    visit.who.must_be(Role::Admin)?;
+    let key = visit.id();
+    let keys = visit.inside.get(&path("/admin/tenants", tenant, "keys")).await?;
+    let found =
+        items(&keys).iter().find(|item| str_of(item, "keyId") == key).ok_or_else(Problem::not_found)?;
     let to = |act: &str| path("/console/keys", key, act);
-    let successors = visit
-        .say("Al revocar, también las que la reemplazaron", "When revoking, also those that replaced it");
-    let overlap = visit.say("La actual deja de servir", "The current one stops working");
-    let revoke = visit.say("Revocar de inmediato", "Revoke at once");
-    view::Form::new(to("rotate"), "rotate-key", visit.say("Cambiar", "Replace"))
-        .id(format!("key-{key}"))
-        .input(Input::choice("overlapSeconds", overlap, overlaps(visit.language), ""))
-        .input(Input::boxes("successors", "", [("true", successors)]).optional())
-        .button(Button::bad("revoke-key", revoke, to("revoke")))
+    let say = |spanish, english| visit.say(spanish, english);
+    let mut facts = show::facts(
+        visit.language,
+        found,
+        &["name", "prefix", "mode", "scopes", "createdAt", "lastUsedAt", "expiresAt", "revokedAt"],
+    );
+    facts.insert(0, view::Fact::new("tenantId", words(visit.language, "tenantId"), visit.tenant(tenant)));
+    let title = format!("{} {}…", say("Llave", "Key"), str_of(found, "prefix"));
+    let page = Page::new("tenant", title).maybe(visit.done()).with(facts);
+    if !found["revokedAt"].is_null() {
+        return Ok(page.text(say("Ya no sirve: fue revocada.", "It works no more: it was revoked.")));
+    }
+    let rotate = view::Form::new(to("rotate"), "rotate-key", say("Cambiar la llave", "Replace the key"))
+        .title(say("Cambiarla por otra", "Replace it"))
+        .about(say(
+            "Se crea otra con el mismo modo y los mismos permisos, que se muestra una sola vez. Las dos sirven \
+             hasta el momento que elijas; desde entonces cada llamada con la actual se rechaza con 401, y se \
+             cierran las sesiones del portal que abrió.",
+            "Another one is made with the same mode and scopes, which is shown once. Both work until the moment \
+             that you choose; from then on each call with the current one is refused with 401, and the portal's \
+             sessions that it opened end.",
+        ))
+        .input(Input::choice(
+            "overlapSeconds",
+            say("La actual deja de servir", "The current one stops working"),
+            overlaps(visit.language),
+            "3600",
+        ))
+        .hidden("tenant", tenant);
+    let successors = say("También las que la reemplazaron", "Also those that replaced it");
+    let revoke = view::Form::new(to("revoke"), "revoke-key", say("Revocar de inmediato", "Revoke at once"))
+        .title(say("Revocarla", "Revoke it"))
+        .about(say(
+            "Desde ese instante cada llamada con ella se rechaza con 401, y se cierran sus sesiones del portal. Lo \
+             que ya se pidió sigue su curso. No se puede deshacer.",
+            "From that instant each call with it is refused with 401, and its sessions of the portal end. What was \
+             asked for already goes on. It cannot be undone.",
+        ))
+        .input(Input::boxes("successors", say("Qué llaves", "Which keys"), [("true", successors)]).optional())
         .hidden("tenant", tenant)
+        .tone(Tone::Bad);
+    Ok(page.with(rotate).with(revoke))
 }
 
 pub async fn act_on_key(visit: &Here<'_>) -> Result<Shown, Problem> {
@@ -127,14 +173,17 @@ fn forms(visit: &Here<'_>, id: &str, settings: &str) -> Vec<Block> {
                 .title(say("Corregir un saldo", "Correct a balance"))
                 .input(modes())
                 .input(Input::choice("currency", say("Moneda", "Currency"), currencies, ""))
-                .input(of("amount", say("Monto, con signo", "Amount, with its sign")).hint("-12.50"))
+                .input(
+                    of("amount", say("Monto, con signo", "Amount, with its sign"))
+                        .hint(say("Por ejemplo, -1.250,00", "Such as -1,250.00")),
+                )
                 .input(of("description", say("Motivo", "Reason")))
                 .input(of("externalRef", say("Referencia", "Reference"))),
         );
     }
     if may(visit, Role::Admin) {
         let states = ["active", "suspended", "inactive"].map(|state| (state, words(visit.language, state)));
-        let scopes = Scope::ALL.map(Scope::name).map(|scope| (scope, scope));
+        let scopes = Scope::ALL.map(Scope::name).map(|scope| (scope, words(visit.language, scope)));
         forms.extend([
             view::Form::new(to("live-status"), "set-live-status", say("Cambiar", "Change"))
                 .title(say("Modo real", "Live mode"))
@@ -156,17 +205,82 @@ pub async fn act(visit: &Here<'_>) -> Result<Shown, Problem> {
     let (form, id) = (&visit.form, visit.id());
     let body = match visit.part(2) {
         "live-status" => json!({ "status": form.text("status"), "reason": form.text("note") }),
-        "adjustments" => form.members(&["mode", "currency", "amount", "description", "externalRef"]),
+        "adjustments" => {
+            let mut body = form.members(&["mode", "currency", "description", "externalRef"]);
+            let decimals = if form.text("currency") == "COP" { 0 } else { 2 };
+            body["amount"] = visit.language.typed(form.text("amount"), decimals).into();
+            body
+        }
         "keys" => json!({ "mode": form.text("mode"), "scopes": form.all("scopes").collect::<Vec<_>>() }),
         _ => json::value(form.text("settings")).unwrap_or_default(),
     };
     let to = path("/admin/tenants", id, visit.part(2));
+    if !visit.is_confirmed()
+        && let Some(confirm) = confirm(visit, id)
+    {
+        return super::asked(visit, (Method::POST, &to, Some(&body)), confirm, of(visit, id)).await;
+    }
     let outcome = match visit.part(2) {
         "settings" if body.is_null() => Err(Problem::invalid_json("the settings are no JSON").into()),
         "settings" => visit.inside.change(Method::PATCH, &to, Some(&body)).await,
         _ => visit.post(&to, &body).await,
     };
     shown(visit, id, outcome).await
+}
+
+/// Of what moves money or cuts off; the other acts are done at once.
+fn confirm(visit: &Here<'_>, id: &str) -> Option<Confirm> {
+    let form = &visit.form;
+    let tenant = view::Fact::new("tenantId", words(visit.language, "tenantId"), visit.tenant(id));
+    let fact = |name: &'static str| {
+        let text = words(visit.language, form.text(name)).to_owned();
+        view::Fact::new(name, words(visit.language, name), Cell::text(text))
+    };
+    let (title, label, consequence, facts) = match (visit.part(2), form.text("status")) {
+        ("adjustments", _) => {
+            let decimals = if form.text("currency") == "COP" { 0 } else { 2 };
+            let amount = visit.language.figure(&visit.language.typed(form.text("amount"), decimals));
+            let amount = format!("{amount} {}", form.text("currency"));
+            let consequence = visit.say(
+                "El saldo del comercio cambia por este monto, con una línea en sus movimientos. Se deshace solo con \
+                 otra corrección.",
+                "The tenant's balance changes by this amount, with a line in its movements. Only another correction \
+                 undoes it.",
+            );
+            let amount_fact =
+                view::Fact::new("amount", words(visit.language, "amount"), Cell::text(amount.clone()));
+            let facts = vec![tenant, amount_fact, fact("mode"), fact("description"), fact("externalRef")];
+            let title = visit.say("Corregir un saldo", "Correct a balance");
+            (title, format!("{} {amount}", visit.say("Ajustar", "Adjust")), consequence, facts)
+        }
+        ("live-status", status) => {
+            let consequence = match status {
+                "active" => visit.say(
+                    "Desde ese instante el comercio cobra y paga dinero real.",
+                    "From that instant the tenant collects and pays real money.",
+                ),
+                _ => visit.say(
+                    "Desde ese instante se rechaza cada llamada real del comercio: no cobra ni paga. Lo que ya está \
+                     en un banco sigue su curso.",
+                    "From that instant each live call of the tenant is refused: it neither collects nor pays. What \
+                     is at a bank already goes on.",
+                ),
+            };
+            let title = visit.say("Cambiar el modo real", "Change live mode");
+            let label = visit.say("Cambiar a", "Change to");
+            let label = format!("{label} «{}»", words(visit.language, status));
+            (title, label, consequence, vec![tenant, fact("status"), fact("note")])
+        }
+        _ => return None,
+    };
+    Some(Confirm {
+        page: ("tenant", title.to_owned()),
+        facts,
+        consequence: consequence.to_owned(),
+        figures: Vec::new(),
+        label,
+        back: path("/console/tenants", id, ""),
+    })
 }
 
 async fn shown(visit: &Here<'_>, id: &str, outcome: ApiResult) -> Result<Shown, Problem> {

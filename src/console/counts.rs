@@ -14,8 +14,8 @@ use domain::values::ids::{EntityId, Id, Kind, Mode, PLATFORM, tenant_key};
 pub const COUNT_MAX: usize = 10_000;
 
 /// More than [`COUNT_MAX`] is one more.
-pub fn of(services: &Services, queue: &str, budget: &ReadBudget) -> Result<usize, Stopped> {
-    let lists = |kind, facet| lists_of_tenants(services, kind, facet, &Mode::ALL);
+pub fn of(services: &Services, queue: &str, mode: Mode, budget: &ReadBudget) -> Result<usize, Stopped> {
+    let lists = |kind, facet| lists_of_tenants(services, kind, facet, mode);
     match queue {
         // Counted in the background, as each has to be read.
         "unresolved" => {
@@ -25,9 +25,12 @@ pub fn of(services: &Services, queue: &str, budget: &ReadBudget) -> Result<usize
         "contradicted" => keys(services, &[index::contradicted()], budget),
         "cryptoReviews" => {
             let facet = crypto_payout::Status::PendingReview as u8;
-            let tests = lists_of_tenants(services, Kind::CryptoPayout, facet, &[Mode::Test]);
-            let live = index::list(PLATFORM, Kind::CryptoPayout, facet);
-            keys(services, &[vec![live], tests].concat(), budget)
+            // Those of live mode are in one list.
+            let lists = match mode {
+                Mode::Live => vec![index::list(PLATFORM, Kind::CryptoPayout, facet)],
+                Mode::Test => lists_of_tenants(services, Kind::CryptoPayout, facet, mode),
+            };
+            keys(services, &lists, budget)
         }
         "copPayouts" => keys(services, &lists(Kind::CopPayout, payout::Status::Pending as u8), budget),
         "openChargebacks" => keys(services, &lists(Kind::Chargeback, chargeback::Status::Open as u8), budget),
@@ -36,10 +39,9 @@ pub fn of(services: &Services, queue: &str, budget: &ReadBudget) -> Result<usize
     }
 }
 
-fn lists_of_tenants(services: &Services, kind: Kind, facet: u8, modes: &[Mode]) -> Vec<Vec<u8>> {
+fn lists_of_tenants(services: &Services, kind: Kind, facet: u8, mode: Mode) -> Vec<Vec<u8>> {
     let tenants = services.callers.directory.tenants();
-    let keys = tenants.iter().flat_map(|tenant| modes.iter().map(|mode| tenant_key(tenant.number, *mode)));
-    keys.map(|key| index::list(key, kind, facet)).collect()
+    tenants.iter().map(|tenant| index::list(tenant_key(tenant.number, mode), kind, facet)).collect()
 }
 
 fn keys(services: &Services, lists: &[Vec<u8>], budget: &ReadBudget) -> Result<usize, Stopped> {

@@ -17,6 +17,7 @@ mod server;
 mod subject;
 
 use crate::operators::Operator;
+use crate::pages::confirm::{self, Confirm};
 use crate::pages::inside::{ApiResult, Refused, segment, with_query};
 use crate::pages::show;
 use crate::pages::site::{Shown, Site, SiteRow, Visit, site_rows};
@@ -24,6 +25,7 @@ use crate::pages::view::{Page, Tone};
 use api::problem::Problem;
 use domain::platform::operators::Role;
 use domain::values::ids::Id;
+use hyper::Method;
 use serde_json::Value;
 
 /// The owner of `root`'s sessions, who has no account.
@@ -60,6 +62,7 @@ pub static SITE: Site<Operator> = Site {
     ],
     recognise: |services, hash| services.callers.operators.of_session(*hash),
     owner: |who| who.account().map_or(ROOT, |account| account.id),
+    book: |_| None,
     who: |who, _| format!("{} · {}", who.who().name, who.role().name()),
     banner: |_, _| None,
     refused: refused_page,
@@ -89,9 +92,14 @@ pub fn rows() -> Vec<SiteRow<Operator>> {
         act "/tenants/:id/settings" => accounts::act;
         act "/tenants/:id/keys" => accounts::act;
         act "/tenants/:id/adjustments" => accounts::act;
+        show "/keys/:id" => accounts::key;
         act "/keys/:id/revoke" => accounts::act_on_key;
         act "/keys/:id/rotate" => accounts::act_on_key;
         show "/queues" => queues::page;
+        show "/operations/:id" => queues::operation;
+        show "/crypto/:id" => queues::crypto;
+        show "/cop-payouts/:id" => queues::cop_payout;
+        show "/chargebacks/:id" => queues::chargeback;
         act "/chargebacks/:id/won" => queues::close_chargeback;
         act "/chargebacks/:id/lost" => queues::close_chargeback;
         act "/crypto/:id/approve" => queues::review;
@@ -139,6 +147,23 @@ fn after(to: &str, answer: &Value) -> Shown {
 async fn post_by(visit: &Here<'_>, to: &str, body: &Value, act: &str) -> ApiResult {
     let once = visit.form.filled("once").map(|once| format!("{once}-{act}")).unwrap_or_default();
     visit.inside.post(to, body, &once).await
+}
+
+/// The page that asks once more before a call, with what the call would do now; or why it would be refused, on the page
+/// of its form.
+async fn asked(
+    visit: &Here<'_>,
+    (method, path, body): (Method, &str, Option<&Value>),
+    mut confirm: Confirm,
+    form: impl Future<Output = Made>,
+) -> Result<Shown, Problem> {
+    match visit.rehearsed(method, path, body).await {
+        Ok(shown) => {
+            confirm.figures.extend(confirm::figures(visit.language, &shown));
+            Ok(visit.confirmation(confirm))
+        }
+        Err(refused) => visit.failed(form.await, &refused),
+    }
 }
 
 fn path(base: &str, id: &str, act: &str) -> String {

@@ -4,11 +4,13 @@ use super::at_bank::{self, AnswerFrom, AtBank};
 use super::{Here, Made, advice, after, may, path};
 use crate::admin;
 use crate::gateway::services::Services;
+use crate::pages::confirm::Confirm;
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
 use crate::pages::view::{self, Block, Cell, Input, Page, Table, Tone};
+use crate::pages::words::words;
 use api::operators::masked;
 use api::problem::Problem;
 use domain::entities::Entity;
@@ -16,20 +18,20 @@ use domain::entities::means::Method;
 use domain::entities::payment::Status;
 use domain::events::EventKind;
 use domain::platform::operators::Role;
-use domain::values::ids::Id;
+use domain::values::ids::{Id, Mode};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 #[rustfmt::skip]
-const PAYMENT: [&str; 28] = [
-    "status", "tenantId", "mode", "externalRef", "attempt", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes",
+const PAYMENT: [&str; 27] = [
+    "tenantId", "mode", "externalRef", "attempt", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes",
     "netVes", "amountCop", "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "bankReference", "operationId",
     "checkoutSessionId", "reference", "failureCode", "wrongCodes", "cancelReason", "reversalRef", "createdAt",
     "completedAt", "reversedAt", "paymentId",
 ];
 #[rustfmt::skip]
-const PAYOUT: [&str; 28] = [
-    "status", "tenantId", "mode", "kind", "externalRef", "monto", "amountCop", "amountUsdt", "feeVes", "concepto",
+const PAYOUT: [&str; 27] = [
+    "tenantId", "mode", "kind", "externalRef", "monto", "amountCop", "amountUsdt", "feeVes", "concepto",
     "merchantName", "merchantId", "bankCode", "destination", "bank", "accountType", "accountNumber", "holderName",
     "documentType", "documentNumber", "network", "address", "reference", "txHash", "failureCode", "operationId",
     "createdAt", "payoutId",
@@ -88,13 +90,14 @@ async fn find(services: &Arc<Services>, id: Id) -> Result<Option<(u64, Arc<Entit
     admin::among_all(services, timeline::ids(id).into()).await
 }
 
-fn shown(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Value {
+pub fn shown(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Value {
     let body = match entity {
         Entity::Payout(payout) => api::payouts::show(payout),
         Entity::CopPayout(payout) => {
             masked(&String::from_utf8_lossy(&api::cop_payments::payouts::show(payout))).into_bytes()
         }
         Entity::CryptoPayout(payout) => api::crypto::show(payout),
+        Entity::Chargeback(chargeback) => api::chargebacks::show(chargeback),
         other => api::payments::show_entity(other).unwrap_or_default(),
     };
     serde_json::from_slice(&admin::owned(&services.callers, tenant, body)).unwrap_or_default()
@@ -144,20 +147,21 @@ async fn story(
 ) -> Made {
     let is_payment = place == "payments";
     let (name, title, members) = if is_payment {
-        ("payment", visit.say("Cobro", "Payment"), &PAYMENT)
+        ("payment", visit.say("Cobro", "Payment"), PAYMENT)
     } else {
-        ("payout", visit.say("Pago", "Payout"), &PAYOUT)
+        ("payout", visit.say("Pago", "Payout"), PAYOUT)
     };
     let at_bank = at_bank::of(visit.services, tenant, entity).await;
     let timeline = timeline::of(visit.services, tenant, id, visit.language, Some("/console/records")).await?;
     let title = format!("{title} {}", str_of(shown, "externalRef"));
     let mut page = Page::new(name, title).status(str_of(shown, "status")).maybe(visit.done());
     page.blocks.extend(advice::on(visit, is_payment, shown, at_bank.as_ref()));
-    let mut facts = show::facts(visit.language, shown, members);
-    for fact in facts.iter_mut().filter(|fact| fact.field == "tenantId") {
-        fact.cell.href = Some(format!("/console/tenants/{}", fact.cell.text));
+    let mut headline = show::headline(visit.language, shown);
+    if str_of(shown, "mode") == Mode::Test.name() {
+        headline.state.mark = words(visit.language, Mode::Test.name()).to_owned();
     }
-    page = page.with(facts).maybe(resolve_form(visit, (place, id), at_bank.as_ref()));
+    page.blocks.insert(0, headline.into());
+    page = page.with(visit.facts(shown, &members)).maybe(resolve_form(visit, (place, id), at_bank.as_ref()));
     page.blocks.extend(forms(at_bank.as_ref()).into_iter().map(Block::Form));
     page.blocks.extend(resends(visit, (place, id), &timeline.events));
     let page = page.heading(visit.say("Qué pasó", "What happened"));
@@ -256,8 +260,22 @@ pub async fn open_chargeback(visit: &Here<'_>) -> Result<Shown, Problem> {
     let outcome = match visit.inside.get(&path("/admin/payments", visit.id(), "")).await {
         Ok(found) => {
             let mut body = visit.form.filled_members(&["amountVes"]);
+            if let Some(typed) = visit.form.filled("amountVes") {
+                body["amountVes"] = visit.language.typed(typed, 2).into();
+            }
             (body["paymentId"], body["reason"]) = (visit.id().into(), visit.form.text("reason").into());
-            visit.post(&path("/admin/tenants", str_of(&found, "tenantId"), "chargebacks"), &body).await
+            let to = path("/admin/tenants", str_of(&found, "tenantId"), "chargebacks");
+            if !visit.is_confirmed() {
+                let title = visit.say("Anotar el contracargo", "Record the chargeback");
+                let consequence = visit.say(
+                    "El monto y la comisión del contracargo salen del saldo del comercio ahora. Si se gana, vuelven.",
+                    "The amount and the chargeback's fee leave the tenant's balance now. If it is won, they return.",
+                );
+                let confirm = about(visit, &found, title, consequence);
+                return super::asked(visit, (hyper::Method::POST, &to, Some(&body)), confirm, payment(visit))
+                    .await;
+            }
+            visit.post(&to, &body).await
         }
         Err(refused) => Err(refused),
     };
@@ -265,7 +283,43 @@ pub async fn open_chargeback(visit: &Here<'_>) -> Result<Shown, Problem> {
 }
 
 pub async fn cancel(visit: &Here<'_>) -> Result<Shown, Problem> {
-    done_with(visit, visit.post(&path("/admin/payments", visit.id(), "cancel"), &json!({})).await).await
+    let to = path("/admin/payments", visit.id(), "cancel");
+    if visit.is_confirmed() {
+        return done_with(visit, visit.post(&to, &json!({})).await).await;
+    }
+    let found = match visit.inside.get(&path("/admin/payments", visit.id(), "")).await {
+        Ok(found) => found,
+        Err(refused) => return visit.failed(payment(visit).await, &refused),
+    };
+    let consequence = visit.say(
+        "El pagador ya no puede pagarlo, y el comercio recibe el evento. No se le cobró nada.",
+        "Its payer can pay it no more, and the tenant gets the event. Nothing was charged.",
+    );
+    let confirm = about(visit, &found, visit.say("Cancelar el cobro", "Cancel the payment"), consequence);
+    super::asked(visit, (hyper::Method::POST, &to, Some(&json!({}))), confirm, payment(visit)).await
+}
+
+/// Whose payment, and of how much.
+fn about(visit: &Here<'_>, payment: &Value, title: &str, consequence: &str) -> Confirm {
+    const ABOUT: [&str; 9] = [
+        "tenantId",
+        "mode",
+        "vesAmount",
+        "amountCop",
+        "usdAmount",
+        "externalRef",
+        "debtorId",
+        "cardLast4",
+        "createdAt",
+    ];
+    Confirm {
+        page: ("payment", title.to_owned()),
+        facts: visit.facts(payment, &ABOUT),
+        consequence: consequence.to_owned(),
+        figures: Vec::new(),
+        label: title.to_owned(),
+        back: path("/console/payments", visit.id(), ""),
+    }
 }
 
 async fn done_with(visit: &Here<'_>, outcome: ApiResult) -> Result<Shown, Problem> {
@@ -277,7 +331,7 @@ async fn done_with(visit: &Here<'_>, outcome: ApiResult) -> Result<Shown, Proble
 pub fn page_of(visit: &Here<'_>) -> String {
     match visit.form.text("page") {
         page @ ("payments" | "payouts") => path(&format!("/console/{page}"), visit.form.text("id"), ""),
-        _ => "/console/queues".to_owned(),
+        _ => super::queues::home_of(visit),
     }
 }
 

@@ -3,25 +3,27 @@
 use super::at_bank;
 use super::counts::{self, Dead, GivenUp, Untaken};
 use super::money::{self, cell_to, show_receiver};
-use super::{Here, Made, after, may, path, post_by};
+use super::{Here, Made, after, may, path, post_by, subject};
+use crate::admin;
 use crate::gateway::services::Services;
 use crate::pages::inside::{ApiResult, Refused, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Page, Row, Table};
+use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Link, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use crate::reconciliation::shelf::Status;
 use crate::store::read_budget::ReadBudget;
 use api::problem::Problem;
 use domain::platform::operators::Role;
-use domain::values::ids::PLATFORM;
+use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live};
+use domain::values::time::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const LIMIT: &str = "100";
-const OPERATION: [&str; 8] =
-    ["operationId", "kind", "rail", "amount", "currency", "sentAt", "asks", "bankText"];
+/// Of a list in which both modes are, for a page of one.
+const PAGES_MAX: usize = 10;
 
 /// A queue: its name, its words in Spanish and English, its page, and the list of the API that it is, if it is one.
 type Queue = (&'static str, [&'static str; 2], &'static str, &'static str);
@@ -43,6 +45,66 @@ const RECONCILIATIONS: &str = "failedReconciliations";
 /// What may not be there yet is nothing then.
 const MAY_BE_MISSING: [&str; 3] = ["copPayouts", "openChargebacks", RECONCILIATIONS];
 
+/// A queue is of live mode, and that of test mode is behind a switch.
+fn mode(visit: &Here<'_>) -> Mode {
+    if visit.query.text("mode") == Mode::Test.name() { Mode::Test } else { Mode::Live }
+}
+
+/// The address of a page of what waits, in a mode.
+fn in_mode(to: &str, mode: Mode) -> String {
+    let (page, fragment) =
+        to.split_once('#').map_or((to, String::new()), |(page, at)| (page, format!("#{at}")));
+    let name = if mode == Mode::Test { mode.name() } else { "" };
+    format!("{}{fragment}", with_query(page, &[("mode", name)]))
+}
+
+/// The way to the other mode, and what is said above orders by which no real money moves.
+fn switch(visit: &Here<'_>, here: &str) -> Vec<Block> {
+    let link = |(of, label): (Mode, &str)| Link {
+        is_current: of == mode(visit),
+        ..Link::new(label, in_mode(here, of))
+    };
+    let labels = [(Mode::Live, visit.say("Reales", "Live")), (Mode::Test, visit.say("De prueba", "Test"))];
+    let mut blocks = vec![Block::Links(labels.map(link).into())];
+    if mode(visit) == Mode::Test {
+        let text =
+            visit.say("Órdenes de prueba: no mueven dinero real.", "Test orders: no real money moves.");
+        blocks.push(Note::new(Tone::Warning, text).into());
+    }
+    blocks
+}
+
+/// A page of a queue in one mode, of lists whose API does not tell modes apart; with the cursor after it.
+async fn of_mode(visit: &Here<'_>, api: &str, first: &str) -> Result<Value, Refused> {
+    let (wanted, limit) = (mode(visit).name(), LIMIT.parse().unwrap_or(100));
+    let (mut found, mut cursor) = (Vec::new(), first.to_owned());
+    for _ in 0..PAGES_MAX {
+        let asked = with_query(
+            api,
+            &[("limit", LIMIT), ("mode", if has_modes(api) { wanted } else { "" }), ("cursor", &cursor)],
+        );
+        let page = visit.inside.get(&asked).await?;
+        found.extend(
+            items(&page)
+                .iter()
+                .filter(|item| item["mode"].is_null() || str_of(item, "mode") == wanted)
+                .cloned(),
+        );
+        cursor = str_of(&page, "nextCursor").to_owned();
+        if cursor.is_empty() || found.len() >= limit {
+            break;
+        }
+    }
+    Ok(json!({ "items": found, "nextCursor": Some(cursor).filter(|cursor| !cursor.is_empty()) }))
+}
+
+/// Whether the API's list takes the mode.
+fn has_modes(api: &str) -> bool {
+    ["/admin/crypto/payouts", "/admin/cop-payouts", "/admin/chargebacks"]
+        .iter()
+        .any(|list| api.starts_with(list))
+}
+
 struct Queues {
     lists: BTreeMap<&'static str, Value>,
     untaken: Untaken,
@@ -54,16 +116,20 @@ impl Queues {
     async fn read(visit: &Here<'_>) -> Result<Queues, Refused> {
         let mut lists = BTreeMap::new();
         for (name, _, _, api) in QUEUES.into_iter().filter(|(.., api)| !api.is_empty()) {
-            let api = with_query(api, &[("limit", LIMIT)]);
-            let list = match MAY_BE_MISSING.contains(&name) {
-                true => visit.inside.find(&api).await?.unwrap_or_default(),
-                false => visit.inside.get(&api).await?,
+            let list = match of_mode(visit, api, "").await {
+                Err(refused) if MAY_BE_MISSING.contains(&name) && matches!(refused.status, 403 | 404) => {
+                    Value::Null
+                }
+                list => list?,
             };
             lists.insert(name, list);
         }
-        let untaken = visit.services.read_pool.read(visit.services, PLATFORM, counts::find).await?;
+        let mut untaken = visit.services.read_pool.read(visit.services, PLATFORM, counts::find).await?;
+        let mode = mode(visit);
+        untaken.dead.retain(|dead| is_live(dead.tenant) == (mode == Mode::Live));
+        untaken.given_up.retain(|given_up| is_live(given_up.tenant) == (mode == Mode::Live));
         let live_asked = visit.services.callers.directory.live_asked.len();
-        let long = count_long(visit.services, &lists).await?;
+        let long = count_long(visit.services, mode, &lists).await?;
         Ok(Queues { lists, untaken, live_asked, long })
     }
 
@@ -71,8 +137,7 @@ impl Queues {
     async fn turn(&mut self, visit: &Here<'_>) -> Result<(), Refused> {
         for (name, _, _, api) in QUEUES.into_iter().filter(|(_, _, to, _)| to.contains('#')) {
             if let Some(cursor) = visit.query.filled(name).filter(|_| !api.is_empty()) {
-                let page = with_query(api, &[("limit", LIMIT), ("cursor", cursor)]);
-                self.lists.insert(name, visit.inside.get(&page).await?);
+                self.lists.insert(name, of_mode(visit, api, cursor).await?);
             }
         }
         Ok(())
@@ -89,7 +154,11 @@ impl Queues {
             let length = self.long.get(name).copied().unwrap_or(length);
             let more = if length > counts::COUNT_MAX { "+" } else { "" };
             let shown = visit.language.figure(&length.min(counts::COUNT_MAX).to_string());
-            Fact::new(name, visit.say(spanish, english), Cell::text(format!("{shown}{more}")).to(to))
+            Fact::new(
+                name,
+                visit.say(spanish, english),
+                Cell::text(format!("{shown}{more}")).to(in_mode(to, mode(visit))),
+            )
         };
         QUEUES.map(fact).into()
     }
@@ -97,6 +166,7 @@ impl Queues {
 
 async fn count_long(
     services: &Arc<Services>,
+    mode: Mode,
     lists: &BTreeMap<&'static str, Value>,
 ) -> Result<BTreeMap<&'static str, usize>, Problem> {
     let long = lists.iter().filter(|(_, list)| list["nextCursor"].is_string());
@@ -109,7 +179,8 @@ async fn count_long(
     let failed = services.files.reconciliations.list(Some(Status::Failed)).len();
     let count = move |services: &Services, budget: &ReadBudget| {
         for (name, length) in &mut found {
-            let counted = if *name == RECONCILIATIONS { failed } else { counts::of(services, name, budget)? };
+            let counted =
+                if *name == RECONCILIATIONS { failed } else { counts::of(services, name, mode, budget)? };
             *length = counted.max(*length);
         }
         Ok(found)
@@ -117,8 +188,9 @@ async fn count_long(
     services.read_pool.read_long(services, PLATFORM, count).await
 }
 
-fn next(name: &str, list: &Value) -> Option<String> {
-    list["nextCursor"].as_str().map(|cursor| with_query("/console/queues", &[(name, cursor)]))
+fn next(visit: &Here<'_>, name: &str, list: &Value) -> Option<String> {
+    let here = in_mode("/console/queues", mode(visit));
+    list["nextCursor"].as_str().map(|cursor| with_query(&here, &[(name, cursor)]))
 }
 
 pub async fn home(visit: &Here<'_>) -> Made {
@@ -128,6 +200,7 @@ pub async fn home(visit: &Here<'_>) -> Made {
     let server = show::facts(visit.language, &status, &["walSeq", "snapshotSeq", "underWay", "outbound"]);
     Ok(Page::new("home", visit.say("Inicio", "Home"))
         .heading(visit.say("Lo que espera", "What waits"))
+        .with_all(switch(visit, "/console/home"))
         .live(&[Block::Facts(queues.counts(visit))], &visit.writing())?
         .heading(visit.say("El servidor", "The server"))
         .with(server)
@@ -138,6 +211,7 @@ pub async fn home(visit: &Here<'_>) -> Made {
 pub async fn page(visit: &Here<'_>) -> Made {
     let mut queues = Queues::read(visit).await?;
     let page = Page::new("queues", visit.say("Colas", "Queues")).maybe(visit.done());
+    let page = page.with_all(switch(visit, "/console/queues"));
     let page = page.live(&[Block::Facts(queues.counts(visit))], &visit.writing())?;
     queues.turn(visit).await?;
     let none = Value::Null;
@@ -156,87 +230,219 @@ pub async fn page(visit: &Here<'_>) -> Made {
 
 fn operations(visit: &Here<'_>, list: &Value, contradicted: bool) -> Table {
     let row = |item: &Value| {
-        let mut row = show::row(visit.language, item, &OPERATION);
-        let entity = &item["entity"];
-        let id = str_of(entity, "id");
-        row.cells.push(match str_of(entity, "type") {
-            "payment" => cell_to("payments", id),
-            "payout" => cell_to("payouts", id),
-            other => Cell::code(id).with_sub(other),
-        });
-        if contradicted {
-            let other = item["otherAttemptId"].as_str();
-            row.cells.push(other.map_or(Cell::text(""), |other| cell_to("payments", other)));
-        } else if may(visit, Role::Treasury) {
-            row.forms.push(at_bank::resolve_form(visit, str_of(item, "operationId")));
+        let id = str_of(item, "operationId");
+        let mut cells = vec![
+            show::cell(visit.language, "sentAt", &item["sentAt"]),
+            visit.tenant(str_of(item, "tenantId")),
+            show::cell(visit.language, "kind", &item["kind"]),
+            Cell::money(visit.language, str_of(item, "amount"), str_of(item, "currency")),
+            Cell::text(str_of(item, "rail")),
+            Cell::text(str_of(item, "bankText")),
+        ];
+        if mode(visit) == Mode::Test {
+            cells[2] = cells[2].clone().marked(words(visit.language, Mode::Test.name()));
         }
-        row
+        if contradicted {
+            let entity = str_of(&item["entity"], "id");
+            cells.push(cell_to(
+                if str_of(&item["entity"], "type") == "payment" { "payments" } else { "payouts" },
+                entity,
+            ));
+            let other = item["otherAttemptId"].as_str();
+            cells.push(other.map_or(Cell::text(""), |other| cell_to("payments", other)));
+        } else if may(visit, Role::Treasury) {
+            cells.push(Cell::text(visit.say("Resolver", "Resolve")).to(path("/console/operations", id, "")));
+        } else {
+            cells.push(Cell::text(""));
+        }
+        Row::new(cells)
     };
-    let of = [visit.say("De", "Of"), words(visit.language, "otherAttemptId")];
-    let heads = OPERATION.iter().map(|name| words(visit.language, name));
-    let heads = heads.chain(of.into_iter().take(if contradicted { 2 } else { 1 }));
+    let (spanish, english) = if contradicted {
+        (
+            "Enviada, Comercio, Tipo, Monto, Banco o red, Dijo el banco, De, Otro intento que se pagó",
+            "Sent, Tenant, Kind, Amount, Rail, The bank said, Of, Another attempt that was paid",
+        )
+    } else {
+        (
+            "Enviada, Comercio, Tipo, Monto, Banco o red, Dijo el banco, ",
+            "Sent, Tenant, Kind, Amount, Rail, The bank said, ",
+        )
+    };
     let queue = if contradicted { "contradicted" } else { "unresolved" };
-    show::headed(visit.language, visit.say("Operaciones", "Operations"), heads)
+    visit
+        .table(["Operaciones", "Operations"], spanish, english)
         .rows(items(list).iter().map(row))
-        .next(next(queue, list))
+        .next(next(visit, queue, list))
 }
 
-/// What treasury has to decide about, with the two ways to do it.
+/// What treasury has to decide about, each with the way to its form.
 fn to_decide(visit: &Here<'_>, queue: &'static str, list: &Value) -> Table {
-    let say = |spanish, english| visit.say(spanish, english);
-    let (caption, columns, base, page): (_, &[&str], _, _) = match queue {
-        "cryptoReviews" => (
-            "USDT",
-            &["createdAt", "payoutId", "tenantId", "amountUsdt", "status"],
-            "/console/crypto",
-            "payouts",
-        ),
+    let (caption, columns, base): (_, &[&str], _) = match queue {
+        "cryptoReviews" => {
+            ("USDT", &["createdAt", "tenantId", "externalRef", "amountUsdt", "network"], "/console/crypto")
+        }
         "copPayouts" => (
             "COP",
-            &["createdAt", "payoutId", "tenantId", "amountCop", "bank", "accountNumber", "status"],
+            &["createdAt", "tenantId", "externalRef", "amountCop", "bank", "accountNumber"],
             "/console/cop-payouts",
-            "payouts",
         ),
         _ => (
-            say("Contracargos", "Chargebacks"),
-            &["createdAt", "paymentId", "tenantId", "amountVes", "status"],
+            visit.say("Contracargos", "Chargebacks"),
+            &["createdAt", "tenantId", "externalRef", "amountVes", "reason"],
             "/console/chargebacks",
-            "payments",
         ),
     };
-    let forms = |item: &Value, id: &str| match queue {
-        "cryptoReviews" => {
-            let acts = [("approve", say("Aprobar", "Approve")), ("reject", say("Rechazar", "Reject"))];
-            vec![either(base, id, acts).input(Input::new("note", say("Nota", "Note")).optional())]
-        }
-        "copPayouts" => {
-            let acts = [("complete", say("Llegó", "It arrived")), ("fail", say("Falló", "It failed"))];
-            let word = Input::new("word", say("Referencia o código", "Reference or code"));
-            vec![show_receiver(visit, id).id(format!("unmask-{id}")), either(base, id, acts).input(word)]
-        }
-        _ => {
-            let id = str_of(item, "chargebackId");
-            let acts = [("won", say("Se ganó", "It was won")), ("lost", say("Se perdió", "It was lost"))];
-            vec![either(base, id, acts).id(format!("close-{id}")).inline()]
-        }
-    };
     let row = |item: &Value| {
-        let mut row = show::row(visit.language, item, columns);
-        let id = item[columns[1]].as_str().or(item["id"].as_str()).unwrap_or_default();
-        row.cells[1] = cell_to(page, id);
-        if may(visit, Role::Treasury) {
-            row.forms = forms(item, id);
+        let mut row = visit.row(item, columns);
+        if mode(visit) == Mode::Test {
+            row.cells[3] = row.cells[3].clone().marked(words(visit.language, Mode::Test.name()));
         }
+        let named = ["payoutId", "chargebackId", "id"].into_iter().find_map(|name| item[name].as_str());
+        let to = path(base, named.unwrap_or_default(), "");
+        let label = if may(visit, Role::Treasury) {
+            visit.say("Resolver", "Resolve")
+        } else {
+            visit.say("Ver", "Show")
+        };
+        row.cells.push(Cell::text(label).to(to));
         row
     };
-    let table = show::table(visit.language, caption, columns);
-    table.rows(items(list).iter().map(row)).next(next(queue, list))
+    let heads = columns.iter().map(|name| words(visit.language, name)).chain([""]);
+    show::headed(visit.language, caption, heads)
+        .rows(items(list).iter().map(row))
+        .next(next(visit, queue, list))
 }
 
-fn either(base: &str, id: &str, [good, bad]: [(&'static str, &'static str); 2]) -> view::Form {
+/// A form with two ends: its words are what each does.
+fn either(base: &str, id: &str, [good, bad]: [(&'static str, &str); 2]) -> view::Form {
     view::Form::new(path(base, id, good.0), good.0, good.1)
         .id(format!("{}-{id}", good.0))
         .button(Button::bad(bad.0, bad.1, path(base, id, bad.0)))
+}
+
+/// GET /console/operations/:id: the order, and what treasury says became of it.
+pub async fn operation(visit: &Here<'_>) -> Made {
+    let id = visit.id();
+    let parsed = Id::parse(id).ok_or_else(Problem::not_found)?;
+    let (tenant, found) = subject::operation(visit.services, parsed).await?.ok_or_else(Problem::not_found)?;
+    let mode = if is_live(tenant) { Mode::Live } else { Mode::Test };
+    let mut facts =
+        vec![Fact::new("tenantId", words(visit.language, "tenantId"), tenant_cell(visit.services, tenant))];
+    facts.extend(subject::of_operation(visit, &found));
+    let instant = |at: Timestamp| Cell::whole(show::in_caracas(at.unix_ms()));
+    if !found.is_queued {
+        facts.push(Fact::new("sentAt", words(visit.language, "sentAt"), instant(found.sent_at)));
+    }
+    facts.push(Fact::new("asks", words(visit.language, "asks"), Cell::text(found.asks.to_string())));
+    if let Some(word) = &found.word {
+        let said = format!("{} {}", word.code, word.text);
+        facts.push(Fact::new("bankText", words(visit.language, "bankText"), Cell::text(said.trim())));
+    }
+    let page = Page::new("operation", visit.say("Resolver una operación", "Resolve an operation"))
+        .maybe(visit.done());
+    let page = page.with_all(marked(visit, mode)).with(facts);
+    if found.is_queued || !may(visit, Role::Treasury) {
+        return Ok(page);
+    }
+    let consequence = visit.say(
+        "Búscala en el extracto del banco. Con «Se hizo» cuenta como hecha, y con «No se hizo» como fallida: el dinero \
+         se mueve en el saldo del comercio y el comercio recibe el evento. No se puede deshacer.",
+        "Look it up on the bank's statement. With \"It was done\" it counts as done, and with \"It was not done\" as \
+         failed: money moves in the tenant's balance, and the tenant gets the event. It cannot be undone.",
+    );
+    let form = at_bank::resolve_form(visit, id)
+        .hidden("page", "operations")
+        .hidden("id", id)
+        .hidden("mode", mode.name());
+    Ok(page.with(Note::new(Tone::Warning, consequence)).with(form))
+}
+
+/// That an order is of test mode, above its page.
+fn marked(visit: &Here<'_>, mode: Mode) -> Option<Block> {
+    let text = visit.say("Es de prueba: no mueve dinero real.", "It is of test mode: no real money moves.");
+    (mode == Mode::Test).then(|| Note::new(Tone::Warning, text).into())
+}
+
+/// What treasury decides on its page: its members, what follows, and its form.
+struct Decision<'a> {
+    title: &'a str,
+    members: &'a [&'a str],
+    consequence: &'a str,
+    form: view::Form,
+}
+
+fn decision(visit: &Here<'_>, of: &Value, at: Decision<'_>) -> Page {
+    let mode = if str_of(of, "mode") == Mode::Test.name() { Mode::Test } else { Mode::Live };
+    let page = Page::new("decision", at.title).status(str_of(of, "status")).maybe(visit.done());
+    let page = page.with_all(marked(visit, mode)).with(visit.facts(of, at.members));
+    if !may(visit, Role::Treasury) {
+        return page;
+    }
+    page.with(Note::new(Tone::Warning, at.consequence)).with(at.form.hidden("mode", mode.name()))
+}
+
+async fn found(visit: &Here<'_>, ids: fn(Id) -> EntityId) -> Result<Value, Problem> {
+    let id = Id::parse(visit.id()).ok_or_else(Problem::not_found)?;
+    let found = admin::among_all(visit.services, vec![ids(id)]).await?;
+    let (tenant, entity) = found.ok_or_else(Problem::not_found)?;
+    Ok(money::shown(visit.services, tenant, &entity))
+}
+
+pub async fn crypto(visit: &Here<'_>) -> Made {
+    let payout = found(visit, EntityId::crypto_payout).await?;
+    let amount = format!("{} USDT", visit.language.figure(str_of(&payout, "amountUsdt")));
+    let approve = format!("{} {amount}", visit.say("Aprobar", "Approve"));
+    let acts = [("approve", &*approve), ("reject", visit.say("Rechazar", "Reject"))];
+    let note = Input::new("note", visit.say("Nota", "Note"));
+    let at = Decision {
+        title: visit.say("Revisar un pago en USDT", "Review a payout in USDT"),
+        members: &["status", "tenantId", "amountUsdt", "network", "address", "externalRef", "createdAt", "payoutId"],
+        consequence: visit.say(
+            "Si lo apruebas, se firma y se envía a la red, y no se puede deshacer. Si lo rechazas, el monto vuelve al \
+             saldo del comercio.",
+            "If you approve it, it is signed and sent to the network, and cannot be undone. If you reject it, the amount \
+             returns to the tenant's balance.",
+        ),
+        form: either("/console/crypto", visit.id(), acts).input(note.optional()),
+    };
+    Ok(decision(visit, &payout, at))
+}
+
+pub async fn cop_payout(visit: &Here<'_>) -> Made {
+    let payout = found(visit, EntityId::cop_payout).await?;
+    let acts = [("complete", visit.say("Llegó", "It arrived")), ("fail", visit.say("Falló", "It failed"))];
+    let word = Input::new("word", visit.say("Referencia o código", "Reference or code"));
+    let at = Decision {
+        title: visit.say("Pagar pesos por el banco", "Pay pesos through the bank"),
+        members: &[
+            "status", "tenantId", "amountCop", "bank", "accountType", "accountNumber", "externalRef", "createdAt", "payoutId",
+        ],
+        consequence: visit.say(
+            "Con «Llegó» y la referencia cuenta como pagado. Con «Falló» y el código, el monto vuelve al saldo del \
+             comercio. No se puede deshacer.",
+            "With \"It arrived\" and the reference it counts as paid. With \"It failed\" and the code, the amount returns \
+             to the tenant's balance. It cannot be undone.",
+        ),
+        form: either("/console/cop-payouts", visit.id(), acts).input(word),
+    };
+    let receiver = may(visit, Role::Treasury).then(|| show_receiver(visit, visit.id()));
+    Ok(decision(visit, &payout, at).maybe(receiver))
+}
+
+pub async fn chargeback(visit: &Here<'_>) -> Made {
+    let chargeback = found(visit, EntityId::chargeback).await?;
+    let acts = [("won", visit.say("Se ganó", "It was won")), ("lost", visit.say("Se perdió", "It was lost"))];
+    let at = Decision {
+        title: visit.say("Cerrar un contracargo", "Close a chargeback"),
+        members: &["status", "tenantId", "amountVes", "feeVes", "reason", "externalRef", "createdAt", "paymentId"],
+        consequence: visit.say(
+            "Si se ganó, el monto vuelve al saldo del comercio. Si se perdió, queda como está. No se puede deshacer.",
+            "If it was won, the amount returns to the tenant's balance. If it was lost, it stays as it is. It cannot be \
+             undone.",
+        ),
+        form: either("/console/chargebacks", visit.id(), acts),
+    };
+    Ok(decision(visit, &chargeback, at))
 }
 
 fn tenant_cell(services: &Arc<Services>, tenant_key: u64) -> Cell {
@@ -285,6 +491,7 @@ pub async fn resolve(visit: &Here<'_>) -> Result<Shown, Problem> {
         match visit.form.text("page") {
             "payments" => money::of_payment(visit, of, false).await,
             "payouts" => money::of_payout(visit, of, false).await,
+            "operations" => operation(visit).await,
             _ => page(visit).await,
         }
     };
@@ -295,21 +502,34 @@ pub async fn review(visit: &Here<'_>) -> Result<Shown, Problem> {
     let act = visit.part(2);
     let reason = visit.form.filled("note").filter(|_| act == "reject");
     let body = reason.map_or(json!({}), |reason| json!({ "reason": reason }));
-    done(visit, post_by(visit, &path("/admin/crypto/payouts", visit.id(), act), &body, act).await).await
+    let outcome = post_by(visit, &path("/admin/crypto/payouts", visit.id(), act), &body, act).await;
+    done(visit, outcome, crypto(visit)).await
 }
 
 pub async fn close_chargeback(visit: &Here<'_>) -> Result<Shown, Problem> {
     let (act, to) = (visit.part(2), path("/admin/chargebacks", visit.id(), "close"));
-    done(visit, post_by(visit, &to, &json!({ "outcome": act }), act).await).await
+    let outcome = post_by(visit, &to, &json!({ "outcome": act }), act).await;
+    done(visit, outcome, chargeback(visit)).await
 }
 
 pub async fn settle(visit: &Here<'_>) -> Result<Shown, Problem> {
     let act = visit.part(2);
     let name = if act == "complete" { "reference" } else { "failureCode" };
     let to = path("/admin/cop-payouts", visit.id(), act);
-    done(visit, post_by(visit, &to, &json!({ name: visit.form.text("word") }), act).await).await
+    let outcome = post_by(visit, &to, &json!({ name: visit.form.text("word") }), act).await;
+    done(visit, outcome, cop_payout(visit)).await
 }
 
-async fn done(visit: &Here<'_>, outcome: ApiResult) -> Result<Shown, Problem> {
-    visit.acted(outcome, |answer| after("/console/queues", answer), page(visit)).await
+async fn done(
+    visit: &Here<'_>,
+    outcome: ApiResult,
+    again: impl Future<Output = Made>,
+) -> Result<Shown, Problem> {
+    visit.acted(outcome, |answer| after(&home_of(visit), answer), again).await
+}
+
+/// The queues in the mode of what a form was about.
+pub fn home_of(visit: &Here<'_>) -> String {
+    let mode = if visit.form.text("mode") == Mode::Test.name() { Mode::Test } else { Mode::Live };
+    in_mode("/console/queues", mode)
 }

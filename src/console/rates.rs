@@ -2,66 +2,155 @@
 
 use super::{Here, Made, after, may};
 use crate::gateway::services::Services;
+use crate::language::Language;
 use crate::pages::inside::{ApiResult, with_query};
-use crate::pages::show::{self, str_of};
+use crate::pages::show;
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Input, Kind, Page, Plot, Row, Table, Tone};
 use crate::pages::words::words;
-use crate::rates::{Filter, Pair};
+use crate::rates::{Filter, Pair, Pin, PinPlace, RateBoard, Sample, Series};
 use api::problem::Problem;
 use chrono::NaiveDateTime;
 use domain::platform::operators::Role;
 use domain::resources::rates::buckets::{Aggregation, Kept, Step, Window};
-use domain::values::time::{DAY_MS, SECOND_MS, Timestamp, Zone};
+use domain::values::ids::Mode;
+use domain::values::time::{DAY_MS, MINUTE_MS, SECOND_MS, Timestamp, Zone};
 use hyper::Method;
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const FEEDS: [&str; 7] = ["pair", "source", "side", "method", "ageSeconds", "failuresInARow", "lastError"];
-const PINS: [&str; 6] = ["pair", "source", "side", "price", "pinnedUntil", "reason"];
-const PRESENT: [&str; 8] = ["pair", "source", "side", "method", "price", "asOf", "pinnedUntil", SUSPECT];
+const SAID: [&str; 7] = ["pair", "source", "side", "method", "price", "asOf", SUSPECT];
 const SUSPECT: &str = "suspect";
 /// Those of every hour, of twenty series.
 const POINTS_MAX: usize = 24 * 7 * 20;
 const DAYS: i64 = 7;
+const PLACE: [&str; 3] = ["pair", "source", "side"];
 const MEMBERS: [&str; 7] = ["pair", "source", "side", "method", "price", "pinnedUntil", "reason"];
 
 pub async fn page(visit: &Here<'_>) -> Made {
     let language = visit.language;
     let status = visit.inside.get("/admin/status").await?;
-    let rates = &status["rates"];
-    let list = |of: &str| rates[of].as_array().cloned().unwrap_or_default();
-    let pins = visit
-        .table(
-            ["Fijadas", "Pinned"],
-            "Par, Fuente, Lado, Precio, Hasta, Motivo, Quién, ",
-            "Pair, Source, Side, Price, Until, Reason, Who, ",
-        )
-        .rows(list("pins").iter().map(|pin| pinned(visit, pin)))
-        .field("pins");
-    let present = visit.inside.get("/admin/rates").await?;
-    let prices = show::table(language, visit.say("Precios de ahora", "Present prices"), &PRESENT)
-        .rows(show::items(&present).iter().map(|item| price(visit, item)))
-        .field("prices");
+    let feeds_of = status["rates"]["feeds"].as_array().map_or(&[][..], Vec::as_slice);
+    let board = &visit.services.prices.board;
+    let said = visit.inside.get("/admin/rates").await?;
+    let table = show::table(language, visit.say("Lo que dicen las fuentes", "What the feeds say"), &SAID)
+        .rows(show::items(&said).iter().map(|item| sample(visit, item)))
+        .field("samples");
     let mut page = Page::new("rates", visit.say("Tasas", "Rates"))
         .maybe(visit.done())
-        .heading(visit.say("Fijadas a mano", "Pinned by hand"))
-        .with(pins)
-        .heading(visit.say("Ahora", "Now"))
-        .with(prices);
+        .heading(visit.say("En vigor", "In force"))
+        .with(in_force(visit, board));
     page.blocks.extend(plots(visit.services, language).into_iter().map(Block::Plot));
-    page = page.heading(visit.say("Fuentes", "Feeds")).with(feeds(visit, &list("feeds")));
-    Ok(if may(visit, Role::Treasury) { page.with(form(visit)) } else { page })
+    if may(visit, Role::Treasury) {
+        page = page.with(form(visit, board));
+    }
+    page = page.heading(visit.say("Lo que dicen las fuentes", "What the feeds say"));
+    let about = visit.say(
+        "El último precio de cada fuente. Si la tasa está fijada, o el precio es sospechoso, no decide nada.",
+        "The last price of each feed. While the rate is pinned, or the price is suspect, it decides nothing.",
+    );
+    page = page.text(about).with(table);
+    Ok(page.heading(visit.say("Fuentes", "Feeds")).with(feeds(visit, feeds_of)))
+}
+
+/// The price by which money is moved now, of each source and side, those that are pinned first.
+fn in_force(visit: &Here<'_>, board: &RateBoard) -> Table {
+    let now = visit.services.now();
+    let mut series: Vec<Series> = board.all().iter().map(|sample| sample.series.clone()).collect();
+    let pins = board.pins(now);
+    series.extend(pins.iter().map(|pin| pin.sample.series.clone()));
+    series.sort();
+    series.dedup();
+    let mut rows = Vec::new();
+    for pin in &pins {
+        rows.push(pinned(visit, pin, now));
+    }
+    for of in series.iter().filter(|of| !pins.iter().any(|pin| pin.is_in_force(now) && pin.place().has(of))) {
+        let found = |mode| board.latest_of(of.pair, |series| series == of, mode, now);
+        if let Some(found) = found(Mode::Live).or_else(|| found(Mode::Test)) {
+            rows.push(by_feed(visit, &found.sample, now));
+        }
+    }
+    let table = visit.table(
+        ["Precios en vigor, primero los fijados", "Prices in force, pinned ones first"],
+        "Par, Lado, Fuente, Precio, Por qué",
+        "Pair, Side, Source, Price, Why",
+    );
+    table.rows(rows).field("prices")
+}
+
+fn cells(visit: &Here<'_>, sample: &Sample) -> Vec<Cell> {
+    let Series { pair, source, side, method, .. } = &sample.series;
+    let test = if sample.test_only { words(visit.language, Mode::Test.name()) } else { "" };
+    vec![
+        Cell::whole(pair.as_str()),
+        Cell::text(side.as_deref().map_or("—", |side| words(visit.language, side))),
+        Cell::text(&**source).with_sub(method.as_deref().unwrap_or_default()).marked(test),
+        Cell::figure(visit.language.figure(&sample.price.0.normalize().to_string())),
+    ]
+}
+
+fn by_feed(visit: &Here<'_>, sample: &Sample, now: Timestamp) -> Row {
+    let minutes = sample.age_ms(now).max(0) / MINUTE_MS;
+    let age = match (visit.language, minutes) {
+        (Language::Spanish, 0) => "De la fuente, hace menos de un minuto".to_owned(),
+        (Language::English, 0) => "From its feed, less than a minute ago".to_owned(),
+        (Language::Spanish, 1..120) => format!("De la fuente, hace {minutes} min"),
+        (Language::English, 1..120) => format!("From its feed, {minutes} min ago"),
+        (Language::Spanish, _) => format!("De la fuente, hace {} h", minutes / 60),
+        (Language::English, _) => format!("From its feed, {} h ago", minutes / 60),
+    };
+    let mut cells = cells(visit, sample);
+    let as_of = show::in_caracas(sample.as_of.unix_ms());
+    let why = Cell::text(age).with_sub(as_of);
+    cells.push(why);
+    let mut row = Row::new(cells);
+    if may(visit, Role::Treasury) {
+        row.forms.push(of_place(
+            view::Form::query("/console/rates#form-pin", "choose", visit.say("Fijar", "Pin")),
+            &PinPlace::of(&sample.series),
+        ));
+    }
+    row
+}
+
+/// With the price of its feed, which it hides.
+fn pinned(visit: &Here<'_>, pin: &Pin, now: Timestamp) -> Row {
+    let mut cells = cells(visit, &pin.sample);
+    let state = Cell::state("pinned", words(visit.language, "pinned"));
+    let until = show::in_caracas(pin.until.unix_ms());
+    let who = format!("{} {until} · {} · {}", visit.say("Hasta el", "Until"), pin.operator_name, pin.reason);
+    let later =
+        visit.say("Todavía no rige: es de un día que viene.", "Not in force yet: it is of a day to come.");
+    let who = if pin.is_in_force(now) { who } else { format!("{who} · {later}") };
+    cells.push(state.with_sub(who));
+    let mut row = Row::new(cells).status("pinned");
+    if may(visit, Role::Treasury) {
+        let form = view::Form::new("/console/rates/unpin", "unpin", visit.say("Soltar", "Unpin"));
+        row.forms.push(of_place(form.inline().tone(Tone::Bad), &pin.place()));
+    }
+    row
+}
+
+fn of_place(form: view::Form, place: &PinPlace) -> view::Form {
+    let place = [place.pair.as_str(), &place.source, place.side.as_deref().unwrap_or_default()];
+    let id = format!("{}-{}", form.id, place.join("-"));
+    let id: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let form = form.id(id);
+    PLACE.into_iter().zip(place).fold(form, |form, (name, value)| form.hidden(name, value))
 }
 
 /// One that is suspect says so, and that it decides nothing.
-fn price(visit: &Here<'_>, item: &Value) -> Row {
+fn sample(visit: &Here<'_>, item: &Value) -> Row {
     let is_suspect = item[SUSPECT] == Value::Bool(true);
     let cell = |name| match (name == SUSPECT, is_suspect) {
         (false, _) => show::cell(visit.language, name, &item[name]),
         (true, true) => Cell::state(SUSPECT, words(visit.language, SUSPECT)),
         (true, false) => Cell::text(""),
     };
-    let row = Row::new(PRESENT.map(cell));
+    let row = Row::new(SAID.map(cell));
     if is_suspect { row.status(SUSPECT) } else { row }
 }
 
@@ -75,41 +164,27 @@ fn feeds(visit: &Here<'_>, items: &[Value]) -> Table {
     table.rows(items.iter().map(row))
 }
 
-fn pinned(visit: &Here<'_>, item: &Value) -> Row {
-    let mut cells: Vec<Cell> = PINS.map(|name| show::cell(visit.language, name, &item[name])).into();
-    cells.push(Cell::text(str_of(&item["operator"], "name")));
-    cells.push(Cell::state("pinned", words(visit.language, "pinned")));
-    let mut row = Row::new(cells).status("pinned");
-    if may(visit, Role::Treasury) {
-        let id =
-            format!("unpin-{}-{}-{}", str_of(item, "pair"), str_of(item, "source"), str_of(item, "side"));
-        let id: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        let mut form = view::Form::new("/console/rates/unpin", "unpin", visit.say("Soltar", "Unpin"))
-            .id(id)
-            .inline()
-            .tone(Tone::Bad);
-        for name in ["pair", "source", "side"] {
-            form = form.hidden(name, str_of(item, name));
-        }
-        row.forms.push(form);
-    }
-    row
-}
-
-fn form(visit: &Here<'_>) -> view::Form {
+fn form(visit: &Here<'_>, board: &RateBoard) -> view::Form {
     let say = |spanish, english| visit.say(spanish, english);
-    let input = |name, label: &str| Input::new(name, label).value(visit.form.text(name));
+    let typed = |name| visit.form.filled(name).unwrap_or(visit.query.text(name));
+    let input = |name, label: &str| Input::new(name, label).value(typed(name));
+    let known = |of: fn(&Series) -> Option<String>| {
+        let mut found: Vec<String> = board.all().iter().filter_map(|sample| of(&sample.series)).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().map(|name| (name.clone(), name)).collect::<Vec<_>>()
+    };
     view::Form::new("/console/rates", "pin", say("Guardar", "Save"))
-        .title(say("Una tasa a mano", "A rate by hand"))
+        .title(say("Fijar una tasa, o anotar un precio", "Pin a rate, or enter a price"))
         .about(say(
-            "Con «Fija hasta», ninguna fuente la cambia hasta ese momento.",
-            "With \"Pinned until\", no feed changes it before then.",
+            "Con «Fija hasta», ninguna fuente la cambia hasta ese momento. Sin ella, es un precio más de su fuente.",
+            "With \"Pinned until\", no feed changes it before then. Without, it is one more price of its feed.",
         ))
-        .input(input("pair", say("Par", "Pair")).hint("USDT/VES"))
-        .input(input("source", say("Fuente", "Source")))
-        .input(input("side", say("Lado", "Side")).optional())
-        .input(input("method", say("Método", "Method")).optional())
-        .input(input("price", say("Precio", "Price")).hint("245.00000000"))
+        .input(input("pair", say("Par", "Pair")).hint("USDT/VES").options(known(|of| Some(of.pair.as_str().to_owned()))))
+        .input(input("source", say("Fuente", "Source")).options(known(|of| Some(of.source.to_string()))))
+        .input(input("side", say("Lado", "Side")).options(known(|of| of.side.as_deref().map(str::to_owned))).optional())
+        .input(input("method", say("Método", "Method")).options(known(|of| of.method.as_deref().map(str::to_owned))).optional())
+        .input(input("price", say("Precio", "Price")).hint(say("245,50", "245.50")))
         .input(
             input("pinnedUntil", say("Fija hasta", "Pinned until"))
                 .kind(Kind::Moment)
@@ -129,38 +204,49 @@ fn last(kept: &Kept) -> String {
     }
 }
 
-fn plots(services: &Services, language: crate::language::Language) -> Vec<Plot> {
+/// A line for each source and side, and the time of each pin as a band.
+fn plots(services: &Services, language: Language) -> Vec<Plot> {
     let (store, now) = (&services.prices.history, services.now());
     let window = Window { from: now.plus_ms(-DAYS * DAY_MS), to: now.plus_ms(1) };
+    let pins = services.prices.board.pins(now);
     let plot = |pair: Pair| {
         let lines = store.lines(pair, Filter::default());
         let points = store.history(&lines, Some(Step::Hour), window, true, POINTS_MAX).unwrap_or_default();
-        let samples: Vec<_> = points
-            .iter()
-            .rev()
-            .map(|point| (point.at, point.series.source.to_string(), last(&point.kept)))
-            .collect();
-        let mut sources: Vec<String> = samples.iter().map(|(_, source, _)| source.clone()).collect();
-        sources.sort_unstable();
-        sources.dedup();
-        let figures = |source: &String| {
-            samples
-                .iter()
-                .map(|(_, of, price)| if of == source { price.clone() } else { String::new() })
-                .collect()
+        let name = |series: &Series| match &series.side {
+            Some(side) => format!("{} · {}", series.source, words(language, side)),
+            None => series.source.to_string(),
         };
-        let series = sources.iter().map(figures).collect();
-        let heads = [language.say("Cuándo", "When").to_owned()].into_iter().chain(sources.clone()).collect();
-        let at = samples
-            .iter()
-            .map(|(at, ..)| (at.unix_ms() / SECOND_MS, show::in_caracas(at.unix_ms())))
-            .collect();
+        let mut names: Vec<String> = points.iter().map(|point| name(&point.series)).collect();
+        names.sort_unstable();
+        names.dedup();
+        // All lines have their prices at the same hours, of which some have none.
+        let mut rows: BTreeMap<i64, Vec<String>> = BTreeMap::new();
+        for point in &points {
+            let row = rows.entry(point.at.unix_ms()).or_insert_with(|| vec![String::new(); names.len()]);
+            if let Ok(line) = names.binary_search(&name(&point.series)) {
+                row[line] = last(&point.kept);
+            }
+        }
+        let series =
+            (0..names.len()).map(|line| rows.values().map(|row| row[line].clone()).collect()).collect();
+        let of_pair = pins.iter().filter(|pin| pin.sample.series.pair == pair);
+        let band = |pin: &Arc<Pin>| {
+            let (from, until) = (pin.sample.fetched_at.unix_ms(), pin.until.unix_ms());
+            let what = format!(
+                "{} {}: {}",
+                language.say("Fijada hasta el", "Pinned until"),
+                show::in_caracas(until),
+                name(&pin.sample.series)
+            );
+            (from / SECOND_MS, until / SECOND_MS, what)
+        };
         Plot {
             label: pair.as_str().to_owned(),
-            heads,
-            at,
+            heads: [language.say("Cuándo", "When").to_owned()].into_iter().chain(names).collect(),
+            at: rows.keys().map(|at| (at / SECOND_MS, show::in_caracas(*at))).collect(),
             series,
             is_bars: false,
+            bands: of_pair.map(band).collect(),
             table: language.say("Ver como tabla", "Show as a table"),
         }
     };
@@ -169,6 +255,11 @@ fn plots(services: &Services, language: crate::language::Language) -> Vec<Plot> 
         .into_iter()
         .filter(|plot| !plot.at.is_empty())
         .collect()
+}
+
+/// With a point, as programs write it. Prices have up to eight decimals, so that nothing divides their thousands.
+fn price(typed: &str) -> String {
+    if typed.matches([',', '.']).count() == 1 { typed.replace(',', ".") } else { typed.to_owned() }
 }
 
 /// In Caracas' time; what is no instant stays as it was typed.
@@ -181,6 +272,9 @@ fn of_caracas(typed: &str) -> String {
 
 pub async fn pin(visit: &Here<'_>) -> Result<Shown, Problem> {
     let mut body = visit.form.filled_members(&MEMBERS);
+    if let Some(typed) = visit.form.filled("price") {
+        body["price"] = price(typed).into();
+    }
     if let Some(until) = visit.form.filled("pinnedUntil") {
         body["pinnedUntil"] = of_caracas(until).into();
     }

@@ -2,6 +2,7 @@
 
 use super::{Here, Made, after, may, path};
 use crate::language::Language;
+use crate::pages::confirm::Confirm;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
@@ -147,8 +148,8 @@ fn table(visit: &Here<'_>, here: &str, lines: &Value) -> Table {
     };
     let table = visit.table(
         ["Renglones", "Lines"],
-        "Resultado, Renglón, Día, Referencia, Monto, Nuestro, Monto nuestro, ",
-        "Result, Line, Day, Reference, Amount, Ours, Our amount, ",
+        "Resultado, Renglón, date, reference, amount, Nuestro, Monto nuestro, ",
+        "Result, Line, date, reference, amount, Ours, Our amount, ",
     );
     table.rows(items(lines).iter().map(row))
 }
@@ -157,7 +158,33 @@ fn table(visit: &Here<'_>, here: &str, lines: &Value) -> Table {
 pub async fn accept(visit: &Here<'_>) -> Result<Shown, Problem> {
     let named: Vec<&str> = visit.form.all("item").collect();
     let asked = if named.is_empty() { json!({ "all": true }) } else { json!({ "items": named }) };
-    let answer = match visit.post(&path("/admin/reconciliations", visit.id(), "accept"), &asked).await {
+    let to = path("/admin/reconciliations", visit.id(), "accept");
+    if !visit.is_confirmed() {
+        let found = match visit.inside.get(&path("/admin/reconciliations", visit.id(), "")).await {
+            Ok(found) => found,
+            Err(refused) => return visit.failed(one(visit).await, &refused),
+        };
+        let count = if named.is_empty() { show::text(&found["proposals"]) } else { named.len().to_string() };
+        let consequence = visit.say(
+            "Cada operación queda como dice el extracto: el dinero se mueve en el saldo de su comercio, y el comercio \
+             recibe el evento. No se puede deshacer.",
+            "Each operation becomes what the statement says: money moves in its tenant's balance, and the tenant gets \
+             the event. It cannot be undone.",
+        );
+        let mut facts = show::facts(visit.language, &found, &["rail", "from", "to"]);
+        facts.push(Fact::new("proposals", words(visit.language, "proposals"), Cell::text(count.clone())));
+        let confirm = Confirm {
+            page: ("reconciliations", visit.say("Aceptar propuestas", "Accept proposals").to_owned()),
+            facts,
+            consequence: consequence.to_owned(),
+            figures: Vec::new(),
+            label: format!("{} {count}", visit.say("Aceptar", "Accept")),
+            back: path("/console/reconciliations", visit.id(), ""),
+        };
+        visit.who.must_be(Role::Treasury)?;
+        return Ok(visit.confirmation(confirm));
+    }
+    let answer = match visit.post(&to, &asked).await {
         Ok(answer) => answer,
         Err(refused) => return visit.failed(one(visit).await, &refused),
     };

@@ -27,7 +27,7 @@ pub async fn of(visit: &Here<'_>, item: &Value) -> Result<Vec<Fact>, Problem> {
     let target = Id::parse(str_of(item, "target"));
     match (str_of(item, "action"), target) {
         ("operations", Some(target)) => {
-            if let Some(operation) = operation(visit.services, target).await? {
+            if let Some((_, operation)) = operation(visit.services, target).await? {
                 facts.extend(of_operation(visit, &operation));
             }
         }
@@ -51,16 +51,17 @@ pub async fn of(visit: &Here<'_>, item: &Value) -> Result<Vec<Fact>, Problem> {
     Ok(facts)
 }
 
-async fn operation(services: &Arc<Services>, id: Id) -> Result<Option<Operation>, Problem> {
+/// With the account that it is of.
+pub async fn operation(services: &Arc<Services>, id: Id) -> Result<Option<(u64, Operation)>, Problem> {
     let Some((tenant, entity)) = admin::due::find(services, id).await? else {
         return Ok(None);
     };
     let found = history::entity(services.engine.reader(), tenant, entity)?;
     let open = found.map(|entity| entity.rules().unanswered()).unwrap_or_default();
-    Ok(open.into_iter().find(|operation| operation.id == id))
+    Ok(open.into_iter().find(|operation| operation.id == id).map(|operation| (tenant, operation)))
 }
 
-fn of_operation(visit: &Here<'_>, operation: &Operation) -> Vec<Fact> {
+pub fn of_operation(visit: &Here<'_>, operation: &Operation) -> Vec<Fact> {
     let kind = words(visit.language, operation.kind.name()).to_owned();
     let page = match operation.subject {
         Subject::Payment(id) => Some(format!("/console/payments/{id}")),

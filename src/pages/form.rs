@@ -51,6 +51,11 @@ impl Form {
         self.get(name).unwrap_or_default()
     }
 
+    /// All members, for a form that sends them once more.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.trim()))
+    }
+
     pub fn members(&self, names: &[&str]) -> Value {
         names.iter().map(|name| ((*name).to_owned(), Value::from(self.text(name)))).collect()
     }

@@ -98,13 +98,13 @@ impl<'a> Inside<'a> {
         read(self.call(Method::POST, path, Some((body.to_string().into(), JSON)), once, JSON).await)
     }
 
-    /// What the same `post` would do now, as the API shows it, or why it would be refused.
-    pub async fn rehearse(&self, path: &str, body: &Value, once: &str) -> ApiResult {
-        let mut asked = self.request(Method::POST, path, Some(JSON), once, JSON);
+    /// What the same call would do now, as the API shows it, or why it would be refused.
+    pub async fn rehearse(&self, method: Method, path: &str, body: Option<&Value>, once: &str) -> ApiResult {
+        let mut asked = self.request(method, path, body.map(|_| JSON), once, JSON);
         if let Some(headers) = asked.headers_mut() {
             headers.insert(DRY_RUN, HeaderValue::from_static("true"));
         }
-        let shown = read(self.ask(asked, Some(body.to_string().into())).await)?;
+        let shown = read(self.ask(asked, body.map(|body| body.to_string().into())).await)?;
         match shown["status"].as_u64().and_then(|status| u16::try_from(status).ok()) {
             Some(status) if status < 400 => Ok(shown),
             status => Err(Refused::of(status.unwrap_or(500), &shown["body"])),

@@ -4,10 +4,12 @@
 //! `show.rs`. Rules about money, scopes and roles are the API's, which every page asks.
 
 pub mod assets;
+pub mod confirm;
 pub mod cookies;
 pub mod form;
 pub mod front;
 pub mod inside;
+pub mod names;
 pub mod qr;
 pub mod sessions;
 pub mod shell;

@@ -3,7 +3,7 @@
 
 use crate::language::Language;
 use crate::pages::inside::Refused;
-use crate::pages::view::{Cell, Fact, Note, Row, Table, Tone};
+use crate::pages::view::{Cell, Fact, Headline, Note, Row, Table, Tone};
 use crate::pages::words::words;
 use api::codes::{self, Code, faults};
 use api::problem::Problem;
@@ -103,6 +103,14 @@ fn cell_in(zone: Zone, language: Language, name: &str, value: &Value) -> Cell {
     if let Value::Bool(is) = value {
         return Cell::text(if *is { language.say("Sí", "Yes") } else { "No" });
     }
+    if name == "failureCode" {
+        return Cell::text(failure(language, &plain));
+    }
+    if matches!(name, "scopes" | "methods") {
+        let each = value.as_array().map_or(&[][..], Vec::as_slice);
+        let said = each.iter().filter_map(Value::as_str).map(|name| words(language, name));
+        return Cell::text(said.collect::<Vec<_>>().join(", "));
+    }
     if matches!(name, "status" | "liveStatus" | "mode" | "result") {
         return Cell::state(&plain, words(language, &plain).to_owned());
     }
@@ -112,13 +120,28 @@ fn cell_in(zone: Zone, language: Language, name: &str, value: &Value) -> Cell {
     if name == "date" {
         return Cell::whole(day(&plain));
     }
-    if matches!(name, "kind" | "type" | "why" | "reversalType" | "accountType") {
+    if matches!(
+        name,
+        "kind"
+            | "type"
+            | "why"
+            | "reversalType"
+            | "accountType"
+            | "method"
+            | "role"
+            | "reason"
+            | "retry"
+            | "signature"
+    ) {
         return Cell::text(words(language, &plain).to_owned());
     }
     if is_money(name) || value.is_number() && name != "sequence" {
         return Cell::figure(language.figure(&plain));
     }
-    if name == "id" || name.ends_with("Id") || name.ends_with("Ref") || name.ends_with("Hash") {
+    if name == "id" || name.ends_with("Id") || name.ends_with("Hash") {
+        return Cell::id(plain);
+    }
+    if name.ends_with("Ref") {
         return Cell::code(plain);
     }
     Cell::text(plain)
@@ -142,6 +165,20 @@ pub fn facts(language: Language, of: &Value, names: &[&str]) -> Vec<Fact> {
     names.iter().filter(is_there).map(|name| fact(language, of, name)).collect()
 }
 
+/// Of a payment or payout: its amount in its currency, and its state.
+pub fn headline(language: Language, of: &Value) -> Headline {
+    const AMOUNTS: [(&str, &str); 5] = [
+        ("amountCop", "COP"),
+        ("amountUsdt", "USDT"),
+        ("vesAmount", "Bs"),
+        ("monto", "Bs"),
+        ("usdAmount", "US$"),
+    ];
+    let known = AMOUNTS.iter().find(|(name, _)| !of[*name].is_null());
+    let amount = known.map(|(name, code)| format!("{code} {}", language.figure(&text(&of[*name]))));
+    Headline { amount: amount.unwrap_or_default(), state: member(language, of, "status") }
+}
+
 pub fn row(language: Language, of: &Value, names: &[&str]) -> Row {
     let cells: Vec<Cell> = names.iter().map(|name| cell(language, name, &of[*name])).collect();
     Row::new(cells).status(str_of(of, "status"))
@@ -163,6 +200,15 @@ pub fn headed<'h>(
         next_label: language.say("Más antiguos", "Older ones").to_owned(),
         ..Table::default()
     }
+}
+
+/// A code of a failure behind its words: `Fondos insuficientes (AM04)`. One that nobody knows stands alone.
+pub fn failure(language: Language, code: &str) -> String {
+    let known = FAILURES.iter().find(|(codes, ..)| codes.split(' ').any(|known| known == code));
+    known.map_or_else(
+        || code.to_owned(),
+        |(_, spanish, english)| format!("{} ({code})", language.say(spanish, english)),
+    )
 }
 
 /// What the refusal means where that is known, and what is wrong with each member. The API's own
@@ -237,6 +283,45 @@ pub fn why(language: Language, refused: &Refused) -> String {
 }
 
 /// Of the codes that people meet most, in Spanish and in English.
+/// The codes of banks, of R4 (`docs/contract.md, 18`) and our own, with the same words in a row.
+#[rustfmt::skip]
+static FAILURES: &[(&str, &str, &str)] = &[
+    ("AM04 51 insufficient_funds", "Fondos insuficientes", "Insufficient funds"),
+    ("TKCM 15 55", "Clave equivocada", "Wrong key"),
+    ("AB01 05 87 processing_error", "El banco no respondió a tiempo", "The bank did not answer in time"),
+    ("AB07", "El banco del pagador no está disponible", "The payer's bank is not available"),
+    ("AC01", "La cuenta o el teléfono no existe", "The account or phone does not exist"),
+    ("AC04", "La cuenta está cerrada", "The account is closed"),
+    ("AC06", "La cuenta está bloqueada", "The account is blocked"),
+    ("AC09", "La moneda de la cuenta no es esta", "The account is in another currency"),
+    ("AG01", "El banco no permite esta operación", "The bank does not allow this operation"),
+    ("AG09", "El banco no recibió la operación", "The bank did not get the operation"),
+    ("AG10", "El banco está suspendido", "The bank is suspended"),
+    ("AM02 13", "El monto no se permite", "The amount is not allowed"),
+    ("AM03", "La moneda no se permite", "The currency is not allowed"),
+    ("AM05", "El banco la tiene por repetida", "The bank takes it for a repeat"),
+    ("BE20", "El nombre es muy largo", "The name is too long"),
+    ("CUST CANC DS02", "La operación se canceló", "The operation was canceled"),
+    ("DT03", "No es día bancario", "It is no banking day"),
+    ("DU01", "El banco ya tenía este mensaje", "The bank had this message already"),
+    ("ED05 TECH VE01", "Falla técnica del banco", "A technical failure at the bank"),
+    ("MD01 MBE01", "El pagador no está afiliado", "The payer is not affiliated"),
+    ("MD15", "Pasa del límite del pagador", "It is more than the payer's limit"),
+    ("RC08", "La compensación no conoce ese banco", "Clearing does not know this bank"),
+    ("RJCT", "El banco la rechazó", "The bank rejected it"),
+    ("TM01", "Fuera del horario del banco", "Outside the bank's hours"),
+    ("BE01 14 56 80", "Los datos no son los del cliente", "The data are not the client's"),
+    ("card_declined", "El banco rechazó la tarjeta", "The bank declined the card"),
+    ("expired_card", "La tarjeta está vencida", "The card has expired"),
+    ("reference_not_found", "El banco no encontró la referencia", "The bank did not find the reference"),
+    ("reference_already_used", "La referencia ya pagó otra cosa", "The reference has paid for something else"),
+    ("rejected", "El procesador la rechazó", "The processor rejected it"),
+    ("expired EX01", "Venció sin pagarse", "It expired unpaid"),
+    ("otp_attempts_exhausted", "Demasiados códigos equivocados", "Too many wrong codes"),
+    ("processor_error", "El procesador no pudo", "The processor could not"),
+    ("insufficient_balance", "El saldo no alcanza", "The balance is not enough"),
+];
+
 #[rustfmt::skip]
 fn meaning(code: &str) -> Option<(&'static str, &'static str)> {
     Some(match code {

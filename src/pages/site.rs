@@ -76,6 +76,8 @@ pub struct Site<W: 'static> {
     /// If the key or token with this hash opens anything now.
     pub recognise: fn(&Services, &[u8; 32]) -> Option<W>,
     pub owner: fn(&W) -> Id,
+    /// Whose account all of its pages are about, in one mode.
+    pub book: fn(&W) -> Option<u64>,
     pub who: fn(&W, Language) -> String,
     pub banner: fn(&W, Language) -> Option<&'static str>,
     /// The page in the place of one that the API refused to the visitor.

@@ -6,7 +6,7 @@ use crate::language::Language;
 use crate::pages::inside::with_query;
 use crate::pages::show::{self, str_of};
 use crate::pages::site::{Shown, Visit};
-use crate::pages::view::{self, Block, Input, Kind, Link, Note, Page, Plot, Row, Tone};
+use crate::pages::view::{self, Block, Cell, Input, Kind, Link, Note, Page, Plot, Row, Table, Tone};
 use api::problem::Problem;
 use chrono::NaiveDate;
 use domain::values::time::{DAY_MS, SECOND_MS, Timestamp};
@@ -16,7 +16,7 @@ use serde_json::Value;
 #[rustfmt::skip]
 const COLUMNS: [&str; 15] = [
     "date", "opening", "payments", "fees", "platformFees", "sellerTransfers", "reversals", "chargebacks", "payouts",
-    "payoutReversals", "conversions", "deposits", "adjustments", "closing", "movements",
+    "payoutReversals", "conversions", "deposits", "adjustments", "movements", "closing",
 ];
 const DAYS: i64 = 30;
 
@@ -79,6 +79,25 @@ pub async fn answer<W>(
     }))
 }
 
+/// Of all days: what moved in them, between the first opening balance and the last closing one.
+fn total(language: Language, days: &[Value], name: &str) -> Cell {
+    let of = |day: Option<&Value>| day.map(|day| show::text(&day[name])).unwrap_or_default();
+    let plain = match name {
+        "date" => return Cell::text(language.say("Total", "Total")),
+        "opening" => of(days.first()),
+        "closing" => of(days.last()),
+        _ => {
+            let decimals = of(days.first()).split_once('.').map_or(0, |(_, fraction)| fraction.len());
+            let minor = days.iter().filter_map(|day| of(Some(day)).replacen('.', "", 1).parse::<i64>().ok());
+            let Some(sum) = minor.into_iter().try_fold(0_i64, i64::checked_add) else {
+                return Cell::text("—");
+            };
+            return Cell::figure(language.amount(sum, u32::try_from(decimals).unwrap_or(0)));
+        }
+    };
+    Cell::figure(language.figure(&plain))
+}
+
 fn blocks(language: Language, statement: &Value) -> Vec<Block> {
     let days = statement["days"].as_array().map_or(&[][..], Vec::as_slice);
     let is_zero = |value: &Value| show::text(value).bytes().all(|byte| matches!(byte, b'0' | b'.' | b'-'));
@@ -90,12 +109,14 @@ fn blocks(language: Language, statement: &Value) -> Vec<Block> {
         let cells = names.iter().map(|name| {
             let cell = show::cell(language, name, &day[*name]);
             let plain = show::text(&day[*name]);
-            if *name == "date" { cell } else { view::Cell::figure(language.figure(&plain)) }
+            if *name == "date" { cell } else { Cell::figure(language.figure(&plain)) }
         });
         Row::new(cells.collect::<Vec<_>>())
     };
     let caption = format!("{} · {}", str_of(statement, "currency"), str_of(statement, "timezone"));
+    let totals = names.iter().map(|name| total(language, days, name)).collect();
     let table = show::table(language, caption, &names).rows(days.iter().rev().map(row));
+    let table = Table { totals, keeps_last: true, ..table };
     let at = |day: &Value| {
         let date = str_of(day, "date");
         let start = NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?.and_hms_opt(12, 0, 0)?.and_utc();
@@ -107,6 +128,7 @@ fn blocks(language: Language, statement: &Value) -> Vec<Block> {
         at: days.iter().filter_map(at).collect(),
         series: vec![days.iter().map(|day| str_of(day, "closing").to_owned()).collect()],
         is_bars: false,
+        bands: Vec::new(),
         table: language.say("Ver como tabla", "Show as a table"),
     };
     let zone = if str_of(statement, "timezone") == "America/Bogota" {

@@ -21,6 +21,12 @@ pub struct Page {
     pub blocks: Vec<Block>,
 }
 
+/// What somebody opens a page for: an amount and its state.
+pub struct Headline {
+    pub amount: String,
+    pub state: Cell,
+}
+
 impl Page {
     pub fn new(name: &'static str, title: impl Into<String>) -> Page {
         Page { name, title: title.into(), status: None, code: 200, blocks: Vec::new() }
@@ -70,6 +76,7 @@ pub enum Block {
     /// An address leads to it by its fragment.
     Anchor(&'static str, String),
     Text(String),
+    Headline(Headline),
     Note(Note),
     Facts(Vec<Fact>),
     Table(Table),
@@ -89,6 +96,8 @@ pub enum Block {
 pub enum Tone {
     Good,
     Bad,
+    /// Before something that cannot be taken back.
+    Warning,
     Plain,
 }
 
@@ -97,6 +106,7 @@ impl Tone {
         match self {
             Tone::Good => "good",
             Tone::Bad => "bad",
+            Tone::Warning => "warning",
             Tone::Plain => "plain",
         }
     }
@@ -120,9 +130,13 @@ pub struct Cell {
     pub sub: String,
     pub href: Option<String>,
     pub status: Option<String>,
+    /// A word that sets it apart from its like: that it is of test mode.
+    pub mark: String,
     pub is_figure: bool,
     pub is_code: bool,
     pub is_whole: bool,
+    /// What its button copies: an id that programs read.
+    pub copies: String,
 }
 
 impl Cell {
@@ -142,6 +156,16 @@ impl Cell {
         Cell { is_code: true, ..Cell::text(text) }
     }
 
+    pub fn id(text: impl Into<String>) -> Cell {
+        let text = text.into();
+        Cell { copies: text.clone(), ..Cell::code(text) }
+    }
+
+    /// With the code of its currency.
+    pub fn money(language: Language, plain: &str, currency: &str) -> Cell {
+        Cell::figure(format!("{} {currency}", language.figure(plain)))
+    }
+
     /// `name` as the API writes it.
     pub fn state(name: &str, words: impl Into<String>) -> Cell {
         Cell { status: Some(name.to_owned()), ..Cell::text(words) }
@@ -149,6 +173,16 @@ impl Cell {
 
     pub fn to(mut self, href: impl Into<String>) -> Cell {
         self.href = Some(href.into());
+        self
+    }
+
+    pub fn copying(mut self, id: impl Into<String>) -> Cell {
+        self.copies = id.into();
+        self
+    }
+
+    pub fn marked(mut self, mark: impl Into<String>) -> Cell {
+        self.mark = mark.into();
         self
     }
 
@@ -198,6 +232,10 @@ pub struct Table {
     pub field: Option<&'static str>,
     pub heads: Vec<String>,
     pub rows: Vec<Row>,
+    /// Of all rows, below them.
+    pub totals: Vec<Cell>,
+    /// The last column stays in sight however wide the others are.
+    pub keeps_last: bool,
     pub none: String,
     pub next: Option<String>,
     pub next_label: String,
@@ -214,6 +252,15 @@ impl Table {
 
     pub fn field(self, field: &'static str) -> Table {
         Table { field: Some(field), ..self }
+    }
+
+    fn head(&self, at: &usize) -> &str {
+        self.heads.get(*at).map_or("", String::as_str)
+    }
+
+    /// A column of figures has its name above them.
+    fn is_of_figures(&self, at: &usize) -> bool {
+        self.rows.first().and_then(|row| row.cells.get(*at)).is_some_and(|cell| cell.is_figure)
     }
 
     pub fn has_forms(&self) -> bool {
@@ -263,6 +310,8 @@ pub struct Plot {
     /// Decimal texts; empty where there is none.
     pub series: Vec<Vec<String>>,
     pub is_bars: bool,
+    /// Times that are set apart, in seconds since 1970, with what they are.
+    pub bands: Vec<(i64, i64, String)>,
     pub table: &'static str,
 }
 
@@ -272,7 +321,7 @@ impl Plot {
         let series: Vec<Vec<Value>> =
             self.series.iter().map(|figures| figures.iter().map(number).collect()).collect();
         let at: Vec<i64> = self.at.iter().map(|(at, _)| *at).collect();
-        serde_json::json!({ "at": at, "series": series, "labels": self.heads, "bars": self.is_bars })
+        serde_json::json!({ "at": at, "series": series, "labels": self.heads, "bars": self.is_bars, "bands": self.bands })
             .to_string()
     }
 
@@ -297,7 +346,7 @@ macro_rules! blocks {
 }
 
 blocks! {
-    Note => Note, Vec<Fact> => Facts, Table => Table, Form => Form, Vec<Step> => Timeline, Plot => Plot,
+    Headline => Headline, Note => Note, Vec<Fact> => Facts, Table => Table, Form => Form, Vec<Step> => Timeline, Plot => Plot,
     Code => Code, Qr => Qr, Vec<Link> => Links,
 }
 

@@ -20,6 +20,32 @@ pub fn overlaps(language: Language) -> [(&'static str, &'static str); 3] {
 /// Names with the same words share a row.
 #[rustfmt::skip]
 static WORDS: &[(&str, &str, &str)] = &[
+    // What keys and operators may do.
+    ("read", "Consultar", "Read"),
+    ("collect", "Cobrar", "Collect"),
+    ("convert", "Convertir", "Convert"),
+    ("manage", "Configurar", "Manage"),
+    ("keys", "Llaves", "Keys"),
+    ("viewer", "Consulta", "Viewer"),
+    ("support", "Soporte", "Support"),
+    ("treasury", "Tesorería", "Treasury"),
+    ("admin", "Administración", "Admin"),
+    // Methods and sides.
+    ("C2P", "C2P", "C2P"),
+    ("VPOS", "Tarjeta", "Card"),
+    ("DEBIT", "Débito inmediato", "Immediate debit"),
+    ("PAGO_MOVIL", "Pago Móvil", "Pago Móvil"),
+    ("COP", "Pesos", "Pesos"),
+    ("BUY", "Compra", "Buy"),
+    ("SELL", "Venta", "Sell"),
+    ("FLOOR", "Piso", "Floor"),
+    ("OFFICIAL", "Oficial", "Official"),
+    // Reasons of chargebacks.
+    ("fraud", "Otro usó la tarjeta", "Somebody else used the card"),
+    ("not_recognized", "No reconoce la compra", "Not recognized"),
+    ("not_received", "No recibió", "Not received"),
+    ("duplicate", "Cobrado dos veces", "Charged twice"),
+    ("other", "Otro", "Other"),
     // States.
     ("PENDING pending", "Pendiente", "Pending"),
     ("COMPLETED", "Cobrado", "Completed"),

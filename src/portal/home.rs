@@ -135,6 +135,7 @@ fn plot(language: Language, held: &BTreeMap<i64, i64>) -> Plot {
         at: held.keys().map(|at| (at / SECOND_MS, show::in_caracas(*at))).collect(),
         series: vec![held.values().map(plain).collect()],
         is_bars: true,
+        bands: Vec::new(),
         table: language.say("Ver como tabla", "Show as a table"),
     }
 }

@@ -9,7 +9,7 @@ use crate::pages::view::{self, Block, Cell, Input, Kind, Note, Page, Qr, Row, To
 use api::problem::Problem;
 use domain::platform::Scope;
 use domain::resources::products::slug;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 const HERE: &str = "/portal/links";
 const PRODUCTS: &str = "20";
@@ -67,8 +67,8 @@ fn form(visit: &Here<'_>, names: Vec<(String, String)>) -> view::Form {
         .input(
             input("priceUsd", say("Precio en dólares", "Price in dollars"))
                 .hint(say(
-                    "Con punto y dos decimales: 25.50. El comprador paga en bolívares, pesos o USDT.",
-                    "With a point and two decimals: 25.50. The buyer pays in bolívares, pesos or USDT.",
+                    "Por ejemplo, 25,50. El comprador paga en bolívares, pesos o USDT.",
+                    "Such as 25.50. The buyer pays in bolívares, pesos or USDT.",
                 ))
                 .needed(of_new),
         )
@@ -115,7 +115,8 @@ async fn created(visit: &Here<'_>) -> Result<Value, (Refused, Option<String>)> {
     let (product, made) = match form.filled("productId") {
         Some(product) => (product.to_owned(), None),
         None => {
-            let body = form.members(&["name", "priceUsd"]);
+            let price = visit.language.typed(form.text("priceUsd"), 2);
+            let body = json!({ "name": form.text("name"), "priceUsd": price });
             let product = visit.inside.post("/v1/products", &body, &key(once, "product")).await;
             let product = product.map_err(|refused| (refused, None))?;
             let id = id_of(&product, "productId").to_owned();

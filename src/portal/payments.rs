@@ -1,6 +1,8 @@
 //! Payments: the list, one with its timeline, and giving it back.
 
+use super::rehearsal::{self, Rehearsed};
 use super::{Here, Made, first, may};
+use crate::pages::confirm::Confirm;
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
@@ -21,8 +23,8 @@ const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "method", "usdAmount", "
 const FILTERS: [&str; 7] =
     ["status", "reference", "bankReference", "externalRef", "merchantId", "from", "to"];
 #[rustfmt::skip]
-const FACTS: [&str; 37] = [
-    "status", "externalRef", "attempt", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "amountUsdt",
+const FACTS: [&str; 36] = [
+    "externalRef", "attempt", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "amountUsdt",
     "amountCop", "feeCop", "netCop", "merchantId", "applicationFeePercent", "applicationFeeVes", "sellerNetVes",
     "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "cardBrand", "bankReference", "txHash", "operationId",
     "description", "checkoutSessionId", "reference", "failureCode", "cancelReason", "reversalRef", "reversalType",
@@ -56,14 +58,20 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let payment = find(visit, id).await?;
     let status = str_of(&payment, "status");
     let timeline =
+<<<<<<< HEAD
         timeline::of(visit.services, visit.who.tenant_key, str_of(&payment, "paymentId"), language, None)
             .await?;
     let mut facts = show::facts(language, &payment, &FACTS);
+=======
+        timeline::of(visit.services, visit.who.tenant_key, str_of(&payment, "paymentId"), language).await?;
+    let mut facts = visit.facts(&payment, &FACTS);
+>>>>>>> h/pages
     for fact in facts.iter_mut().filter(|fact| fact.field == "attempt") {
         let others = payment["externalRef"].as_str().map(|name| [("externalRef", name)]);
         fact.cell.href = others.map(|others| with_query("/portal/payments", &others));
     }
     let live = [
+        show::headline(language, &payment).into(),
         Block::Facts(facts),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
         Block::Timeline(timeline.steps),
@@ -121,6 +129,51 @@ fn form_of_return(visit: &Here<'_>, in_pesos: bool) -> view::Form {
         .says_why()
 }
 
+/// To whom how much would go back, and what it would leave.
+async fn return_asked(visit: &Here<'_>, in_pesos: bool, rehearsed: &Rehearsed) -> Shown {
+    const WOULD_GO: [&str; 9] = [
+        "vesAmount",
+        "amountCop",
+        "usdAmount",
+        "debtorId",
+        "debtorCellPhone",
+        "debtorBankCode",
+        "externalRef",
+        "description",
+        "completedAt",
+    ];
+    // A key that may collect and not read is asked all the same.
+    let payment = find(visit, visit.id()).await.unwrap_or_default();
+    let (verb, amount, consequence) = if in_pesos {
+        (
+            visit.say("Reintegrar", "Refund"),
+            show::headline(visit.language, &payment).amount,
+            visit.say(
+                "El comprador recibe todo el monto por el procesador. No se puede deshacer.",
+                "The buyer gets the whole amount through the processor. It cannot be undone.",
+            ),
+        )
+    } else {
+        (
+            visit.say("Reversar", "Reverse"),
+            show::headline(visit.language, &payment).amount,
+            visit.say(
+                "El pagador recibe todo el monto por su banco. No se puede deshacer.",
+                "The payer gets the whole amount through the bank. It cannot be undone.",
+            ),
+        )
+    };
+    let label = if payment.is_null() { verb.to_owned() } else { format!("{verb} {amount}") };
+    visit.confirmation(Confirm {
+        page: ("payment", visit.say("Devolver el cobro", "Return the payment").to_owned()),
+        facts: visit.facts(&payment, &WOULD_GO),
+        consequence: consequence.to_owned(),
+        figures: rehearsed.blocks(visit.language),
+        label,
+        back: format!("/portal/payments/{}", segment(visit.id())),
+    })
+}
+
 pub async fn reverse(visit: &Here<'_>) -> Result<Shown, Problem> {
     let id = segment(visit.id());
     let in_pesos = find(visit, visit.id()).await.is_ok_and(|payment| is_in_pesos(&payment));
@@ -129,6 +182,14 @@ pub async fn reverse(visit: &Here<'_>) -> Result<Shown, Problem> {
     } else {
         (format!("/v1/payments/{id}/reverse"), "reversed")
     };
+    if !visit.is_confirmed() {
+        let money = if in_pesos { &rehearsal::PESOS } else { &rehearsal::BOLIVARES };
+        let once = visit.form.text("once");
+        return match Rehearsed::in_money(visit, money, &path, &json!({}), once).await {
+            Ok(rehearsed) => Ok(return_asked(visit, in_pesos, &rehearsed).await),
+            Err(refused) => visit.failed(one(visit).await, &refused),
+        };
+    }
     let outcome = visit.post(&path, &json!({})).await;
     visit.acted(outcome, |_| Shown::See(format!("/portal/payments/{id}?done={done}")), one(visit)).await
 }

@@ -22,8 +22,8 @@ const STATES: [&str; 3] = ["pending", "completed", "failed"];
 const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "merchantName", "monto", "concepto", "status"];
 const FILTERS: [&str; 6] = ["status", "kind", "merchantId", "externalRef", "from", "to"];
 #[rustfmt::skip]
-const FACTS: [&str; 18] = [
-    "status", "kind", "externalRef", "monto", "feeVes", "concepto", "merchantName", "merchantId", "bankCode",
+const FACTS: [&str; 17] = [
+    "kind", "externalRef", "monto", "feeVes", "concepto", "merchantName", "merchantId", "bankCode",
     "destination", "fromMerchantBalance", "reference", "failureCode", "batchId", "operationId", "createdAt",
     "settledAt", "payoutId",
 ];
@@ -85,7 +85,7 @@ async fn single(visit: &Here<'_>) -> Result<view::Form, Refused> {
         )))
         .input(
             input("monto", say("Monto en bolívares", "Amount in bolívares"))
-                .hint(say("Con punto y dos decimales: 1250.00", "With a point and two decimals: 1250.00")),
+                .hint(say("Por ejemplo, 1.250,00", "Such as 1,250.00")),
         )
         .input(input("concepto", say("Concepto", "Description")))
         .input(input("externalRef", say("Tu referencia", "Your reference")).hint(say(
@@ -108,27 +108,34 @@ pub fn upload(visit: &Here<'_>, error: Option<String>) -> view::Form {
         .error(error)
 }
 
+/// What the form has, with its amount as the API writes it.
+fn asked(visit: &Here<'_>) -> Value {
+    let mut body = visit.form.members(&MEMBERS);
+    body["monto"] = visit.language.typed(visit.form.text("monto"), 2).into();
+    body
+}
+
 /// What the payout would do: the page between its form and the deed.
 pub async fn review(visit: &Here<'_>) -> Result<Shown, Problem> {
-    let body = visit.form.members(&MEMBERS);
+    let body = asked(visit);
     Ok(match Rehearsed::of(visit, API, &body, visit.form.text("once")).await {
         // Pressed again after it was paid.
         Ok(rehearsed) if rehearsed.is_done() => paid(&rehearsed.body),
-        Ok(rehearsed) => Shown::Page(confirmation(visit, &rehearsed)),
+        Ok(rehearsed) => Shown::Page(confirmation(visit, &body, &rehearsed)),
         Err(refused) => return visit.failed(list(visit).await, &refused),
     })
 }
 
-fn confirmation(visit: &Here<'_>, rehearsed: &Rehearsed) -> Page {
+fn confirmation(visit: &Here<'_>, asked: &Value, rehearsed: &Rehearsed) -> Page {
     let (language, body) = (visit.language, &rehearsed.body);
     let amount = language.figure(str_of(body, "monto"));
     let label = format!("{} Bs {amount}", visit.say("Pagar", "Pay"));
     let back = visit.say("Volver y cambiar", "Go back and change");
     let form = view::Form::new(PAY, "confirm", label).once(visit.form.text("once"));
-    let form = MEMBERS.into_iter().fold(form, |form, name| form.hidden(name, visit.form.text(name)));
+    let form = MEMBERS.into_iter().fold(form, |form, name| form.hidden(name, str_of(asked, name)));
     Page::new("payouts", visit.say("Revisa antes de pagar", "Check before you pay"))
         .with(Note::new(Tone::Plain, rehearsal::nothing_yet(language)))
-        .with(show::facts(language, body, &WOULD_BE))
+        .with(visit.facts(body, &WOULD_BE))
         .with_all(rehearsed.blocks(language))
         .with(form.button(Button::bad("back", back, EDIT.to_owned())))
 }
@@ -142,7 +149,7 @@ fn paid(payout: &Value) -> Shown {
 }
 
 pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
-    let outcome = visit.post(API, &visit.form.members(&MEMBERS)).await;
+    let outcome = visit.post(API, &asked(visit)).await;
     visit.acted(outcome, paid, list(visit)).await
 }
 
@@ -151,7 +158,8 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let payout = first(visit, &["/v1/payouts", "/v1/cop/payouts", "/v1/crypto/payouts"], id).await?;
     let timeline = timeline::of(visit.services, visit.who.tenant_key, id, language, None).await?;
     let live = [
-        Block::Facts(show::facts(language, &payout, &FACTS)),
+        show::headline(language, &payout).into(),
+        Block::Facts(visit.facts(&payout, &FACTS)),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
         Block::Timeline(timeline.steps),
     ];

@@ -8,10 +8,29 @@ use crate::pages::show::{self, str_of};
 use crate::pages::view::{Block, Cell, Fact, Row};
 use crate::pages::words::words;
 use domain::platform::Scope;
+use hyper::Method;
 use serde_json::Value;
 
-const BALANCE: &str = "/v1/balance";
-const FIGURES: [&str; 3] = ["availableVes", "heldVes", "ledgerNetVes"];
+/// A balance, its figures, and how the amounts of its currency are written.
+pub struct Money {
+    balance: &'static str,
+    figures: [&'static str; 3],
+    code: &'static str,
+    decimals: u32,
+}
+
+pub const BOLIVARES: Money = Money {
+    balance: "/v1/balance",
+    figures: ["availableVes", "heldVes", "ledgerNetVes"],
+    code: "Bs",
+    decimals: 2,
+};
+pub const PESOS: Money = Money {
+    balance: "/v1/cop/balance",
+    figures: ["availableCop", "heldCop", "ledgerNetCop"],
+    code: "COP",
+    decimals: 0,
+};
 
 pub struct Rehearsed {
     /// What the call would answer.
@@ -19,16 +38,27 @@ pub struct Rehearsed {
     shown: Value,
     /// The balance as it is; nothing for a key that may not read it.
     before: Option<Value>,
+    money: &'static Money,
 }
 
 impl Rehearsed {
     pub async fn of(visit: &Here<'_>, path: &str, body: &Value, once: &str) -> Result<Rehearsed, Refused> {
+        Rehearsed::in_money(visit, &BOLIVARES, path, body, once).await
+    }
+
+    pub async fn in_money(
+        visit: &Here<'_>,
+        money: &'static Money,
+        path: &str,
+        body: &Value,
+        once: &str,
+    ) -> Result<Rehearsed, Refused> {
         let before = match may(visit, Scope::Read) {
-            true => Some(visit.inside.get(BALANCE).await?),
+            true => Some(visit.inside.get(money.balance).await?),
             false => None,
         };
-        let mut shown = visit.inside.rehearse(path, body, once).await?;
-        Ok(Rehearsed { body: shown["body"].take(), shown, before })
+        let mut shown = visit.inside.rehearse(Method::POST, path, Some(body), once).await?;
+        Ok(Rehearsed { body: shown["body"].take(), shown, before, money })
     }
 
     /// Whether the call was made before, so that nothing would come of it.
@@ -49,8 +79,8 @@ impl Rehearsed {
                 language.say("Después", "Then"),
             ];
             let caption = language.say("Tu saldo antes y después", "Your balance before and after");
-            let figure = |of: &Value, name: &str| Cell::figure(language.figure(str_of(of, name)));
-            let rows = FIGURES.map(|name| {
+            let figure = |of: &Value, name: &str| Cell::figure(language.figure(&show::text(&of[name])));
+            let rows = self.money.figures.map(|name| {
                 Row::new([
                     Cell::text(words(language, name)),
                     figure(before, name),
@@ -62,19 +92,24 @@ impl Rehearsed {
         }
         let holds = self.listed("holds");
         if !holds.is_empty() {
-            let held = language.amount(total(holds.iter().map(|hold| str_of(hold, "amount"))), 2);
-            let label = language.say("Quedaría retenido (Bs)", "Would be held (Bs)");
+            let held: Vec<String> = holds.iter().map(|hold| show::text(&hold["amount"])).collect();
+            let held = self.amount(language, held.iter().map(String::as_str));
+            let label = language.say("Quedaría retenido", "Would be held");
             blocks.push(vec![Fact::new("held", label, Cell::text(held))].into());
         }
         let caption = language.say("Órdenes al banco", "Orders to the bank");
         let heads = [
             language.say("Orden", "Order"),
             language.say("Cuántas", "How many"),
-            language.say("Monto (Bs)", "Amount (Bs)"),
+            language.say("Monto", "Amount"),
         ];
         let table = show::headed(language, caption, heads).rows(self.orders(language)).field("orders");
         blocks.extend([Block::Heading(caption.to_owned()), table.into()]);
         blocks
+    }
+
+    fn amount<'t>(&self, language: Language, amounts: impl IntoIterator<Item = &'t str>) -> String {
+        format!("{} {}", self.money.code, language.amount(total(amounts), self.money.decimals))
     }
 
     /// One row for all orders of a kind to a rail.
@@ -91,7 +126,7 @@ impl Rehearsed {
             Row::new([
                 Cell::text(words(language, kind)).with_sub(rail),
                 Cell::figure(amounts.len().to_string()),
-                Cell::figure(language.amount(total(amounts), 2)),
+                Cell::figure(self.amount(language, amounts)),
             ])
         };
         kinds.into_iter().map(row).collect()
@@ -105,7 +140,7 @@ pub fn nothing_yet(language: Language) -> &'static str {
     )
 }
 
-/// Of amounts in bolívares, in hundredths.
+/// Of amounts of a currency, in its smallest unit.
 pub fn total<'t>(amounts: impl IntoIterator<Item = &'t str>) -> i64 {
     let hundredths = |text: &str| text.replacen('.', "", 1).parse().ok();
     amounts.into_iter().filter_map(hundredths).fold(0, i64::saturating_add)

@@ -2,6 +2,7 @@
 //! explained on the bytes that were sent.
 
 use super::{Here, Made, may};
+use crate::pages::confirm::Confirm;
 use crate::pages::form::Form;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
@@ -168,6 +169,26 @@ pub async fn switch(visit: &Here<'_>) -> Result<Shown, Problem> {
     let mut body = json!({});
     add_settings(&mut body, &visit.form);
     let path = format!("/v1/webhooks/{}", segment(visit.id()));
+    if visit.form.text("status") == "disabled" && !visit.is_confirmed() {
+        return match visit.rehearsed(Method::PATCH, &path, Some(&body)).await {
+            Ok(shown) => Ok(visit.confirmation(Confirm {
+                page: ("webhooks", visit.say("Desactivar la dirección", "Disable the address").to_owned()),
+                facts: show::facts(visit.language, &shown["body"], &["url", "events"]),
+                consequence: visit
+                    .say(
+                        "Tu programa deja de enterarse: a esta dirección no se envía ningún evento hasta que la \
+                         actives. Los de mientras tanto no se envían después.",
+                        "Your program hears nothing: no event is sent to this address until you enable it. Those of \
+                         the meantime are not sent later.",
+                    )
+                    .to_owned(),
+                figures: Vec::new(),
+                label: visit.say("Desactivar", "Disable").to_owned(),
+                back: format!("{HERE}/{}", segment(visit.id())),
+            })),
+            Err(refused) => visit.failed(one(visit).await, &refused),
+        };
+    }
     let outcome = visit.inside.change(Method::PATCH, &path, Some(&body)).await;
     visit.acted(outcome, |_| see(visit, "changed"), one(visit)).await
 }

@@ -8,9 +8,17 @@ use crate::harness::server::{ADMIN_TOKEN, Server};
 use crate::harness::source::{Behaviour, Source};
 use crate::login::{hired, operator};
 use crate::visitor::{page_of, token};
-use regex::Regex;
 use serde_json::json;
 use std::time::{Duration, Instant};
+
+/// The first address on a page that begins so.
+#[track_caller]
+fn linked(page: &Answer, to: &str) -> String {
+    let link = page.text().split("href=\"").find(|link| link.starts_with(to));
+    let link =
+        link.and_then(|link| link.split('"').next()).unwrap_or_else(|| panic!("no {to}: {}", page.text()));
+    crate::visitor::plain(link)
+}
 
 /// Waits until something holds.
 #[track_caller]
@@ -84,7 +92,12 @@ fn what_moves_money_waits_for_a_second_person() {
         ("description", "redondeo"),
         ("externalRef", &fresh("adj")),
     ];
-    let answer = asker.press(&page, "create-adjustment", &fields);
+    let asked = asker.press(&page, "create-adjustment", &fields);
+    for words in ["Ajustar 25,00 VES", "redondeo", text(&tenant.created, "name"), "Todavía no se hizo nada"]
+    {
+        assert!(asked.text().contains(words), "{words}: {}", asked.text());
+    }
+    let answer = asker.press(&asked, "confirm", &[]);
     assert_eq!(answer.header("location"), Some(&*format!("{path}?done=waits")), "{}", answer.text());
     assert_eq!(tenant.test.balance()["availableVes"], "0.00");
     let waiting = asker.get("/console/approvals");
@@ -128,13 +141,26 @@ fn an_operation_without_an_outcome_is_resolved_both_ways() {
         let payment = tenant.test.pay_with(10, "77777777");
         let listed = || server.admin().get("/admin/operations?status=unresolved").expect(200);
         until("it is unresolved", || list(&listed(), "items").len() == 1);
-        let page = visitor.get("/console/queues");
+        let queue = visitor.get("/console/queues?mode=test");
+        assert!(
+            !visitor.get("/console/queues").text().contains("/console/operations/"),
+            "none is of live mode"
+        );
+        let page = visitor.get(&linked(&queue, "/console/operations/"));
+        for words in ["2.000,00 VES", "Es de prueba", "No se puede deshacer"] {
+            assert!(page.text().contains(words), "{words}: {}", page.text());
+        }
         let note = ("note", "según el extracto");
         let bare = visitor.press(&page, "resolve", &[("outcome", outcome), note]);
         assert_eq!(bare.status, 400, "{}", bare.text());
         assert!(bare.text().contains("data-status=\"error\""), "{}", bare.text());
         let answer = visitor.press(&page, "resolve", &[("outcome", outcome), (name, value), note]);
-        assert_eq!(answer.header("location"), Some("/console/queues?done=done"), "{}", answer.text());
+        assert_eq!(
+            answer.header("location"),
+            Some("/console/queues?mode=test&done=done"),
+            "{}",
+            answer.text()
+        );
         let now = tenant.test.payment(&payment);
         assert_eq!(text(&now, "status"), status, "{now}");
         assert!([&now["bankReference"], &now["failureCode"]].contains(&&json!(value)), "{now}");
@@ -212,10 +238,13 @@ fn the_line_of_one_micro_deposit_is_accepted_without_the_other() {
     let (_, treasurer) = hired(&server, "treasury");
     let visitor = operator(&server, &treasurer);
     let here = format!("/console/reconciliations/{id}?result=proposal");
-    let answer = visitor.press(&visitor.get(&here), "accept-one", &[]);
+    let asked = visitor.press(&visitor.get(&here), "accept-one", &[]);
+    assert!(asked.text().contains("Aceptar 1") && open() == 1, "{}", asked.text());
+    let answer = visitor.press(&asked, "confirm", &[]);
     assert_eq!(answer.status, 303, "{}", answer.text());
     assert_eq!(open(), 1, "the other deposit is open");
-    let answer = visitor.press(&visitor.get(&here), "accept", &[]);
+    let asked = visitor.press(&visitor.get(&here), "accept", &[]);
+    let answer = visitor.press(&asked, "confirm", &[]);
     assert!(answer.text().contains("deposit_booked"), "{}", answer.text());
     assert_eq!(open(), 0, "both are booked");
 }
@@ -230,11 +259,14 @@ fn a_chargeback_is_recorded_and_decided() {
     let here = format!("/console/payments/{}", text(&payment, "paymentId"));
     let page = visitor.get(&here);
     let fields = [("reason", "fraud"), ("amountVes", "500.00")];
-    let answer = visitor.press(&page, "open-chargeback", &fields);
+    let asked = visitor.press(&page, "open-chargeback", &fields);
+    assert!(asked.text().contains("-500,00 VES"), "what leaves the balance: {}", asked.text());
+    let answer = visitor.press(&asked, "confirm", &[]);
     assert_eq!(answer.header("location"), Some(&*format!("{here}?done=done")), "{}", answer.text());
-    let queue = visitor.get("/console/queues");
-    let answer = visitor.press(&queue, "won", &[]);
-    assert_eq!(answer.header("location"), Some("/console/queues?done=done"), "{}", answer.text());
+    let queue = visitor.get("/console/queues?mode=test");
+    let decision = visitor.get(&linked(&queue, "/console/chargebacks/"));
+    let answer = visitor.press(&decision, "won", &[]);
+    assert_eq!(answer.header("location"), Some("/console/queues?mode=test&done=done"), "{}", answer.text());
     let closed = server.admin().get("/admin/chargebacks").expect(200);
     let closed = &list(&closed, "items")[0];
     assert_eq!((text(closed, "status"), text(closed, "amountVes")), ("won", "500.00"));
@@ -246,7 +278,12 @@ fn a_key_is_replaced_and_revoked() {
     let tenant = server.tenant();
     let path = format!("/console/tenants/{}", tenant.id);
     let visitor = operator(&server, ADMIN_TOKEN);
-    let answer = visitor.press(&visitor.get(&path), "rotate-key", &[("overlapSeconds", "0")]);
+    let key = || visitor.get(&linked(&visitor.get(&path), "/console/keys/"));
+    let page = key();
+    for words in ["se rechaza con 401", "Consultar", text(&tenant.created, "name")] {
+        assert!(page.text().contains(words), "{words}: {}", page.text());
+    }
+    let answer = visitor.press(&page, "rotate-key", &[("overlapSeconds", "0")]);
     assert_eq!(answer.status, 201, "{}", answer.text());
     assert!(answer.text().contains("data-field=\"newKey\""), "{}", answer.text());
     let keys = || {
@@ -254,11 +291,7 @@ fn a_key_is_replaced_and_revoked() {
         list(&keys, "items").iter().filter(|key| key["revokedAt"].is_null()).count()
     };
     let before = keys();
-    let page = visitor.get(&path);
-    let revoke = Regex::new("/console/keys/[^\"]*/revoke").expect("a pattern");
-    let to = revoke.find(page.text()).expect("a button").as_str();
-    let csrf = token(&page);
-    let answer = visitor.send(to, &[("csrf", &csrf), ("tenant", &tenant.id)]);
+    let answer = visitor.press(&key(), "revoke-key", &[]);
     assert_eq!(answer.header("location"), Some(&*format!("{path}?done=done")), "{}", answer.text());
     assert_eq!(keys(), before - 1);
 }
@@ -287,12 +320,14 @@ fn treasury_sees_whom_it_pays_pesos_to_and_that_is_in_the_audit() {
         let audit = server.admin().get("/admin/audit?action=cop-payout.unmask").expect(200);
         list(&audit, "items").len()
     };
-    let queue = treasurer.get("/console/queues");
+    let queue = treasurer.get("/console/queues?mode=test");
     let row = queue.text();
     assert!(row.contains("Bancolombia") && !row.contains("Ana Pérez") && !row.contains("12345678901"));
     assert!(treasurer.get(&here).text().contains("data-action=\"unmask\""));
     assert_eq!(looks(), 0, "reading a page is no look at a person");
-    let shown = treasurer.press(&queue, "unmask", &[]);
+    let decision = treasurer.get(&linked(&queue, "/console/cop-payouts/"));
+    assert!(!decision.text().contains("Ana Pérez") && looks() == 0, "{}", decision.text());
+    let shown = treasurer.press(&decision, "unmask", &[]);
     assert_eq!((shown.status, page_of(&shown).as_str()), (200, "payout"));
     for part in ["Ana Pérez", "12345678901", "1020304050", "Bancolombia"] {
         assert!(shown.text().contains(part), "{part}: {}", shown.text());
@@ -310,9 +345,9 @@ fn the_hundred_and_first_of_a_queue_is_on_its_next_page() {
     for _ in 0..100 {
         server.admin().post(&path, &cop_payout_body(1000)).expect(201);
     }
-    let oldest = format!("/console/payouts/{}", text(&first, "id"));
+    let oldest = format!("/console/cop-payouts/{}", text(&first, "id"));
     let visitor = operator(&server, ADMIN_TOKEN);
-    let page = visitor.get("/console/queues");
+    let page = visitor.get("/console/queues?mode=test");
     let count = |page: &Answer| {
         let rest = page.text().split("data-field=\"copPayouts\">").nth(1).expect("a count");
         let text = rest.split('>').nth(1).and_then(|rest| rest.split('<').next()).expect("its text");
@@ -320,8 +355,12 @@ fn the_hundred_and_first_of_a_queue_is_on_its_next_page() {
     };
     assert!(!page.text().contains(&oldest), "{}", page.text());
     assert_eq!(count(&page), "101");
-    assert_eq!(count(&visitor.get("/console/home")), "101");
-    let next = page.text().split("href=\"").find(|link| link.starts_with("/console/queues?copPayouts="));
+    assert_eq!(count(&visitor.get("/console/home?mode=test")), "101");
+    assert_eq!(count(&visitor.get("/console/home")), "0", "none is of live mode");
+    let next = page
+        .text()
+        .split("href=\"")
+        .find(|link| link.starts_with("/console/queues?mode=test&#38;copPayouts="));
     let next = next.and_then(|link| link.split('"').next()).expect("a link to the next page");
     let page = visitor.get(&crate::visitor::plain(next));
     assert!(page.text().contains(&oldest), "{}", page.text());
@@ -337,8 +376,10 @@ fn a_tenant_goes_live_by_an_admin() {
     let page = visitor.get(&path);
     assert_eq!(page_of(&page), "tenant");
     assert!(page.text().contains("data-status=\"inactive\""));
-    let answer =
+    let asked =
         visitor.press(&page, "set-live-status", &[("status", "active"), ("note", "contrato firmado")]);
+    assert!(asked.text().contains("cobra y paga dinero real"), "{}", asked.text());
+    let answer = visitor.press(&asked, "confirm", &[]);
     assert_eq!(answer.status, 303, "{}", answer.text());
     assert!(visitor.get(&path).text().contains("data-page=\"tenant\" data-status=\"active\""));
     let (_, treasurer) = hired(&server, "treasury");

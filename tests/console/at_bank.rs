@@ -185,12 +185,16 @@ fn a_payment_is_canceled_while_no_bank_has_it() {
     assert!(!visitor.get(&path).text().contains("data-action=\"cancel\""), "the charge is at the bank");
     let intent = world.tenant.live.intent(1);
     let path = format!("/console/payments/{}", text(&intent, "intentId"));
-    let answer = visitor.press(&visitor.get(&path), "cancel", &[]);
+    let asked = visitor.press(&visitor.get(&path), "cancel", &[]);
+    assert!(asked.text().contains("No se le cobró nada"), "{}", asked.text());
+    let answer = visitor.press(&asked, "confirm", &[]);
     assert_eq!(answer.header("location"), Some(&*format!("{path}?done=done")), "{}", answer.text());
     let tenant = world.server.tenant_with(json!({ "cop": { "enabled": true } }));
     let payment = tenant.test.cop(50_000, "push");
     let path = format!("/console/payments/{}", text(&payment, "id"));
-    let answer = visitor.press(&visitor.get(&path), "cancel", &[]);
+    let asked = visitor.press(&visitor.get(&path), "cancel", &[]);
+    assert!(asked.text().contains("No se le cobró nada"), "{}", asked.text());
+    let answer = visitor.press(&asked, "confirm", &[]);
     assert_eq!(answer.header("location"), Some(&*format!("{path}?done=done")), "{}", answer.text());
     assert_eq!(tenant.test.cop_now(&payment)["status"], "canceled");
 }

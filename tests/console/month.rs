@@ -86,6 +86,7 @@ fn a_month_is_closed_until_nothing_differs() {
     browser.find("tr[data-status=bad]");
     browser.click("main a[href*=\"result=proposal\"]");
     browser.click("[data-action=accept]");
+    browser.click("[data-action=confirm]");
     browser.find(".note.good, [role=status]");
     browser.stop_at("reconciliations", "console-accepted");
     let paid = tenant.live.payment(&open);

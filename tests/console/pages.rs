@@ -70,7 +70,7 @@ fn an_event_that_was_given_up_waits_in_the_queues() {
         rows.iter().filter(|row| row["status"] == "failed").count()
     };
     let visitor = operator(&server, &hired(&server, "viewer").1);
-    let is_told = || visitor.get("/console/queues?lang=en").text().contains("webhook.exhausted");
+    let is_told = || visitor.get("/console/queues?mode=test&lang=en").text().contains("webhook.exhausted");
     let deadline = Instant::now() + Duration::from_secs(30);
     while failed() < 8 {
         assert!(!is_told(), "tries are left");
@@ -298,7 +298,8 @@ fn what_is_refused_is_said_in_the_language_of_the_page() {
     let visitor = operator(&server, ADMIN_TOKEN);
     let csrf = crate::visitor::token(&visitor.get(&path));
     let cancel = |language: &str| {
-        visitor.send(&format!("{path}/cancel?lang={language}"), &[("csrf", &csrf), ("once", language)])
+        let members = [("csrf", &*csrf), ("once", language), ("confirmed", "yes")];
+        visitor.send(&format!("{path}/cancel?lang={language}"), &members)
     };
     let (spanish, english) = (cancel("es"), cancel("en"));
     assert_eq!((spanish.status, english.status), (409, 409), "{}", spanish.text());

@@ -156,8 +156,11 @@ fn a_payout_is_approved_by_two_people() {
         let browser = Browser::open(setup);
         browser.enter_console(&server, &treasurer, query);
         browser.enter_at("nav a[href*=\"/console/queues\"]");
+        browser.enter_at("main a[href*=\"mode=test\"]");
         browser.stop_at("queues", "console-queues");
         assert_eq!(browser.text("[data-field=cryptoReviews]"), "1");
+        browser.enter_at("main a[href*=\"/console/crypto/\"]");
+        browser.stop_at("decision", "console-decision");
         browser.enter_at("[data-action=approve]");
         browser.stop_at("queues", "console-queues-asked");
         assert_eq!(browser.text("[data-field=approvals]"), "1", "it waits for the second person");
@@ -188,6 +191,8 @@ fn a_queue_is_reached_from_home_and_its_buttons_stay_whole() {
     assert_eq!(tenant.test.post("/v1/crypto/payouts", &body).expect(201)["status"], "pending_review");
     let browser = Browser::open(DESKTOP);
     browser.enter_console(&server, ADMIN_TOKEN, "");
+    browser.goto(&format!("{}/console/home?mode=test", server.admin_url()));
+    browser.find("main[data-page=home]");
     let anchors =
         browser.script("return [...document.querySelectorAll('main a[href*=\"#\"]')].map(a => a.hash)");
     assert_eq!(anchors.as_array().map(Vec::len), Some(7), "{anchors}");

@@ -20,8 +20,16 @@ fn a_payment_is_given_back_once() {
     let visitor = visitor(&server, &tenant);
     let path = format!("/portal/payments/{}", text(&payment, "paymentId"));
     let page = visitor.get(&path);
+    let asked = visitor.press(&page, "reverse", &[]);
+    assert_eq!((asked.status, page_of(&asked).as_str()), (200, "payment"), "{}", asked.text());
+    for words in
+        ["Reversar Bs 2.000,00", "No se puede deshacer", "Todavía no se hizo nada", "data-field=\"balances\""]
+    {
+        assert!(asked.text().contains(words), "{words}: {}", asked.text());
+    }
+    assert_eq!(tenant.test.payment(&payment)["status"], "COMPLETED", "nothing was done yet");
     for _ in 0..2 {
-        let answer = visitor.press(&page, "reverse", &[]);
+        let answer = visitor.press(&asked, "confirm", &[]);
         assert_eq!(
             (answer.status, answer.header("location")),
             (303, Some(&*format!("{path}?done=reversed")))
@@ -62,14 +70,14 @@ fn only_what_can_be_given_back_has_a_button_for_it() {
 fn a_payout_is_made_once_and_a_bad_one_says_why() {
     let server = Server::shared();
     let tenant = server.tenant();
-    tenant.test.fund("100.00");
+    tenant.test.fund("1100.00");
     let merchant = tenant.test.merchant();
     let visitor = visitor(&server, &tenant);
     let page = visitor.get("/portal/payouts");
     let reference = fresh("po");
     let fields = [
         ("merchantId", text(&merchant, "merchantId")),
-        ("monto", "40.00"),
+        ("monto", "1.040,00"),
         ("concepto", "semana"),
         ("externalRef", &reference),
     ];
@@ -85,21 +93,21 @@ fn a_payout_is_made_once_and_a_bad_one_says_why() {
     assert_eq!(list(&tenant.test.get("/v1/payouts").expect(200), "items").len(), 1);
     let shown = visitor.get(first.header("location").expect("an address"));
     assert_eq!(page_of(&shown), "payout");
-    assert!(shown.text().contains("data-status=\"completed\"") && shown.text().contains("40,00"));
+    assert!(shown.text().contains("data-status=\"completed\"") && shown.text().contains("1.040,00"));
 
     let failed = visitor.press(
         &visitor.get("/portal/payouts"),
         "create-payout",
         &[
             ("merchantId", text(&merchant, "merchantId")),
-            ("monto", "1.5"),
+            ("monto", "1,555"),
             ("concepto", "x"),
             ("externalRef", "r"),
         ],
     );
     assert_eq!((failed.status, page_of(&failed).as_str()), (400, "payouts"));
     assert!(
-        failed.text().contains("data-status=\"error\"") && failed.text().contains("value=\"1.5\""),
+        failed.text().contains("data-status=\"error\"") && failed.text().contains("value=\"1,555\""),
         "what was typed is still there"
     );
     let poor = visitor.press(

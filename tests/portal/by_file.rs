@@ -44,7 +44,7 @@ impl Shop {
 
 /// The numbers of the lines of a preview with this state.
 fn lines(page: &str, state: &str) -> Vec<u64> {
-    let start = format!("<tr data-status=\"{state}\"><td class=\"figure\">");
+    let start = format!("<tr data-status=\"{state}\"><td class=\"figure\" data-label=\"línea\">");
     let rows = page.split(start.as_str()).skip(1);
     rows.map(|row| row.split('<').next().and_then(|number| number.parse().ok()).expect("a number")).collect()
 }
@@ -64,9 +64,13 @@ fn the_preview_pays_nothing_and_the_good_lines_are_paid_once() {
     assert_eq!(lines(preview.text(), "ok"), [2, 6]);
     assert_eq!(lines(preview.text(), "bad"), [3, 4, 5, 7, 8, 9]);
     assert!(shop.payouts().is_empty(), "a preview pays nothing");
-    for words in
-        ["1.000,00", "970,00", "Órdenes al banco", "<td class=\"figure\">2</td>", "href=\"/portal/payouts\""]
-    {
+    for words in [
+        "1.000,00",
+        "970,00",
+        "Órdenes al banco",
+        "data-label=\"Cuántas\">2</td>",
+        "href=\"/portal/payouts\"",
+    ] {
         assert!(preview.text().contains(words), "{words}: {}", preview.text());
     }
     let paid = shop.visitor.press(&preview, "confirm", &[]);

@@ -166,6 +166,7 @@ fn without_a_script_everything_is_read_and_done() {
     log_in(&browser, &server, text(&tenant.created["testKey"], "key"), "?lang=en");
     browser.goto(&format!("{}/portal/payments/{}?lang=en", server.url(), text(&payment, "paymentId")));
     browser.click("[data-action=reverse]");
+    browser.click("[data-action=confirm]");
     browser.find("[data-page=payment][data-status=REVERSED]");
     assert!(browser.text("[data-field=timeline]").contains("reversed"));
     assert_eq!(tenant.test.payment(&payment)["status"], "REVERSED");

@@ -99,7 +99,9 @@ fn a_refund_in_pesos_is_called_so() {
     let path = format!("/portal/payments/{}", text(&payment, "id"));
     let page = visitor.get(&path);
     assert!(page.text().contains(">Reintegrar</button>"), "{}", page.text());
-    let done = visitor.press(&page, "reverse", &[]);
+    let asked = visitor.press(&page, "reverse", &[]);
+    assert!(asked.text().contains("Reintegrar COP 50.000"), "{}", asked.text());
+    let done = visitor.press(&asked, "confirm", &[]);
     assert_eq!(done.header("location"), Some(&*format!("{path}?done=refunded")), "{}", done.text());
     let page = visitor.get(&format!("{path}?done=refunded")).text().to_owned();
     for words in ["Se pidió el reintegro", "Se reintegró al comprador"] {
@@ -162,7 +164,7 @@ fn what_is_refused_is_said_in_the_language_of_the_page() {
     let visitor = visitor(&server, &tenant);
     let page = visitor.get("/portal/payouts");
     let typed =
-        |reference| [("merchantId", id), ("monto", "1.5"), ("concepto", "x"), ("externalRef", reference)];
+        |reference| [("merchantId", id), ("monto", "1,555"), ("concepto", "x"), ("externalRef", reference)];
     let refused = visitor.press(&page, "create-payout", &typed("ref-1"));
     assert_eq!(refused.status, 400, "{}", refused.text());
     let said = "Monto (Bs): lleva dos decimales, con punto y sin separar los miles: 10.00";

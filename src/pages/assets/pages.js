@@ -6,7 +6,7 @@
 
   function draw(place) {
     if (!window.uPlot || place.firstChild) return;
-    const { at, series, labels, bars } = JSON.parse(place.dataset.plot);
+    const { at, series, labels, bars, bands } = JSON.parse(place.dataset.plot);
     if (at.length === 0) return;
     // A single instant has no span of its own.
     if (at.length === 1) {
@@ -20,20 +20,35 @@
     const colors = [color("--brand"), color("--focus"), color("--bad"), color("--test")];
     const lang = document.documentElement.lang === "en" ? "en-US" : "es-VE";
     const number = (value) => value === null || value === undefined ? "" : value.toLocaleString(lang, { maximumFractionDigits: 8 });
-    const moment = (seconds, span) => new Date(seconds * 1000).toLocaleString(lang, {
-      timeZone: "America/Caracas", day: "numeric", month: "short", ...(span < 4 * 86400 ? { hour: "2-digit", minute: "2-digit" } : {}),
+    // Ticks stand where the hours of Caracas begin, whatever zone the browser is in.
+    const zone = "America/Caracas";
+    const form = (parts) => new Intl.DateTimeFormat(lang, { timeZone: zone, hourCycle: "h23", ...parts });
+    const day = form({ day: "numeric", month: "short" });
+    const clock = form({ hour: "2-digit", minute: "2-digit" });
+    const both = form({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+    const tick = (seconds, span) => {
+      const hour = clock.format(seconds * 1000);
+      return span >= 4 * 86400 || hour === "00:00" ? day.format(seconds * 1000) : hour;
+    };
+    const shade = (plot) => bands.forEach(([from, to]) => {
+      const { left, top, width, height } = plot.bbox;
+      const edge = (at) => Math.min(left + width, Math.max(left, plot.valToPos(at, "x", true)));
+      plot.ctx.fillStyle = color("--test-tint");
+      plot.ctx.fillRect(edge(from), top, edge(to) - edge(from), height);
     });
     const options = {
       width: place.clientWidth, height: 240,
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
+      hooks: { drawClear: [shade] },
       cursor: { drag: { x: false, y: false } },
       scales: {
         // Half an hour on either side: a single figure has a width, too.
         x: { range: (_, low, high) => [low - Math.max(1800, (high - low) / 50), high + Math.max(1800, (high - low) / 50)] },
         ...(bars ? { y: { range: (_, low, high) => [Math.min(0, low), Math.max(0, high) * 1.05 || 1] } } : {}),
       },
-      axes: [{ ...axis, space: 90, values: (plot, ticks) => ticks.map((tick) => moment(tick, plot.scales.x.max - plot.scales.x.min)) }, { ...axis, size: 90, values: (_, ticks) => ticks.map(number) }],
-      series: [{ label: labels[0], value: (_, at) => at === null ? "" : moment(at, 0) }, ...series.map((_, n) => ({
-        label: labels[n + 1], stroke: colors[n % 4], width: 2, value: (_, value) => number(value),
+      axes: [{ ...axis, space: 70, values: (plot, ticks) => ticks.map((at) => tick(at, plot.scales.x.max - plot.scales.x.min)) }, { ...axis, size: 90, values: (_, ticks) => ticks.map(number) }],
+      series: [{ label: labels[0], value: (_, at) => at === null ? "" : both.format(at * 1000) }, ...series.map((_, n) => ({
+        label: labels[n + 1], stroke: colors[n % 4], width: 2, spanGaps: true, value: (_, value) => number(value),
         ...(bars ? { fill: colors[n % 4], paths: uPlot.paths.bars({ size: [0.6, 40] }) } : {}),
       }))],
     };
@@ -49,7 +64,7 @@
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
     if (!button) return;
-    await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent);
+    await navigator.clipboard.writeText(button.dataset.copy || button.parentElement.querySelector("code").textContent);
     say(document.documentElement.lang === "en" ? "Copied" : "Copiado");
   });
 

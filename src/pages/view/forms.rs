@@ -130,7 +130,7 @@ pub struct Form {
     pub error: Option<String>,
     /// Why the API refused it is said in the form too, not only above.
     pub says_why: bool,
-    pub hidden: Vec<(&'static str, String)>,
+    pub hidden: Vec<(String, String)>,
     pub inputs: Vec<Input>,
     pub buttons: Vec<Button>,
 }
@@ -141,7 +141,7 @@ impl Form {
         Form {
             id: action.to_owned(),
             to: to.into(),
-            hidden: vec![("once", uuid::Uuid::new_v4().to_string())],
+            hidden: vec![("once".to_owned(), uuid::Uuid::new_v4().to_string())],
             buttons: vec![Button { action, label: label.into(), tone: Tone::Plain, to: None }],
             ..Form::default()
         }
@@ -172,12 +172,12 @@ impl Form {
 
     /// Acts as another form would, of which it is the second step: together they act once.
     pub fn once(mut self, once: &str) -> Form {
-        self.hidden.retain(|(name, _)| *name != "once");
+        self.hidden.retain(|(name, _)| name != "once");
         self.hidden("once", once)
     }
 
-    pub fn hidden(mut self, name: &'static str, value: impl Into<String>) -> Form {
-        self.hidden.push((name, value.into()));
+    pub fn hidden(mut self, name: impl Into<String>, value: impl Into<String>) -> Form {
+        self.hidden.push((name.into(), value.into()));
         self
     }
 
