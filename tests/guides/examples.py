@@ -9,7 +9,7 @@ marked `json event` shows an event of the account in the same way.
 A block marked `helper` makes what the examples of all pages use: the client of the SDK. GUIDES_SDKS has the folders
 `vendor` and `node_modules` that a reader would have. A block marked `verify` checks a webhook's
 signature, by hand, and one marked `signed` by the SDK: they have to take a delivery that is signed and to refuse one
-that is not. A block marked `setup` is what a
+that is not. So does a block marked `receiver`, which is a server on port 3000. A block marked `setup` is what a
 reader does once.
 
 The quick start is besides one program per language: all of its blocks, in their order and as they stand. So is a
@@ -25,6 +25,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -309,6 +310,54 @@ def verified(page, language, mark):
     return [f"{page.path} in {language}, {mark}: the handler {what}" for what, is_so in wrong if is_so]
 
 
+def received(page, language):
+    """What is wrong with the receiver of a page, a server that is told its secret."""
+    code = "".join(code for kind, mark, code, _ in page.blocks if (kind, mark) == (language, "receiver"))
+    if not code:
+        return []
+    command, ending = RUNNERS[language]
+    with tempfile.TemporaryDirectory() as directory, socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+        free.close()
+        for folder in ("vendor", "node_modules"):
+            Path(directory, folder).symlink_to(Path(os.environ["GUIDES_SDKS"], folder))
+        Path(directory, f"hook.{ending}").write_text(code.replace("3000", str(port)))
+        command = ["php", "-S", f"127.0.0.1:{port}"] if language == "php" else command
+        log = Path(directory, "log")
+        with log.open("w") as output:
+            server = subprocess.Popen(
+                [*command, f"hook.{ending}"], cwd=directory, env={**os.environ, "SECRET": SECRET}, stdout=output, stderr=output
+            )
+        try:
+            answers = [delivered(port, body) for body in (DELIVERY, DELIVERY + b" ")]
+        finally:
+            server.terminate()
+            server.wait()
+        wrong = answers != [204, 400]
+        return [f"{page.path} in {language}, receiver: it answers {answers}\n{log.read_text()[-1500:]}"] if wrong else []
+
+
+DELIVERY = b'{"event": "test", "data": {"name": "Ana"}, "timestamp": "2026-01-01T00:00:00.000Z"}'
+
+
+def delivered(port, body):
+    """How a receiver answers a body under the signature of DELIVERY."""
+    now = int(time.time())
+    key = base64.b64decode(SECRET.removeprefix("whsec_"))
+    signed = base64.b64encode(hmac.new(key, f"e1.{now}.".encode() + DELIVERY, hashlib.sha256).digest()).decode()
+    headers = {"webhook-id": "e1", "webhook-timestamp": str(now), "webhook-signature": f"v1,{signed}"}
+    for _ in range(100):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        try:
+            connection.request("POST", "/hook", body, headers)
+            return connection.getresponse().status
+        except ConnectionRefusedError:
+            time.sleep(0.1)
+        finally:
+            connection.close()
+    return None
+
+
 def written(page, answers):
     """The page with what was answered in the place of what is shown."""
     text = page.text
@@ -408,7 +457,7 @@ def main():
                 if missing := lacks(language, command[0]):
                     skipped.add(f"skipped: the examples in {language}: {missing} is not here")
                     continue
-                found += verified(page, language, "verify") + verified(page, language, "signed")
+                found += verified(page, language, "verify") + verified(page, language, "signed") + received(page, language)
                 found += whole(page, language, servers) if is_start else alone(page, language, servers)
                 differ, answers = run(page, language, start.helper(language), servers)
                 ran += sum(kind == language for _, kind, *_ in page.examples(language))
