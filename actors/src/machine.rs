@@ -42,7 +42,8 @@ pub trait Machine: Send + Sync + 'static {
     /// Deterministic in the book and the time, so replay needs no record of it.
     fn settle(&self, book: &mut Self::Book, now_ms: i64);
 
-    /// A record may create further entities, but change only this one: the actors of others would not know.
+    /// A record may create further entities, but of those that are ever asked change only this one: the actors of others
+    /// would not know.
     fn decide(
         &self,
         book: &Self::Book,

@@ -17,6 +17,7 @@ GROUPS = {
     "Checkout sessions": ("checkout_sessions", ["Checkout", "Session", "Sessions"]),
     "Checkout page": ("checkout_page", ["Checkout"]),
     "Webhook endpoints": ("webhooks", ["Webhook", "Webhooks"]),
+    "Approvals": ("approvals", ["Approval", "Approvals", "Call"]),
     "Reference": ("reference", []),
     "Finding things": ("finding", []),
     "Public rates and fees": ("rates", []),

@@ -3,13 +3,14 @@
 
 use crate::problem::Problem;
 use crate::refusals;
+use crate::writer::Object;
 use domain::cause::Cause;
 use domain::entities::webhook::Webhook;
 use domain::entities::{Entity, OfKind};
 use domain::platform::ApiKey;
 use domain::platform::operators::OperatorAccount;
 use domain::record::{Answer, Kept, Record};
-use domain::refusal::Refusal;
+use domain::refusal::{MandateRefusal, Refusal};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
@@ -88,6 +89,22 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// The facts of the call that an approval let be done, as if it had been done at once.
+    pub fn of_call(&self) -> Facts<'a> {
+        let of_call = |entity: &&Entity| !matches!(entity, Entity::MandateApproval(_));
+        let written =
+            self.record.into_iter().flat_map(|record| &record.entities).map(|written| &*written.state);
+        let mut written = written.filter(of_call);
+        let first = written.next();
+        let known = self.related.first().map(|entity| &**entity);
+        Facts {
+            // What was known already was written before.
+            record: self.record.filter(|_| first.is_some()),
+            entity: self.entity.filter(of_call).or(first).or(known),
+            ..*self
+        }
+    }
+
     /// The entity that was decided on, if it is of the kind that is shown.
     pub fn the<T: OfKind>(&self) -> Option<&'a T> {
         self.entity.and_then(T::of)
@@ -107,6 +124,11 @@ impl<'a> Facts<'a> {
     }
 
     pub fn refused(&self, refusal: &Refusal) -> Rendered {
+        // It was not done, and nothing is wrong with it.
+        if let Refusal::Mandate(MandateRefusal::Awaits { approval }) = refusal {
+            let shown = Object::new().plain("status", "awaiting_approval").plain("approvalId", approval);
+            return (202, shown.end());
+        }
         let problem = refusals::problem(refusal);
         (problem.status, problem.to_json(self.request_id))
     }

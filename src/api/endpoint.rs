@@ -19,6 +19,7 @@ use crate::records::{Answered, Records, Unread, another_kind};
 use crate::respond::Reply;
 use crate::search::sought::Sought;
 use domain::entities::deposit_address::DepositAddress;
+use domain::entities::mandate_approval::{self, MandateApproval};
 use domain::entities::{Entity, OfKind};
 use domain::index::Space;
 use domain::ledger::Ledger;
@@ -304,6 +305,14 @@ pub trait Server: Send {
     fn rotate_own_key(&mut self, overlap: i64) -> Later<'_, Reply>;
 
     fn ask_live(&mut self) -> Later<'_, Reply>;
+
+    /// Has a call that waited for an approval done, or not.
+    fn decide_waiting(
+        &mut self,
+        approval: MandateApproval,
+        status: mandate_approval::Status,
+        is_approved: bool,
+    ) -> Later<'_, Reply>;
 }
 
 pub struct Context<'c> {

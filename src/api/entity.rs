@@ -26,6 +26,8 @@ pub fn show(entity: &Entity) -> Option<Vec<u8>> {
         Entity::Batch(_) | Entity::Session(_) | Entity::DepositAddress(_) => return None,
         // Of an approval the entry of the audit itself says who decided, and how.
         Entity::Webhook(_) | Entity::Otp(_) | Entity::Notice(_) | Entity::Approval(_) => return None,
+        // Whether one still waits the clock says, and its key.
+        Entity::MandateApproval(_) => return None,
     })
 }
 
@@ -48,13 +50,14 @@ pub fn is_open(entity: &Entity) -> bool {
         Entity::OwnAccount(account) => account.status.is_verifying(),
         Entity::Batch(_) | Entity::Session(_) | Entity::DepositAddress(_) | Entity::Product(_) => false,
         Entity::Webhook(_) | Entity::Otp(_) | Entity::Notice(_) | Entity::Approval(_) => false,
+        Entity::MandateApproval(_) => false,
     }
 }
 
 /// Whether something of a kind is found by its id: nobody is told that of a few.
 pub const fn is_found_by_id(kind: Kind) -> bool {
-    use Kind::{Approval, DepositAddress, Notice, Otp, OwnAccount, Webhook};
-    !matches!(kind, Otp | OwnAccount | DepositAddress | Webhook | Notice | Approval)
+    use Kind::{Approval, DepositAddress, MandateApproval, Notice, Otp, OwnAccount, Webhook};
+    !matches!(kind, Otp | OwnAccount | DepositAddress | Webhook | Notice | Approval | MandateApproval)
 }
 
 /// The kinds that are found by a reference of the tenant's that is unique.
@@ -109,5 +112,9 @@ pub fn standing(entity: &Entity) -> (Option<&'static str>, Option<Amount>) {
             (None, None)
         }
         Entity::OwnAccount(_) | Entity::Otp(_) | Entity::Notice(_) | Entity::Approval(_) => (None, None),
+        Entity::MandateApproval(one) => {
+            let status = one.status(one.created_at).name();
+            (Some(status), of(shown_amount(one.currency, one.minor), one.currency.code()))
+        }
     }
 }

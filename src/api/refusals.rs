@@ -282,6 +282,12 @@ refusals! {
     Refusal::Mandate(MandateRefusal::Payee) => 403, "mandate_payee",
         "the key's mandate names whom it may pay, and not this one, so nothing was done; pay one of them, or ask who \
          gave you the key";
+    Refusal::Mandate(MandateRefusal::TooManyWaiting { retry_after_seconds }) => 429, "too_many_attempts",
+        "100 calls of this key wait for an approval, the most there may be, so nothing was done; ask again when some were \
+         decided".after(*retry_after_seconds);
+    // Whoever asks is answered 202.
+    Refusal::Mandate(MandateRefusal::NeedsApproval { .. } | MandateRefusal::Awaits { .. }) => 403, "mandate_exceeded",
+        "the key's mandate lets no more out without an approval, so nothing was debited; ask who gave you the key";
     Refusal::Approvals(ApprovalRefusal::Decided) => 409, "approval_decided",
         "this approval was decided before, so nothing was changed; read it for who decided and how";
     Refusal::Approvals(ApprovalRefusal::Expired) => 409, "approval_expired",

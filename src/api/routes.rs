@@ -10,7 +10,7 @@ use crate::openapi::document::Chapter;
 use crate::payments::{c2p, cards, debits, methods, receipt, transfers};
 use crate::payouts::{batches, own_account};
 use crate::products::links;
-use crate::tenants::{keys, own};
+use crate::tenants::{approvals, keys, own};
 use crate::{
     balance, chargebacks, checkout, conversions, cop_payments, crypto, events, merchants, payments, payouts,
     products, public, reference, search, statements, streams, testing, webhooks,
@@ -278,6 +278,10 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/keys/:id", Keys, "getKey", keys::READ).for_any_key(),
         row(patch(), "/v1/keys/:id", Keys, "updateKey", keys::UPDATE).of_platform(),
         row(delete(), "/v1/keys/:id", Keys, "revokeKey", keys::REVOKE).of_platform(),
+        row(get(), "/v1/approvals", Keys, "listApprovals", approvals::LIST),
+        row(get(), "/v1/approvals/:id", Keys, "getApproval", approvals::READ).for_any_key().tool(),
+        row(post(), "/v1/approvals/:id/approve", Keys, approvals::APPROVE_OPERATION, approvals::APPROVE),
+        row(post(), "/v1/approvals/:id/reject", Keys, "rejectCall", approvals::REJECT),
         row(get(), "/v1/quote", Read, "getQuote", reference::QUOTE).tool(),
         row(get(), "/v1/search", Read, "search", search::SEARCH).tool(),
         row(get(), "/v1/requests/:requestId", Read, "getRequest", search::REQUEST).tool(),
@@ -303,6 +307,7 @@ pub fn chapters() -> Vec<Chapter> {
         events::chapter(),
         webhooks::chapter(),
         keys::chapter(),
+        approvals::chapter(),
         reference::chapter(),
         search::chapter(),
         public::chapter(),

@@ -21,6 +21,7 @@ use crate::values::time::{Date, Timestamp};
 use std::sync::Arc;
 
 /// The turn of a command: the inputs of a rule besides the state.
+#[derive(Clone)]
 pub struct Turn<'a> {
     pub now: Timestamp,
     pub seed: u64,
@@ -32,6 +33,8 @@ pub struct Turn<'a> {
     pub keep: Option<Arc<KeepRef>>,
     /// The mandate of the key that asks.
     pub mandate: Option<Arc<Mandate>>,
+    /// Whether nobody needs to approve what the mandate would have wait: somebody has.
+    pub is_approved: bool,
 }
 
 impl Turn<'_> {
@@ -45,6 +48,7 @@ impl Turn<'_> {
             holidays: &[],
             keep: None,
             mandate: None,
+            is_approved: false,
         }
     }
 
@@ -61,15 +65,31 @@ impl Turn<'_> {
         if !mandate.payees.is_empty() && !mandate.payees.iter().any(is_payee) {
             return Err(MandateRefusal::Payee.into());
         }
-        spending::draw(&book.spent, mandate, self.now, taken, sum)
+        let drawn = spending::draw(&book.spent, mandate, self.now, taken, sum)?;
+        self.needs_no_approval(sum)?;
+        Ok(drawn)
     }
 
     /// Whether the caller may take out so much, where it is not for the caller to say who gets it.
     pub fn may_take(&self, book: &Book, sum: (Currency, i64)) -> Result<Drawn, Refusal> {
-        match self.mandate.as_deref() {
-            Some(mandate) => spending::draw(&book.spent, mandate, self.now, &[], sum),
-            None => Ok(Drawn::NONE),
+        let Some(mandate) = self.mandate.as_deref() else { return Ok(Drawn::NONE) };
+        let drawn = spending::draw(&book.spent, mandate, self.now, &[], sum)?;
+        self.needs_no_approval(sum)?;
+        Ok(drawn)
+    }
+
+    /// Whether a call that takes out so much may do so without somebody's approval.
+    pub fn needs_no_approval(&self, (currency, minor): (Currency, i64)) -> Result<(), Refusal> {
+        match self.threshold(currency) {
+            Some(most) if minor > most => Err(MandateRefusal::NeedsApproval { currency, minor }.into()),
+            _ => Ok(()),
         }
+    }
+
+    /// The most that goes out in a call without an approval, where one may be needed.
+    pub fn threshold(&self, currency: Currency) -> Option<i64> {
+        let above = self.mandate.as_deref()?.approval_above.as_ref().filter(|_| !self.is_approved)?;
+        above.0.get(&currency).copied()
     }
 
     /// The terms on which a rail serves this now, by a call to a bank or whichever.

@@ -6,6 +6,7 @@ use crate::cause::Cause;
 use crate::codec::{self, Undecodable};
 use crate::decision::{Decided, Draft, Ruling, Turn};
 use crate::entities::Entity;
+use crate::entities::mandate_approval::Subject;
 use crate::entities::session::Session;
 use crate::index::PersonMarks;
 use crate::kept::{KEPT_MS, KeepRef};
@@ -21,6 +22,7 @@ use crate::record::{Answer, Kept, Record};
 use crate::refusal::{ChargebackRefusal, MandateRefusal, OperationRefusal, PaymentRefusal, Refusal};
 use crate::resources::adjustments::{self, Adjustment};
 use crate::resources::begin_anew::{self, BeginAnew};
+use crate::resources::mandate_approvals::Consent;
 use crate::resources::operations::{self, Resolution};
 use crate::resources::payments::otp;
 use crate::resources::payouts::batch;
@@ -28,8 +30,8 @@ use crate::resources::polling::marked;
 use crate::resources::tenants::{self, PlatformAsk};
 use crate::resources::verification::booked::{self, Booking, BookingOutcome};
 use crate::resources::{
-    approvals, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants, notices,
-    own_account, payments, payouts, products, webhooks,
+    approvals, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, mandate_approvals,
+    merchants, notices, own_account, payments, payouts, products, webhooks,
 };
 use crate::values::ids::{EntityId, Kind, PLATFORM, is_live};
 use crate::values::money::Rate;
@@ -113,6 +115,8 @@ commands! {
     besides {
         Notices(notices::Command),
         Approvals(approvals::Command),
+        /// To a call that waits for an approval, which will not be done.
+        RejectWaiting(mandate_approvals::Rejection),
         /// Test money, or a correction by the operator, to the book.
         Adjust(Box<Adjustment>),
         TenantSettings(TenantSettings),
@@ -154,6 +158,65 @@ impl From<approvals::Command> for Command {
 }
 
 impl Command {
+    /// What a call that takes money out is about, for the time that it waits for an approval: of what is there already
+    /// its id, and of what is new its reference.
+    fn subject(&self, entity: Option<&Entity>) -> Option<Subject> {
+        let about = |entity: &Entity| {
+            let EntityId { kind, id } = entity.id();
+            Subject::named(kind.name(), &id.to_string(), Vec::new())
+        };
+        match self {
+            Command::Payouts(new) => Some(new.subject()),
+            Command::CryptoPayouts(crypto::payouts::Command::Pay(new)) => Some(new.subject()),
+            Command::Batches(batch::Command::Pay(new)) => Some(new.subject()),
+            Command::Conversions(conversions::Command::Accept(_))
+            | Command::Payments(payments::Command::Reverse)
+            | Command::CopPayments(cop_payments::Command::Refund) => entity.map(about),
+            _ => None,
+        }
+    }
+
+    /// The ruling on what a key asks: where its mandate wants an approval, the call waits.
+    fn decide_within(
+        self,
+        book: &Book,
+        entity: Option<&Entity>,
+        consent: Option<Consent>,
+        turn: &Turn<'_>,
+    ) -> Ruling {
+        let asked = match consent {
+            Some(Consent::Given(given)) => {
+                return mandate_approvals::given(book, entity, &given, turn, || {
+                    self.decide(book, entity, turn)
+                });
+            }
+            Some(Consent::Ask(asked)) => Some(asked),
+            None => None,
+        };
+        let mandate = turn.mandate.clone().filter(|mandate| mandate.approval_above.is_some());
+        let waits = mandate.as_deref().zip(asked).zip(self.subject(entity));
+        let is_known = entity.is_some_and(|entity| {
+            matches!(entity, Entity::Payout(_) | Entity::CryptoPayout(_) | Entity::Batch(_))
+        });
+        if let Some(((mandate, _), subject)) = &waits
+            && !is_known
+            && let Some(refusal) = mandate_approvals::repeated(book, mandate.id, subject, turn.now)
+        {
+            return Ruling::refuse(refusal);
+        }
+        let ruling = self.decide(book, entity, turn);
+        let Some(Refusal::Mandate(MandateRefusal::NeedsApproval { currency, minor })) = ruling.refusal else {
+            return ruling;
+        };
+        match waits {
+            Some(((mandate, asked), subject)) => {
+                mandate_approvals::wait(book, mandate, *asked, (subject, currency, minor), turn)
+            }
+            // A call that nobody can make again: nothing goes out.
+            None => Ruling::refuse(MandateRefusal::nothing(currency)),
+        }
+    }
+
     /// The ruling in the platform's book, whose entities are notices and approvals.
     fn decide_platform(self, book: &PlatformBook, entity: Option<&Entity>, now: Timestamp) -> Ruling {
         match self {
@@ -168,6 +231,9 @@ impl Command {
 fn decide_besides(book: &Book, entity: Option<&Entity>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, entity) {
         (Command::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
+        (Command::RejectWaiting(rejection), _) => {
+            mandate_approvals::reject(book, rejection, turn).unwrap_or_else(Ruling::refuse)
+        }
         (Command::TenantSettings(new), _) => tenants::renew(book, new),
         // The distance that the clock moved is in every record that is written while it moves.
         (Command::MoveClock, _) => Ruling::write(Draft::new(Cause::ClockMoved)),
@@ -241,9 +307,15 @@ pub struct KeyedCommand {
     pub audit: Option<Box<AuditEntry>>,
     /// The mandate of the key that asks.
     pub mandate: Option<Arc<Mandate>>,
+    /// How the call stands to approval, where the mandate may want one.
+    pub consent: Option<Consent>,
 }
 
 impl KeyedCommand {
+    pub fn consented(self, consent: Option<Consent>) -> KeyedCommand {
+        KeyedCommand { consent, ..self }
+    }
+
     pub fn within(self, mandate: Option<Arc<Mandate>>) -> KeyedCommand {
         KeyedCommand { mandate, ..self }
     }
@@ -259,7 +331,7 @@ impl KeyedCommand {
 
 impl<C: Into<Command>> From<C> for KeyedCommand {
     fn from(command: C) -> KeyedCommand {
-        KeyedCommand { command: command.into(), keep: None, audit: None, mandate: None }
+        KeyedCommand { command: command.into(), keep: None, audit: None, mandate: None, consent: None }
     }
 }
 
@@ -322,9 +394,14 @@ impl Machine for Domain {
     ) -> Decision<Record, Refusal, Effect> {
         let now = Timestamp::from_unix_ms(turn.now_ms);
         let (rails, holidays, livemode) = (&*self.rails, &self.holidays, is_live(turn.tenant));
-        let KeyedCommand { command, keep, audit, mandate } = command;
+        let KeyedCommand { command, keep, audit, mandate, consent } = command;
         let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
-        let rules = Turn { now, seed: turn.seed, livemode, rails, holidays, keep, mandate };
+        let is_approved = matches!(consent, Some(Consent::Given(_)));
+        // The answer to who approves shows the approval too, which the entity's later records do not have: it is kept as
+        // it is now.
+        let for_rules = keep.clone().filter(|_| !is_approved);
+        let mut rules =
+            Turn { now, seed: turn.seed, livemode, rails, holidays, keep: for_rules, mandate, is_approved };
         let ruling = match book {
             AnyBook::Platform(platform) => command.decide_platform(platform, entity, now),
             AnyBook::Tenant(tenant) => {
@@ -348,7 +425,7 @@ impl Machine for Domain {
                 let mut ruling = match has_moved && !matches!(command, Command::TenantSettings(_)) {
                     true if is_refusable => Ruling::refuse(Refusal::TenantMoved),
                     true => Ruling::unchanged(),
-                    false => command.decide(tenant, entity, &rules),
+                    false => command.decide_within(tenant, entity, consent, &rules),
                 };
                 if let Some(draft) = &ruling.record
                     && is_refusable
@@ -373,6 +450,7 @@ impl Machine for Domain {
                 ruling
             }
         };
+        rules.keep = keep;
         self.complete(book, entity, ruling, audit, &rules, turn.ahead_ms)
     }
 

@@ -2,8 +2,9 @@
 
 use crate::cause::Cause;
 use crate::codec::stored;
-use crate::entities::Entity;
+use crate::entities::mandate_approval::MandateApproval;
 use crate::entities::resource::IndexedState;
+use crate::entities::{Entity, OfKind as _};
 use crate::events::Event;
 use crate::kept::{KEPT_MS, KeepRef};
 use crate::ledger::days::ClosedDay;
@@ -89,6 +90,17 @@ impl Record {
     /// it.
     pub fn event_id(&self, time: Timestamp, n: usize) -> Id {
         Id::numbered(time.unix_ms(), self.seed, self.event_number(n))
+    }
+
+    /// The call that waited, if this decides about one.
+    pub fn decided_approval(&self) -> Option<&MandateApproval> {
+        let mut approvals = self.entities.iter().filter_map(|written| MandateApproval::of(&written.state));
+        approvals.find(|approval| approval.decision.is_some())
+    }
+
+    /// Whether it does a call that waited, as somebody approved it.
+    pub fn approves(&self) -> bool {
+        self.decided_approval().and_then(|approval| approval.decision).is_some_and(|word| word.is_approved)
     }
 
     /// Whether it may be one record with others like it: outcomes of payouts that came together. They

@@ -72,7 +72,6 @@ impl Refusal {
             | Refusal::Invalid { .. }
             | Refusal::TenantMoved
             | Refusal::ChangedMeanwhile
-            | Refusal::Mandate(_)
             | Refusal::AmountOverflow
             | Refusal::RailNotConfigured
             | Refusal::RailUnavailable { .. }
@@ -87,6 +86,7 @@ impl Refusal {
             | Refusal::Operations(_)
             | Refusal::CopPayouts(_)
             | Refusal::Approvals(_) => true,
+            Refusal::Mandate(refusal) => matches!(refusal, MandateRefusal::Awaits { .. }),
             // The caller is told to ask again, under the same key too.
             Refusal::Payments(refusal) => !matches!(refusal, PaymentRefusal::PaymentInProgress { .. }),
             Refusal::Payouts(refusal) => !matches!(refusal, PayoutRefusal::MethodNotVerified),
@@ -329,6 +329,14 @@ stored! {
         },
         /// The key may not pay whom it wants to pay.
         1 Payee,
+        /// The key may not take out so much unless somebody approves. Said by the rules alone: the call waits then.
+        2 NeedsApproval { 0 currency: Currency, 1 minor: i64 },
+        /// The call waits for this approval.
+        3 Awaits { 0 approval: Id },
+        /// As many calls wait as may.
+        4 TooManyWaiting {
+            0 retry_after_seconds: u32,
+        },
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,12 +12,14 @@ use actors::Guard;
 use api::answer::{self, NoSecrets};
 use api::payouts::batches::{created, mark_as_first_written, show};
 use api::problem::Problem;
+use domain::cause::Cause;
 use domain::entities::Entity;
 use domain::entities::batch::{Batch, ItemEnd};
 use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::KeyedCommand;
 use domain::platform::mandate::Mandate;
+use domain::resources::mandate_approvals::Consent;
 use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::NewBatch;
 use domain::values::ids::{EntityId, Id, is_live};
@@ -31,7 +33,7 @@ pub async fn carry_out(
     services: Arc<Services>,
     tenant: u64,
     mut batch: Box<NewBatch>,
-    (keep, mandate): (Option<KeepRef>, Option<Arc<Mandate>>),
+    (keep, mandate, consent): (Option<KeepRef>, Option<Arc<Mandate>>, Option<Consent>),
     (slot, key_held): (Option<Guard>, Option<Guard>),
     request_id: RequestId,
 ) -> Result<Reply, Problem> {
@@ -53,8 +55,13 @@ pub async fn carry_out(
     }
     let id = EntityId::batch(known.unwrap_or(batch.id));
     // No record says what a batch that is known was answered: its payouts are read, and the bytes are kept.
-    let (keep, repeated) = if known.is_some() { (None, keep) } else { (keep, None) };
-    let command = KeyedCommand::from(batch::Command::Pay(batch)).keeping(keep).within(mandate);
+    let is_given = matches!(consent, Some(Consent::Given(_)));
+    let (keep, repeated) = match known {
+        Some(_) => (None, keep.filter(|_| !is_given)),
+        None => (keep, None),
+    };
+    let command =
+        KeyedCommand::from(batch::Command::Pay(batch)).keeping(keep).within(mandate).consented(consent);
     let until_record: Guard = Box::new((names, slot));
     let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), None).await;
     let mut settled = outcome.map_err(failure)?;
@@ -74,12 +81,14 @@ pub async fn carry_out(
         ended.extend(performed.ended());
     }
     let body = now(&services, tenant, decided, ended, &ReadBudget::unbounded())?;
-    let Some(record) = &settled.record else {
+    let record = settled.record.as_ref().filter(|record| record.cause != Cause::ApprovalDecided);
+    let Some(record) = record else {
         let seq = idempotency::keep_answer(&services, tenant, repeated, (200, &body)).await?;
         return Ok(Reply::json(200, body).trace(Trace { seq, timing: None }));
     };
     let trace = Trace { seq: settled.seq, timing: Some(timing(settled.timing)) };
-    let Some(kept) = &record.kept else { return Ok(Reply::json(201, body).trace(trace)) };
+    let kept = record.kept.as_ref().filter(|_| !is_given);
+    let Some(kept) = kept else { return Ok(Reply::json(201, body).trace(trace)) };
     let time = Timestamp::from_unix_ms(settled.time_ms);
     let (_, first) = answer::kept(Some(created), kept, record, time, is_live(tenant), None, &NoSecrets)?;
     if first == body {

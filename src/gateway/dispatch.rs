@@ -13,9 +13,10 @@ use crate::gateway::streams::Turn;
 use crate::gateway::tenant_request::{
     Kept, Shows, TenantEnvironment, TenantRequest, TenantSecrets, in_a_task,
 };
+use crate::gateway::waiting::Again;
 use crate::gateway::{
     batches, charges, finding, otp, own_account, receipts, statements, tenant_settings, test_reset,
-    usdt_addresses, webhooks,
+    usdt_addresses, waiting, webhooks,
 };
 use crate::http::accept;
 use crate::http::body::{Inbound, without_unexpected};
@@ -26,6 +27,7 @@ use crate::operators::hash_key;
 use crate::store::history::{self, Stored};
 use crate::store::past_balance;
 use actors::Failure;
+use api::answer::Show;
 use api::conversions;
 use api::endpoint::{Caller, Context, Handler, KnownKey, Later, LongRead, Server, Target};
 use api::page::Page;
@@ -37,9 +39,11 @@ use api::refusals;
 use api::routes::{Modes, Route, page_routes, routes};
 use api::search::sought::Sought;
 use api::statements::Ask;
+use api::tenants::approvals::APPROVE_OPERATION;
 use api::testing::RESET_OPERATION;
 use bytes::Bytes;
 use domain::entities::deposit_address::DepositAddress;
+use domain::entities::mandate_approval::{self, MandateApproval, WaitingCall};
 use domain::index::Space;
 use domain::ledger::Ledger;
 use domain::ledger::balance::Balance;
@@ -49,6 +53,7 @@ use domain::machine::{Command, KeyedCommand};
 use domain::platform::Scope;
 use domain::platform::settings::LiveStatus;
 use domain::refusal::MandateRefusal;
+use domain::resources::mandate_approvals::{AskedBy, Consent};
 use domain::resources::payments::c2p::NewIntent;
 use domain::resources::payments::charge::NewCharge;
 use domain::resources::payments::otp::NewOtp;
@@ -100,6 +105,8 @@ pub struct Prepared {
     unexpected: Vec<BadField>,
     used: Option<KeyUse>,
     slot: Option<WorkSlot>,
+    /// Of a call that waited for an approval and has it.
+    given: Option<Consent>,
     /// While the request lasts, the test data of its caller does not begin anew.
     pass: Option<Pass>,
 }
@@ -110,13 +117,39 @@ struct Source {
     handler: Handler,
     parameters: Parameters,
     shows: Shows,
+    operation: &'static str,
     request_id: RequestId,
+}
+
+impl Prepared {
+    /// A call that is made again: its Idempotency-Key and its slot are those of who has it made.
+    fn again(again: Again, by: &mut TenantRequest<'_>) -> Prepared {
+        let Again { route, caller, parameters, body, consent } = again;
+        let source = Source {
+            caller,
+            handler: route.endpoint.handler,
+            shows: Shows::of(route.endpoint.show, &parameters),
+            parameters,
+            operation: route.operation,
+            request_id: by.request_id.clone(),
+        };
+        let (used, slot) = (by.used.take(), by.slot.take());
+        let (body, unexpected) = (Bytes::from(body), Vec::new());
+        Prepared { source, body, unexpected, used, slot, given: Some(consent), pass: None }
+    }
+}
+
+/// What shows the answer of a row; that of an approval is the answer of the call that was approved.
+fn show_of(route: &Route) -> Option<Show> {
+    if route.operation == APPROVE_OPERATION { Some(waiting::approved) } else { route.endpoint.show }
 }
 
 impl Gateway {
     pub fn new(services: Arc<Services>) -> Gateway {
-        let shows =
-            routes().into_iter().chain(page_routes()).map(|row| (row.method, row.path, row.endpoint.show));
+        let shows = routes()
+            .into_iter()
+            .chain(page_routes())
+            .map(|row| (row.method.clone(), row.path, show_of(&row)));
         Gateway { kept: Arc::new(Router::new(shows)), services }
     }
 
@@ -216,7 +249,7 @@ impl Gateway {
             RESET_OPERATION => None,
             _ => self.services.names.pass(caller.tenant_key).await,
         };
-        let shows = Shows::of(route.endpoint.show, &asked.parameters);
+        let shows = Shows::of(show_of(route), &asked.parameters);
         if let Some(key) = key {
             let path = asked.arrival.head.uri.path();
             let request_id = asked.arrival.request_id.as_str();
@@ -243,10 +276,12 @@ impl Gateway {
             handler: route.endpoint.handler,
             parameters: mem::take(&mut asked.parameters),
             shows,
+            operation: route.operation,
             request_id: asked.arrival.request_id.clone(),
         };
         let (body, unexpected) = (mem::take(&mut asked.body), mem::take(&mut asked.unexpected));
-        let mut prepared = Prepared { source, body, unexpected, used, slot: asked.slot.take(), pass };
+        let slot = asked.slot.take();
+        let mut prepared = Prepared { source, body, unexpected, used, slot, given: None, pass };
         let head = &asked.arrival.head;
         if let Some(table) = &route.table
             && let Some((export, bad)) =
@@ -271,7 +306,8 @@ impl Gateway {
                     return Err(failure(Failure::Halted));
                 }
                 let (body, unexpected) = (Bytes::new(), Vec::new());
-                let work = Prepared { source, body, unexpected, used: None, slot: None, pass: None };
+                let work =
+                    Prepared { source, body, unexpected, used: None, slot: None, given: None, pass: None };
                 Ok(gateway.perform(work, None, Some(&query)).await?.body.clone())
             })
         });
@@ -286,9 +322,13 @@ impl Gateway {
         arrival: Option<&Arrival>,
         query: Option<&str>,
     ) -> Result<Reply, Problem> {
-        let Prepared { source, body, unexpected, used, slot, pass: _pass } = work;
-        let Source { caller, handler, parameters, shows, request_id } = &source;
+        let Prepared { source, body, unexpected, used, slot, given, pass: _pass } = work;
+        let Source { caller, handler, parameters, shows, operation, request_id } = &source;
         let Gateway { services, kept } = self;
+        let consent = given.or_else(|| {
+            let path = arrival?.head.uri.path();
+            Some(Consent::Ask(asked_by(services, caller, (*operation, path), &body, request_id)?))
+        });
         let env = TenantEnvironment { services, tenant: caller.tenant_key, now: services.now() };
         let (banks, shows, names) = (services.banks.now(), *shows, Vec::new());
         let turn = arrival.and_then(|arrival| arrival.head.extensions.get::<Turn>().cloned());
@@ -303,12 +343,31 @@ impl Gateway {
             slot,
             names,
             turn,
+            consent,
         };
         let mut context =
             Context { caller, env: &env, banks: &banks, body, parameters, query, unexpected, server };
         let reply = handler(&mut context).await;
         if context.unexpected.is_empty() { reply } else { without_unexpected(reply, context.unexpected) }
     }
+}
+
+/// What is kept of a call whose key has a mandate that may want an approval for it.
+fn asked_by(
+    services: &Services,
+    caller: &Caller,
+    (operation, path): (&'static str, &str),
+    body: &Bytes,
+    request_id: &RequestId,
+) -> Option<Box<AskedBy>> {
+    caller.key.details.mandate.as_ref()?.approval_above.as_ref()?;
+    let call = WaitingCall {
+        operation: operation.into(),
+        path: path.into(),
+        body: body.to_vec(),
+        request_id: request_id.as_str().into(),
+    };
+    Some(Box::new(AskedBy { id: services.fresh_id(caller.tenant_key), key: caller.key.id, call }))
 }
 
 impl Server for TenantRequest<'_> {
@@ -407,7 +466,7 @@ impl Server for TenantRequest<'_> {
         let (services, request_id) = (Arc::clone(self.services), self.request_id.clone());
         let (keep, slot, held) = self.keep();
         let (slot, tenant) = (self.telling(slot), self.caller.tenant_key);
-        let asked = (keep, self.caller.key.details.mandate.clone());
+        let asked = (keep, self.caller.key.details.mandate.clone(), self.consent.take());
         in_a_task(batches::carry_out(services, tenant, batch, asked, (slot, held), request_id))
     }
 
@@ -610,6 +669,34 @@ impl Server for TenantRequest<'_> {
 
     fn ask_live(&mut self) -> Later<'_, Reply> {
         Box::pin(own_account::ask_live(self))
+    }
+
+    fn decide_waiting(
+        &mut self,
+        approval: MandateApproval,
+        status: mandate_approval::Status,
+        is_approved: bool,
+    ) -> Later<'_, Reply> {
+        Box::pin(async move {
+            waiting::undecided(status)?;
+            if !is_approved {
+                return waiting::reject(self, approval).await;
+            }
+            let (services, tenant, id) = (Arc::clone(self.services), self.caller.tenant_key, approval.id);
+            let again = waiting::again(self, approval)?;
+            if !allows(&again.caller, &again.route) {
+                return Err(Problem::scope_missing(again.route.scope.name()));
+            }
+            let keep = self.used.as_ref().map(|used| used.keep.clone());
+            let gateway = Gateway { services: Arc::clone(&services), kept: Arc::clone(self.kept) };
+            let work = Prepared::again(again, self);
+            // Whoever approves and goes away leaves nothing half done.
+            in_a_task(async move {
+                let reply = gateway.perform(work, None, None).await?;
+                waiting::answer(&services, tenant, id, keep, reply).await
+            })
+            .await
+        })
     }
 }
 

@@ -39,4 +39,5 @@ pub mod test_accounts;
 pub mod test_reset;
 pub mod transfers;
 pub mod usdt_addresses;
+mod waiting;
 pub mod webhooks;

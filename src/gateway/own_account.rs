@@ -148,7 +148,7 @@ pub async fn ask_live(request: &mut TenantRequest<'_>) -> Result<Reply, Problem>
 }
 
 /// The entry of the audit, where operators look: it is the tenant who acted, and no operator.
-fn signed(action: &str, target: String, at: Timestamp, request: &TenantRequest<'_>) -> Box<AuditEntry> {
+pub fn signed(action: &str, target: String, at: Timestamp, request: &TenantRequest<'_>) -> Box<AuditEntry> {
     let tenant = &request.caller.tenant;
     Box::new(AuditEntry {
         peer: request.arrival.map(|arrival| arrival.peer.ip().to_string()),

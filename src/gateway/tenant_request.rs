@@ -20,6 +20,7 @@ use api::endpoint::{Caller, Environment, Later, Official, Target};
 use api::problem::Problem;
 use api::refusals::problem;
 use domain::cause::Cause;
+use domain::entities::Entity;
 use domain::entities::webhook::Webhook;
 use domain::index::Space;
 use domain::kept::KeepRef;
@@ -29,6 +30,7 @@ use domain::platform::ApiKey;
 use domain::rail::Service;
 use domain::record::{self, Answer, Record};
 use domain::refusal::Refusal;
+use domain::resources::mandate_approvals::Consent;
 use domain::values::ids::{Id, Mode, is_live};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
@@ -139,7 +141,7 @@ pub type Kept = Router<Option<Show>>;
 
 pub struct TenantRequest<'a> {
     pub services: &'a Arc<Services>,
-    pub kept: &'a Kept,
+    pub kept: &'a Arc<Kept>,
     pub caller: &'a Caller,
     pub request_id: &'a RequestId,
     /// The request as it came; none for the further pages of a list.
@@ -152,6 +154,8 @@ pub struct TenantRequest<'a> {
     pub names: Vec<Held>,
     /// That of a line of a stream.
     pub turn: Option<Turn>,
+    /// How it stands to approval, where the mandate of its key may want one.
+    pub consent: Option<Consent>,
 }
 
 impl TenantRequest<'_> {
@@ -184,7 +188,8 @@ impl TenantRequest<'_> {
         let (keep, until_record, key) = self.keep();
         let until_record = self.telling(until_record);
         let mandate = self.caller.key.details.mandate.clone();
-        let command = KeyedCommand::from(command).keeping(keep).within(mandate);
+        let command =
+            KeyedCommand::from(command).keeping(keep).within(mandate).consented(self.consent.take());
         let until_answer = match (key, also) {
             (Some(key), Some(also)) => Some(Box::new((key, also)) as Guard),
             (key, also) => key.or(also),
@@ -285,10 +290,13 @@ pub fn reply(
         return Err(Problem::not_found());
     }
     let record = settled.record.as_deref();
+    let is_approved = record.is_some_and(Record::approves);
     let written = match record {
         Some(Record { entities, .. }) if let [written, ..] = &entities[..] => Some(&*written.state),
         _ => None,
     };
+    // What is approved of what was known already is in no record.
+    let written = written.filter(|written| !(is_approved && matches!(written, Entity::MandateApproval(_))));
     // Another command may have changed it since, such as the word of an event: that is how it stands.
     let now = settled.entity.as_deref();
     let entity = match (written, now) {
@@ -319,6 +327,7 @@ pub fn reply(
         about: shows.about,
         secrets: &TenantSecrets { services, tenant, sent: None },
     };
+    let facts = if is_approved { facts.of_call() } else { facts };
     let (status, body) = facts.shown_by(shows.show)?;
     let reply =
         Reply::json(status, body).trace(Trace { seq: settled.seq, timing: Some(timing(settled.timing)) });

@@ -70,6 +70,7 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("approved", "Aprobado", "Approved"),
     ("rejected", "Rechazado", "Rejected"),
     ("pending_review", "En revisión", "In review"),
+    ("awaiting_approval", "Por aprobar", "Awaits approval"),
     ("won", "Ganado", "Won"),
     ("lost", "Perdido", "Lost"),
     ("running", "En curso", "Running"),

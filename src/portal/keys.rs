@@ -9,15 +9,17 @@ use crate::pages::words::{overlaps, words};
 use api::problem::Problem;
 use domain::platform::{ApiKey, Scope};
 use domain::values::time::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 pub async fn page(visit: &Here<'_>) -> Made {
-    if !may(visit, Scope::Read) {
+    if !may(visit, Scope::Read) && !may(visit, Scope::Keys) {
         return Err(Problem::scope_missing(Scope::Read.name()).into());
     }
     let (own, now) = (&visit.who.key, visit.services.now());
-    let keys = visit.services.callers.directory.keys_of(visit.who.tenant.number);
+    let mut keys = visit.services.callers.directory.keys_of(visit.who.tenant.number);
+    // Every key reads itself, as with the API.
+    keys.retain(|(key, _)| key.mode == own.mode && (key.id == own.id || may(visit, Scope::Keys)));
     let row = |(key, used): &(Arc<ApiKey>, Option<Timestamp>)| {
         let state = if key.works_at(now) { "active" } else { "revoked" };
         let said = words(visit.language, state);
@@ -45,9 +47,108 @@ pub async fn page(visit: &Here<'_>) -> Made {
         "Llave, Permisos, Estado, Creada, Último uso, Termina",
         "Key, Scopes, State, Created, Last use, Ends",
     );
-    let table = table.rows(keys.iter().filter(|(key, _)| key.mode == own.mode).map(row));
-    let page = Page::new("keys", visit.say("Llaves de API", "API keys")).maybe(visit.done()).with(table);
-    Ok(if may(visit, Scope::Manage) { page.with(rotation(visit)) } else { page })
+    let table = table.rows(keys.iter().map(row));
+    let mut page = Page::new("keys", visit.say("Llaves de API", "API keys")).maybe(visit.done()).with(table);
+    if may(visit, Scope::Keys) {
+        page = page.with(creation(visit));
+    }
+    // Who is bound makes no key, nor another in the place of its own.
+    let is_bound = own.details.mandate.is_some();
+    Ok(if may(visit, Scope::Manage) && !is_bound { page.with(rotation(visit)) } else { page })
+}
+
+/// The amounts of a mandate, by the names of their inputs: what each bounds, and its currency.
+#[rustfmt::skip]
+const AMOUNTS: [(&str, [&str; 2]); 12] = [
+    ("perCall.VES", ["Máximo por llamada, Bs", "Most per call, Bs"]),
+    ("perDay.VES", ["Máximo por día, Bs", "Most per day, Bs"]),
+    ("perMonth.VES", ["Máximo por mes, Bs", "Most per month, Bs"]),
+    ("approvalAbove.VES", ["Pedir aprobación desde más de, Bs", "Ask for approval above, Bs"]),
+    ("perCall.USDT", ["Máximo por llamada, USDT", "Most per call, USDT"]),
+    ("perDay.USDT", ["Máximo por día, USDT", "Most per day, USDT"]),
+    ("perMonth.USDT", ["Máximo por mes, USDT", "Most per month, USDT"]),
+    ("approvalAbove.USDT", ["Pedir aprobación desde más de, USDT", "Ask for approval above, USDT"]),
+    ("perCall.COP", ["Máximo por llamada, pesos", "Most per call, pesos"]),
+    ("perDay.COP", ["Máximo por día, pesos", "Most per day, pesos"]),
+    ("perMonth.COP", ["Máximo por mes, pesos", "Most per month, pesos"]),
+    ("approvalAbove.COP", ["Pedir aprobación desde más de, pesos", "Ask for approval above, pesos"]),
+];
+
+const HERE: &str = "/portal/keys";
+
+fn creation(visit: &Here<'_>) -> view::Form {
+    let say = |spanish, english| visit.language.say(spanish, english);
+    let input = |name, label: &str| Input::new(name, label).value(visit.typed(HERE, name)).optional();
+    let scopes = visit.who.key.scopes.without(Scope::Keys);
+    let boxes = Input::boxes(
+        "scopes",
+        say("Permisos: todos si no marcas ninguno", "Scopes: all if none is ticked"),
+        scopes.iter().map(|scope| (scope.name(), scope.name())),
+    );
+    let form = view::Form::new(HERE, "create-key", say("Crear llave", "Make the key"))
+        .title(say("Nueva llave", "New key"))
+        .about(say(
+            "Con un máximo, a quién paga o desde cuánto pide aprobación, la llave tiene un mandato: no saca más de \
+             lo que dice. De una moneda sin máximo no sale nada.",
+            "With a most, payees or an amount to ask for approval above, the key has a mandate: it takes out no more \
+             than that says. Of a currency without a most nothing goes out.",
+        ))
+        .input(input("name", say("Nombre", "Name")))
+        .input(boxes.value(visit.form.all("scopes").collect::<Vec<_>>().join(",")).optional())
+        .input(input("agent", say("Agente: quién la tiene", "Agent: who holds it")));
+    let form = AMOUNTS
+        .into_iter()
+        .fold(form, |form, (name, [spanish, english])| form.input(input(name, say(spanish, english))));
+    let payees = input("payees", say("A quién le puede pagar", "Who may be paid"));
+    form.input(payees.hint(say(
+        "Ids de vendedores, teléfonos, cuentas o direcciones, separados por comas; a cualquiera si queda vacío.",
+        "Ids of sellers, phones, accounts or addresses, divided by commas; anybody if it is empty.",
+    )))
+    .says_why()
+}
+
+/// POST /portal/keys: the new key is on the page that answers, and nowhere else.
+pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let form = &visit.form;
+    let mut mandate = Map::new();
+    for (name, _) in AMOUNTS {
+        if let (Some(amount), Some((limit, currency))) = (form.filled(name), name.split_once('.')) {
+            let pesos = amount.parse::<i64>().ok().filter(|_| currency == "COP");
+            let limits = mandate.entry(limit).or_insert_with(|| json!({}));
+            limits[currency] = pesos.map_or_else(|| json!(amount), |pesos| json!(pesos));
+        }
+    }
+    let payees: Vec<&str> =
+        form.text("payees").split(',').map(str::trim).filter(|one| !one.is_empty()).collect();
+    if !payees.is_empty() {
+        mandate.insert("payees".to_owned(), json!(payees));
+    }
+    if let Some(agent) = form.filled("agent") {
+        mandate.insert("agent".to_owned(), json!(agent));
+    }
+    let mut body = json!({});
+    if let Some(name) = form.filled("name") {
+        body["name"] = json!(name);
+    }
+    let scopes = form.all("scopes").flat_map(|names| names.split([',', ' '])).filter(|name| !name.is_empty());
+    let scopes: Vec<&str> = scopes.collect();
+    if !scopes.is_empty() {
+        body["scopes"] = json!(scopes);
+    }
+    if !mandate.is_empty() {
+        body["mandate"] = Value::Object(mandate);
+    }
+    let outcome = visit.post("/v1/keys", &body).await;
+    visit.acted(outcome, |made| shown_once(visit, made), page(visit)).await
+}
+
+fn shown_once(visit: &Here<'_>, made: &Value) -> Shown {
+    let note = visit.say(
+        "Esta es tu llave nueva. Guárdala ahora: no se vuelve a mostrar.",
+        "This is your new key. Keep it now: it is not shown again.",
+    );
+    let code = visit.code("newKey", ["Llave nueva", "New key"], str_of(made, "key"));
+    Shown::Page(visit.secret(Page::new("keys", visit.say("Llaves de API", "API keys")), note, code))
 }
 
 fn rotation(visit: &Here<'_>) -> view::Form {
@@ -74,13 +175,5 @@ fn rotation(visit: &Here<'_>) -> view::Form {
 pub async fn rotate(visit: &Here<'_>) -> Result<Shown, Problem> {
     let overlap: i64 = visit.form.text("overlapSeconds").parse().unwrap_or(0);
     let outcome = visit.post("/v1/pages/keys/rotate", &json!({ "overlapSeconds": overlap })).await;
-    let shown = |made: &Value| {
-        let note = visit.say(
-            "Esta es tu llave nueva. Guárdala ahora: no se vuelve a mostrar.",
-            "This is your new key. Keep it now: it is not shown again.",
-        );
-        let code = visit.code("newKey", ["Llave nueva", "New key"], str_of(made, "key"));
-        Shown::Page(visit.secret(Page::new("keys", visit.say("Llaves de API", "API keys")), note, code))
-    };
-    visit.acted(outcome, shown, page(visit)).await
+    visit.acted(outcome, |made| shown_once(visit, made), page(visit)).await
 }

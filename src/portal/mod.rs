@@ -3,6 +3,7 @@
 //! so it sees what the key sees, in the key's mode, and an act is refused as the API refuses it.
 //! What a key may not do has no form on a page.
 
+mod approvals;
 mod home;
 mod keys;
 mod links;
@@ -22,9 +23,13 @@ use crate::pages::inside::{Refused, segment};
 use crate::pages::show;
 use crate::pages::site::{Site, SiteRow, Visit, site_rows};
 use crate::pages::view::{Page, Tone};
+use crate::store::history;
 use api::endpoint::Caller;
 use api::problem::Problem;
+use domain::entities::Entity;
 use domain::platform::Scope;
+use domain::platform::mandate::Mandate;
+use domain::values::ids::{EntityId, Id};
 use serde_json::Value;
 
 type Here<'a> = Visit<'a, Caller>;
@@ -41,6 +46,25 @@ async fn first(visit: &Here<'_>, paths: &[&str], id: &str) -> Result<Value, Refu
         }
     }
     found
+}
+
+/// Who holds the key whose mandate this was taken from.
+fn agent_of(visit: &Here<'_>, id: &str) -> Option<String> {
+    let (reader, tenant) = (visit.services.engine.reader(), visit.who.tenant_key);
+    let id = Id::parse(id)?;
+    let found = [EntityId::payout(id), EntityId::crypto_payout(id)].into_iter();
+    let mut found = found.filter_map(|id| history::entity(reader, tenant, id).ok().flatten());
+    let mandate = match &*found.next()? {
+        Entity::Payout(payout) => payout.drawn.mandate(),
+        Entity::CryptoPayout(payout) => payout.drawn.mandate(),
+        _ => None,
+    }?;
+    let keys = visit.services.callers.directory.keys_of(visit.who.tenant.number);
+    let of_mandate = |mandate_of: &Mandate| mandate_of.id == mandate;
+    let mut keys = keys.iter().map(|(key, _)| key);
+    let key = keys.find(|key| key.details.mandate.as_deref().is_some_and(of_mandate))?;
+    let agent = key.details.mandate.as_ref().and_then(|mandate| mandate.agent.as_deref());
+    Some(agent.or(key.details.name.as_deref()).unwrap_or(&key.prefix).to_owned())
 }
 
 fn may(visit: &Here<'_>, scope: Scope) -> bool {
@@ -72,6 +96,7 @@ pub static SITE: Site<Caller> = Site {
         ("webhooks", "Webhooks", "Webhooks"),
         ("requests", "Solicitudes", "Requests"),
         ("statements", "Estado de cuenta", "Statements"),
+        ("approvals", "Aprobaciones", "Approvals"),
         ("keys", "Llaves", "Keys"),
         ("live", "Modo real", "Go live"),
     ],
@@ -95,6 +120,8 @@ pub static SITE: Site<Caller> = Site {
         ("resent", Tone::Good, ["Se está enviando de nuevo el evento.", "The event is being sent again."]),
         ("tested", Tone::Good, ["La prueba se envió.", "The test was sent."]),
         ("changed", Tone::Good, ["Cambiado.", "Changed."]),
+        ("approved", Tone::Good, ["Aprobado: la llamada se hizo.", "Approved: the call was made."]),
+        ("rejected", Tone::Good, ["Rechazado: la llamada no se hará.", "Rejected: the call will not be made."]),
         ("asked", Tone::Good, ["Tu solicitud quedó registrada. El operador la verá.", "Your request is recorded. The operator will see it."]),
     ],
 };
@@ -130,7 +157,11 @@ pub fn rows() -> Vec<SiteRow<Caller>> {
         show "/requests" => requests::page;
         show "/search" => search::page;
         answer "/statements" => statements::answer;
+        show "/approvals" => approvals::page;
+        act "/approvals/:id/approve" => approvals::decide;
+        act "/approvals/:id/reject" => approvals::decide;
         show "/keys" => keys::page;
+        act "/keys" => keys::create;
         act "/keys/rotate" => keys::rotate;
         show "/live" => live::page;
         act "/live" => live::request;

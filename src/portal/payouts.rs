@@ -1,13 +1,13 @@
 //! Payouts: the list with the form of one and of a file, one with its timeline, and a batch.
 
 use super::rehearsal::{self, Rehearsed};
-use super::{Here, Made, first, may};
+use super::{Here, Made, agent_of, first, may};
 use crate::language::Language;
 use crate::pages::inside::{Refused, segment};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
-use crate::pages::view::{self, Block, Button, Input, Kind, Note, Page, Row, Tone, owned};
+use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Kind, Note, Page, Row, Tone, owned};
 use api::problem::Problem;
 use domain::platform::Scope;
 use serde_json::{Value, json};
@@ -58,6 +58,7 @@ fn row(visit: &Here<'_>, item: &Value) -> Row {
     let id = str_of(item, "payoutId");
     if !id.is_empty() {
         row.cells[1].href = Some(format!("/portal/payouts/{id}"));
+        row.cells[1].sub = agent_of(visit, id).unwrap_or_default();
     }
     let why = item["error"].as_str().filter(|why| !why.is_empty()).unwrap_or(str_of(item, "failureCode"));
     row.cells[5].sub = why.to_owned();
@@ -157,9 +158,12 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let (language, id) = (visit.language, visit.id());
     let payout = first(visit, &["/v1/payouts", "/v1/cop/payouts", "/v1/crypto/payouts"], id).await?;
     let timeline = timeline::of(visit.services, visit.who.tenant_key, id, language, None).await?;
+    let mut facts = visit.facts(&payout, &FACTS);
+    let agent = agent_of(visit, id);
+    facts.extend(agent.map(|agent| Fact::new("agent", visit.say("Agente", "Agent"), Cell::text(agent))));
     let live = [
         show::headline(language, &payout).into(),
-        Block::Facts(visit.facts(&payout, &FACTS)),
+        Block::Facts(facts),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
         Block::Timeline(timeline.steps),
     ];

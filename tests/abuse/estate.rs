@@ -69,6 +69,9 @@ impl Estate {
         let hook = json!({ "url": "https://shop.example.com/hook", "events": ["merchant.verified"] });
         let hook = made("/v1/webhooks", hook);
         let own_key = made("/v1/keys", json!({ "scopes": ["read"] }));
+        let mandate = json!({ "perCall": { "VES": "1.00" }, "approvalAbove": { "VES": "0.00" } });
+        let bound = server.api(text(&made("/v1/keys", json!({ "mandate": mandate })), "key"));
+        let waiting = bound.payout(&merchant, "1.00", json!({})).expect(202);
         let event = list(&api.get("/v1/events").expect(200), "items")[0].clone();
         let asked_for = json!({ "network": "TRC20", "asset": "USDT", "customerRef": fresh("buyer") });
         let deposit_address = made("/v1/crypto/deposit-addresses", asked_for);
@@ -105,6 +108,7 @@ impl Estate {
             at("/v1/cop/payouts/:id", id(&cop_payout, "id")),
             at("/v1/webhooks/:id", id(&hook, "id")),
             at("/v1/keys/:id", id(&own_key, "keyId")),
+            at("/v1/approvals/:id", id(&waiting, "approvalId")),
             at("/v1/requests/:requestId", request),
         ];
         let (quote, session) = (quote(), session(&tenant, json!({})));

@@ -81,6 +81,7 @@ mod tenants;
 mod test_reset;
 mod tls;
 mod vpos;
+mod waiting;
 mod webhooks;
 mod webhooks_cli;
 mod webhooks_faults;

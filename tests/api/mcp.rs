@@ -344,6 +344,34 @@ fn money_moves_once_however_often_the_same_call_comes() {
 }
 
 #[test]
+fn what_waits_for_an_approval_is_no_error_and_no_tool_decides() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.fund("100.00");
+    let merchant = tenant.test.merchant();
+    let mandate = json!({ "perDay": { "VES": "50.00" }, "approvalAbove": { "VES": "5.00" } });
+    let made = tenant.test.post("/v1/keys", &json!({ "mandate": mandate })).expect(201);
+    let agent = server.api(text(&made, "key"));
+    let pay = payout_body(&merchant, "9.00");
+    let waits = done(&agent, "createPayout", pay.clone());
+    assert_eq!(waits["status"], "awaiting_approval");
+    assert_eq!(done(&agent, "createPayout", pay.clone()), waits, "the same call, the same approval");
+    let id = json!({ "id": waits["approvalId"] });
+    assert_eq!(done(&agent, "getApproval", id.clone())["status"], "awaiting_approval");
+    for key in [&agent, &tenant.test] {
+        let names = names(key);
+        assert!(
+            !names.iter().any(|name| name.starts_with("approve") || name.starts_with("reject")),
+            "{names:?}"
+        );
+    }
+    tenant.test.act(&format!("/v1/approvals/{}/approve", text(&waits, "approvalId"))).expect(200);
+    assert_eq!(done(&agent, "getApproval", id)["status"], "approved");
+    let paid = done(&agent, "getPayoutByRef", json!({ "externalRef": pay["externalRef"] }));
+    assert_eq!(paid["status"], "completed");
+}
+
+#[test]
 fn resources_and_prompts_are_there() {
     let server = Server::shared();
     let tenant = server.tenant();

@@ -143,6 +143,31 @@ fn run(server: &Server, tenant: &Tenant, lines: &[Value]) -> (BTreeMap<u64, Valu
 }
 
 #[test]
+fn a_line_waits_for_an_approval_as_any_call() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.fund("100.00");
+    let mandate = json!({ "perDay": { "VES": "50.00" }, "approvalAbove": { "VES": "5.00" } });
+    let made = tenant.test.post("/v1/keys", &json!({ "mandate": mandate })).expect(201);
+    let headers = [("x-api-key", text(&made, "key")), ("content-type", "application/x-ndjson")];
+    let mut stream = Stream::with(&server, &headers);
+    let waits = credit(&fresh("c"), "9.00");
+    for line in [&waits, &credit(&fresh("c"), "4.00"), &waits] {
+        stream.send(line);
+    }
+    stream.finish();
+    let (lines, end) = stream.all();
+    ended(&end, 3);
+    assert_eq!((&lines[&1]["status"], &lines[&2]["status"]), (&json!(202), &json!(201)), "{lines:?}");
+    assert_eq!(lines[&3]["body"], lines[&1]["body"]);
+    let path = format!("/v1/approvals/{}", text(&lines[&1]["body"], "approvalId"));
+    let shown = tenant.test.get(&path).expect(200);
+    assert_eq!((&shown["path"], &shown["body"]), (&waits["path"], &waits["body"]));
+    tenant.test.act(&format!("{path}/approve")).expect(200);
+    assert_eq!(tenant.test.balance()["ledgerNetVes"], "87.00");
+}
+
+#[test]
 fn lines_are_decided_in_their_order() {
     let server = Server::shared();
     let tenant = server.tenant();

@@ -94,6 +94,7 @@ fn goldens() -> Vec<Golden> {
             ledger { Ledger MovementKind Posting Row HoldChange Account Release };
         mandates:
             platform::mandate { Limits Payee Mandate Limit }
+            entities::mandate_approval { MandateApproval WaitingCall Subject Member MandateDecision Waiting }
             ledger::spending { Purse Spending Spent }
             refusal { MandateRefusal };
         merchants:

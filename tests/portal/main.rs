@@ -12,6 +12,7 @@ mod browser;
 mod axe;
 
 mod acts;
+mod approvals;
 mod by_file;
 mod in_browser;
 mod login;

@@ -11,6 +11,7 @@ use api::respond::Reply;
 use api::routes::Route;
 use api::search::sought::Sought;
 use domain::entities::deposit_address::DepositAddress;
+use domain::entities::mandate_approval::{MandateApproval, Status};
 use domain::index::Space;
 use domain::ledger::Ledger;
 use domain::ledger::balance::Balance;
@@ -206,6 +207,7 @@ impl Server for Nobody {
         revoke_key(Id, bool) -> Reply;
         rotate_own_key(i64) -> Reply;
         ask_live() -> Reply;
+        decide_waiting(MandateApproval, Status, bool) -> Reply;
     }
 }
 

@@ -83,7 +83,8 @@ chapter! { "Conversions", "From bolívares or pesos to USDT: a quote is a price 
         example "with a reference",
             r#"{"quoteId":"01975a2e-7c00-7000-8000-0000000000e0","reference":"treasury-7"}"#;
         answers 201, "Conversion", "The conversion, completed or pending";
-        refuses 403, &["conversions_not_enabled", "mandate_exceeded"];
+        takes_out;
+        refuses 403, &["conversions_not_enabled"];
         refuses 404, &["not_found"];
         refuses 409, &["quote_used"];
         refuses 410, &["quote_expired"];

@@ -96,7 +96,7 @@ chapter! { CHAPTER, "Collecting pesos by QR or transfer key, by a push notificat
         about "The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of \
             this sale, then from what is available, then from at most 20,000 other holds. In live mode an \
             operator has it refunded: 202, and `payment.reversed` when that is done.";
-        refuses 403, &["mandate_exceeded"];
+        takes_out;
         refuses 409,
             &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"];
         refuses 503, &["processor_unavailable", "rail_not_configured"];

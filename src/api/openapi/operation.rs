@@ -1,7 +1,7 @@
 //! The description of one operation: what a row of a route table does not say. Policy (path, key,
 //! scope, what every call may be refused for) comes from the row.
 
-use super::schema::{Schema, named, text};
+use super::schema::{Schema, any_of, named, text};
 use crate::fields::{Expected, Got, Need};
 use crate::page::ListOf;
 use crate::query::{self, Query};
@@ -219,9 +219,23 @@ impl Operation {
         self
     }
 
-    /// It takes money out, so a mandate may refuse it.
+    /// It pays somebody, so a mandate may refuse it.
     pub fn draws(self) -> Operation {
-        self.refuses(403, &["mandate_exceeded", "mandate_payee"])
+        self.takes_out().refuses(403, &["mandate_payee"])
+    }
+
+    /// It takes money out, so a mandate may refuse it, or have it wait for an approval.
+    pub fn takes_out(self) -> Operation {
+        self.waits_for_approval().refuses(403, &["mandate_exceeded"])
+    }
+
+    pub fn waits_for_approval(mut self) -> Operation {
+        let awaiting = named("AwaitingApproval");
+        match self.answers.iter_mut().find(|answer| answer.status == 202) {
+            Some(Response { schema: Some(schema), .. }) => *schema = any_of([schema.clone(), awaiting]),
+            _ => self = self.answers_with(202, awaiting, "It waits for an approval; nothing is debited"),
+        }
+        self.refuses(429, &["too_many_attempts"])
     }
 
     /// Adds codes with which the operation may be refused, beside those of every call.

@@ -2,7 +2,7 @@
 //! before and after.
 
 use super::difference::difference;
-use crate::tenants::{self, settings, show_key};
+use crate::tenants::{self, approvals, settings, show_key};
 use crate::writer::Object;
 use crate::{balance, chargebacks, entity, operators, reference};
 use domain::decision::Decided;
@@ -26,6 +26,9 @@ pub fn changes(decided: &Decided<'_>) -> Changes {
             decided.entity.and_then(|payment| one_of(payment, chargeback)),
             now.and_then(|payment| one_of(payment, chargeback)),
         );
+    }
+    if let Some(approval) = record.decided_approval() {
+        return between(None, Some(approvals::show_decided(approval)));
     }
     if let Some(written) = record.entities.first() {
         return between(decided.entity.and_then(entity::show), entity::show(&written.state));

@@ -86,7 +86,7 @@ endpoints! { CHAPTER;
             "not_reversible", "payment_not_completed", "reversal_window_expired", "reversal_in_progress",
             "reversal_refused",
         ];
-        refuses 403, &["mandate_exceeded"];
+        takes_out;
         refuses 422, &["insufficient_balance"];
         refuses 503, &["rail_not_configured", "rail_unavailable"];
     } shows reversed;

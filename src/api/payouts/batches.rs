@@ -38,6 +38,7 @@ fn pays_many(operation: Operation) -> Operation {
         )
         .answers(201, "PayoutBatch", "What became of each item")
         .answers(200, "PayoutBatch", "The batch that is there under this reference")
+        .waits_for_approval()
         .refuses(409, &["external_ref_conflict"])
         .refuses(503, &["rail_not_configured"])
 }

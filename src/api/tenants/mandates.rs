@@ -30,7 +30,9 @@ fn read_mandate(mut fields: Fields<'_>) -> Result<Mandate, Invalid> {
         optional per_day = "perDay", limits("The most on a day in Caracas.");
         optional per_month = "perMonth", limits("The most in a month in Caracas.");
         optional payees = "payees", payees() => payees.unwrap_or_default();
-    } => Mandate { id: Id::from_bytes([0; 16]), agent, per_call, per_day, per_month, payees }))
+        optional approval_above = "approvalAbove",
+            limits("A call that takes out more waits for an approval: by currency; none does of one that is not named.");
+    } => Mandate { id: Id::from_bytes([0; 16]), agent, per_call, per_day, per_month, payees, approval_above }))
 }
 
 fn limits<'a>(words: &'static str) -> impl Kind<'a, Limits> {
@@ -97,6 +99,9 @@ pub fn show(mandate: &Mandate) -> Vec<u8> {
     if !mandate.payees.is_empty() {
         object = object.list("payees", mandate.payees.iter().map(show_payee));
     }
+    if let Some(limits) = &mandate.approval_above {
+        object = object.json("approvalAbove", show_limits(limits));
+    }
     object.end()
 }
 
@@ -110,9 +115,14 @@ fn show_payee(payee: &Payee) -> Vec<u8> {
 }
 
 fn show_limits(limits: &Limits) -> Vec<u8> {
+    show_amounts(limits.0.iter().map(|(currency, minor)| (*currency, *minor)))
+}
+
+/// Amounts by currency, in minor units.
+pub fn show_amounts(amounts: impl IntoIterator<Item = (Currency, i64)>) -> Vec<u8> {
     let mut object = Object::new();
-    for (currency, minor) in &limits.0 {
-        let amount = shown_amount(*currency, *minor);
+    for (currency, minor) in amounts {
+        let amount = shown_amount(currency, minor);
         object = match currency {
             Currency::Cop => object.number(currency.code(), amount),
             Currency::Ves | Currency::Usdt => object.text(currency.code(), amount),

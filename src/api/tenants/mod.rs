@@ -4,6 +4,7 @@
 //! A key in plain text comes from outside, and only for the answer that makes it: what is kept of that
 //! answer leaves it out.
 
+pub mod approvals;
 pub mod keys;
 pub mod mandates;
 pub mod own;

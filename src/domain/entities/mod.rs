@@ -11,6 +11,7 @@ pub mod cop_payment;
 pub mod cop_payout;
 pub mod crypto_payout;
 pub mod deposit_address;
+pub mod mandate_approval;
 pub mod means;
 pub mod merchant;
 pub mod notice;
@@ -109,7 +110,7 @@ macro_rules! order {
             Entity::CopPayout(_) | Entity::Merchant(_) | Entity::OwnAccount(_) | Entity::Otp(_) => None,
             Entity::Batch(_) | Entity::Chargeback(_) | Entity::Conversion(_) | Entity::DepositAddress(_) => None,
             Entity::Product(_) | Entity::Session(_) | Entity::Webhook(_) => None,
-            Entity::Notice(_) | Entity::Approval(_) => None,
+            Entity::Notice(_) | Entity::Approval(_) | Entity::MandateApproval(_) => None,
         }
     };
 }

@@ -13,6 +13,7 @@ use crate::entities::sale::Sale;
 use crate::ledger::days::{ClosedDay, Counted, Day, Present, counted, zone};
 use crate::ledger::spending::{self, AllSpent};
 use crate::ledger::totals::Totals;
+use crate::ledger::waiting::{self, AllWaiting};
 use crate::ledger::{Account, HoldChange, Ledger, Posting, Release};
 use crate::platform::settings::TenantSettings;
 use crate::record::Record;
@@ -115,6 +116,8 @@ stored! {
         18 pub kept_changes: u64,
         /// What was spent of mandates.
         19 pub spent: AllSpent = since 8 else AllSpent::default(),
+        /// Calls of keys with a mandate that wait for somebody's approval.
+        20 pub waiting: AllWaiting = since 8 else AllWaiting::default(),
     }
 }
 
@@ -365,6 +368,7 @@ impl Book {
             Entity::Webhook(webhook) => {
                 self.webhooks.insert(webhook.id);
             }
+            Entity::MandateApproval(approval) => waiting::apply(&mut self.waiting, approval),
             _ => {}
         }
     }

@@ -14,6 +14,7 @@ pub mod invariants;
 pub mod sellers;
 pub mod spending;
 pub mod totals;
+pub mod waiting;
 
 use crate::codec::{stored, stored_as};
 use crate::values::ids::{EntityId, Id};

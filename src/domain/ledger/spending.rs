@@ -197,6 +197,7 @@ mod tests {
             per_day: None,
             per_month: None,
             payees: Vec::new(),
+            approval_above: None,
         }
     }
 

@@ -37,6 +37,8 @@ stored! {
         4 pub per_month: Option<Limits>,
         /// All that the account may pay, if it names nobody.
         5 pub payees: Vec<Payee>,
+        /// What goes out in a call above this waits for somebody's approval; of a currency that is not named nothing does.
+        6 pub approval_above: Option<Limits>,
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ pub mod conversions;
 pub mod cop_payments;
 pub mod cop_payouts;
 pub mod crypto;
+pub mod mandate_approvals;
 pub mod merchants;
 pub mod notices;
 pub mod operations;

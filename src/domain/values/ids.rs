@@ -134,6 +134,7 @@ macro_rules! each_kind {
             14 Webhook webhook::Webhook = 11 "webhook",
             15 Notice notice::Notice = 18 "notice" Rules {},
             16 Approval approval::Approval = 19 "approval" Rules {},
+            17 MandateApproval mandate_approval::MandateApproval = 20 "mandate approval" Rules {},
         }
     };
 }

@@ -10,6 +10,7 @@ use actors::Machine;
 use api::checkout::sessions;
 use api::events::TenantMode;
 use api::products::links;
+use api::tenants::approvals;
 use api::writer::Object;
 use api::{balance, cop_payments, crypto, events, merchants, tenants, webhooks};
 use domain::codec;
@@ -59,6 +60,7 @@ const fn tables_of(kind: Kind) -> &'static [&'static str] {
         Kind::Product => &["products", "links"],
         Kind::Session => &["sessions"],
         Kind::Webhook => &["webhooks"],
+        Kind::MandateApproval => &["approvals"],
         // Batches are their payouts; the others are steps of something.
         Kind::Batch | Kind::DepositAddress | Kind::Otp | Kind::OwnAccount | Kind::Notice | Kind::Approval => {
             &[]
@@ -276,6 +278,10 @@ impl<'d> Rows<'d> {
             if let Entity::Session(session) = &entity {
                 let status = attempts_at(&mut attempts, key, session)?.standing(session, owner.now);
                 self.add("sessions", owner.whose(), &sessions::show(session, status))?;
+            }
+            if let Entity::MandateApproval(approval) = &entity {
+                let shown = approvals::show(approval, approval.status(owner.now));
+                self.add("approvals", owner.whose(), &shown)?;
             }
             self.add_entity(owner.whose(), &entity)?;
         }

@@ -69,6 +69,8 @@ tables! {
     links, Nothing, "Payment links.", [links::schema()];
     sessions, Nothing, "Checkout sessions.", [sessions::schema()];
     webhooks, Nothing, "Endpoints for events.", [webhooks::schema()];
+    approvals, Nothing, "Calls of keys with a mandate that waited for an approval. One whose key was revoked is still \
+        `awaiting_approval` here until its time is over.", [tenants::approvals::approval_schema()];
     movements, Row, "What the lists of movements have, in all currencies; those of sellers have a `merchant_id`.",
         [balance::movement()];
     holds, Row, "What is held at that instant. `merchant_id` is null of what is the tenant's own, `available_at` of what a \

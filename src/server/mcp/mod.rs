@@ -50,8 +50,8 @@ const REFUSALS_MAX: u8 = 16;
 const INSTRUCTIONS: &str = "Pasarela collects, holds and pays out money in Venezuela and Colombia. Amounts are texts \
     such as \"100.00\" where the schema says so; pesos are whole. Try what moves money with dryRun: true first. The \
     same call of such a tool again, without `key`, is the same call: it moves nothing twice, also after a cut. Give \
-    what you pay or collect an externalRef of your own. 202 means that a bank has not answered: ask \
-    later, never pay again. The resources explain every error \
+    what you pay or collect an externalRef of your own. 202 means that a bank has not answered, or a person has to \
+    approve (`awaiting_approval`): ask later, never pay again; getApproval says whether they have. The resources explain every error \
     (pasarela://errors/{error}), the magic values of test mode and this account's settings.";
 
 /// Whose key a request brings, in `x-api-key` or as a bearer: 401 where it brings none, or two that differ; 403 for a

@@ -45,7 +45,8 @@ const RECIPES: [Recipe; 4] = [
             2. Show the person the list of names, amounts and the sum, and wait for a yes.\n\
             3. createPayoutBatch, or createPayout for one, first with dryRun: true. Take an externalRef for each that \
             is the same if this is done again, such as the seller and the day.\n\
-            4. Make the same call without dryRun.\n\
+            4. Make the same call without dryRun. awaiting_approval: a person has to decide, so do not repeat it under \
+            another reference; getApproval says what they decided.\n\
             5. getPayoutBatch or getPayoutByRef says who was paid. What failed gave its money back: say why, by \
             failureCode.",
     },

@@ -14,7 +14,7 @@ final class Found extends Model
     public const WIRE = ['kind' => '', 'id' => '', 'tenantId' => '', 'mode' => '', 'status' => '', 'amount' => 't', 'currency' => '', 'createdAt' => '', 'why' => ''];
     public const REQUIRED = ['kind', 'id', 'tenantId', 'mode', 'status', 'amount', 'currency', 'createdAt', 'why'];
 
-    /** @var 'payment'|'payout'|'cop_payout'|'crypto_payout'|'crypto_deposit'|'batch'|'conversion'|'chargeback'|'merchant'|'checkout_session'|'product'|'payment_link'|'event'|'webhook'|'deposit_address'|'payout_account'|'otp'|'tenant' */
+    /** @var 'payment'|'payout'|'cop_payout'|'crypto_payout'|'crypto_deposit'|'batch'|'conversion'|'chargeback'|'merchant'|'checkout_session'|'product'|'payment_link'|'event'|'webhook'|'deposit_address'|'payout_account'|'otp'|'tenant'|'mandate_approval' */
     public readonly string $kind;
     public readonly string $id;
     public readonly ?string $tenantId;

@@ -11,7 +11,7 @@ use Pasarela\Model;
 /** Mandate. */
 final class Mandate extends Model
 {
-    public const WIRE = ['agent' => '', 'perCall' => '@MandatePerCall', 'perDay' => '@MandatePerDay', 'perMonth' => '@MandatePerMonth', 'payees' => ''];
+    public const WIRE = ['agent' => '', 'perCall' => '@MandatePerCall', 'perDay' => '@MandatePerDay', 'perMonth' => '@MandatePerMonth', 'payees' => '', 'approvalAbove' => '@MandateApprovalAbove'];
     public const REQUIRED = [];
 
     /**
@@ -21,6 +21,8 @@ final class Mandate extends Model
      * @param ?MandatePerMonth $perMonth The most in a month in Caracas.
      * @param list<string>|null $payees Who may be paid: ids of merchants, accounts, phones, wallets. All that the
      *     account may pay, if it is empty or missing.
+     * @param ?MandateApprovalAbove $approvalAbove A call that takes out more waits for an approval: by currency;
+     *     none does of one that is not named.
      */
     public function __construct(
         public readonly ?string $agent = null,
@@ -28,6 +30,7 @@ final class Mandate extends Model
         public readonly ?MandatePerDay $perDay = null,
         public readonly ?MandatePerMonth $perMonth = null,
         public readonly ?array $payees = null,
+        public readonly ?MandateApprovalAbove $approvalAbove = null,
     ) {
         parent::__construct();
     }

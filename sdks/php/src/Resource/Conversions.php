@@ -74,7 +74,7 @@ final class Conversions
      * @return ($dryRun is true ? Model\DryRun : Model\Conversion)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `amount_below_minimum`, `conversions_not_enabled`, `daily_limit_exceeded`, `insufficient_balance`,
-     *     `mandate_exceeded`, `not_found`, `quote_expired`, `quote_used`
+     *     `mandate_exceeded`, `not_found`, `quote_expired`, `quote_used`, `too_many_attempts`
      */
     public function create(
         string $quoteId,

@@ -170,7 +170,7 @@ final class Cop
      * @return ($dryRun is true ? Model\DryRun : Model\CopPayment)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `insufficient_balance`, `mandate_exceeded`, `not_found`, `payment_not_completed`, `processor_unavailable`,
-     *     `rail_not_configured`, `refund_in_progress`, `refund_window_expired`
+     *     `rail_not_configured`, `refund_in_progress`, `refund_window_expired`, `too_many_attempts`
      */
     public function refundPayment(
         string $id,

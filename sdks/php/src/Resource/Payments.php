@@ -290,7 +290,7 @@ final class Payments
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `insufficient_balance`, `mandate_exceeded`, `not_found`, `not_reversible`, `payment_not_completed`,
      *     `rail_not_configured`, `rail_unavailable`, `reversal_in_progress`, `reversal_refused`,
-     *     `reversal_window_expired`
+     *     `reversal_window_expired`, `too_many_attempts`
      */
     public function reverse(
         string $id,

@@ -40,7 +40,7 @@ final class Payouts
      * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `merchant_inactive`,
-     *     `not_found`, `payout_method_not_verified`, `rail_not_configured`
+     *     `not_found`, `payout_method_not_verified`, `rail_not_configured`, `too_many_attempts`
      */
     public function create(
         string $merchantId,
@@ -170,7 +170,7 @@ final class Payouts
      * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`,
-     *     `rail_not_configured`
+     *     `rail_not_configured`, `too_many_attempts`
      */
     public function creditPhone(
         string $banco,
@@ -213,7 +213,7 @@ final class Payouts
      * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`,
-     *     `rail_not_configured`
+     *     `rail_not_configured`, `too_many_attempts`
      */
     public function creditAccount(
         string $cuenta,
@@ -258,7 +258,7 @@ final class Payouts
      * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `not_found`,
-     *     `rail_not_configured`
+     *     `rail_not_configured`, `too_many_attempts`
      */
     public function giveChange(
         string $banco,
@@ -301,7 +301,7 @@ final class Payouts
      * @param list<Model\MerchantPayoutItem> $items
      * @return ($dryRun is true ? Model\DryRun : Model\PayoutBatch)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `external_ref_conflict`, `rail_not_configured`
+     *     `external_ref_conflict`, `rail_not_configured`, `too_many_attempts`
      */
     public function createBatch(
         string $externalRef,
@@ -363,7 +363,7 @@ final class Payouts
      * @param list<Model\PhoneCredit> $items
      * @return ($dryRun is true ? Model\DryRun : Model\PayoutBatch)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `external_ref_conflict`, `rail_not_configured`
+     *     `external_ref_conflict`, `rail_not_configured`, `too_many_attempts`
      */
     public function disburseCredits(
         string $externalRef,
@@ -401,7 +401,7 @@ final class Payouts
      * @param list<Model\AccountCredit> $items
      * @return ($dryRun is true ? Model\DryRun : Model\PayoutBatch)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `external_ref_conflict`, `rail_not_configured`
+     *     `external_ref_conflict`, `rail_not_configured`, `too_many_attempts`
      */
     public function payAccounts(
         string $externalRef,
@@ -438,7 +438,7 @@ final class Payouts
      * @return ($dryRun is true ? Model\DryRun : Model\Payout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`,
-     *     `payout_account_not_verified`, `rail_not_configured`
+     *     `payout_account_not_verified`, `rail_not_configured`, `too_many_attempts`
      */
     public function createInstant(
         string|int|float $monto,

@@ -87,6 +87,13 @@ abstract class Resources
      * it; what is kept is its SHA-256.
      */
     public readonly Keys $keys;
+    /**
+     * Calls of a key whose mandate has `approvalAbove`: above it they are answered 202 with `awaiting_approval`, and
+     * nothing is spent or debited. Somebody of the account decides, in the portal or with a key that has the scope
+     * `keys`; after 24 hours of the account's clock, or when its key is revoked, the call has expired. What is
+     * approved is decided then, by the balance and the limits of then.
+     */
+    public readonly Approvals $approvals;
     /** Banks, and what became of a request whose answer was lost. */
     public readonly Reference $reference;
     /** One text leads to everything that it names, and a request's id to what became of the request. */
@@ -121,6 +128,7 @@ abstract class Resources
         $this->events = new Events($session);
         $this->webhooks = new Webhooks($session);
         $this->keys = new Keys($session);
+        $this->approvals = new Approvals($session);
         $this->reference = new Reference($session);
         $this->finding = new Finding($session);
         $this->rates = new Rates($session);

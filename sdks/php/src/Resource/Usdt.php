@@ -109,7 +109,7 @@ final class Usdt
      * @return ($dryRun is true ? Model\DryRun : Model\CryptoPayout)
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`,
-     *     `rail_not_configured`, `usdt_not_enabled`
+     *     `rail_not_configured`, `too_many_attempts`, `usdt_not_enabled`
      */
     public function createPayout(
         string|int|float $amountUsdt,

@@ -1641,6 +1641,8 @@ export interface Mandate {
    * missing.
    */
   payees?: readonly string[] | null;
+  /** A call that takes out more waits for an approval: by currency; none does of one that is not named. */
+  approvalAbove?: MandateApprovalAbove | null;
 }
 
 /** The most that goes out in one call, by currency. */
@@ -1663,6 +1665,15 @@ export interface MandatePerDay {
 
 /** The most in a month in Caracas. */
 export interface MandatePerMonth {
+  /** At most two decimals, at most 999999999999.99. */
+  VES?: Amount | null;
+  COP?: number | null;
+  /** At most two decimals, at most 999999999999.99. */
+  USDT?: Amount | null;
+}
+
+/** A call that takes out more waits for an approval: by currency; none does of one that is not named. */
+export interface MandateApprovalAbove {
   /** At most two decimals, at most 999999999999.99. */
   VES?: Amount | null;
   COP?: number | null;
@@ -1730,6 +1741,71 @@ export interface RevokedKey {
 
 export interface KeyList {
   items: Key[];
+}
+
+export interface AwaitingApproval {
+  status: 'awaiting_approval';
+  approvalId: string;
+}
+
+export interface MandateApproval {
+  approvalId: string;
+  status: 'awaiting_approval' | 'approved' | 'rejected' | 'expired' | (string & {});
+  /** The key that asked. */
+  keyId: string;
+  /** Who held the key. */
+  agent: string | null;
+  /** What goes out, with fees. */
+  amount: MandateApprovalAmount;
+  /** The `operationId` of the call. */
+  operation: string;
+  path: string;
+  /** The body of the call, as it was sent. */
+  body: unknown;
+  requestId: string;
+  createdAt: string;
+  expiresAt: string;
+  decidedAt: string | null;
+  /** The key that decided. */
+  decidedBy: string | null;
+}
+
+/** What goes out, with fees. */
+export interface MandateApprovalAmount {
+  VES?: DecimalString;
+  COP?: number;
+  USDT?: DecimalString;
+}
+
+export interface ApprovedCall {
+  approvalId: string;
+  status: 'awaiting_approval' | 'approved' | 'rejected' | 'expired' | (string & {});
+  /** The key that asked. */
+  keyId: string;
+  /** Who held the key. */
+  agent: string | null;
+  /** What goes out, with fees. */
+  amount: ApprovedCallAmount;
+  /** The `operationId` of the call. */
+  operation: string;
+  path: string;
+  /** The body of the call, as it was sent. */
+  body: unknown;
+  requestId: string;
+  createdAt: string;
+  expiresAt: string;
+  decidedAt: string | null;
+  /** The key that decided. */
+  decidedBy: string | null;
+  /** What the call itself answers. */
+  result: unknown;
+}
+
+/** What goes out, with fees. */
+export interface ApprovedCallAmount {
+  VES?: DecimalString;
+  COP?: number;
+  USDT?: DecimalString;
 }
 
 export interface Bank {
@@ -1820,7 +1896,7 @@ export interface QuoteSourcesBankError {
 }
 
 export interface Found {
-  kind: 'payment' | 'payout' | 'cop_payout' | 'crypto_payout' | 'crypto_deposit' | 'batch' | 'conversion' | 'chargeback' | 'merchant' | 'checkout_session' | 'product' | 'payment_link' | 'event' | 'webhook' | 'deposit_address' | 'payout_account' | 'otp' | 'tenant' | (string & {});
+  kind: 'payment' | 'payout' | 'cop_payout' | 'crypto_payout' | 'crypto_deposit' | 'batch' | 'conversion' | 'chargeback' | 'merchant' | 'checkout_session' | 'product' | 'payment_link' | 'event' | 'webhook' | 'deposit_address' | 'payout_account' | 'otp' | 'tenant' | 'mandate_approval' | (string & {});
   id: string;
   tenantId: string | null;
   /** Null of a tenant. */
@@ -2460,6 +2536,14 @@ export interface WebhooksListDeliveriesParams {
 export interface KeysRevokeParams {
   /** Whether all keys that came in its place are revoked too. */
   successors?: boolean;
+}
+
+export interface ApprovalsListParams {
+  status?: 'awaiting_approval' | 'approved' | 'rejected' | 'expired';
+  /** Items on a page. */
+  limit?: number;
+  /** The `nextCursor` of the page before, with the same filters. */
+  cursor?: string;
 }
 
 export interface ReferenceGetIdempotencyKeyParams {

@@ -3,6 +3,8 @@
 import type {
   AccountCredit,
   AccountCreditBatch,
+  ApprovalsListParams,
+  ApprovedCall,
   Balance,
   BalanceGetParams,
   BalanceListMovementsParams,
@@ -74,6 +76,7 @@ import type {
   LoggedRequest,
   MadeCardToken,
   MadeKey,
+  MandateApproval,
   Merchant,
   MerchantBalance,
   MerchantPayout,
@@ -270,7 +273,7 @@ export class PaymentsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `insufficient_balance`, `mandate_exceeded`,
    * `not_found`, `not_reversible`, `payment_not_completed`, `rail_not_configured`, `rail_unavailable`,
-   * `reversal_in_progress`, `reversal_refused`, `reversal_window_expired`.
+   * `reversal_in_progress`, `reversal_refused`, `reversal_window_expired`, `too_many_attempts`.
    */
   reverse(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   reverse(id: string, options?: KeyedOptions): Promise<Payment>;
@@ -655,7 +658,7 @@ export class PayoutsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `merchant_inactive`, `not_found`,
-   * `payout_method_not_verified`, `rail_not_configured`.
+   * `payout_method_not_verified`, `rail_not_configured`, `too_many_attempts`.
    */
   create(params: MerchantPayout, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   create(params: MerchantPayout, options?: KeyedOptions): Promise<Payout>;
@@ -700,7 +703,7 @@ export class PayoutsResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`.
+   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`, `too_many_attempts`.
    */
   creditPhone(params: PhoneCredit, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   creditPhone(params: PhoneCredit, options?: KeyedOptions): Promise<Payout>;
@@ -714,7 +717,7 @@ export class PayoutsResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`.
+   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`, `too_many_attempts`.
    */
   creditAccount(params: AccountCredit, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   creditAccount(params: AccountCredit, options?: KeyedOptions): Promise<Payout>;
@@ -728,7 +731,8 @@ export class PayoutsResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `not_found`, `rail_not_configured`.
+   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `not_found`, `rail_not_configured`,
+   * `too_many_attempts`.
    */
   giveChange(params: Change, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   giveChange(params: Change, options?: KeyedOptions): Promise<Payout>;
@@ -745,7 +749,7 @@ export class PayoutsResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `rail_not_configured`.
+   * `rail_not_configured`, `too_many_attempts`.
    */
   createBatch(params: MerchantPayoutBatch, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   createBatch(params: MerchantPayoutBatch, options?: KeyedOptions): Promise<PayoutBatch>;
@@ -773,7 +777,7 @@ export class PayoutsResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `rail_not_configured`.
+   * `rail_not_configured`, `too_many_attempts`.
    */
   disburseCredits(params: PhoneCreditBatch, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   disburseCredits(params: PhoneCreditBatch, options?: KeyedOptions): Promise<PayoutBatch>;
@@ -790,7 +794,7 @@ export class PayoutsResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `rail_not_configured`.
+   * `rail_not_configured`, `too_many_attempts`.
    */
   payAccounts(params: AccountCreditBatch, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   payAccounts(params: AccountCreditBatch, options?: KeyedOptions): Promise<PayoutBatch>;
@@ -805,7 +809,7 @@ export class PayoutsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `payout_account_not_verified`,
-   * `rail_not_configured`.
+   * `rail_not_configured`, `too_many_attempts`.
    */
   createInstant(params: InstantPayout, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   createInstant(params: InstantPayout, options?: KeyedOptions): Promise<Payout>;
@@ -939,7 +943,7 @@ export class ConversionsResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `amount_below_minimum`,
    * `conversions_not_enabled`, `daily_limit_exceeded`, `insufficient_balance`, `mandate_exceeded`, `not_found`,
-   * `quote_expired`, `quote_used`.
+   * `quote_expired`, `quote_used`, `too_many_attempts`.
    */
   create(params: NewConversion, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   create(params: NewConversion, options?: KeyedOptions): Promise<Conversion>;
@@ -1052,7 +1056,8 @@ export class UsdtResource {
    * Needs the scope `payout`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
-   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`, `usdt_not_enabled`.
+   * `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`, `too_many_attempts`,
+   * `usdt_not_enabled`.
    */
   createPayout(params: NewCryptoPayout, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   createPayout(params: NewCryptoPayout, options?: KeyedOptions): Promise<CryptoPayout>;
@@ -1189,7 +1194,7 @@ export class CopResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `insufficient_balance`, `mandate_exceeded`,
    * `not_found`, `payment_not_completed`, `processor_unavailable`, `rail_not_configured`, `refund_in_progress`,
-   * `refund_window_expired`.
+   * `refund_window_expired`, `too_many_attempts`.
    */
   refundPayment(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
   refundPayment(id: string, options?: KeyedOptions): Promise<CopPayment>;
@@ -1801,6 +1806,77 @@ export class KeysResource {
   }
 }
 
+/**
+ * Calls of a key whose mandate has `approvalAbove`: above it they are answered 202 with `awaiting_approval`, and
+ * nothing is spent or debited. Somebody of the account decides, in the portal or with a key that has the scope
+ * `keys`; after 24 hours of the account's clock, or when its key is revoked, the call has expired. What is
+ * approved is decided then, by the balance and the limits of then.
+ */
+export class ApprovalsResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * List calls that wait or waited for an approval.
+   *
+   * Needs the scope `keys`.
+   */
+  list(params: ApprovalsListParams = {}, options: CallOptions = {}): Listing<MandateApproval> {
+    return this.#session.list({ method: 'GET', path: '/v1/approvals', query: { ...params } }, 'MandateApproval', options);
+  }
+
+  /**
+   * Read a call that waits or waited for an approval.
+   *
+   * The key that asked reads its own; another needs the scope `keys`.
+   *
+   * Needs the scope `keys`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  get(id: string, options: CallOptions = {}): Promise<MandateApproval> {
+    return this.#session.model({ method: 'GET', path: '/v1/approvals/{id}', parts: [id] }, 'MandateApproval', options);
+  }
+
+  /**
+   * Approve a call, which is done now.
+   *
+   * What the call is refused for is answered as to the call itself; it waits on then.
+   *
+   * Needs the scope `keys`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `amount_below_minimum`, `approval_decided`,
+   * `approval_expired`, `conversions_not_enabled`, `cop_not_enabled`, `daily_limit_exceeded`,
+   * `external_ref_conflict`, `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `merchant_inactive`,
+   * `not_found`, `not_reversible`, `payment_not_completed`, `payout_account_not_verified`,
+   * `payout_method_not_verified`, `processor_unavailable`, `quote_expired`, `quote_used`, `rail_not_configured`,
+   * `rail_unavailable`, `rate_unavailable`, `refund_in_progress`, `refund_window_expired`, `reversal_in_progress`,
+   * `reversal_refused`, `reversal_window_expired`, `usdt_not_enabled`.
+   */
+  approve(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  approve(id: string, options?: KeyedOptions): Promise<ApprovedCall>;
+  approve(id: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<ApprovedCall | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/approvals/{id}/approve', parts: [id], keyed: true }, options.dryRun ? 'DryRun' : 'ApprovedCall', options);
+  }
+
+  /**
+   * Reject a call.
+   *
+   * Needs the scope `keys`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `approval_decided`, `approval_expired`,
+   * `not_found`.
+   */
+  reject(id: string, options: KeyedOptions & DryRunOptions): Promise<DryRun>;
+  reject(id: string, options?: KeyedOptions): Promise<MandateApproval>;
+  reject(id: string, options: KeyedOptions & Partial<DryRunOptions> = {}): Promise<MandateApproval | DryRun> {
+    return this.#session.model({ method: 'POST', path: '/v1/approvals/{id}/reject', parts: [id], keyed: true }, options.dryRun ? 'DryRun' : 'MandateApproval', options);
+  }
+}
+
 /** Banks, and what became of a request whose answer was lost. */
 export class ReferenceResource {
   readonly #session: Session;
@@ -2260,6 +2336,13 @@ export class Resources {
    * it; what is kept is its SHA-256.
    */
   readonly keys: KeysResource;
+  /**
+   * Calls of a key whose mandate has `approvalAbove`: above it they are answered 202 with `awaiting_approval`, and
+   * nothing is spent or debited. Somebody of the account decides, in the portal or with a key that has the scope
+   * `keys`; after 24 hours of the account's clock, or when its key is revoked, the call has expired. What is
+   * approved is decided then, by the balance and the limits of then.
+   */
+  readonly approvals: ApprovalsResource;
   /** Banks, and what became of a request whose answer was lost. */
   readonly reference: ReferenceResource;
   /** One text leads to everything that it names, and a request's id to what became of the request. */
@@ -2293,6 +2376,7 @@ export class Resources {
     this.events = new EventsResource(session);
     this.webhooks = new WebhooksResource(session);
     this.keys = new KeysResource(session);
+    this.approvals = new ApprovalsResource(session);
     this.reference = new ReferenceResource(session);
     this.finding = new FindingResource(session);
     this.rates = new RatesResource(session);

@@ -6,6 +6,7 @@ use super::transfers::Signing;
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruled, Rules, Ruling, Turn, repeated};
 use crate::entities::crypto_payout::{CryptoPayout, SEND, Status, Transfer};
+use crate::entities::mandate_approval::{Member, Subject};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
@@ -84,6 +85,18 @@ pub struct NewCryptoPayout {
     pub fee: Usdt,
     pub network: Network,
     pub address: String,
+}
+
+impl NewCryptoPayout {
+    /// What a payout asks for, for the time that it waits for an approval.
+    pub fn subject(&self) -> Subject {
+        let members = vec![
+            Member::of("amountUsdt", &self.amount),
+            Member::of("address", &canonical(&self.address)),
+            Member::of("network", &self.network),
+        ];
+        Subject::named("usdt payout", &self.external_ref, members)
+    }
 }
 
 pub enum Command {

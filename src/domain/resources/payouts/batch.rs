@@ -8,10 +8,11 @@ use crate::codec::stored;
 use crate::decision::{Draft, Ruled, Ruling, Turn, repeated};
 use crate::entities::Entity;
 use crate::entities::batch::{Asked, Batch, ItemEnd};
+use crate::entities::mandate_approval::{Member, Subject};
 use crate::entities::payout::Payout;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
-use crate::rail::Service;
+use crate::rail::{Effect, Service};
 use crate::record::Written;
 use crate::refusal::Refusal;
 use crate::values::ids::Id;
@@ -41,6 +42,7 @@ impl Asked {
     }
 }
 
+#[derive(Clone)]
 pub enum NewItem {
     Sound(NewPayout),
     Bad {
@@ -51,6 +53,7 @@ pub enum NewItem {
     },
 }
 
+#[derive(Clone)]
 pub struct NewBatch {
     pub id: Id,
     pub external_ref: ExternalRef,
@@ -62,6 +65,11 @@ pub struct NewBatch {
 }
 
 impl NewBatch {
+    /// What a batch asks for, for the time that it waits for an approval.
+    pub fn subject(&self) -> Subject {
+        Subject::named("batch", &self.external_ref, vec![Member::of("items", &self.mark)])
+    }
+
     /// The references of the items, sorted and without repeats: they are reserved in this order.
     pub fn references(&self) -> BTreeSet<ExternalRef> {
         let sound = |item: &NewItem| {
@@ -93,13 +101,25 @@ pub fn decide(book: &Book, batch: Option<&Batch>, command: Command, turn: &Turn<
     }
 }
 
-/// Debits the items that may be paid, and has the bank pay them.
+/// Debits the items that may be paid, and has the bank pay them. It is one call: its sum decides whether somebody has
+/// to approve it.
 fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruled {
     turn.terms(Service::Payouts, None).may_queue()?;
+    let of_item = &Turn { is_approved: true, ..turn.clone() };
+    if turn.threshold(Currency::Ves).is_some() {
+        let (draft, _) = debit_all(book, new.clone(), i64::MAX, of_item);
+        let sum = draft.record.spent.iter().map(|spending| spending.minor).sum();
+        turn.needs_no_approval((Currency::Ves, sum))?;
+    }
+    let (draft, effects) = debit_all(book, new, book.spendable(Currency::Ves), of_item);
+    Ok(Ruling::write_then(draft, effects))
+}
+
+/// The record of the items that `left` suffices for, with the orders to the bank.
+fn debit_all(book: &Book, new: NewBatch, mut left: i64, turn: &Turn<'_>) -> (Draft, Vec<Effect>) {
     let NewBatch { id, external_ref, mark, items, known: mut payouts, explain } = new;
     let mut draft = Draft::new(Cause::BatchCreated);
     let mut effects = Vec::new();
-    let mut left = book.spendable(Currency::Ves);
     let mut places = Vec::with_capacity(items.len());
     for item in items {
         let item = match item {
@@ -136,7 +156,7 @@ fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruled {
     // The first is the one that the command was for.
     draft.record.entities.insert(0, Written { state: Arc::new(batch.into()), indexed: None });
     draft.related = payouts.into_values().collect();
-    Ok(Ruling::write_then(draft, effects))
+    (draft, effects)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 use crate::cause::Cause;
 use crate::codec::stored;
 use crate::decision::{Draft, Ruled, Rules, Ruling, Turn, differing};
+use crate::entities::mandate_approval::{Member, Subject};
 use crate::entities::payout::{CREDIT, Destination, Payout, PayoutKind, Status};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
@@ -115,12 +116,47 @@ impl Receiver {
     }
 }
 
+#[derive(Clone)]
 pub struct NewPayout {
     pub id: Id,
     pub external_ref: ExternalRef,
     pub receiver: Receiver,
     pub amount: Ves,
     pub concept: String,
+}
+
+impl NewPayout {
+    /// What a payout asks for, for the time that it waits for an approval.
+    pub fn subject(&self) -> Subject {
+        let mut members = vec![Member::of("kind", &self.receiver.kind())];
+        let mut phone = |to: &PhoneHolder| {
+            members.extend([
+                Member::of("banco", &to.bank),
+                Member::of("telefono", &to.phone),
+                Member::of("cedula", &to.identity),
+            ]);
+        };
+        match &self.receiver {
+            Receiver::Credit(to) => phone(to),
+            Receiver::Change { to, payment } => {
+                phone(to);
+                members.push(Member::of("paymentId", payment));
+            }
+            Receiver::Merchant { merchant, method, from_balance } => members.extend([
+                Member::of("merchantId", merchant),
+                Member::of("payoutMethodId", method),
+                Member::of("fromMerchantBalance", from_balance),
+            ]),
+            Receiver::Account { account, identity, name } => members.extend([
+                Member::of("cuenta", account),
+                Member::of("cedula", identity),
+                Member::of("nombre", name),
+            ]),
+            Receiver::Own => {}
+        }
+        members.extend([Member::of("monto", &self.amount), Member::of("concepto", &self.concept)]);
+        Subject::named("payout", &self.external_ref, members)
+    }
 }
 
 /// The names of the fields in which a repeat differs from the payout with its reference

@@ -15,6 +15,9 @@ from ..model import DATE, DECIMAL, NUMBER, TIME, VALUE, Amount, DecimalCodec, Li
 
 __all__ = [
     "AccountCredit",
+    "ApprovedCall",
+    "ApprovedCallAmount",
+    "AwaitingApproval",
     "Balance",
     "Bank",
     "C2pIntent",
@@ -86,6 +89,9 @@ __all__ = [
     "MadeCardToken",
     "MadeKey",
     "Mandate",
+    "MandateApproval",
+    "MandateApprovalAbove",
+    "MandateApprovalAmount",
     "MandatePerCall",
     "MandatePerDay",
     "MandatePerMonth",
@@ -2524,6 +2530,8 @@ class Mandate(Model):
     """The most in a month in Caracas."""
     payees: Sequence[str] | None = None
     """Who may be paid: ids of merchants, accounts, phones, wallets. All that the account may pay, if it is empty or missing."""
+    approval_above: MandateApprovalAbove | None = None
+    """A call that takes out more waits for an approval: by currency; none does of one that is not named."""
 
     _wire = {
         "agent": ("agent", VALUE),
@@ -2531,6 +2539,7 @@ class Mandate(Model):
         "per_day": ("perDay", ModelCodec("MandatePerDay")),
         "per_month": ("perMonth", ModelCodec("MandatePerMonth")),
         "payees": ("payees", VALUE),
+        "approval_above": ("approvalAbove", ModelCodec("MandateApprovalAbove")),
     }
     _required = ()
 
@@ -2574,6 +2583,24 @@ class MandatePerDay(Model):
 @dataclass(frozen=True, kw_only=True)
 class MandatePerMonth(Model):
     """The most in a month in Caracas."""
+
+    ves: Amount | None = None
+    """At most two decimals, at most 999999999999.99."""
+    cop: int | None = None
+    usdt: Amount | None = None
+    """At most two decimals, at most 999999999999.99."""
+
+    _wire = {
+        "ves": ("VES", DECIMAL),
+        "cop": ("COP", VALUE),
+        "usdt": ("USDT", DECIMAL),
+    }
+    _required = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MandateApprovalAbove(Model):
+    """A call that takes out more waits for an approval: by currency; none does of one that is not named."""
 
     ves: Amount | None = None
     """At most two decimals, at most 999999999999.99."""
@@ -2723,6 +2750,139 @@ class KeyList(Model):
         "items": ("items", ListCodec(ModelCodec("Key"))),
     }
     _required = ("items",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AwaitingApproval(Model):
+    """Awaiting approval."""
+
+    status: Literal["awaiting_approval"]
+    approval_id: str
+
+    _wire = {
+        "status": ("status", VALUE),
+        "approval_id": ("approvalId", VALUE),
+    }
+    _required = ("status", "approvalId",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MandateApproval(Model):
+    """Mandate approval."""
+
+    approval_id: str
+    status: Literal["awaiting_approval", "approved", "rejected", "expired"]
+    key_id: str
+    """The key that asked."""
+    agent: str | None
+    """Who held the key."""
+    amount: MandateApprovalAmount
+    """What goes out, with fees."""
+    operation: str
+    """The `operationId` of the call."""
+    path: str
+    body: Any
+    """The body of the call, as it was sent."""
+    request_id: str
+    created_at: datetime
+    expires_at: datetime
+    decided_at: datetime | None
+    decided_by: str | None
+    """The key that decided."""
+
+    _wire = {
+        "approval_id": ("approvalId", VALUE),
+        "status": ("status", VALUE),
+        "key_id": ("keyId", VALUE),
+        "agent": ("agent", VALUE),
+        "amount": ("amount", ModelCodec("MandateApprovalAmount")),
+        "operation": ("operation", VALUE),
+        "path": ("path", VALUE),
+        "body": ("body", VALUE),
+        "request_id": ("requestId", VALUE),
+        "created_at": ("createdAt", TIME),
+        "expires_at": ("expiresAt", TIME),
+        "decided_at": ("decidedAt", TIME),
+        "decided_by": ("decidedBy", VALUE),
+    }
+    _required = ("approvalId", "status", "keyId", "agent", "amount", "operation", "path", "body", "requestId", "createdAt", "expiresAt", "decidedAt", "decidedBy",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MandateApprovalAmount(Model):
+    """What goes out, with fees."""
+
+    ves: Decimal | None = None
+    cop: int | None = None
+    usdt: Decimal | None = None
+
+    _wire = {
+        "ves": ("VES", DecimalCodec(2)),
+        "cop": ("COP", VALUE),
+        "usdt": ("USDT", DecimalCodec(2)),
+    }
+    _required = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovedCall(Model):
+    """Approved call."""
+
+    approval_id: str
+    status: Literal["awaiting_approval", "approved", "rejected", "expired"]
+    key_id: str
+    """The key that asked."""
+    agent: str | None
+    """Who held the key."""
+    amount: ApprovedCallAmount
+    """What goes out, with fees."""
+    operation: str
+    """The `operationId` of the call."""
+    path: str
+    body: Any
+    """The body of the call, as it was sent."""
+    request_id: str
+    created_at: datetime
+    expires_at: datetime
+    decided_at: datetime | None
+    decided_by: str | None
+    """The key that decided."""
+    result: Any
+    """What the call itself answers."""
+
+    _wire = {
+        "approval_id": ("approvalId", VALUE),
+        "status": ("status", VALUE),
+        "key_id": ("keyId", VALUE),
+        "agent": ("agent", VALUE),
+        "amount": ("amount", ModelCodec("ApprovedCallAmount")),
+        "operation": ("operation", VALUE),
+        "path": ("path", VALUE),
+        "body": ("body", VALUE),
+        "request_id": ("requestId", VALUE),
+        "created_at": ("createdAt", TIME),
+        "expires_at": ("expiresAt", TIME),
+        "decided_at": ("decidedAt", TIME),
+        "decided_by": ("decidedBy", VALUE),
+        "result": ("result", VALUE),
+    }
+    _required = ("approvalId", "status", "keyId", "agent", "amount", "operation", "path", "body", "requestId", "createdAt", "expiresAt", "decidedAt", "decidedBy", "result",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovedCallAmount(Model):
+    """What goes out, with fees."""
+
+    ves: Decimal | None = None
+    cop: int | None = None
+    usdt: Decimal | None = None
+
+    _wire = {
+        "ves": ("VES", DecimalCodec(2)),
+        "cop": ("COP", VALUE),
+        "usdt": ("USDT", DecimalCodec(2)),
+    }
+    _required = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2930,7 +3090,7 @@ class QuoteSourcesBankError(Model):
 class Found(Model):
     """Found."""
 
-    kind: Literal["payment", "payout", "cop_payout", "crypto_payout", "crypto_deposit", "batch", "conversion", "chargeback", "merchant", "checkout_session", "product", "payment_link", "event", "webhook", "deposit_address", "payout_account", "otp", "tenant"]
+    kind: Literal["payment", "payout", "cop_payout", "crypto_payout", "crypto_deposit", "batch", "conversion", "chargeback", "merchant", "checkout_session", "product", "payment_link", "event", "webhook", "deposit_address", "payout_account", "otp", "tenant", "mandate_approval"]
     id: str
     tenant_id: str | None
     mode: Literal["live", "test"] | None

@@ -185,6 +185,7 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
             keep: Some(keep("new")),
             audit: None,
             mandate: None,
+            consent: None,
         },
         T0,
     );
@@ -192,7 +193,13 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
     let asked_about = world.hear(COLLECT, How::Ask, RailAnswer::Waiting, T0 + 60_000).expect("a record");
     assert_eq!(kept(&asked_about), None);
     world.say_keyed(
-        KeyedCommand { command: told("654321"), keep: Some(keep("otp")), audit: None, mandate: None },
+        KeyedCommand {
+            command: told("654321"),
+            keep: Some(keep("otp")),
+            audit: None,
+            mandate: None,
+            consent: None,
+        },
         T0 + 70_000,
     );
     let wrong = world.hear(TELL, How::Send, refused(WRONG_CODE), T0 + 70_001).expect("a record");
@@ -203,6 +210,7 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
             keep: Some(keep("cancel")),
             audit: None,
             mandate: None,
+            consent: None,
         },
         T0 + 71_000,
     );

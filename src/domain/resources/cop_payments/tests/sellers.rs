@@ -106,6 +106,7 @@ fn after_a_day_no_answer_takes_the_place_of_the_one_that_was_kept() {
             keep: Some(keep.clone()),
             audit: None,
             mandate: None,
+            consent: None,
         };
         world.say_keyed(command, T0).expect("a record");
         let record = world.hear(COLLECT, How::Send, refused("rejected"), T0 + after).expect("a record");

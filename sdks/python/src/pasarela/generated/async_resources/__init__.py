@@ -21,6 +21,7 @@ from .checkout_page import AsyncCheckoutPage
 from .events import AsyncEvents
 from .webhooks import AsyncWebhooks
 from .keys import AsyncKeys
+from .approvals import AsyncApprovals
 from .reference import AsyncReference
 from .finding import AsyncFinding
 from .rates import AsyncRates
@@ -94,6 +95,12 @@ class AsyncResources:
         self.keys = AsyncKeys(session)
         """The account's own API keys, in the mode of the key that asks. A key is shown once, in the answer that makes
         it; what is kept is its SHA-256.
+        """
+        self.approvals = AsyncApprovals(session)
+        """Calls of a key whose mandate has `approvalAbove`: above it they are answered 202 with `awaiting_approval`,
+        and nothing is spent or debited. Somebody of the account decides, in the portal or with a key that has the
+        scope `keys`; after 24 hours of the account's clock, or when its key is revoked, the call has expired. What
+        is approved is decided then, by the balance and the limits of then.
         """
         self.reference = AsyncReference(session)
         """Banks, and what became of a request whose answer was lost."""

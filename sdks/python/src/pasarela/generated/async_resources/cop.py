@@ -316,7 +316,7 @@ class AsyncCop:
         Raises:
             ApiError: beside the codes that every call has, with `code` `insufficient_balance`, `mandate_exceeded`,
                 `not_found`, `payment_not_completed`, `processor_unavailable`, `rail_not_configured`,
-                `refund_in_progress`, `refund_window_expired`.
+                `refund_in_progress`, `refund_window_expired`, `too_many_attempts`.
         """
         call = Call(
             "POST",

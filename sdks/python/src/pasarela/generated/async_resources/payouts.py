@@ -91,7 +91,7 @@ class AsyncPayouts:
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
                 `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `merchant_inactive`, `not_found`,
-                `payout_method_not_verified`, `rail_not_configured`.
+                `payout_method_not_verified`, `rail_not_configured`, `too_many_attempts`.
         """
         body = encode(
             {
@@ -276,7 +276,8 @@ class AsyncPayouts:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
-                `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`.
+                `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`,
+                `too_many_attempts`.
         """
         body = encode(
             {
@@ -374,7 +375,8 @@ class AsyncPayouts:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
-                `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`.
+                `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`,
+                `too_many_attempts`.
         """
         body = encode(
             {
@@ -477,7 +479,8 @@ class AsyncPayouts:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
-                `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `not_found`, `rail_not_configured`.
+                `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `not_found`, `rail_not_configured`,
+                `too_many_attempts`.
         """
         body = encode(
             {
@@ -564,7 +567,7 @@ class AsyncPayouts:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
-                `rail_not_configured`.
+                `rail_not_configured`, `too_many_attempts`.
         """
         body = encode(
             {
@@ -666,7 +669,7 @@ class AsyncPayouts:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
-                `rail_not_configured`.
+                `rail_not_configured`, `too_many_attempts`.
         """
         body = encode(
             {
@@ -743,7 +746,7 @@ class AsyncPayouts:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
-                `rail_not_configured`.
+                `rail_not_configured`, `too_many_attempts`.
         """
         body = encode(
             {
@@ -823,7 +826,7 @@ class AsyncPayouts:
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
                 `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `payout_account_not_verified`,
-                `rail_not_configured`.
+                `rail_not_configured`, `too_many_attempts`.
         """
         body = encode(
             {

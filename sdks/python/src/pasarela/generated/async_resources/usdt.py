@@ -153,7 +153,7 @@ class AsyncUsdt:
         Raises:
             ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
                 `insufficient_balance`, `mandate_exceeded`, `mandate_payee`, `rail_not_configured`,
-                `usdt_not_enabled`.
+                `too_many_attempts`, `usdt_not_enabled`.
         """
         body = encode(
             {

@@ -157,7 +157,7 @@ class Conversions:
         Raises:
             ApiError: beside the codes that every call has, with `code` `amount_below_minimum`,
                 `conversions_not_enabled`, `daily_limit_exceeded`, `insufficient_balance`, `mandate_exceeded`,
-                `not_found`, `quote_expired`, `quote_used`.
+                `not_found`, `quote_expired`, `quote_used`, `too_many_attempts`.
         """
         body = encode(
             {

@@ -452,7 +452,7 @@ class Payments:
         Raises:
             ApiError: beside the codes that every call has, with `code` `insufficient_balance`, `mandate_exceeded`,
                 `not_found`, `not_reversible`, `payment_not_completed`, `rail_not_configured`, `rail_unavailable`,
-                `reversal_in_progress`, `reversal_refused`, `reversal_window_expired`.
+                `reversal_in_progress`, `reversal_refused`, `reversal_window_expired`, `too_many_attempts`.
         """
         call = Call(
             "POST",

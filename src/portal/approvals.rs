@@ -1,0 +1,114 @@
+//! Calls of keys with a mandate that wait for an approval: with forms for whoever has a key that decides.
+
+use super::{Here, Made, may};
+use crate::pages::inside::segment;
+use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
+use crate::pages::view::{Block, Cell, Fact, Form, Page, Row, Tone};
+use api::problem::Problem;
+use domain::platform::Scope;
+use serde_json::{Value, json};
+
+const HERE: &str = "/portal/approvals";
+const API: &str = "/v1/approvals";
+/// What of a call's body says who is paid.
+const PAYEES: [&str; 4] = ["merchantId", "telefono", "cuenta", "address"];
+
+pub async fn page(visit: &Here<'_>) -> Made {
+    let page = Page::new("approvals", visit.say("Aprobaciones", "Approvals")).maybe(visit.done());
+    if !may(visit, Scope::Keys) {
+        return Ok(page.text(visit.say(
+            "Aquí decide quien entra con una llave que tiene el permiso keys.",
+            "Whoever logs in with a key that has the scope keys decides here.",
+        )));
+    }
+    let waiting = visit.inside.get(&format!("{API}?status=awaiting_approval&limit=100")).await?;
+    let (all, next) = visit.list(API, HERE, &[], "25").await?;
+    let mut page = page;
+    if items(&waiting).is_empty() {
+        page = page.text(visit.say("Nada espera una aprobación.", "Nothing waits for an approval."));
+    }
+    for item in items(&waiting) {
+        page.blocks.extend(call(visit, item).await);
+    }
+    let table = visit.table(
+        ["Aprobaciones, primero las más recientes", "Approvals, newest first"],
+        "Pedida, Agente, Monto, Referencia, Estado, Decidida",
+        "Requested, Agent, Amount, Reference, State, Decided",
+    );
+    let row = |item: &Value| {
+        Row::new([
+            show::cell(visit.language, "createdAt", &item["createdAt"]),
+            Cell::text(agent(item)),
+            Cell::figure(amount(visit, item)),
+            Cell::code(str_of(&item["body"], "externalRef")).with_sub(str_of(item, "path")),
+            show::cell(visit.language, "status", &item["status"]),
+            show::cell(visit.language, "decidedAt", &item["decidedAt"]),
+        ])
+        .status(str_of(item, "status"))
+    };
+    let table = table.rows(items(&all).iter().map(row)).next(next);
+    Ok(page.heading(visit.say("Todas", "All")).with(table))
+}
+
+async fn call(visit: &Here<'_>, item: &Value) -> Vec<Block> {
+    let (id, body) = (str_of(item, "approvalId"), &item["body"]);
+    let say = |spanish, english| visit.say(spanish, english);
+    let mut facts = vec![
+        Fact::new("agent", say("Agente", "Agent"), Cell::text(agent(item))),
+        Fact::new("amount", say("Monto", "Amount"), Cell::text(amount(visit, item))),
+        Fact::new("payee", say("A quién", "Payee"), Cell::text(payee(visit, body).await)),
+    ];
+    facts.extend(show::facts(visit.language, body, &["externalRef", "concepto"]));
+    facts.push(Fact::new("path", say("Llamada", "Call"), Cell::code(str_of(item, "path"))));
+    facts.extend(show::facts(visit.language, item, &["createdAt", "expiresAt"]));
+    let form = |act: &'static str, label: &str| {
+        Form::new(format!("{HERE}/{}/{act}", segment(id)), act, label).id(format!("{act}-{id}")).inline()
+    };
+    vec![
+        Block::Heading(amount(visit, item)),
+        Block::Facts(facts),
+        Block::Form(form("approve", say("Aprobar", "Approve"))),
+        Block::Form(form("reject", say("Rechazar", "Reject")).tone(Tone::Bad)),
+    ]
+}
+
+fn agent(item: &Value) -> String {
+    [str_of(item, "agent"), str_of(item, "keyId")]
+        .into_iter()
+        .find(|text| !text.is_empty())
+        .unwrap_or("")
+        .into()
+}
+
+fn amount(visit: &Here<'_>, item: &Value) -> String {
+    let amounts = item["amount"].as_object().into_iter().flatten();
+    let written = amounts
+        .map(|(currency, amount)| format!("{} {currency}", visit.language.figure(&show::text(amount))));
+    written.collect::<Vec<_>>().join(" · ")
+}
+
+/// Who would be paid: a seller by name, of a batch how many.
+async fn payee(visit: &Here<'_>, body: &Value) -> String {
+    if let Some(items) = body["items"].as_array() {
+        return format!("{} {}", items.len(), visit.say("renglones", "lines"));
+    }
+    let named = PAYEES.into_iter().find(|name| body[*name].is_string());
+    let Some(named) = named else { return "—".to_owned() };
+    let text = str_of(body, named);
+    if named != "merchantId" {
+        return text.to_owned();
+    }
+    match visit.inside.find(&format!("/v1/merchants/{}", segment(text))).await {
+        Ok(Some(merchant)) => str_of(&merchant, "name").to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+/// POST /portal/approvals/:id/approve and …/reject.
+pub async fn decide(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let act = visit.part(2);
+    let outcome = visit.post(&format!("{API}/{}/{act}", segment(visit.id())), &json!({})).await;
+    let done = if act == "approve" { "approved" } else { "rejected" };
+    visit.acted(outcome, |_| Shown::See(format!("{HERE}?done={done}")), page(visit)).await
+}

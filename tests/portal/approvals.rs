@@ -1,0 +1,125 @@
+//! Keys with a mandate in the portal: how they are made, and who decides about what waits.
+
+use crate::harness::check::{list, text};
+use crate::harness::client::Answer;
+use crate::harness::flows::fresh;
+use crate::harness::server::Server;
+use crate::visitor::{Visitor, page_of, token};
+use serde_json::{Value, json};
+
+fn credit(monto: &str) -> Value {
+    json!({
+        "banco": "0134", "telefono": "04147654321", "cedula": "V87654321", "monto": monto, "concepto": "vuelto",
+        "externalRef": fresh("cr"),
+    })
+}
+
+fn new_key(answer: &Answer) -> String {
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let shown = answer.text().split("data-field=\"newKey\" tabindex=\"0\">").nth(1);
+    shown.and_then(|rest| rest.split('<').next()).expect("a key").to_owned()
+}
+
+#[test]
+fn a_key_is_made_with_a_mandate_and_its_calls_are_decided() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.fund("100.00");
+    let owner = Visitor::of_portal(server.nobody(), text(&tenant.created["testKey"], "key"));
+    let page = owner.get("/portal/keys");
+    let members = [
+        ("name", "pagador"),
+        ("agent", "Claude"),
+        ("perDay.VES", "50.00"),
+        ("perDay.COP", "1000"),
+        ("approvalAbove.VES", "5.00"),
+        ("payees", "04147654321, 0424-765.43.21"),
+    ];
+    let key = new_key(&owner.press(&page, "create-key", &members));
+    assert_eq!(new_key(&owner.press(&page, "create-key", &members)), key, "the same form, the same key");
+    let agent = server.api(&key);
+    let made = list(&tenant.test.get("/v1/keys").expect(200), "items")[0].clone();
+    assert_eq!(
+        made["mandate"],
+        json!({
+            "agent": "Claude", "perDay": { "VES": "50.00", "COP": 1000 }, "payees": ["04147654321", "04247654321"],
+            "approvalAbove": { "VES": "5.00" },
+        })
+    );
+    let wrong = owner.press(&owner.get("/portal/keys"), "create-key", &[("perDay.VES", "mucho")]);
+    assert_eq!((wrong.status, page_of(&wrong).as_str()), (400, "keys"), "{}", wrong.text());
+    assert!(wrong.text().contains("value=\"mucho\""), "what was typed stays");
+
+    let paid = agent.post("/v1/payments/credit", &credit("5.00")).expect(201);
+    let page = owner.get(&format!("/portal/payouts/{}", text(&paid, "payoutId")));
+    assert!(
+        page.text().contains("data-field=\"agent\"") && page.text().contains("Claude"),
+        "{}",
+        page.text()
+    );
+    assert!(owner.get("/portal/payouts").text().contains("Claude"));
+
+    let (first, second) = (credit("7.00"), credit("8.00"));
+    agent.post("/v1/payments/credit", &first).expect(202);
+    let page = owner.get("/portal/approvals");
+    assert_eq!((page.status, page_of(&page).as_str()), (200, "approvals"));
+    for told in ["Claude", "7,00 VES", "04147654321", text(&first, "externalRef")] {
+        assert!(page.text().contains(told), "{told}: {}", page.text());
+    }
+    for _ in 0..2 {
+        let answer = owner.press(&page, "approve", &[]);
+        assert_eq!(
+            (answer.status, answer.header("location")),
+            (303, Some("/portal/approvals?done=approved")),
+            "{}",
+            answer.text()
+        );
+    }
+    assert_eq!(tenant.test.balance()["ledgerNetVes"], "88.00", "once");
+    agent.post("/v1/payments/credit", &second).expect(202);
+    let page = owner.get("/portal/approvals");
+    let answer = owner.press(&page, "reject", &[]);
+    assert_eq!(answer.header("location"), Some("/portal/approvals?done=rejected"), "{}", answer.text());
+    let late = owner.press(&page, "approve", &[]);
+    assert_eq!((late.status, page_of(&late).as_str()), (409, "approvals"), "{}", late.text());
+    assert!(late.text().contains("approval_decided"));
+    assert!(!owner.get("/portal/approvals").text().contains("data-action=\"approve\""));
+    let audit = server.admin().get(&format!("/admin/audit?tenantId={}&limit=100", tenant.id)).expect(200);
+    let acts: Vec<&Value> = list(&audit, "items").iter().collect();
+    for act in ["approval.approve", "approval.reject"] {
+        let entry = acts.iter().find(|entry| entry["action"] == act).expect("an entry");
+        assert_eq!(entry["after"]["agent"], "Claude", "{entry}");
+    }
+}
+
+#[test]
+fn a_key_with_a_mandate_and_a_reader_get_no_forms_and_see_their_own_key() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let make = |body: Value| text(&tenant.test.post("/v1/keys", &body).expect(201), "key").to_owned();
+    let mandate = json!({ "agent": "Claude", "perDay": { "VES": "9.00" } });
+    let bound = make(json!({ "mandate": mandate }));
+    let reader = make(json!({ "scopes": ["read"] }));
+    let owner = text(&tenant.created["testKey"], "key");
+    for key in [&bound, &reader] {
+        let visitor = Visitor::of_portal(server.nobody(), key);
+        let keys = visitor.get("/portal/keys");
+        assert_eq!(keys.status, 200);
+        assert!(keys.text().contains(&key[..12]), "{}", keys.text());
+        assert!(!keys.text().contains(&owner[..12]), "{}", keys.text());
+        for page in [&keys, &visitor.get("/portal/approvals")] {
+            for action in ["create-key", "rotate-key", "approve", "reject"] {
+                let shown = format!("data-action=\"{action}\"");
+                assert!(!page.text().contains(&shown), "{action}: {}", page.text());
+            }
+        }
+        let csrf = token(&keys);
+        let unknown = "01930000-0000-7000-8000-000000000000";
+        let decide = format!("/portal/approvals/{unknown}/approve");
+        for path in ["/portal/keys", decide.as_str()] {
+            assert_eq!(visitor.send(path, &[("csrf", &csrf)]).status, 403, "{path}");
+        }
+    }
+    let whole = Visitor::of_portal(server.nobody(), owner);
+    assert!(whole.get("/portal/keys").text().contains(&bound[..12]));
+}
