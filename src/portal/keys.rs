@@ -17,7 +17,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
         return Err(Problem::scope_missing(Scope::Read.name()).into());
     }
     let (own, now) = (&visit.who.key, visit.services.now());
-    let keys = visit.services.callers.directory.keys_of(visit.who.tenant.number);
+    let keys = visit.services.keys_of(visit.who.tenant.number).await?;
     let row = |(key, used): &(Arc<ApiKey>, Option<Timestamp>)| {
         let state = if key.works_at(now) { "active" } else { "revoked" };
         let said = words(visit.language, state);
