@@ -32,6 +32,14 @@ impl Client {
             address => address,
         })
     }
+
+    /// The /48 of an address of IPv6, which is the most that a network gives one customer.
+    pub fn site_of(address: IpAddr) -> Option<Client> {
+        match address.to_canonical() {
+            IpAddr::V6(address) => Some(Client(Ipv6Addr::from_bits(address.to_bits() >> 80 << 80).into())),
+            IpAddr::V4(_) => None,
+        }
+    }
 }
 
 /// The proxies that are believed when they name the sender of a request.
@@ -86,6 +94,20 @@ mod tests {
         }
         for bad in ["", "10.0.0.0/33", "10.0.0.0/", "::/129", "10.0.0/8", "localhost", "10.0.0.0/-1"] {
             assert!(network(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_site_of_ipv6_is_all_that_a_customer_has() {
+        let site = |text: &str| Client::site_of(ip(text)).map(|site| site.to_string());
+        for (address, expected) in [
+            ("2001:db8:7:1::1", Some("2001:db8:7::")),
+            ("2001:db8:7:ffff::9", Some("2001:db8:7::")),
+            ("2001:db8:8::1", Some("2001:db8:8::")),
+            ("192.0.2.1", None),
+            ("::ffff:192.0.2.1", None),
+        ] {
+            assert_eq!(site(address).as_deref(), expected, "{address}");
         }
     }
 

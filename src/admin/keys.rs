@@ -101,7 +101,7 @@ async fn make(call: &Call, (tenant, id): (Id, Id), secret: &Secret, ask: Platfor
 
 async fn list(call: Call) -> CallResult {
     let tenant = call.tenant()?;
-    let keys = call.services.callers.directory.keys_of(tenant.number);
+    let keys = call.services.keys_of(tenant.number).await?;
     Ok(Done::ok(list_json(keys.iter().map(|(key, last_used_at)| show_key(key, *last_used_at)))))
 }
 
@@ -125,7 +125,7 @@ async fn update(call: Call) -> CallResult {
     let audit = call.sign_about(tenant_id(&call, &key), Some(key.id.to_string()));
     let ask = PlatformAsk::ChangeKey { id: key.id, change, by: None };
     let changed = ask::platform(&call.services, ask, None, audit).await?;
-    let keys = call.services.callers.directory.keys_of(key.tenant);
+    let keys = call.services.keys_of(key.tenant).await?;
     let known = keys.iter().find(|(known, _)| known.id == key.id);
     let (key, last_used_at) = known.ok_or_else(Problem::not_found)?;
     Ok(Done::ok(show_key(key, *last_used_at)).traced(changed.trace))
@@ -138,7 +138,7 @@ async fn revoke(call: Call) -> CallResult {
     let audit = call.sign_about(tenant_id(&call, &key), Some(key.id.to_string()));
     let ask = PlatformAsk::RevokeKey { id: key.id, with_successors, by: None };
     let changed = ask::platform(&call.services, ask, None, audit).await?;
-    let keys = call.services.callers.directory.keys_of(key.tenant);
+    let keys = call.services.keys_of(key.tenant).await?;
     let revoked = show_revoked(key.id, &keys).ok_or_else(Problem::not_found)?;
     Ok(Done::ok(revoked).traced(changed.trace))
 }

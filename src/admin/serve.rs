@@ -190,7 +190,7 @@ async fn run(route: Route, call: Call) -> CallResult {
 async fn once(route: &Route, mut call: Call) -> CallResult {
     if let Some(key) = &call.idempotency_key {
         let (path, request_id) = (call.path.as_str(), call.request_id.as_str());
-        let sent = Sent { key, path, body: &call.body.bytes, has_card: false, request_id };
+        let sent = Sent { key, path, body: &call.body.bytes, has_card: false, by: None, request_id };
         let used = match idempotency::reserve(&call.services, Owner::Operators, &sent).await? {
             Reserved::New(used) => used,
             Reserved::Answered(answer) => {

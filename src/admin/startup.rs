@@ -21,7 +21,8 @@ pub async fn load_directory(services: &Services) -> Result<(), Problem> {
     let now = services.now();
     for (number, account) in book.test_accounts.iter() {
         let unnoted_at = account.used_at.plus_ms(UNNOTED_MS).min(now);
-        services.callers.directory.learn_test_account(*number, account.used_at, unnoted_at);
+        let keys = book.keys.of(*number);
+        services.callers.directory.learn_test_account(*number, keys, account.used_at, unnoted_at);
     }
     for (number, at) in book.live_asked.iter() {
         services.callers.directory.live_asked.insert(*number, *at);

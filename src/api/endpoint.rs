@@ -148,6 +148,8 @@ pub struct Caller {
     pub tenant: Arc<Tenant>,
     pub key: Arc<ApiKey>,
     pub tenant_key: u64,
+    /// That of all accounts and keys as they were when it was recognised.
+    pub version: u64,
 }
 
 impl Caller {

@@ -1,14 +1,16 @@
 //! `pasarela mcp`: an agent's messages on stdin go to `POST /mcp` of a gateway, and its answers to stdout. Whatever an
 //! agent may do is the gateway's: this only waits for one that is away, and sends again what got no answer. A call that
-//! moves money has the same key then, so it is done once.
+//! changes something has a key then, so it is done once; of a tool that is not known here nothing is sent twice.
 
 use super::client::{JSON, reach, refused};
 use super::{Failure, other, runtime};
 use crate::fetch::causes;
+use api::openapi::tools;
 use api::wire::json;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use clap::Args;
+use hyper::Method;
 use reqwest::header::RETRY_AFTER;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -20,6 +22,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use url::Url;
+use uuid::Uuid;
 
 const KEY_BYTES_MAX: u64 = 4 << 10;
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
@@ -149,18 +152,23 @@ impl Bridge {
 
     /// The answer to a message; none to a notification.
     async fn answer(&self, line: &[u8]) -> Option<Value> {
-        let message: Value = match std::str::from_utf8(line).map(json::value) {
+        let mut message: Value = match std::str::from_utf8(line).map(json::value) {
             Ok(Ok(message)) => message,
             _ => return Some(error(&Value::Null, NOT_JSON, "the message is not JSON, or too long")),
         };
-        let Some(id) = message.get("id").filter(|_| message["method"].is_string()) else {
+        let Some(id) = message.get("id").filter(|_| message["method"].is_string()).cloned() else {
             // An answer to a question that nobody asked, or a notification: the gateway keeps no session to tell.
             let is_known = message["method"].is_string()
                 || message.get("result").is_some()
                 || message.get("error").is_some();
             return (!is_known).then(|| error(&Value::Null, INVALID_REQUEST, "the message is no request"));
         };
-        match self.ask(&message, AWAY_MAX).await {
+        let is_repeatable = make_repeatable(&mut message);
+        let asked = match is_repeatable {
+            true => self.ask(&message, AWAY_MAX).await,
+            false => self.ask_once(&message).await,
+        };
+        match asked {
             Ok(answer) => {
                 if message["method"] == "initialize"
                     && let Some(version) = answer["result"]["protocolVersion"].as_str()
@@ -169,7 +177,10 @@ impl Bridge {
                 }
                 Some(answer)
             }
-            Err(why) => Some(error(id, UNANSWERED, &format!("{why}; the same call again moves money once"))),
+            Err(why) if is_repeatable => {
+                Some(error(&id, UNANSWERED, &format!("{why}; the same call again moves money once")))
+            }
+            Err(why) => Some(error(&id, UNANSWERED, &format!("{why}; whether it was done is not known"))),
         }
     }
 
@@ -189,6 +200,16 @@ impl Bridge {
             }
             sleep(pause).await;
             backoff = (backoff * 2).min(BACKOFF_MAX);
+        }
+    }
+
+    /// Sends what might be done twice: again only where it never reached the gateway.
+    async fn ask_once(&self, message: &Value) -> Result<Value, String> {
+        let ping = json!({ "jsonrpc": "2.0", "id": 0, "method": "ping" });
+        self.ask(&ping, AWAY_MAX).await?;
+        match self.send(message).await {
+            Outcome::Answer(answer) => Ok(answer),
+            Outcome::Refused(why) | Outcome::Away(why, _) => Err(why),
         }
     }
 
@@ -250,6 +271,30 @@ impl Bridge {
         }
         headers
     }
+}
+
+/// Whether a message may be sent again when it is not known what became of it. A call that makes something has no key of
+/// the gateway's making: here it gets one, unless the agent gave it.
+fn make_repeatable(message: &mut Value) -> bool {
+    if message["method"] != "tools/call" {
+        return true;
+    }
+    let params = &mut message["params"];
+    let Some(tool) = params["name"].as_str().and_then(tools::named) else { return false };
+    if tool.moves_money() || tool.route.method != Method::POST {
+        return true;
+    }
+    let Some(arguments) =
+        params.as_object_mut().map(|params| params.entry("arguments").or_insert_with(|| json!({})))
+    else {
+        return false;
+    };
+    let Some(arguments) = arguments.as_object_mut() else { return true };
+    let is_dry = arguments.get(tools::DRY_RUN) == Some(&Value::Bool(true));
+    if !is_dry && !arguments.contains_key(tools::KEY) {
+        arguments.insert(tools::KEY.to_owned(), format!("mcp-{}", Uuid::new_v4()).into());
+    }
+    true
 }
 
 /// A text as a header has it: as it is, or in Base64 where a header could not carry it.

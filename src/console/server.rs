@@ -112,7 +112,12 @@ pub async fn audit(visit: &Here<'_>) -> Made {
         let change = |name: &str| {
             if item[name].is_null() { Cell::text("—") } else { Cell::code(item[name].to_string()) }
         };
-        let who = Cell::text(str_of(&item["operator"], "name")).with_sub(str_of(item, "peer"));
+        let with: Vec<&str> = ["agent", "keyId", "peer"]
+            .map(|name| str_of(item, name))
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect();
+        let who = Cell::text(str_of(&item["operator"], "name")).with_sub(with.join(" · "));
         let target = Cell::code(str_of(item, "target")).with_sub(str_of(item, "approvalId"));
         Row::new([
             show::cell(visit.language, "at", &item["at"]),

@@ -13,6 +13,7 @@ use crate::kept::{KEPT_MS, KeepRef};
 use crate::ledger::Posting;
 use crate::ledger::book::Book;
 use crate::ledger::invariants::{self, Breach};
+use crate::ledger::spending;
 use crate::platform::PlatformBook;
 use crate::platform::audit::{AuditEntry, Changes};
 use crate::platform::mandate::Mandate;
@@ -438,14 +439,15 @@ impl Machine for Domain {
                         }
                     }
                 }
-                // A rule that took money and did not ask the mandate: a defect, by which nothing goes out.
+                // A rule that took money and did not ask the mandate for all of it: a defect, by which nothing goes
+                // out.
                 if rules.mandate.is_some()
-                    && let Some(draft) = &ruling.record
-                    && draft.record.cause.side_effect().draws()
-                    && draft.record.spent.is_empty()
-                    && let Some(posting) = draft.record.postings.first()
+                    && let Some(Draft { record, .. }) = &ruling.record
+                    && record.cause.side_effect().draws()
+                    && let Some(currency) =
+                        spending::uncounted(&record.postings, &record.holds, &record.spent)
                 {
-                    ruling = Ruling::refuse(MandateRefusal::nothing(posting.currency));
+                    ruling = Ruling::refuse(MandateRefusal::nothing(currency));
                 }
                 ruling
             }

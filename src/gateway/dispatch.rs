@@ -185,6 +185,14 @@ impl Gateway {
         Ok(caller)
     }
 
+    /// The caller as it is now: while its body came and it waited, its key may have ended, or may do less.
+    fn still(&self, caller: Caller, arrival: &Arrival, route: &Route) -> Result<Caller, Problem> {
+        match self.services.callers.directory.is_current(&caller, || self.services.now()) {
+            true => Ok(caller),
+            false => self.caller(arrival, route),
+        }
+    }
+
     /// Whose key it is; 401 if nobody's.
     pub fn recognise(&self, arrival: &Arrival) -> Result<Caller, Problem> {
         let caller = match (arrival.head.extensions.get::<OnBehalf>(), sent_key(&arrival.head.headers)) {
@@ -249,15 +257,16 @@ impl Gateway {
             RESET_OPERATION => None,
             _ => self.services.names.pass(caller.tenant_key).await,
         };
+        let caller = self.still(caller, asked.arrival, route)?;
         let shows = Shows::of(show_of(route), &asked.parameters);
         if let Some(key) = key {
             let path = asked.arrival.head.uri.path();
             let request_id = asked.arrival.request_id.as_str();
-            let sent = Sent { key, path, body: &asked.body, has_card: route.has_card, request_id };
-            let owner = match route.is_of_platform {
-                true => Owner::AtPlatform(caller.tenant_key),
-                false => Owner::Tenant(caller.tenant_key),
+            let (owner, by) = match route.is_of_platform {
+                true => (Owner::AtPlatform(caller.tenant_key), Some(caller.key.id)),
+                false => (Owner::Tenant(caller.tenant_key), None),
             };
+            let sent = Sent { key, path, body: &asked.body, has_card: route.has_card, by, request_id };
             used = match idempotency::reserve(&self.services, owner, &sent).await? {
                 Reserved::New(used) => Some(used),
                 Reserved::Answered(answer) => {
@@ -647,8 +656,7 @@ impl Server for TenantRequest<'_> {
     }
 
     fn keys(&mut self) -> Later<'_, Vec<KnownKey>> {
-        let keys = self.services.callers.directory.keys_of(self.caller.tenant.number);
-        Box::pin(async move { Ok(keys) })
+        Box::pin(self.services.keys_of(self.caller.tenant.number))
     }
 
     fn make_key(&mut self, new: NewKey) -> Later<'_, Reply> {
@@ -683,7 +691,7 @@ impl Server for TenantRequest<'_> {
                 return waiting::reject(self, approval).await;
             }
             let (services, tenant, id) = (Arc::clone(self.services), self.caller.tenant_key, approval.id);
-            let again = waiting::again(self, approval)?;
+            let again = waiting::again(self, approval).await?;
             if !allows(&again.caller, &again.route) {
                 return Err(Problem::scope_missing(again.route.scope.name()));
             }

@@ -53,6 +53,9 @@ pub struct Sent<'a> {
     pub path: &'a str,
     pub body: &'a [u8],
     pub has_card: bool,
+    /// The account's key whose call it is, where a repeat by another is none: it would be shown what only the first may
+    /// see, such as a new key.
+    pub by: Option<Id>,
     pub request_id: &'a str,
 }
 
@@ -108,7 +111,10 @@ pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Resu
     // The hash is keyed by the server: a body may hold a code or a card, and a bare hash of one can
     // be tried out.
     let under = if sent.has_card { &services.keys.card } else { &services.keys.mark };
-    let body_hash = keyed_hash(under, &[b"body", sent.body]);
+    let body_hash = match &sent.by {
+        Some(by) => keyed_hash(under, &[b"body", sent.body, by.as_bytes()]),
+        None => keyed_hash(under, &[b"body", sent.body]),
+    };
     let answers = find(services, owner, &key, sent.path)?;
     if !answers.is_empty() {
         // Boxed: each connection has room for its longest future.
@@ -208,6 +214,18 @@ fn is_other(tenant: u64, mode: Mode) -> bool {
 pub fn mode_in(body: &[u8]) -> Option<Mode> {
     let mut fields = Fields::parse(body).ok()?;
     fields.required("mode", kinds::mode()).peek().copied()
+}
+
+/// Whether an answer stands under a tenant's key.
+pub fn is_kept(
+    services: &Services,
+    tenant: u64,
+    key: &str,
+    path: &str,
+    now: Timestamp,
+) -> Result<bool, Unreadable> {
+    let answers = find(services, Owner::Tenant(tenant), key, path)?;
+    Ok(answers.iter().any(|answer| answer.kept.stands_at(now)))
 }
 
 pub fn under_way(

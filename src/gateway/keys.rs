@@ -5,7 +5,7 @@
 
 use crate::operators::hash_key;
 use crate::webhooks::secret::Secret as WebhookSecret;
-use api::endpoint::Caller;
+use api::endpoint::{Caller, KnownKey};
 use api::problem::Problem;
 use dashmap::{DashMap, Entry};
 use domain::index::PersonMarks;
@@ -18,7 +18,7 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
 /// The time, in ms, to which the last use of a key is noted; more precision would cost every
@@ -54,6 +54,8 @@ struct Use {
     noted_ms: AtomicI64,
     /// Until when it may have been used before the start and nobody wrote it down.
     unnoted_ms: i64,
+    /// Of its keys, which end with it.
+    hashes: Vec<[u8; 32]>,
 }
 
 impl Use {
@@ -72,6 +74,8 @@ pub struct Directory {
     pub live_asked: DashMap<u32, Timestamp>,
     /// The accounts that were opened without an operator and may be deleted, by their numbers.
     test_accounts: DashMap<u32, Use>,
+    /// Counts the changes of accounts and keys.
+    version: AtomicU64,
     /// Asked for what a rehearsal did not change.
     real: Option<Arc<Directory>>,
 }
@@ -94,9 +98,17 @@ impl Directory {
     }
 
     /// An account that may be deleted, used at `noted_at` as is written down, and perhaps until `unnoted_at`.
-    pub fn learn_test_account(&self, number: u32, noted_at: Timestamp, unnoted_at: Timestamp) {
+    pub fn learn_test_account<'k>(
+        &self,
+        number: u32,
+        keys: impl IntoIterator<Item = &'k Arc<ApiKey>>,
+        noted_at: Timestamp,
+        unnoted_at: Timestamp,
+    ) {
         let [last_ms, noted_ms] = [noted_at, noted_at].map(|at| AtomicI64::new(at.unix_ms()));
-        self.test_accounts.insert(number, Use { last_ms, noted_ms, unnoted_ms: unnoted_at.unix_ms() });
+        let hashes = keys.into_iter().map(|key| key.hash).collect();
+        self.test_accounts
+            .insert(number, Use { last_ms, noted_ms, unnoted_ms: unnoted_at.unix_ms(), hashes });
     }
 
     /// The numbers of accounts that were used `noted_ms` after what is written down, with the instant; and of those
@@ -115,17 +127,24 @@ impl Directory {
     }
 
     fn forget(&self, number: u32) {
-        self.keys.retain(|Hashed(key), _| key.tenant != number);
+        let known = self.test_accounts.remove(&number);
+        for hash in known.iter().flat_map(|(_, known)| &known.hashes) {
+            self.keys.remove(hash);
+        }
         if let Some((_, tenant)) = self.tenants.remove(&number) {
             self.number_of.remove(&tenant.id);
         }
         self.live_asked.remove(&number);
-        self.test_accounts.remove(&number);
     }
 
     pub fn learn_key(&self, key: &Arc<ApiKey>) {
         if key.keeps_account() {
             self.test_accounts.remove(&key.tenant);
+        }
+        if let Some(mut known) = self.test_accounts.get_mut(&key.tenant)
+            && !known.hashes.contains(&key.hash)
+        {
+            known.hashes.push(key.hash);
         }
         match self.keys.entry(Hashed(Arc::clone(key))) {
             Entry::Vacant(vacant) => drop(vacant.insert(AtomicI64::new(0))),
@@ -141,6 +160,12 @@ impl Directory {
     }
 
     pub fn learn(&self, change: &PlatformChange, at: Timestamp) {
+        self.take(change, at);
+        // Afterwards: whoever sees it sees the change too.
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    fn take(&self, change: &PlatformChange, at: Timestamp) {
         match change {
             PlatformChange::Tenant(tenant) => self.learn_tenant(tenant),
             PlatformChange::Key(key) => self.learn_key(key),
@@ -157,7 +182,7 @@ impl Directory {
             PlatformChange::TestAccountOpened { tenant, keys, .. } => {
                 self.learn_tenant(tenant);
                 keys.iter().for_each(|key| self.learn_key(key));
-                self.learn_test_account(tenant.number, at, at);
+                self.learn_test_account(tenant.number, keys, at, at);
             }
             PlatformChange::TestAccountsUsed(used) => {
                 for (number, at) in used {
@@ -174,6 +199,11 @@ impl Directory {
 
     /// Authenticates whoever brings the key with this hash, or brought it before, and returns the proof.
     pub fn recognise(&self, hash: &[u8; 32], now: Timestamp) -> Option<Caller> {
+        if let Some(real) = &self.real {
+            return real.recognise(hash, now);
+        }
+        // Before the key is read: a change meanwhile is one since.
+        let version = self.version.load(Ordering::Acquire);
         let known = self.keys.get(hash)?;
         let (Hashed(key), last_used_ms) = known.pair();
         if !key.works_at(now) {
@@ -191,7 +221,21 @@ impl Directory {
             last_used_ms.store(now.unix_ms(), Ordering::Relaxed);
         }
         let tenant = Arc::clone(self.tenants.get(&key.tenant)?.value());
-        Some(Caller { tenant_key: tenant_key(tenant.number, key.mode), tenant, key: Arc::clone(key) })
+        Some(Caller {
+            tenant_key: tenant_key(tenant.number, key.mode),
+            tenant,
+            key: Arc::clone(key),
+            version,
+        })
+    }
+
+    /// Whether nothing has changed since somebody was recognised, and their key has not ended.
+    pub fn is_current(&self, caller: &Caller, now: impl FnOnce() -> Timestamp) -> bool {
+        if let Some(real) = &self.real {
+            return real.is_current(caller, now);
+        }
+        self.version.load(Ordering::Acquire) == caller.version
+            && caller.key.ends_at().is_none_or(|at| now() < at)
     }
 
     pub fn tenant(&self, id: Id) -> Option<Arc<Tenant>> {
@@ -223,31 +267,12 @@ impl Directory {
         tenants
     }
 
-    /// A key with the minute of its last use.
-    pub fn known(&self, key: Arc<ApiKey>) -> (Arc<ApiKey>, Option<Timestamp>) {
-        let used = self.keys.get(&key.hash).map(|last_used_ms| used(&last_used_ms));
-        (key, used.flatten())
+    /// A key with the minute of its last use, on the server's clock.
+    pub fn known(&self, key: Arc<ApiKey>) -> KnownKey {
+        let directory = self.real.as_deref().unwrap_or(self);
+        let last_used_ms = directory.keys.get(&key.hash).map_or(0, |ms| ms.load(Ordering::Relaxed));
+        (key, Some(last_used_ms).filter(|ms| *ms > 0).map(Timestamp::from_unix_ms))
     }
-
-    /// The keys of a tenant, newest first, with the minute of their last use (on the server's
-    /// clock).
-    pub fn keys_of(&self, number: u32) -> Vec<(Arc<ApiKey>, Option<Timestamp>)> {
-        let of_tenant = self.keys.iter().filter(|known| known.key().0.tenant == number);
-        let mut keys: Vec<_> =
-            of_tenant.map(|known| (Arc::clone(&known.key().0), used(known.value()))).collect();
-        for (key, used) in self.real.iter().flat_map(|real| real.keys_of(number)) {
-            match keys.iter_mut().find(|(known, _)| known.id == key.id) {
-                Some(known) => known.1 = known.1.or(used),
-                None => keys.push((key, used)),
-            }
-        }
-        keys.sort_by_key(|(key, _)| std::cmp::Reverse(key.id));
-        keys
-    }
-}
-
-fn used(last_used_ms: &AtomicI64) -> Option<Timestamp> {
-    Some(last_used_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0).map(Timestamp::from_unix_ms)
 }
 
 const BASE: u16 = 62;
@@ -463,12 +488,11 @@ mod tests {
         );
         assert!(directory.recognise(&hash_key("pk_test_c"), at(100_000)).is_none());
 
-        directory.learn_key(&Arc::new(ApiKey { revoked_at: Some(at(200_000)), ..key }));
+        let revoked = Arc::new(ApiKey { revoked_at: Some(at(200_000)), ..key });
+        directory.learn_key(&revoked);
         assert!(directory.recognise(&hash_key("pk_test_a"), at(200_000)).is_none());
         assert!(directory.recognise(&hash_key("pk_test_b"), at(300_000)).is_some());
-        let keys: Vec<_> =
-            directory.keys_of(7).into_iter().map(|(key, used)| (key.id, key.revoked_at, used)).collect();
-        assert_eq!(keys, [(id(3), None, Some(at(300_000))), (id(2), Some(at(200_000)), Some(at(100_000)))]);
+        assert_eq!(directory.known(Arc::clone(&revoked)), (revoked, Some(at(100_000))));
     }
 
     #[test]
@@ -485,9 +509,10 @@ mod tests {
         };
         directory.learn_tenant(&Arc::new(tenant));
         let key = Secret::fixed("pk_test_a").key(Id::derived(1, 1, 2), Mode::Test);
-        directory.learn_key(&Arc::new(ApiKey { tenant: 7, ..key }));
         let (day, minute) = (test_accounts::IDLE_MS, 60_000);
-        directory.learn_test_account(7, at(0), at(10 * minute));
+        let key = Arc::new(ApiKey { tenant: 7, ..key });
+        directory.learn_key(&key);
+        directory.learn_test_account(7, [&key], at(0), at(10 * minute));
         let used = |ms| directory.recognise(&hash_key("pk_test_a"), at(ms)).is_some();
         assert_eq!(directory.test_accounts(minute, at(day)), (vec![], vec![]), "it may have been used later");
         assert!(used(day + 10 * minute - 1));
@@ -499,7 +524,7 @@ mod tests {
         assert!(!used(end.unix_ms()));
         assert_eq!(directory.test_accounts(minute, end), (vec![], vec![7]));
         directory.learn(&PlatformChange::TestAccountDeleted(7), end);
-        assert_eq!((directory.tenants().len(), directory.keys_of(7).len()), (0, 0));
+        assert_eq!((directory.tenants().len(), directory.keys.len()), (0, 0));
         assert_eq!(directory.test_accounts(minute, end), (vec![], vec![]));
     }
 

@@ -5,7 +5,7 @@ use crate::gateway::ask::{self, Changed};
 use crate::gateway::keys::{Secret, stem};
 use crate::gateway::tenant_request::{TenantRequest, in_a_task};
 use crate::http::respond::{Reply, Trace};
-use api::endpoint::KnownKey;
+use api::endpoint::{Caller, KnownKey};
 use api::problem::Problem;
 use api::tenants;
 use api::tenants::keys::show_revoked;
@@ -87,8 +87,8 @@ async fn about_own(
 ) -> Result<(Trace, Vec<KnownKey>), Problem> {
     let services = Arc::clone(request.services);
     let (number, mode) = (request.caller.key.tenant, request.caller.key.mode);
-    let keys = services.callers.directory.keys_of(number);
-    if !keys.iter().any(|(key, _)| key.id == id && key.mode == mode) {
+    let is_own = |key: &ApiKey| key.tenant == number && key.mode == mode;
+    if !services.platform_book().await?.keys.get(&id).is_some_and(|key| is_own(key)) {
         return Err(Problem::not_found());
     }
     let audit = signed(action, id.to_string(), services.now(), request);
@@ -98,7 +98,7 @@ async fn about_own(
         let (_slot, _held) = (slot, held);
         let _turn = services.callers.turns.of(number).await;
         let changed = ask::platform(&services, ask, keep, Some(audit)).await?;
-        Ok((changed.trace, services.callers.directory.keys_of(number)))
+        Ok((changed.trace, services.keys_of(number).await?))
     })
     .await
 }
@@ -149,12 +149,14 @@ pub async fn ask_live(request: &mut TenantRequest<'_>) -> Result<Reply, Problem>
 
 /// The entry of the audit, where operators look: it is the tenant who acted, and no operator.
 pub fn signed(action: &str, target: String, at: Timestamp, request: &TenantRequest<'_>) -> Box<AuditEntry> {
-    let tenant = &request.caller.tenant;
+    let Caller { tenant, key, .. } = request.caller;
     Box::new(AuditEntry {
         peer: request.arrival.map(|arrival| arrival.peer.ip().to_string()),
         tenant: Some(tenant.id),
         target: Some(target),
         request_id: Some(request.request_id.as_str().to_owned()),
+        key: Some(key.id),
+        agent: key.details.mandate.as_ref().and_then(|mandate| mandate.agent.clone()),
         ..AuditEntry::by(Who { id: Some(tenant.id), name: tenant.name.clone() }, at, action)
     })
 }

@@ -25,7 +25,7 @@ use crate::telemetry::spans::Spans;
 use crate::webhooks::secret::Secret;
 use crate::webhooks::{Tenants, Webhooks};
 use actors::{Engine, Failure};
-use api::endpoint::{BankRate, Official};
+use api::endpoint::{BankRate, KnownKey, Official};
 use api::events::TenantMode;
 use api::problem::Problem;
 use dashmap::DashMap;
@@ -417,6 +417,14 @@ impl Services {
             (AnyBook::Platform(book), _) => Ok(book),
             (AnyBook::Tenant(_), _) => Err(defect("the platform's book is none")),
         }
+    }
+
+    /// The keys of an account, newest first, with the minute of their last use.
+    pub async fn keys_of(&self, number: u32) -> Result<Vec<KnownKey>, Problem> {
+        let book = self.platform_book().await?;
+        let mut keys: Vec<_> = book.keys.of(number).cloned().collect();
+        keys.reverse();
+        Ok(keys.into_iter().map(|key| self.callers.directory.known(key)).collect())
     }
 
     pub fn fresh_id(&self, tenant: u64) -> Id {

@@ -15,6 +15,7 @@ use api::problem::Problem;
 use api::testing;
 use domain::platform::PlatformChange;
 use domain::platform::settings::Settings;
+use domain::platform::test_accounts::Opener;
 use domain::resources::tenants::PlatformAsk;
 use domain::resources::tenants::test_accounts::{NotOpened, may_open};
 use domain::values::ids::{Mode, PLATFORM, tenant_key};
@@ -38,7 +39,9 @@ pub async fn open(services: &Arc<Services>, peer: IpAddr) -> Result<Reply, Probl
         return Err(Problem::disk_nearly_full());
     }
     let services = Arc::clone(services);
-    let opener = services.keys.mark(&[b"test account", Client::of(peer).to_string().as_bytes()]);
+    let mark = |network: String| services.keys.mark(&[b"test account", network.as_bytes()]);
+    let site = Client::site_of(peer).map(|site| mark(format!("{site}/48")));
+    let opener = Opener { address: mark(Client::of(peer).to_string()), site };
     in_a_task(async move {
         let services = &*services;
         // One after the other, so that none is opened between the count and its record.

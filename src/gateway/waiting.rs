@@ -50,8 +50,8 @@ pub async fn reject(request: &mut TenantRequest<'_>, approval: MandateApproval) 
     request.answer(outcome)
 }
 
-pub fn again(request: &TenantRequest<'_>, approval: MandateApproval) -> Result<Again, Problem> {
-    let caller = asking(request, &approval).ok_or_else(|| problem(&ApprovalRefusal::Expired.into()))?;
+pub async fn again(request: &TenantRequest<'_>, approval: MandateApproval) -> Result<Again, Problem> {
+    let caller = asking(request, &approval).await?.ok_or_else(|| problem(&ApprovalRefusal::Expired.into()))?;
     let route = route_of(&approval).ok_or_else(|| Problem::internal_error("a call of no route waits"))?;
     let (parameters, body) = (parameters(&route, &approval.call.path), approval.call.body.clone());
     let audit = signed("approval.approve", approval.id.to_string(), request.services.now(), request);
@@ -60,17 +60,20 @@ pub fn again(request: &TenantRequest<'_>, approval: MandateApproval) -> Result<A
 }
 
 /// The key that asked, or the newest that came in its place; none where all of them were revoked.
-fn asking(request: &TenantRequest<'_>, approval: &MandateApproval) -> Option<Caller> {
+async fn asking(
+    request: &TenantRequest<'_>,
+    approval: &MandateApproval,
+) -> Result<Option<Caller>, Problem> {
     let (services, by) = (request.services, request.caller);
-    let keys = services.callers.directory.keys_of(by.tenant.number);
+    let keys = services.keys_of(by.tenant.number).await?;
     let of_mandate = |mandate: &Mandate| mandate.id == approval.mandate;
     let mut working = keys.into_iter().map(|(key, _)| key).filter(|key| {
         let is_meant = key.details.mandate.as_deref().is_some_and(of_mandate);
         is_meant && key.mode == by.key.mode && key.works_at(services.now())
     });
-    let newest = working.next()?;
-    let key = working.find(|key| key.id == approval.key).unwrap_or(newest);
-    Some(Caller { tenant: Arc::clone(&by.tenant), key, tenant_key: by.tenant_key })
+    let Some(newest) = working.next() else { return Ok(None) };
+    let key = if newest.id == approval.key { newest } else { working.find(|key| key.id == approval.key).unwrap_or(newest) };
+    Ok(Some(Caller { tenant: Arc::clone(&by.tenant), key, tenant_key: by.tenant_key }))
 }
 
 fn route_of(approval: &MandateApproval) -> Option<Route> {

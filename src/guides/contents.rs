@@ -42,7 +42,10 @@ macro_rules! pages {
 }
 
 pub static GROUPS: [Group; 6] = [
-    Group { title: ("Empezar", "Start"), pages: pages!["index", "quick-start", "sdks", "mcp", "concepts"] },
+    Group {
+        title: ("Empezar", "Start"),
+        pages: pages!["index", "quick-start", "sdks", "mcp", "agent-budget", "concepts"],
+    },
     Group {
         title: ("Cobrar", "Collect"),
         pages: pages!["c2p", "card", "debit", "pago-movil", "cop", "usdt", "checkout", "links"],

@@ -239,7 +239,7 @@ mod tests {
     }
 
     /// What people type who come from another gateway. Each is typed in the other language too, and without accents.
-    const TYPED: [(&str, &str, &str); 82] = [
+    const TYPED: [(&str, &str, &str); 84] = [
         ("sdks", "install", "instalar"),
         ("sdks", "pip", "pip"),
         ("sdks", "npm", "npm"),
@@ -249,6 +249,8 @@ mod tests {
         ("sdks", "library", "librería"),
         ("mcp", "agent", "agente"),
         ("mcp", "Claude", "MCP"),
+        ("agent-budget", "budget", "presupuesto"),
+        ("agent-budget", "mandate", "mandato"),
         ("authentication", "authentication", "autenticación"),
         ("authentication", "rotate", "rotar"),
         ("authentication", "rotate key", "rotar llave"),

@@ -9,12 +9,14 @@ use crate::http::accept;
 use crate::http::documents::{self, Made};
 use crate::http::respond::{HTML, Reply, TEXT};
 use crate::language::Language;
+use api::codes;
 use api::problem::Problem;
 use askama::Template;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Uri};
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// One script of our own, no other host.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri \
@@ -48,6 +50,40 @@ pub struct Guides<M> {
     sites: [OnceLock<Option<Site>>; 2],
     files: [File; 6],
     lists: [OnceLock<Made>; 2],
+    /// The pages that are made when they are first asked for, of as many names as there are.
+    rare: RwLock<HashMap<Name, Made>>,
+}
+
+/// A page in a language and a form: whether it is about a code of errors, and whether it is Markdown.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Name {
+    language: usize,
+    name: &'static str,
+    is_error: bool,
+    is_markdown: bool,
+}
+
+impl Name {
+    /// None of what is no page.
+    fn of(language: Language, path: &str, is_markdown: bool) -> Option<Name> {
+        let code = path.strip_prefix(OF_ERRORS);
+        let name = match code {
+            Some(code) => codes::all().find(|known| known.name == code)?.name,
+            None => contents::pages().find(|source| source.name == path)?.name,
+        };
+        Some(Name { language: place(language), name, is_error: code.is_some(), is_markdown })
+    }
+
+    fn document(self) -> Cow<'static, str> {
+        let language = LANGUAGES[self.language];
+        let document = match self.is_error {
+            true => markdown::explanation(language, self.name).map(Cow::Owned),
+            false => contents::pages()
+                .find(|source| source.name == self.name)
+                .map(|source| Cow::Borrowed(source.document(language))),
+        };
+        document.unwrap_or_default()
+    }
 }
 
 struct File {
@@ -171,7 +207,7 @@ impl Site {
         Ok(Site { groups, pages, index, reference })
     }
 
-    /// The page about a code, which is made for who asks: few of the many are ever read.
+    /// The page about a code: few of the many are ever read.
     fn explanation(&self, language: Language, name: &str, document: &str) -> Result<Made, Problem> {
         let page = render::page(language, document);
         let other_path = format!("/docs/{}/{OF_ERRORS}{name}", other(language).code());
@@ -242,6 +278,7 @@ impl<M> Guides<M> {
             test_key: test_key.map(str::to_owned),
             sites: [const { OnceLock::new() }; 2],
             lists: [const { OnceLock::new() }; 2],
+            rare: RwLock::default(),
             files: [
                 asset!(3, "guides.css", "text/css; charset=utf-8", ""),
                 asset!(5, "guides.js", "text/javascript; charset=utf-8", ""),
@@ -329,16 +366,16 @@ impl<M> Guides<M> {
         if name == "search" && !is_markdown {
             return self.site(language)?.list(language, Some(parameter(query, "q").trim()));
         }
-        let document = match name.strip_prefix(OF_ERRORS) {
-            Some(code) => markdown::explanation(language, code).map(Cow::Owned),
-            None => contents::pages()
-                .find(|source| source.name == name)
-                .map(|source| Cow::Borrowed(source.document(language))),
-        };
-        if is_markdown || accept::wanted_first(headers, &FORMS) == Some(FORMS[1]) {
-            let reply = match document {
-                Some(document) => Made::new(markdown::markdown(language, &document).into_bytes())
-                    .reply(MARKDOWN, CSP, headers),
+        let wants_markdown = is_markdown || accept::wanted_first(headers, &FORMS) == Some(FORMS[1]);
+        let known = Name::of(language, name, wants_markdown);
+        if wants_markdown {
+            let made = known.map(|known| {
+                self.made(known, |document| {
+                    Ok(Made::new(markdown::markdown(language, document).into_bytes()))
+                })
+            });
+            let reply = match made {
+                Some(made) => made?.reply(MARKDOWN, CSP, headers),
                 None => {
                     let missing = markdown::missing(language).into_bytes();
                     documents::guarded(Reply::new(404, MARKDOWN, missing), CSP)
@@ -348,15 +385,25 @@ impl<M> Guides<M> {
         }
         let site = self.site(language)?;
         let made = site.pages.iter().find(|(known, _)| *known == name).map(|(_, made)| made);
-        let reply = match (made, document) {
+        let reply = match (made, known) {
             (Some(made), _) => made.reply(HTML, CSP, headers),
-            (None, Some(document)) => {
-                let code = name.strip_prefix(OF_ERRORS).unwrap_or(name);
-                site.explanation(language, code, &document)?.reply(HTML, CSP, headers)
+            (None, Some(known)) => {
+                let explained = |document: &str| site.explanation(language, known.name, document);
+                self.made(known, explained)?.reply(HTML, CSP, headers)
             }
             (None, None) => site.list(language, None)?,
         };
         Ok(varying(reply))
+    }
+
+    /// A page as it was made for who asked first.
+    fn made(&self, name: Name, make: impl FnOnce(&str) -> Result<Made, Problem>) -> Result<Made, Problem> {
+        if let Some(made) = self.rare.read().unwrap_or_else(PoisonError::into_inner).get(&name) {
+            return Ok(made.clone());
+        }
+        let made = make(&name.document())?;
+        self.rare.write().unwrap_or_else(PoisonError::into_inner).insert(name, made.clone());
+        Ok(made)
     }
 
     /// Made when they are first asked for: a start need not wait for them.
@@ -380,6 +427,26 @@ fn parameter(query: Option<&str>, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_is_made_once() {
+        let guides = Guides::new(None, |_| ());
+        let get = |path: &str, ending: &str| {
+            let uri = format!("/docs/{path}{ending}").parse().expect("an address");
+            let answer = guides.answer(&Method::GET, &uri, &HeaderMap::new()).expect("a guide");
+            answer.unwrap_or_else(|problem| panic!("{path}: {problem}")).1
+        };
+        for path in ["es/errors", "en/errors", "es/errors/not_found", "en/errors/not_found"] {
+            let [html, markdown] = ["", ".md"].map(|ending| {
+                let (first, again) = (get(path, ending), get(path, ending));
+                assert_eq!((first.status, first.body.as_ptr()), (200, again.body.as_ptr()), "{path}{ending}");
+                first.body
+            });
+            assert_ne!(html, markdown, "{path}: each form is its own");
+        }
+        let [es, en] = ["es/errors/not_found", "en/errors/not_found"].map(|path| get(path, ".md").body);
+        assert_ne!(es, en, "and so is each language");
+    }
 
     #[test]
     fn a_page_takes_long_until_those_of_its_language_are_made() {

@@ -130,6 +130,7 @@ pub fn home(base_url: &str, demo_key: Option<&str>) -> Result<Vec<u8>, askama::E
 }
 
 /// A file that was made once: its tag is a hash of what is in it, and who has it already is told so.
+#[derive(Clone)]
 pub struct Made {
     body: Bytes,
     etag: HeaderValue,

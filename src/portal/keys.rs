@@ -17,7 +17,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
         return Err(Problem::scope_missing(Scope::Read.name()).into());
     }
     let (own, now) = (&visit.who.key, visit.services.now());
-    let mut keys = visit.services.callers.directory.keys_of(visit.who.tenant.number);
+    let mut keys = visit.services.keys_of(visit.who.tenant.number).await?;
     // Every key reads itself, as with the API.
     keys.retain(|(key, _)| key.mode == own.mode && (key.id == own.id || may(visit, Scope::Keys)));
     let row = |(key, used): &(Arc<ApiKey>, Option<Timestamp>)| {

@@ -24,7 +24,7 @@ use crate::pages::show;
 use crate::pages::site::{Site, SiteRow, Visit, site_rows};
 use crate::pages::view::{Page, Tone};
 use crate::store::history;
-use api::endpoint::Caller;
+use api::endpoint::{Caller, KnownKey};
 use api::problem::Problem;
 use domain::entities::Entity;
 use domain::platform::Scope;
@@ -48,8 +48,13 @@ async fn first(visit: &Here<'_>, paths: &[&str], id: &str) -> Result<Value, Refu
     found
 }
 
+/// The account's keys, of whose mandates payouts are taken.
+async fn own_keys(visit: &Here<'_>) -> Result<Vec<KnownKey>, Refused> {
+    Ok(visit.services.keys_of(visit.who.tenant.number).await?)
+}
+
 /// Who holds the key whose mandate this was taken from.
-fn agent_of(visit: &Here<'_>, id: &str) -> Option<String> {
+fn agent_of(visit: &Here<'_>, keys: &[KnownKey], id: &str) -> Option<String> {
     let (reader, tenant) = (visit.services.engine.reader(), visit.who.tenant_key);
     let id = Id::parse(id)?;
     let found = [EntityId::payout(id), EntityId::crypto_payout(id)].into_iter();
@@ -59,7 +64,6 @@ fn agent_of(visit: &Here<'_>, id: &str) -> Option<String> {
         Entity::CryptoPayout(payout) => payout.drawn.mandate(),
         _ => None,
     }?;
-    let keys = visit.services.callers.directory.keys_of(visit.who.tenant.number);
     let of_mandate = |mandate_of: &Mandate| mandate_of.id == mandate;
     let mut keys = keys.iter().map(|(key, _)| key);
     let key = keys.find(|key| key.details.mandate.as_deref().is_some_and(of_mandate))?;

@@ -58,14 +58,9 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let payment = find(visit, id).await?;
     let status = str_of(&payment, "status");
     let timeline =
-<<<<<<< HEAD
         timeline::of(visit.services, visit.who.tenant_key, str_of(&payment, "paymentId"), language, None)
             .await?;
-    let mut facts = show::facts(language, &payment, &FACTS);
-=======
-        timeline::of(visit.services, visit.who.tenant_key, str_of(&payment, "paymentId"), language).await?;
     let mut facts = visit.facts(&payment, &FACTS);
->>>>>>> h/pages
     for fact in facts.iter_mut().filter(|fact| fact.field == "attempt") {
         let others = payment["externalRef"].as_str().map(|name| [("externalRef", name)]);
         fact.cell.href = others.map(|others| with_query("/portal/payments", &others));

@@ -1,13 +1,14 @@
 //! Payouts: the list with the form of one and of a file, one with its timeline, and a batch.
 
 use super::rehearsal::{self, Rehearsed};
-use super::{Here, Made, agent_of, first, may};
+use super::{Here, Made, agent_of, first, may, own_keys};
 use crate::language::Language;
 use crate::pages::inside::{Refused, segment};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
 use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Kind, Note, Page, Row, Tone, owned};
+use api::endpoint::KnownKey;
 use api::problem::Problem;
 use domain::platform::Scope;
 use serde_json::{Value, json};
@@ -48,17 +49,18 @@ pub async fn list(visit: &Here<'_>) -> Made {
     }
     let filter = visit.filter(HERE, [visit.states(visit.say("Todos", "All"), &STATES)]);
     let caption = visit.say("Pagos, primero los más recientes", "Payouts, newest first");
-    let rows = items(&found).iter().map(|item| row(visit, item));
+    let keys = own_keys(visit).await?;
+    let rows = items(&found).iter().map(|item| row(visit, &keys, item));
     let table = show::table(language, caption, &COLUMNS).rows(rows).next(next);
     Ok(page.with(filter).with(table))
 }
 
-fn row(visit: &Here<'_>, item: &Value) -> Row {
+fn row(visit: &Here<'_>, keys: &[KnownKey], item: &Value) -> Row {
     let mut row = show::row(visit.language, item, &COLUMNS);
     let id = str_of(item, "payoutId");
     if !id.is_empty() {
         row.cells[1].href = Some(format!("/portal/payouts/{id}"));
-        row.cells[1].sub = agent_of(visit, id).unwrap_or_default();
+        row.cells[1].sub = agent_of(visit, keys, id).unwrap_or_default();
     }
     let why = item["error"].as_str().filter(|why| !why.is_empty()).unwrap_or(str_of(item, "failureCode"));
     row.cells[5].sub = why.to_owned();
@@ -159,7 +161,7 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let payout = first(visit, &["/v1/payouts", "/v1/cop/payouts", "/v1/crypto/payouts"], id).await?;
     let timeline = timeline::of(visit.services, visit.who.tenant_key, id, language, None).await?;
     let mut facts = visit.facts(&payout, &FACTS);
-    let agent = agent_of(visit, id);
+    let agent = agent_of(visit, &own_keys(visit).await?, id);
     facts.extend(agent.map(|agent| Fact::new("agent", visit.say("Agente", "Agent"), Cell::text(agent))));
     let live = [
         show::headline(language, &payout).into(),
@@ -179,7 +181,8 @@ pub async fn batch(visit: &Here<'_>) -> Made {
     let counts = json!({ "externalRef": batch["externalRef"], "completed": of("completed"), "pending": of("pending"), "failed": of("failed") });
     let facts = show::facts(visit.language, &counts, &["externalRef", "completed", "pending", "failed"]);
     let caption = visit.say("Renglones del lote", "Lines of the batch");
-    let rows = lines.iter().map(|item| row(visit, item));
+    let keys = own_keys(visit).await?;
+    let rows = lines.iter().map(|item| row(visit, &keys, item));
     let table = show::table(visit.language, caption, &COLUMNS).rows(rows);
     let live = [Block::Facts(facts), Block::Table(table)];
     let note = (visit.query.get("done") == Some("batch")).then(|| outcome(visit.language, lines));

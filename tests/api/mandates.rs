@@ -1,13 +1,18 @@
 //! Mandates: what a key takes out of its account at most, and whom it pays (`docs/contract.md, 3.11`).
 
 use crate::credits::{account_body, credit_body};
-use crate::harness::check::{instant, list, race, text};
+use crate::harness::check::{instant, list, race, stamp, text};
 use crate::harness::client::Api;
 use crate::harness::flows::{fresh, merged, method_path, payout_body};
 use crate::harness::pesos::cop_path;
 use crate::harness::server::Server;
+use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
 
 const CREDIT: &str = "/v1/payments/credit";
 const WALLET: &str = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
@@ -17,6 +22,7 @@ struct Bound {
     server: Arc<Server>,
     owner: Api,
     agent: Api,
+    key: String,
     path: String,
 }
 
@@ -26,8 +32,8 @@ impl Bound {
         let owner = server.tenant().test;
         owner.fund("1000.00");
         let made = owner.post("/v1/keys", &json!({ "mandate": mandate })).expect(201);
-        let (agent, path) = (server.api(text(&made, "key")), format!("/v1/keys/{}", text(&made, "keyId")));
-        Bound { server, owner, agent, path }
+        let (key, path) = (text(&made, "key").to_owned(), format!("/v1/keys/{}", text(&made, "keyId")));
+        Bound { agent: server.api(&key), server, owner, key, path }
     }
 
     #[track_caller]
@@ -242,6 +248,95 @@ fn who_may_pay_only_some_does_not_say_where_their_money_goes() {
     let refused = bound.agent.patch("/v1/conversions/settings", &convert);
     exceeded(&refused, "perCall", json!({ "COP": 0 }));
     bound.owner.patch("/v1/conversions/settings", &convert).expect(200);
+}
+
+/// The answer to a call whose key changes after its head was taken and before its body is there.
+fn meanwhile(bound: &Bound, key: &str, body: &Value, change: impl FnOnce()) -> (u16, Value) {
+    let body = body.to_string();
+    let head = format!(
+        "POST {CREDIT} HTTP/1.1\r\nhost: here\r\nx-api-key: {key}\r\ncontent-type: application/json\r\n\
+        content-length: {}\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    let mut stream = BufReader::new(TcpStream::connect(bound.server.address()).expect("a connection"));
+    stream.get_ref().set_read_timeout(Some(Duration::from_secs(30))).expect("a socket");
+    stream.get_mut().write_all(head.as_bytes()).expect("sent");
+    let mut line = String::new();
+    stream.read_line(&mut line).expect("a status");
+    assert!(line.starts_with("HTTP/1.1 100"), "the body is waited for: {line}");
+    change();
+    stream.get_mut().write_all(body.as_bytes()).expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    let (head, body) = answer.trim_start().split_once("\r\n\r\n").expect("a head");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    (status, serde_json::from_str(body).expect("JSON"))
+}
+
+#[test]
+fn what_a_key_may_do_is_what_it_may_when_its_body_is_there() {
+    let soon = || stamp(Utc::now() + TimeDelta::milliseconds(1_500));
+    let revoke = |bound: &Bound| drop(bound.owner.delete(&bound.path).expect(200));
+    let lower = |bound: &Bound| {
+        bound.owner.patch(&bound.path, &json!({ "mandate": { "perDay": { "VES": "1.00" } } })).expect(200);
+    };
+    let narrow =
+        |bound: &Bound| drop(bound.owner.patch(&bound.path, &json!({ "scopes": ["read"] })).expect(200));
+    let wait = |_: &Bound| sleep(Duration::from_millis(1_600));
+    type Change<'a> = &'a dyn Fn(&Bound);
+    let cases: [(&str, Option<String>, Change<'_>, u16, &str); 5] = [
+        ("nothing", None, &|_| {}, 201, ""),
+        ("its mandate is lowered", None, &lower, 403, "mandate_exceeded"),
+        ("it loses a scope", None, &narrow, 403, "scope_missing"),
+        ("it is revoked", None, &revoke, 401, "unauthorized"),
+        ("it expires", Some(soon()), &wait, 401, "unauthorized"),
+    ];
+    for (what, expires, change, status, code) in cases {
+        let bound = Bound::by(json!({ "perDay": { "VES": "50.00" } }));
+        let key = match expires {
+            None => bound.key.clone(),
+            Some(_) => {
+                let body = json!({ "mandate": { "perDay": { "VES": "50.00" } }, "expiresAt": soon() });
+                text(&bound.owner.post("/v1/keys", &body).expect(201), "key").to_owned()
+            }
+        };
+        let (answered, body) = meanwhile(&bound, &key, &credit_body("10.00"), || change(&bound));
+        assert_eq!(answered, status, "{what}: {body}");
+        assert!(code.is_empty() || body["error"] == code, "{what}: {body}");
+    }
+}
+
+#[test]
+fn a_rotated_key_and_its_successor_have_one_mandate() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let owner = &tenant.test;
+    owner.fund("1000.00");
+    let made = owner.post("/v1/keys", &json!({ "scopes": ["payout", "read"] })).expect(201);
+    let rotated = |id: &str| {
+        let path = format!("/admin/keys/{id}/rotate");
+        server.admin().post(&path, &json!({ "overlapSeconds": 600 })).expect(201)
+    };
+    let next = rotated(text(&made, "keyId"));
+    let last = rotated(text(&next, "keyId"));
+    let agents = [&made, &next, &last].map(|key| server.api(text(key, "key")));
+    let pays = |at: usize, monto: &str| agents[at].post(CREDIT, &credit_body(monto));
+    pays(0, "1.00").expect(201);
+    let path = |key: &Value| format!("/v1/keys/{}", text(key, "keyId"));
+    let mandate = json!({ "agent": "Claude", "perDay": { "VES": "10.00" } });
+    owner.patch(&path(&next), &json!({ "mandate": mandate })).expect(200);
+    for (key, agent) in [&made, &next, &last].into_iter().zip(&agents) {
+        assert_eq!(agent.get(&path(key)).expect(200)["mandate"], mandate);
+    }
+    pays(0, "4.00").expect(201);
+    pays(1, "3.00").expect(201);
+    exceeded(&pays(2, "3.01"), "perDay", json!({ "VES": "3.00" }));
+    owner.patch(&path(&made), &json!({ "mandate": { "perDay": { "VES": "8.00" } } })).expect(200);
+    exceeded(&pays(2, "1.01"), "perDay", json!({ "VES": "1.00" }));
+    pays(2, "1.00").expect(201);
+    owner.delete(&path(&made)).expect(200);
+    owner.patch(&path(&last), &json!({ "mandate": { "perDay": { "VES": "9.00" } } })).expect(200);
+    exceeded(&pays(1, "1.01"), "perDay", json!({ "VES": "1.00" }));
 }
 
 #[test]

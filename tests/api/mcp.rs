@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::thread::sleep;
+use std::sync::{Arc, Mutex};
+use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 /// The bytes that 24,000 tokens have at least, by measure of `tests/mcp/run`.
@@ -372,6 +373,44 @@ fn what_waits_for_an_approval_is_no_error_and_no_tool_decides() {
 }
 
 #[test]
+fn what_was_done_after_a_refusal_is_not_done_again_when_the_refusal_is_forgotten() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let api = &tenant.test;
+    let sale = api.cop_paid(50_000);
+    let refund = json!({ "id": text(&sale, "id") });
+    let hours = |hours: i64| api.advance(hours * 3_600);
+    hours(25);
+    server.cop_payout(&tenant, 40_000, json!({})).expect(201);
+    refused(api, "refundCopPayment", refund.clone(), "insufficient_balance");
+    api.cop_fund("50000", false);
+    hours(2);
+    let refunded = done(api, "refundCopPayment", refund.clone());
+    for later in [1, 22] {
+        hours(later);
+        assert_eq!(
+            done(api, "refundCopPayment", refund.clone()),
+            refunded,
+            "the same call is answered the same"
+        );
+    }
+    hours(2);
+    refused(api, "refundCopPayment", refund, "payment_not_completed");
+}
+
+#[test]
+fn the_word_of_another_row_is_no_id() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let account = json!({ "bankCode": "0134", "phone": "04141234567", "identification": "J123456789" });
+    api.put("/v1/payouts/account", &account);
+    api.get("/v1/payouts/account").expect(200);
+    refused(&api, "getPayout", json!({ "id": "account" }), "not_found");
+    refused(&api, "getConversion", json!({ "id": "settings" }), "not_found");
+    assert!(done(&api, "getConversionSettings", json!({}))["autoConvert"].is_object());
+}
+
+#[test]
 fn resources_and_prompts_are_there() {
     let server = Server::shared();
     let tenant = server.tenant();
@@ -482,10 +521,14 @@ fn key_file(key: &str) -> (tempfile::TempDir, PathBuf) {
 
 impl Command {
     fn start(server: &Server, key: &str) -> Command {
+        Command::at(server, &server.url(), key)
+    }
+
+    fn at(server: &Server, url: &str, key: &str) -> Command {
         let (folder, path) = key_file(key);
         let mut child = server
             .program()
-            .args(["mcp", "--url", &*server.url(), "--key-file", path.to_str().expect("text")])
+            .args(["mcp", "--url", url, "--key-file", path.to_str().expect("text")])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -600,6 +643,79 @@ fn the_command_outlives_a_server_that_dies_and_pays_once() {
     assert_eq!(list(&tenant.test.get("/v1/payouts").expect(200), "items").len(), pays.len());
     tenant.test.assert_books("92.00", "0.00", "92.00");
     assert_eq!(command.end(), (String::new(), String::new()));
+}
+
+/// A gateway that cuts the connection of the first call of each tool, and what it was sent.
+fn cutting_gateway() -> (String, Arc<Mutex<Vec<Value>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    let seen = Arc::new(Mutex::new(Vec::<Value>::new()));
+    let told = Arc::clone(&seen);
+    spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.expect("a connection"));
+            let mut length = 0;
+            loop {
+                let mut line = String::new();
+                if stream.read_line(&mut line).unwrap_or(0) == 0 || line == "\r\n" {
+                    break;
+                }
+                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
+                    length = value.trim().parse().expect("a length");
+                }
+            }
+            let mut body = vec![0; length];
+            if stream.read_exact(&mut body).is_err() {
+                continue;
+            }
+            let message: Value = serde_json::from_slice(&body).expect("JSON");
+            if message["method"] == "tools/call" {
+                let mut told = told.lock().expect("no panic");
+                let is_first = told.iter().all(|one| one["params"]["name"] != message["params"]["name"]);
+                told.push(message.clone());
+                if is_first {
+                    continue;
+                }
+            }
+            let answer =
+                json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "content": [] } }).to_string();
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
+            let sent = format!("{head}content-length: {}\r\n\r\n{answer}", answer.len());
+            stream.get_mut().write_all(sent.as_bytes()).expect("sent");
+        }
+    });
+    (url, seen)
+}
+
+#[test]
+fn the_command_sends_again_only_what_is_done_once() {
+    let (url, seen) = cutting_gateway();
+    let server = Server::shared();
+    let mut command = Command::at(&server, &url, "pk_test_any");
+    // The name, whether it may be sent again, and whether it has a key then.
+    for (name, is_sent_again, has_key) in [
+        ("getBalance", true, false),
+        ("createPayout", true, false),
+        ("createProduct", true, true),
+        ("updatePaymentLink", true, false),
+        ("whatALaterReleaseHas", false, false),
+    ] {
+        command.send(&call(name, json!({ "id": "x" })));
+        let answer = command.next();
+        let sent: Vec<Value> = {
+            let seen = seen.lock().expect("no panic");
+            seen.iter().filter(|one| one["params"]["name"] == name).cloned().collect()
+        };
+        assert_eq!(sent.len(), if is_sent_again { 2 } else { 1 }, "{name}: {sent:?}");
+        assert_eq!(answer["error"].is_object(), !is_sent_again, "{name}: {answer}");
+        let keys: BTreeSet<String> =
+            sent.iter().map(|one| one["params"]["arguments"]["key"].to_string()).collect();
+        assert_eq!(keys.len(), 1, "{name}: {keys:?}");
+        assert_eq!(!keys.contains("null"), has_key, "{name}: {keys:?}");
+    }
+    command.send(&call("createProduct", json!({ "key": "mine" })));
+    command.next();
+    assert_eq!(seen.lock().expect("no panic").last().expect("one")["params"]["arguments"]["key"], "mine");
 }
 
 #[test]

@@ -133,6 +133,82 @@ fn a_key_is_changed_and_revoked_by_its_account() {
 }
 
 #[test]
+fn a_key_lets_none_live_longer_than_itself() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let owner = &tenant.test;
+    let hours = |hours: i64| stamp(Utc::now() + TimeDelta::hours(hours));
+    let (end, sooner, later) = (hours(2), hours(1), hours(3));
+    let (own, maker) =
+        made(&server, owner, json!({ "expiresAt": end, "scopes": ["keys", "read", "payout"] }));
+    let (usual, _) = made(&server, &maker, json!({}));
+    assert_eq!(usual["expiresAt"], json!(end), "with its maker, if nobody says when");
+    let (short, _) = made(&server, &maker, json!({ "expiresAt": sooner }));
+    assert_eq!(short["expiresAt"], json!(sooner));
+    maker.post(KEYS, &json!({ "expiresAt": later })).names(&["expiresAt"]);
+    let (lasting, _) = made(&server, owner, json!({ "scopes": ["payout"] }));
+    let mandate = json!({ "perDay": { "VES": "1.00" } });
+    for (what, key, change) in [
+        ("a later end", &short, json!({ "expiresAt": later })),
+        ("none", &short, json!({ "expiresAt": null })),
+        ("its own", &own, json!({ "expiresAt": later })),
+        ("limits of one that lasts", &lasting, json!({ "mandate": mandate })),
+        ("scopes of one that lasts", &lasting, json!({ "scopes": ["read"] })),
+    ] {
+        let answer = maker.patch(&path(key), &change);
+        assert_eq!(answer.status, 400, "{what}: {}", answer.text());
+        answer.names(&["expiresAt"]);
+    }
+    maker.patch(&path(&short), &json!({ "expiresAt": end, "mandate": mandate })).expect(200);
+    maker.patch(&path(&lasting), &json!({ "name": "till" })).expect(200);
+    maker.patch(&path(&lasting), &json!({ "mandate": mandate, "expiresAt": sooner })).expect(200);
+    let (unbound, _) = made(&server, owner, json!({ "expiresAt": later }));
+    assert_eq!(unbound["expiresAt"], json!(later), "who has no end gives any");
+    maker.delete(&path(&unbound)).expect(200);
+}
+
+#[test]
+fn the_audit_names_the_key_that_acted() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let (own, maker) = made(&server, &tenant.test, json!({ "scopes": ["keys", "read"] }));
+    let (key, _) = made(&server, &maker, json!({ "name": "till" }));
+    maker.patch(&path(&key), &json!({ "name": "shop" })).expect(200);
+    maker.delete(&path(&key)).expect(200);
+    let of_operator = format!("/admin/keys/{}", text(&own, "keyId"));
+    server.admin().patch(&of_operator, &json!({ "name": "office" })).expect(200);
+    let audit = server.admin().get(&format!("/admin/audit?tenantId={}&limit=100", tenant.id)).expect(200);
+    let first = &tenant.created["testKey"]["keyId"];
+    let by = |target: &Value, action: &str| {
+        let is_meant = |entry: &&Value| entry["target"] == *target && entry["action"] == action;
+        let found: Vec<Value> =
+            list(&audit, "items").iter().filter(is_meant).map(|entry| entry["keyId"].clone()).collect();
+        assert_eq!(found.len(), 1, "{action}: {audit}");
+        found[0].clone()
+    };
+    for action in ["key.create", "key.update", "key.revoke"] {
+        assert_eq!(by(&key["keyId"], action), own["keyId"], "{action}");
+    }
+    assert_eq!(by(&own["keyId"], "key.create"), *first);
+    assert_eq!(by(&own["keyId"], "key.update"), Value::Null, "an operator did it");
+}
+
+#[test]
+fn a_repeat_is_that_of_the_key_that_made_the_call() {
+    let server = Server::shared();
+    let owner = server.tenant().test;
+    let (_, other) = made(&server, &owner, json!({ "scopes": ["keys", "read"] }));
+    let (sent, body) = (fresh("keys"), json!({ "name": "till", "scopes": ["read"] }));
+    let first = owner.keyed(&sent).post(KEYS, &body).expect(201);
+    let answer = other.keyed(&sent).post(KEYS, &body);
+    let refused = answer.refused(422, "idempotency_key_reused");
+    assert!(!refused.to_string().contains(text(&first, "key")), "{refused}");
+    assert_eq!(owner.keyed(&sent).post(KEYS, &body).expect(201), first);
+    let done = other.get(&format!("/v1/idempotency/{sent}")).expect(200);
+    assert!(done["response"].get("key").is_none(), "{done}");
+}
+
+#[test]
 fn operators_name_and_change_keys() {
     let server = Server::shared();
     let tenant = server.tenant();

@@ -121,7 +121,7 @@ fn goldens() -> Vec<Golden> {
             values::ids { Mode }
             platform { Scopes ApiKey KeyDetails PlatformChange Tenant PlatformBook }
             platform { Act BackedUp }
-            platform::test_accounts { TestAccount };
+            platform::test_accounts { Opener TestAccount };
         products:
             entities::product { Product LinkStatus Link };
         rates:

@@ -76,7 +76,7 @@ fn caller(mode: Mode) -> Caller {
         details: Details::default(),
     };
     let tenant_key = 2 * u64::from(tenant.number) + u64::from(mode == Mode::Test);
-    Caller { tenant: Arc::new(tenant), key: Arc::new(key), tenant_key }
+    Caller { tenant: Arc::new(tenant), key: Arc::new(key), tenant_key, version: 0 }
 }
 
 /// A keyed hash as the server's: each part with its length before it.

@@ -153,6 +153,7 @@ static FAULTS: &[(&str, &str)] = &[
     ("must be the number of a bank that offers Pago Móvil; see GET /v1/banks", "ese banco no tiene Pago Móvil; elige otro"),
     ("must be one of C2P, PAGO_MOVIL, DEBIT, CREDIT", "tiene que ser uno de: C2P, PAGO_MOVIL, DEBIT, CREDIT"),
     ("must be one of read, collect, payout, convert, manage, keys", "tiene que ser uno de: read, collect, payout, convert, manage, keys"),
+    ("must not be later than the end of the key that asks", "no puede ser después del fin de la llave que lo pide"),
     ("must not be on a key with the scope keys", "una llave con el permiso keys no lleva mandato"),
     ("must be the id of a merchant, an account, a phone or the address of a wallet", "es el id de un vendedor, una cuenta, un teléfono o la dirección de una billetera"),
     ("is required of a key that may only make keys", "falta: una llave que solo crea llaves tiene que decir qué podrá hacer la nueva"),

@@ -11,13 +11,12 @@ use crate::wire::{canonical, json};
 use hyper::Method;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
-use sha2::{Digest as _, Sha256};
 use std::sync::LazyLock;
 
 pub type Arguments = Map<String, Value>;
 
-const DRY_RUN: &str = "dryRun";
-const KEY: &str = "key";
+pub const DRY_RUN: &str = "dryRun";
+pub const KEY: &str = "key";
 const UNRESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 pub struct Tool {
@@ -204,14 +203,20 @@ impl Tool {
     }
 
     /// The key of a call that has none: whoever makes the same call again has the same. A refusal is kept under its
-    /// key too, so each of them leads to a further `try_number`.
-    pub fn made_key(&self, caller: &[u8], call: &Call, try_number: u8) -> String {
-        let mut hash = Sha256::new();
-        for part in [caller, self.name().as_bytes(), call.path.as_bytes(), &call.body, &[try_number]] {
-            hash.update(part.len().to_be_bytes());
-            hash.update(part);
-        }
-        format!("mcp-{}", hex::encode(&hash.finalize()[..16]))
+    /// key too, so each of them leads to a further `try_number`. `mark` is a keyed hash: nobody makes such a key for
+    /// another.
+    pub fn made_key(
+        &self,
+        mark: impl Fn(&[&[u8]]) -> [u8; 16],
+        caller: &[u8],
+        call: &Call,
+        try_number: u8,
+    ) -> String {
+        let (name, path) = (self.name().as_bytes(), call.path.as_bytes());
+        format!(
+            "mcp-{}",
+            hex::encode(mark(&[b"agent's call", caller, name, path, &call.body, &[try_number]]))
+        )
     }
 }
 
@@ -237,6 +242,7 @@ fn in_query(value: &Value) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+    use sha2::{Digest as _, Sha256};
 
     fn called(name: &str, arguments: Value) -> Result<(String, String), String> {
         let Value::Object(arguments) = arguments else { panic!("no object") };
@@ -269,6 +275,30 @@ mod tests {
             count += [DRY_RUN, KEY].into_iter().filter(|name| tool.takes(name)).count();
             let taken = tool.schema.get("properties").and_then(Value::as_object).map_or(0, Map::len);
             assert_eq!(taken, count, "{}", tool.name());
+        }
+    }
+
+    #[test]
+    fn a_made_key_is_of_one_call_of_one_caller_on_one_server() {
+        let made = |server: u8, caller: &[u8], arguments: Value, try_number: u8| {
+            let mark = |parts: &[&[u8]]| -> [u8; 16] {
+                let hash = Sha256::digest([&[server], parts.concat().as_slice()].concat());
+                hash[..16].try_into().expect("16 bytes")
+            };
+            let Value::Object(arguments) = arguments else { panic!("no object") };
+            let tool = named("createCopPayment").expect("a tool");
+            tool.made_key(mark, caller, &tool.call(arguments).expect("a call"), try_number)
+        };
+        let pays = || json!({ "amountCop": 20000, "channel": "qr" });
+        let first = made(1, b"a", pays(), 0);
+        assert_eq!(made(1, b"a", json!({ "channel": "qr", "amountCop": 20000 }), 0), first);
+        for (what, other) in [
+            ("another server's secret", made(2, b"a", pays(), 0)),
+            ("another key", made(1, b"b", pays(), 0)),
+            ("other arguments", made(1, b"a", json!({ "amountCop": 20001, "channel": "qr" }), 0)),
+            ("a further try", made(1, b"a", pays(), 1)),
+        ] {
+            assert_ne!(other, first, "{what}");
         }
     }
 

@@ -118,5 +118,7 @@ shown! {
         json "after" = entry.after.as_deref().unwrap_or("null").as_bytes(), anything().about(CHANGED);
         maybe plain "approvalId" = entry.approval, uuid();
         maybe text "requestId" = entry.request_id.as_deref(), text();
+        maybe plain "keyId" = entry.key, uuid().about("The account's own key that acted; null where an operator did.");
+        maybe text "agent" = entry.agent.as_deref(), text().about("Who held that key, by its mandate of then.");
     }
 }

@@ -98,10 +98,10 @@ problems! {
         format!("the key lacks the scope {scope}; use a key that has it, which the operator makes"), "scope" = scope;
     role_missing(role: &'static str): 403, "role_missing",
         format!("this call needs the role {role} or a higher one; an admin gives it"), "role" = role;
-    /// The key was used with another body. `first` says when, and by which request: of the body a keyed hash is kept,
-    /// so that what differs in it cannot be told.
+    /// The key was used with another body or, for what is about the account, by another API key. `first` says when, and by
+    /// which request: of the body a keyed hash is kept, so that what differs in it cannot be told.
     idempotency_key_reused(first: &(dyn fmt::Display + '_)): 422, "idempotency_key_reused",
-        format!("the bytes of this body are not those that the Idempotency-Key was first used with, {first}; nothing was done, so use a new key for a new request");
+        format!("this is not the call that the Idempotency-Key was first used for, {first}; the bytes of its body differ, or another API key made it. Nothing was done, so use a new key for a new request");
     payload_too_large(bytes_max: usize): 413, "payload_too_large",
         format!("the body exceeds the {bytes_max} bytes that are taken here; send less at once");
     /// The engine takes no more work right now.

@@ -3,6 +3,7 @@
 //! that what fails is given back to that day.
 
 use crate::codec::{stored, stored_as};
+use crate::ledger::{HoldChange, Ledger, Posting, Release};
 use crate::platform::mandate::{Limit, Limits, Mandate};
 use crate::refusal::{MandateRefusal, Refusal};
 use crate::values::ids::Id;
@@ -61,6 +62,23 @@ impl crate::codec::tests::Sampled for Drawn {
     fn sample(full: bool, number: &mut u64) -> Drawn {
         Drawn(Option::sample(full, number))
     }
+}
+
+/// The currency in which what a record moves takes more out of an account and its sellers, or sets more aside for a payer, than it
+/// says was drawn from a mandate.
+pub fn uncounted(postings: &[Posting], holds: &[HoldChange], spent: &[Spending]) -> Option<Currency> {
+    let is_own = |ledger| matches!(ledger, Ledger::Tenant | Ledger::Seller(_));
+    [Currency::Ves, Currency::Cop, Currency::Usdt].into_iter().find(|currency| {
+        let moved = postings.iter().filter(|one| one.currency == *currency && is_own(one.ledger));
+        let moved: i128 = moved.map(|one| i128::from(one.minor)).sum();
+        let aside = holds.iter().filter(|one| {
+            one.currency == *currency && one.release_at == Release::WhenDecided && is_own(one.ledger)
+        });
+        let aside: i128 = aside.map(|one| i128::from(one.minor.max(0))).sum();
+        let drawn = spent.iter().filter(|one| one.currency == *currency);
+        let drawn: i128 = drawn.map(|one| i128::from(one.minor)).sum();
+        aside + (-moved).max(0) > drawn
+    })
 }
 
 fn month_of(date: Date) -> (i32, u32) {
@@ -181,7 +199,10 @@ fn forget(all: &mut AllSpent, date: Date) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cause::Cause;
     use crate::codec::tests::Sampled as _;
+    use crate::decision::Draft;
+    use crate::record::Record;
     use crate::values::time::{DAY_MS, HOUR_MS};
     use proptest::prelude::*;
 
@@ -210,6 +231,7 @@ mod tests {
     }
 
     const VES: Currency = Currency::Ves;
+    const NOON: &str = "2026-02-28T12:00:00-04:00";
 
     #[test]
     fn each_object_binds_by_itself_and_says_when_it_begins_anew() {
@@ -291,6 +313,62 @@ mod tests {
                 apply(&mut all, Spending { minor: -back.minor, ..back });
             }
             prop_assert!(draw(&all, &bound, now, &[], (VES, 50)).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_goes_out_or_is_set_aside_is_all_drawn() {
+        let drawn = draw(
+            &AllSpent::default(),
+            &Mandate { per_day: limits(&[(VES, 100)]), ..mandate() },
+            at(NOON),
+            &[],
+            (VES, 100),
+        );
+        let drawn = drawn.expect("so much may go out");
+        let out = |draft: &mut Draft, ledger: Ledger, minor: i64| {
+            draft.post((VES, -minor), (ledger, None), (Ledger::Rail, None));
+        };
+        let aside = |draft: &mut Draft, ledger: Ledger, minor: i64| {
+            draft.hold((ledger, VES), Release::WhenDecided, Id::derived(1, 1, 1), minor);
+        };
+        let of = |record: &Record| uncounted(&record.postings, &record.holds, &record.spent);
+        let seller = Ledger::Seller(Id::derived(1, 1, 2));
+        type Moves<'a> = &'a dyn Fn(&mut Draft);
+        let cases: [(&str, Cause, Moves<'_>, i64); 6] = [
+            ("a payout with its fee", Cause::PayoutCreated, &|draft| out(draft, Ledger::Tenant, 40), 40),
+            ("a seller's", Cause::PayoutCreated, &|draft| out(draft, seller, 40), 40),
+            (
+                "between the account and a seller",
+                Cause::PayoutCreated,
+                &|draft| draft.post((VES, 40), (seller, None), (Ledger::Tenant, None)),
+                0,
+            ),
+            ("a reversal", Cause::ReversalBegun, &|draft| aside(draft, Ledger::Tenant, 40), 40),
+            (
+                "a reversal of a seller's sale",
+                Cause::ReversalBegun,
+                &|draft| {
+                    aside(draft, Ledger::Tenant, 10);
+                    aside(draft, seller, 30);
+                },
+                40,
+            ),
+            ("nothing", Cause::BatchCreated, &|_| {}, 0),
+        ];
+        for (what, cause, moves, minor) in cases {
+            let record = |spent: i64| {
+                let mut draft = Draft::new(cause);
+                moves(&mut draft);
+                draft.spend(&drawn, VES, spent);
+                draft.record
+            };
+            assert_eq!(of(&record(minor)), None, "{what}");
+            assert_eq!(of(&record(minor + 1)), None, "{what}: more");
+            if minor > 0 {
+                assert_eq!(of(&record(minor - 1)), Some(VES), "{what}: a cent less");
+                assert_eq!(of(&record(0)), Some(VES), "{what}: nothing");
+            }
         }
     }
 

@@ -61,6 +61,10 @@ stored! {
         9 pub consent: Option<Consent>,
         /// The id of the request; `None` for a command of this machine.
         10 pub request_id: Option<String>,
+        /// The account's own key that acted, if no operator did.
+        11 pub key: Option<Id> = since 8 else None,
+        /// Who held it, as its mandate said then.
+        12 pub agent: Option<Box<str>> = since 8 else None,
     }
 
     /// The second person's word.
@@ -86,6 +90,8 @@ impl AuditEntry {
             approval: None,
             consent: None,
             request_id: None,
+            key: None,
+            agent: None,
         }
     }
 
@@ -99,6 +105,12 @@ impl AuditEntry {
 impl fmt::Display for AuditEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.operator.name)?;
+        if let Some(key) = &self.key {
+            write!(f, " with the key {key}")?;
+        }
+        if let Some(agent) = &self.agent {
+            write!(f, " of {agent}")?;
+        }
         if let Some(peer) = &self.peer {
             write!(f, " from {peer}")?;
         }
@@ -160,6 +172,8 @@ mod tests {
             approval: None,
             consent: None,
             request_id: None,
+            key: None,
+            agent: None,
         }
     }
 

@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod beside;
+mod key_index;
 pub mod mandate;
 pub mod operators;
 mod searched;
@@ -17,11 +18,12 @@ use crate::platform::beside::Beside;
 use crate::platform::mandate::Mandate;
 use crate::platform::operators::OperatorAccount;
 use crate::platform::settings::{LiveStatus, TenantSettings};
-use crate::platform::test_accounts::TestAccount;
+use crate::platform::test_accounts::{Opener, TestAccount};
 use crate::resources::banks::{BankBook, Catalogue, Edit};
 use crate::values::ids::{Id, Mode};
 use crate::values::time::Timestamp;
 use crate::values::venezuela::BankCode;
+pub use key_index::Keys;
 use persistent::SortedMap;
 pub use searched::{Mark, SearchedBlocks};
 use std::ops::Deref;
@@ -231,8 +233,7 @@ stored! {
         10 TestAccountOpened {
             0 tenant: Arc<Tenant>,
             1 keys: Vec<Arc<ApiKey>>,
-            /// A keyed hash of the address that opened it.
-            2 opener: [u8; 16],
+            2 opener: Opener,
         },
         /// Instants at which such accounts were used, by their numbers.
         11 TestAccountsUsed(Vec<(u32, Timestamp)>),
@@ -258,7 +259,7 @@ stored! {
         /// The time of the newest record.
         0 pub last: Timestamp,
         1 pub tenants: SortedMap<u32, Arc<Tenant>>,
-        2 pub keys: SortedMap<Id, Arc<ApiKey>>,
+        2 pub keys: Keys,
         3 pub banks: BankBook,
         /// The newest backup that was made.
         4 pub last_backup: Option<BackedUp>,
@@ -290,7 +291,7 @@ impl PlatformBook {
         if key.keeps_account() {
             self.test_accounts.remove(&key.tenant);
         }
-        self.keys.insert(key.id, Arc::clone(key));
+        self.keys.insert(key);
     }
 
     /// Applies a record's change; one that only keeps an answer has none.
@@ -328,11 +329,7 @@ impl PlatformBook {
             }
             PlatformChange::TestAccountDeleted(number) => {
                 self.tenants.remove(number);
-                let own: Vec<Id> =
-                    self.keys.values().filter(|key| key.tenant == *number).map(|key| key.id).collect();
-                for id in own {
-                    self.keys.remove(&id);
-                }
+                self.keys.remove_of(*number);
                 self.test_accounts.remove(number);
                 self.live_asked.remove(number);
                 self.deleted_max = self.deleted_max.max(*number);

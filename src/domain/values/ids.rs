@@ -15,6 +15,9 @@ stored! {
 }
 
 impl Id {
+    /// None sorts before it.
+    pub const FIRST: Id = Id([0; 16]);
+
     /// The `n`-th id of what happened at `time_ms` (milliseconds since 1970) with the random bits
     /// `seed`.
     pub fn derived(time_ms: i64, seed: u64, n: u16) -> Id {

@@ -61,6 +61,15 @@ impl Date {
     }
 }
 
+/// The seconds until fewer than `most` of these instants are of the last day; `None` if it is so now.
+pub fn wait_for_fewer(instants: impl Iterator<Item = Timestamp>, most: usize, now: Timestamp) -> Option<u32> {
+    let since = now.plus_ms(-DAY_MS);
+    let mut recent: Vec<Timestamp> = instants.filter(|at| *at > since).collect();
+    recent.sort_unstable();
+    let first = recent.iter().rev().nth(most - 1)?;
+    Some(u32::try_from(first.since_ms(since).div_euclid(SECOND_MS) + 1).unwrap_or(1))
+}
+
 #[cfg(test)]
 impl crate::codec::tests::Sampled for Timestamp {
     fn sample(full: bool, number: &mut u64) -> Timestamp {

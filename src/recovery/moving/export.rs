@@ -182,8 +182,7 @@ fn written(
     let from = place.name.to_string();
     let head = json!({ "to": to.to_string(), "from": from, "markKey": mark, "cardKey": card });
     blocks.put(HEAD, 0, head.to_string().as_bytes()).map_err(at(&part))?;
-    let of_tenant =
-        place.platform().keys.values().filter(|key| key.tenant == tenant.number).cloned().collect();
+    let of_tenant = place.platform().keys.of(tenant.number).cloned().collect();
     blocks.put(TENANT, 0, &tenant_block(Arc::clone(tenant), of_tenant)).map_err(at(&part))?;
     let keys = Mode::ALL.map(|mode| tenant_key(tenant.number, mode));
     let log = (&place.log.reader(), place.log.tip.seq);

@@ -7,11 +7,13 @@ mod resources;
 
 use super::Server;
 use crate::gateway::dispatch::allows;
+use crate::gateway::idempotency;
 use crate::gateway::limits::Owner;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::{JSON, Reply, RequestId, TEXT};
+use crate::http::router::Lookup;
 use api::dry_run;
 use api::endpoint::{Caller, Later};
 use api::openapi::tools::{self, Arguments, Call, Tool};
@@ -168,9 +170,16 @@ impl Agent {
         allows(&self.caller, &tool.route) && !(self.caller.livemode() && tool.route.modes == Modes::TestOnly)
     }
 
+    /// Whether an address is that of the tool's own row: the words of another row's are no ids.
+    fn is_of(&self, tool: &Tool, uri: &Uri) -> bool {
+        matches!(self.server.table.lookup(&tool.route.method, uri.path()), Lookup::Found(found)
+            if found.path == tool.route.path)
+    }
+
     async fn call(&self, tool: &Tool, arguments: Arguments) -> Reply {
         let call = tool.call(arguments).and_then(|call| match call.path.parse::<Uri>() {
-            Ok(_) => Ok(call),
+            Ok(uri) if self.is_of(tool, &uri) => Ok(call),
+            Ok(_) => Err(Problem::not_found()),
             Err(_) => Err(Problem::invalid_field("arguments", "are too long for an address")),
         });
         let call = match call {
@@ -180,20 +189,44 @@ impl Agent {
                 return self.server.refuse_line(&arrival, problem);
             }
         };
-        let is_made = tool.moves_money() && call.key.is_none() && !call.is_rehearsed;
-        let mut try_number = 0;
+        if !tool.moves_money() || call.key.is_some() || call.is_rehearsed {
+            let key = call.key.as_deref().filter(|_| !call.is_rehearsed);
+            return self.send(tool, &call, key).await;
+        }
+        match self.made_keys(tool, &call).await {
+            Ok(keys) => self.send_once(tool, &call, keys).await,
+            Err(problem) => self.server.refuse_line(&self.arrival(tool, &call.path, self.head()), problem),
+        }
+    }
+
+    /// What was refused moved nothing: the same call again is tried again, under the next key.
+    async fn send_once(&self, tool: &Tool, call: &Call, keys: Vec<String>) -> Reply {
+        let mut keys = keys.into_iter();
         loop {
-            let key = match &call.key {
-                None if is_made => Some(tool.made_key(self.caller.key.id.as_bytes(), &call, try_number)),
-                given => given.clone().filter(|_| !call.is_rehearsed),
-            };
-            let reply = self.send(tool, &call, key.as_deref()).await;
-            // What was refused moved nothing: the same call again is tried again.
-            if !is_made || !reply.is_replayed() || reply.status < 400 || try_number == REFUSALS_MAX {
+            let reply = self.send(tool, call, keys.next().as_deref()).await;
+            if !reply.is_replayed() || reply.status < 400 || keys.len() == 0 {
                 return reply;
             }
-            try_number += 1;
         }
+    }
+
+    /// The keys that a call without one has: first those under which an answer stands, as what one of them did is not
+    /// done again where an earlier refusal is forgotten; then the others.
+    async fn made_keys(&self, tool: &Tool, call: &Call) -> Result<Vec<String>, Problem> {
+        let (services, tenant) = (&self.server.services, self.caller.tenant_key);
+        let now = services.clock(tenant).await?;
+        let path = call.path.split('?').next().unwrap_or_default();
+        let mark = |parts: &[&[u8]]| services.keys.mark(parts);
+        let (mut kept, mut free) = (Vec::new(), Vec::new());
+        for try_number in 0..=REFUSALS_MAX {
+            let key = tool.made_key(mark, self.caller.key.id.as_bytes(), call, try_number);
+            match idempotency::is_kept(services, tenant, &key, path, now)? {
+                true => kept.push(key),
+                false => free.push(key),
+            }
+        }
+        kept.append(&mut free);
+        Ok(kept)
     }
 
     /// Boxed, as this is a request inside of a request.

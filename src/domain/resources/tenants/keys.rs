@@ -1,12 +1,11 @@
 //! Changes of API keys. Of a tenant that moved away none changes: its keys went with it.
 
-use super::wait_for_fewer;
 use crate::decision::{Ruled, Ruling, write_platform};
 use crate::platform::mandate::Mandate;
 use crate::platform::{ApiKey, KeyDetails, PlatformBook, PlatformChange, Scope, Scopes, Tenant};
 use crate::refusal::{PlatformRefusal, Refusal};
 use crate::values::ids::{Id, Mode};
-use crate::values::time::Timestamp;
+use crate::values::time::{Timestamp, wait_for_fewer};
 use std::sync::Arc;
 
 /// The most keys of an account in a mode that work at the same time.
@@ -38,15 +37,21 @@ pub struct KeyChange {
 const NO_MANDATE: Refusal =
     Refusal::Invalid { field: "mandate", message: "must not be on a key with the scope keys" };
 
+const OUTLIVES: Refusal =
+    Refusal::Invalid { field: "expiresAt", message: "must not be later than the end of the key that asks" };
+
 pub(super) fn add(book: &PlatformBook, key: ApiKey, by: Option<Id>, now: Timestamp) -> Ruled {
     living(book, key.tenant)?;
     if key.details.mandate.is_some() && key.scopes.allow(Scope::Keys) {
         return Err(NO_MANDATE);
     }
-    let of_account = |other: &ApiKey| other.tenant == key.tenant && other.mode == key.mode;
+    let mut key = key;
     if let Some(by) = by {
-        permit(book, by, key.scopes, now)?;
-        few_made(book, of_account, now)?;
+        let maker = permit(book, by, key.scopes, now)?;
+        // Of which nobody says when it ends, ends with its maker.
+        key.expires_at = key.expires_at.or(maker.expires_at);
+        within(maker, &key)?;
+        few_made(book, &key, |_| true, now)?;
     }
     if working(book, key.tenant, key.mode, now) >= KEYS_MAX {
         return Err(PlatformRefusal::TooManyKeys.into());
@@ -62,28 +67,39 @@ fn living(book: &PlatformBook, number: u32) -> Result<&Arc<Tenant>, Refusal> {
 
 /// Refuses what a key does to keys if it does not work any more or lacks a scope: a request may wait behind the one
 /// that takes its key's rights.
-fn permit(book: &PlatformBook, by: Id, given: Scopes, now: Timestamp) -> Result<(), Refusal> {
-    let asking = book.keys.get(&by).filter(|key| key.works_at(now));
-    let scopes = asking.map_or(Scopes(0), |key| key.scopes);
+fn permit(book: &PlatformBook, by: Id, given: Scopes, now: Timestamp) -> Result<&ApiKey, Refusal> {
     let needed = Scopes(given.0 | Scope::Keys as u8);
-    match scopes.lacking(needed) {
-        Some(scope) => Err(PlatformRefusal::KeyLacks { scope: scope.name() }.into()),
-        None => Ok(()),
+    let asking = book.keys.get(&by).filter(|key| key.works_at(now));
+    let lacks = |scope: Scope| PlatformRefusal::KeyLacks { scope: scope.name() };
+    let asking = asking.ok_or(lacks(Scope::Keys))?;
+    match asking.scopes.lacking(needed) {
+        Some(scope) => Err(lacks(scope).into()),
+        None => Ok(asking),
+    }
+}
+
+/// Refuses that a key may do something longer than the one that lets it.
+fn within(maker: &ApiKey, key: &ApiKey) -> Result<(), Refusal> {
+    match maker.expires_at {
+        Some(end) if key.expires_at.is_none_or(|at| at > end) => Err(OUTLIVES),
+        _ => Ok(()),
     }
 }
 
 /// The keys of an account in a mode that work.
 fn working(book: &PlatformBook, tenant: u32, mode: Mode, now: Timestamp) -> usize {
-    book.keys.values().filter(|key| key.tenant == tenant && key.mode == mode && key.works_at(now)).count()
+    book.keys.of(tenant).filter(|key| key.mode == mode && key.works_at(now)).count()
 }
 
-/// Refuses another key where as many of these were made within a day as may be.
+/// Refuses another key where as many of these, of its account and mode, were made within a day as may be.
 fn few_made(
     book: &PlatformBook,
+    key: &ApiKey,
     counts: impl Fn(&ApiKey) -> bool,
     now: Timestamp,
 ) -> Result<(), PlatformRefusal> {
-    let made = book.keys.values().filter(|key| counts(key)).map(|key| key.created_at);
+    let own = book.keys.of(key.tenant).filter(|other| other.mode == key.mode && counts(other));
+    let made = own.map(|key| key.created_at);
     match wait_for_fewer(made, MADE_MAX, now) {
         Some(retry_after_seconds) => Err(PlatformRefusal::TooManyRotations { retry_after_seconds }),
         None => Ok(()),
@@ -109,7 +125,19 @@ pub fn successors<'k>(id: Id, all: impl IntoIterator<Item = &'k Arc<ApiKey>>) ->
     found
 }
 
-/// The ruling on another name, other scopes or another end of a key that works.
+/// Those that work of the keys whose place a key took, and of those that came in its place: all are bound by one mandate.
+fn kin<'b>(book: &'b PlatformBook, key: &ApiKey, now: Timestamp) -> Vec<&'b Arc<ApiKey>> {
+    let mut first = key.id;
+    while let Some(before) = book.keys.get(&first).and_then(|key| key.details.replaces) {
+        first = before;
+    }
+    let followed = successors(first, book.keys.of(key.tenant));
+    let line = [first].into_iter().chain(followed.iter().map(|key| key.id)).filter(|id| *id != key.id);
+    line.filter_map(|id| book.keys.get(&id)).filter(|key| key.works_at(now)).collect()
+}
+
+/// The ruling on another name, other scopes, another end or another mandate of a key that works. A mandate is that of all
+/// keys with which it shares one.
 pub(super) fn change(
     book: &PlatformBook,
     id: Id,
@@ -118,31 +146,50 @@ pub(super) fn change(
     now: Timestamp,
 ) -> Ruled {
     let key = book.keys.get(&id).filter(|key| key.works_at(now)).ok_or(Refusal::NotFound)?;
-    living(book, key.tenant)?;
+    let tenant = living(book, key.tenant)?;
     let KeyChange { name, scopes, expires_at, mandate } = change;
-    if let Some(by) = by {
-        // A wider mandate and a later end give what the key may do.
-        let gives = scopes.or((mandate.is_some() || expires_at.is_some()).then_some(key.scopes));
-        permit(book, by, gives.unwrap_or(Scopes(0)), now)?;
-    }
-    let name = name.unwrap_or_else(|| key.details.name.clone());
-    let before = key.details.mandate.as_ref();
-    let counted_by = before.map_or(id, |before| before.id);
-    let mandate = mandate.map(|mandate| Arc::new(Mandate { id: counted_by, ..mandate }));
-    let mandate = mandate.or_else(|| before.cloned());
-    let changed = ApiKey {
-        scopes: scopes.unwrap_or(key.scopes),
-        expires_at: expires_at.unwrap_or(key.expires_at),
-        details: KeyDetails { name, mandate, ..(*key.details).clone() }.into(),
-        ..(**key).clone()
+    // A wider mandate and a later end give what a key may do.
+    let gives = scopes.is_some() || mandate.is_some() || expires_at.is_some();
+    let kin = if mandate.is_some() { kin(book, key, now) } else { Vec::new() };
+    let own = [key].into_iter().chain(kin.iter().copied());
+    let counted_by = own.filter_map(|key| key.details.mandate.as_ref()).map(|mandate| mandate.id).next();
+    let mandate = mandate.map(|mandate| Arc::new(Mandate { id: counted_by.unwrap_or(id), ..mandate }));
+    let bound = |key: &ApiKey| {
+        let mandate = mandate.clone().or_else(|| key.details.mandate.clone());
+        ApiKey { details: KeyDetails { mandate, ..(*key.details).clone() }.into(), ..key.clone() }
     };
-    if changed.details.mandate.is_some() && changed.scopes.allow(Scope::Keys) {
-        return Err(NO_MANDATE);
+    let mut changed = bound(key);
+    changed.scopes = scopes.unwrap_or(key.scopes);
+    changed.expires_at = expires_at.unwrap_or(key.expires_at);
+    if let Some(name) = name {
+        changed.details = KeyDetails { name, ..(*changed.details).clone() }.into();
     }
-    if changed == **key {
-        return Ok(Ruling::unchanged());
+    let all = [(key, changed)].into_iter().chain(kin.iter().map(|key| (*key, bound(key))));
+    let mut keys = Vec::new();
+    for (before, after) in all {
+        if let Some(by) = by {
+            let given = if gives { after.scopes } else { Scopes(0) };
+            let maker = permit(book, by, given, now)?;
+            if gives {
+                within(maker, &after)?;
+            }
+        }
+        if after.details.mandate.is_some() && after.scopes.allow(Scope::Keys) {
+            return Err(NO_MANDATE);
+        }
+        if after != **before {
+            keys.push(Arc::new(after));
+        }
     }
-    Ok(write_platform(PlatformChange::Key(Arc::new(changed))))
+    Ok(written(tenant, keys))
+}
+
+fn written(tenant: &Arc<Tenant>, keys: Vec<Arc<ApiKey>>) -> Ruling {
+    match keys.as_slice() {
+        [] => Ruling::unchanged(),
+        [key] => write_platform(PlatformChange::Key(Arc::clone(key))),
+        _ => write_platform(PlatformChange::Opened { tenant: Arc::clone(tenant), keys }),
+    }
 }
 
 /// The ruling on the end of a key, and of all that came in its place if that is asked.
@@ -158,16 +205,10 @@ pub(super) fn revoke(
     if let Some(by) = by {
         permit(book, by, Scopes(0), now)?;
     }
-    let of_tenant = book.keys.values().filter(|other| other.tenant == key.tenant);
-    let others = if with_successors { successors(id, of_tenant) } else { Vec::new() };
+    let others = if with_successors { successors(id, book.keys.of(key.tenant)) } else { Vec::new() };
     let ended = |key: &Arc<ApiKey>| Arc::new(ApiKey { revoked_at: Some(now), ..(**key).clone() });
     let meant = [key].into_iter().chain(&others).filter(|key| key.revoked_at.is_none());
-    let keys: Vec<Arc<ApiKey>> = meant.map(ended).collect();
-    Ok(match keys.as_slice() {
-        [] => Ruling::unchanged(),
-        [key] => write_platform(PlatformChange::Key(Arc::clone(key))),
-        _ => write_platform(PlatformChange::Opened { tenant: Arc::clone(tenant), keys }),
-    })
+    Ok(written(tenant, meant.map(ended).collect()))
 }
 
 /// Gives a key a successor with the same rights, and an end. One that has a successor gets no other.
@@ -183,11 +224,7 @@ pub(super) fn rotate(
     if key.retires_at.is_some() {
         return Err(PlatformRefusal::KeyRetiring.into());
     }
-    let is_rotated = |other: &ApiKey| {
-        let is_own = other.tenant == key.tenant && other.mode == key.mode;
-        is_own && other.details.replaces.is_some()
-    };
-    few_made(book, is_rotated, now)?;
+    few_made(book, key, |other| other.details.replaces.is_some(), now)?;
     let old = Arc::new(ApiKey { retires_at: Some(ends_at), ..(**key).clone() });
     let others = working(book, key.tenant, key.mode, now) - 1;
     if others + 1 + usize::from(old.works_at(now)) > KEYS_MAX {
@@ -245,7 +282,7 @@ mod tests {
         };
         book.tenants.insert(7, Arc::new(tenant));
         for n in 1..=keys {
-            book.keys.insert(key(n).id, Arc::new(key(n)));
+            book.keys.insert(&Arc::new(key(n)));
         }
         book
     }

@@ -12,12 +12,13 @@ use crate::ledger::book::Book;
 use crate::platform::beside::Beside;
 use crate::platform::operators::{By, OperatorAccount, OperatorStatus, Role};
 use crate::platform::settings::{Deployment, LiveStatus, Settings, TenantSettings};
+use crate::platform::test_accounts::Opener;
 use crate::platform::{Act, ApiKey, PlatformBook, PlatformChange, SearchedBlocks, Tenant};
 use crate::refusal::{PlatformRefusal, Refusal};
 use crate::resources::banks::{Bank, Edit};
 use crate::resources::tenants::keys::KeyChange;
 use crate::values::ids::Id;
-use crate::values::time::{DAY_MS, SECOND_MS, Timestamp};
+use crate::values::time::Timestamp;
 use crate::values::venezuela::BankCode;
 use std::sync::Arc;
 
@@ -30,8 +31,8 @@ pub enum PlatformAsk {
         settings: Arc<Settings>,
         /// The first keys of the tenant.
         keys: Vec<ApiKey>,
-        /// A keyed hash of the address that opens it without an operator.
-        opener: Option<[u8; 16]>,
+        /// Who opens it without an operator.
+        opener: Option<Opener>,
     },
     /// Instants at which accounts that were opened without an operator were used.
     UseTestAccounts(Vec<(u32, Timestamp)>),
@@ -209,15 +210,6 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
             Ruling::write(draft)
         }
     }
-}
-
-/// The seconds until fewer than `most` of these instants are of the last day; `None` if it is so now.
-fn wait_for_fewer(instants: impl Iterator<Item = Timestamp>, most: usize, now: Timestamp) -> Option<u32> {
-    let since = now.plus_ms(-DAY_MS);
-    let mut recent: Vec<Timestamp> = instants.filter(|at| *at > since).collect();
-    recent.sort_unstable();
-    let first = recent.iter().rev().nth(most - 1)?;
-    Some(u32::try_from(first.since_ms(since).div_euclid(SECOND_MS) + 1).unwrap_or(1))
 }
 
 fn ruled(ruled: Ruled) -> Ruling {

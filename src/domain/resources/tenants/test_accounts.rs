@@ -1,11 +1,13 @@
 //! Whether somebody may open an account of test mode without an operator.
 
-use super::wait_for_fewer;
 use crate::platform::PlatformBook;
-use crate::values::time::{HOUR_MS, SECOND_MS, Timestamp};
+use crate::platform::test_accounts::Opener;
+use crate::values::time::{HOUR_MS, SECOND_MS, Timestamp, wait_for_fewer};
 
 /// Accounts that one address may open within a day. None of them is deleted before the day is over, so all are known.
 pub const A_DAY: usize = 10;
+/// And one site of IPv6, a /48: whoever has one has 65,536 networks, each of which counts as an address.
+pub const SITE_A_DAY: usize = 100;
 /// Accounts that are there at once.
 pub const ALL_MAX: usize = 10_000;
 
@@ -16,10 +18,15 @@ pub enum NotOpened {
     ByAnybody(u32),
 }
 
-/// Whether this address may open an account.
-pub fn may_open(book: &PlatformBook, opener: [u8; 16], now: Timestamp) -> Result<(), NotOpened> {
-    let own = book.test_accounts.values().filter(|account| account.opener == opener);
-    if let Some(seconds) = wait_for_fewer(own.map(|account| account.opened_at), A_DAY, now) {
+/// Whether somebody may open an account.
+pub fn may_open(book: &PlatformBook, opener: Opener, now: Timestamp) -> Result<(), NotOpened> {
+    let opened = |is_meant: &dyn Fn(&Opener) -> bool, most| {
+        let own = book.test_accounts.values().filter(|account| is_meant(&account.opener));
+        wait_for_fewer(own.map(|account| account.opened_at), most, now)
+    };
+    let of_address = opened(&|other| other.address == opener.address, A_DAY);
+    let of_site = opener.site.and_then(|site| opened(&|other| other.site == Some(site), SITE_A_DAY));
+    if let Some(seconds) = of_address.max(of_site) {
         return Err(NotOpened::ByThisAddress(seconds));
     }
     if book.test_accounts.len() >= ALL_MAX {
@@ -64,13 +71,19 @@ mod tests {
         change
     }
 
+    const OPENER: Opener = Opener { address: [1; 16], site: None };
+
     fn open(book: &mut PlatformBook, n: u16, now: Timestamp) -> u32 {
+        open_by(book, n, OPENER, now)
+    }
+
+    fn open_by(book: &mut PlatformBook, n: u16, opener: Opener, now: Timestamp) -> u32 {
         let ask = PlatformAsk::Open {
             id: Id::derived(2, 2, n),
             name: "test account".to_owned(),
             settings: Arc::new(Settings::default()),
             keys: vec![key(n, Mode::Test)],
-            opener: Some([1; 16]),
+            opener: Some(opener),
         };
         match asked(book, ask, now) {
             Some(PlatformChange::TestAccountOpened { tenant, .. }) => tenant.number,
@@ -82,13 +95,30 @@ mod tests {
     fn an_address_opens_ten_a_day_and_then_waits_for_the_first_to_be_a_day_old() {
         let mut book = PlatformBook::default();
         for n in 0..10 {
-            assert_eq!(may_open(&book, [1; 16], at(n * 1_000)), Ok(()));
+            assert_eq!(may_open(&book, OPENER, at(n * 1_000)), Ok(()));
             open(&mut book, n as u16, at(n * 1_000));
         }
-        assert_eq!(may_open(&book, [1; 16], at(10_000)), Err(NotOpened::ByThisAddress(86_391)));
-        assert_eq!(may_open(&book, [2; 16], at(10_000)), Ok(()), "another address");
-        assert_eq!(may_open(&book, [1; 16], at(DAY_MS)), Ok(()));
-        assert_eq!(may_open(&book, [1; 16], at(DAY_MS - 1)), Err(NotOpened::ByThisAddress(1)));
+        assert_eq!(may_open(&book, OPENER, at(10_000)), Err(NotOpened::ByThisAddress(86_391)));
+        let other = Opener { address: [2; 16], site: None };
+        assert_eq!(may_open(&book, other, at(10_000)), Ok(()), "another address");
+        assert_eq!(may_open(&book, OPENER, at(DAY_MS)), Ok(()));
+        assert_eq!(may_open(&book, OPENER, at(DAY_MS - 1)), Err(NotOpened::ByThisAddress(1)));
+    }
+
+    #[test]
+    fn the_networks_of_a_site_open_a_hundred_a_day_together() {
+        let mut book = PlatformBook::default();
+        let of = |site: u8, network: u8| Opener { address: [network; 16], site: Some([site; 16]) };
+        for n in 0..SITE_A_DAY {
+            let opener = of(1, (n / 5) as u8);
+            assert_eq!(may_open(&book, opener, at(n as i64)), Ok(()), "{n}");
+            open_by(&mut book, n as u16, opener, at(n as i64));
+        }
+        let now = at(SECOND_MS);
+        assert_eq!(may_open(&book, of(1, 99), now), Err(NotOpened::ByThisAddress(86_400)));
+        assert_eq!(may_open(&book, of(2, 100), now), Ok(()), "another site");
+        assert_eq!(may_open(&book, Opener { address: [101; 16], site: None }, now), Ok(()), "IPv4");
+        assert_eq!(may_open(&book, of(1, 99), at(DAY_MS)), Ok(()));
     }
 
     #[test]
