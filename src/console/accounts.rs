@@ -219,7 +219,7 @@ fn forms(visit: &Here<'_>, id: &str, settings: &Value) -> Vec<Block> {
     let say = |spanish, english| visit.say(spanish, english);
     let to = |act: &str| path("/console/tenants", id, act);
     let input = |act: &str, name, label: &str| Input::new(name, label).value(visit.typed(&to(act), name));
-    let modes = [("test", say("Prueba", "Test")), ("live", say("Real", "Live"))];
+    let modes = [("live", say("Real", "Live")), ("test", say("Prueba", "Test"))];
     let modes = || Input::choice("mode", say("Modo", "Mode"), modes, "");
     let mut forms = Vec::new();
     if may(visit, Role::Treasury) {

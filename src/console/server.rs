@@ -148,7 +148,13 @@ pub async fn audit(visit: &Here<'_>) -> Made {
     let form = visit.filter("/console/audit", labels.map(filter));
     let row = |item: &Value| {
         let change = |name: &str| {
-            if item[name].is_null() { Cell::text("—") } else { Cell::code(item[name].to_string()) }
+            let member = |(name, value): (&String, &Value)| {
+                let said = show::cell(visit.language, name, value).text;
+                (!value.is_null()).then(|| format!("{}: {said}", words(visit.language, name)))
+            };
+            let members = item[name].as_object().into_iter().flatten().filter_map(member);
+            let said = members.collect::<Vec<_>>().join(" · ");
+            Cell::text(if said.is_empty() { "—".to_owned() } else { said })
         };
         let who = Cell::text(str_of(&item["operator"], "name")).with_sub(str_of(item, "peer"));
         let target = Cell::code(str_of(item, "target")).with_sub(str_of(item, "approvalId"));

@@ -126,6 +126,7 @@ fn cell_in(zone: Zone, language: Language, name: &str, value: &Value) -> Cell {
             | "type"
             | "why"
             | "rail"
+            | "outbound"
             | "reversalType"
             | "accountType"
             | "method"

@@ -40,6 +40,7 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("SELL", "Venta", "Sell"),
     ("FLOOR", "Piso", "Floor"),
     ("OFFICIAL", "Oficial", "Official"),
+    ("past", "Cerradas: es una copia restaurada", "Shut: this is a restored copy"),
     ("simulator", "Simulador", "Simulator"),
     // Reasons of chargebacks.
     ("fraud", "Otro usó la tarjeta", "Somebody else used the card"),
