@@ -1,14 +1,13 @@
 //! Tenants: the list, and one with its settings, keys, live status and corrections.
 
-use super::{Here, Made, after, may, past, path};
+use super::{Here, Made, after, may, past, path, post_by};
 use crate::pages::confirm::Confirm;
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Cell, Input, Kind, Link, Page, Row, Tone};
+use crate::pages::view::{self, Block, Cell, Input, Link, Note, Page, Row, Tone};
 use crate::pages::words::{overlaps, words};
 use api::problem::Problem;
-use api::wire::json;
 use domain::platform::Scope;
 use domain::platform::operators::Role;
 use hyper::Method;
@@ -35,7 +34,66 @@ pub async fn list(visit: &Here<'_>) -> Made {
         "Name, Live mode, Id, Created",
     );
     let table = table.rows(items(&found).iter().map(row)).next(next);
-    Ok(Page::new("tenants", visit.say("Comercios", "Tenants")).with(table))
+    let page = Page::new("tenants", visit.say("Comercios", "Tenants")).maybe(visit.done()).with(table);
+    Ok(if may(visit, Role::Admin) { page.with(new_tenant(visit)) } else { page })
+}
+
+fn new_tenant(visit: &Here<'_>) -> view::Form {
+    let say = |spanish, english| visit.say(spanish, english);
+    let input = |name, label: &str| Input::new(name, label).value(visit.typed("/console/tenants", name));
+    let roles = Role::ALL.map(|role| (role.name(), words(visit.language, role.name())));
+    view::Form::new("/console/tenants", "create-tenant", say("Abrir el comercio", "Open the tenant"))
+        .title(say("Abrir un comercio", "Open a tenant"))
+        .about(say(
+            "Recibe una llave de prueba y una real, que se muestran una sola vez. El modo real sigue inactivo hasta que \
+             lo actives. Si nombras a un operador que lo atienda, también se crea, con su token.",
+            "It gets a test key and a live one, which are shown once. Live mode stays inactive until you activate it. If \
+             you name an operator who looks after it, that account is made too, with its token.",
+        ))
+        .input(input("name", say("Nombre del comercio", "Tenant's name")))
+        .input(input("operatorName", say("Nombre del operador", "Operator's name")).optional())
+        .input(input("email", say("Correo del operador", "Operator's e-mail")).optional())
+        .input(Input::choice("role", say("Rol del operador", "Operator's role"), roles, "support"))
+        .says_why()
+}
+
+/// POST /console/tenants: the keys and the token are on the page that answers, and nowhere else.
+pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let form = &visit.form;
+    let made = match visit.post("/admin/tenants", &json!({ "name": form.text("name") })).await {
+        Ok(made) => made,
+        Err(refused) => return visit.failed(list(visit).await, &refused),
+    };
+    let to = path("/console/tenants", str_of(&made, "tenantId"), "");
+    let note = visit.say(
+        "El comercio está abierto. Guarda sus llaves: no se vuelven a mostrar.",
+        "The tenant is open. Keep its keys: they are not shown again.",
+    );
+    let key = |field, label, of: &str| visit.code(field, label, str_of(&made[of], "key"));
+    let page = Page::new("tenant", str_of(&made, "name"));
+    let page = visit.secret(page, note, key("testKey", ["Llave de prueba", "Test key"], "testKey"));
+    let mut page = page.with(key("liveKey", ["Llave real", "Live key"], "liveKey"));
+    if let Some(name) = form.filled("operatorName") {
+        let body = json!({ "name": name, "email": form.text("email"), "role": form.text("role") });
+        page = match post_by(visit, "/admin/operators", &body, "operator").await {
+            Ok(made) if made["token"].is_string() => page.with(visit.code(
+                "token",
+                ["Token del operador", "Operator's token"],
+                str_of(&made, "token"),
+            )),
+            Ok(_) => page.with(Note::new(
+                Tone::Plain,
+                visit.say("El operador espera una aprobación.", "The operator waits for an approval."),
+            )),
+            Err(refused) => {
+                let mut note = show::refusal(visit.language, &refused);
+                let said = visit.say("El operador no se creó.", "The operator was not made.");
+                note.more.insert(0, said.to_owned());
+                page.with(note)
+            }
+        };
+    }
+    Ok(Shown::Page(page.with(vec![Link::new(visit.say("Ir al comercio", "Go to the tenant"), to)])))
 }
 
 pub async fn one(visit: &Here<'_>) -> Made {
@@ -73,7 +131,6 @@ async fn of(visit: &Here<'_>, id: &str) -> Made {
         ),
         Link::new(visit.say("Auditoría", "Audit"), with_query("/console/audit", &[("tenantId", id)])),
     ];
-    let settings = serde_json::to_string_pretty(&tenant["settings"]).unwrap_or_default();
     let mut page = Page::new("tenant", str_of(&tenant, "name"))
         .status(status)
         .maybe(visit.done())
@@ -82,8 +139,9 @@ async fn of(visit: &Here<'_>, id: &str) -> Made {
         .with(past::form(visit, id))
         .heading(visit.say("Llaves", "Keys"))
         .with(table);
-    page.blocks.extend(forms(visit, id, &settings));
+    page.blocks.extend(forms(visit, id, &tenant["settings"]));
     if !may(visit, Role::Admin) {
+        let settings = serde_json::to_string_pretty(&tenant["settings"]).unwrap_or_default();
         page = page.with(visit.code("settings", ["Ajustes", "Settings"], settings));
     }
     Ok(page)
@@ -158,11 +216,11 @@ pub async fn act_on_key(visit: &Here<'_>) -> Result<Shown, Problem> {
     shown(visit, form.text("tenant"), outcome).await
 }
 
-fn forms(visit: &Here<'_>, id: &str, settings: &str) -> Vec<Block> {
+fn forms(visit: &Here<'_>, id: &str, settings: &Value) -> Vec<Block> {
     let say = |spanish, english| visit.say(spanish, english);
     let to = |act: &str| path("/console/tenants", id, act);
     let input = |act: &str, name, label: &str| Input::new(name, label).value(visit.typed(&to(act), name));
-    let modes = [("test", say("Prueba", "Test")), ("live", say("Real", "Live"))];
+    let modes = [("live", say("Real", "Live")), ("test", say("Prueba", "Test"))];
     let modes = || Input::choice("mode", say("Modo", "Mode"), modes, "");
     let mut forms = Vec::new();
     if may(visit, Role::Treasury) {
@@ -193,9 +251,7 @@ fn forms(visit: &Here<'_>, id: &str, settings: &str) -> Vec<Block> {
                 .title(say("Nueva llave", "New key"))
                 .input(modes())
                 .input(Input::boxes("scopes", say("Permisos", "Scopes"), scopes).value("read")),
-            view::Form::new(to("settings"), "set-settings", say("Guardar", "Save"))
-                .title(say("Ajustes", "Settings"))
-                .input(Input::new("settings", "JSON").kind(Kind::Lines).value(settings)),
+            super::settings::form(visit, to("settings"), settings),
         ]);
     }
     forms.into_iter().map(Block::Form).collect()
@@ -212,7 +268,10 @@ pub async fn act(visit: &Here<'_>) -> Result<Shown, Problem> {
             body
         }
         "keys" => json!({ "mode": form.text("mode"), "scopes": form.all("scopes").collect::<Vec<_>>() }),
-        _ => json::value(form.text("settings")).unwrap_or_default(),
+        _ => match visit.inside.get(&path("/admin/tenants", id, "")).await {
+            Ok(tenant) => super::settings::changes(visit, &tenant["settings"]),
+            Err(refused) => return visit.failed(of(visit, id).await, &refused),
+        },
     };
     let to = path("/admin/tenants", id, visit.part(2));
     if !visit.is_confirmed()
@@ -221,7 +280,7 @@ pub async fn act(visit: &Here<'_>) -> Result<Shown, Problem> {
         return super::asked(visit, (Method::POST, &to, Some(&body)), confirm, of(visit, id)).await;
     }
     let outcome = match visit.part(2) {
-        "settings" if body.is_null() => Err(Problem::invalid_json("the settings are no JSON").into()),
+        "settings" if body == json!({}) => Ok(body),
         "settings" => visit.inside.change(Method::PATCH, &to, Some(&body)).await,
         _ => visit.post(&to, &body).await,
     };

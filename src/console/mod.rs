@@ -14,6 +14,7 @@ mod queues;
 mod rates;
 mod reconciliations;
 mod server;
+mod settings;
 mod subject;
 
 use crate::operators::Operator;
@@ -22,6 +23,7 @@ use crate::pages::inside::{ApiResult, Refused, segment, with_query};
 use crate::pages::show;
 use crate::pages::site::{Shown, Site, SiteRow, Visit, site_rows};
 use crate::pages::view::{Page, Tone};
+use crate::pages::words::words;
 use api::problem::Problem;
 use domain::platform::operators::Role;
 use domain::values::ids::Id;
@@ -63,7 +65,7 @@ pub static SITE: Site<Operator> = Site {
     recognise: |services, hash| services.callers.operators.of_session(*hash),
     owner: |who| who.account().map_or(ROOT, |account| account.id),
     book: |_| None,
-    who: |who, _| format!("{} · {}", who.who().name, who.role().name()),
+    who: |who, language| format!("{} · {}", who.who().name, words(language, who.role().name())),
     banner: |_, _| None,
     refused: refused_page,
     done: &[
@@ -85,6 +87,7 @@ pub fn rows() -> Vec<SiteRow<Operator>> {
         act "/payouts/:id/unmask" => money::unmask_payout;
         act "/events/:id/resend" => money::resend;
         show "/tenants" => accounts::list;
+        act "/tenants" => accounts::create;
         show "/tenants/:id" => accounts::one;
         show "/tenants/:id/past" => past::tenant;
         show "/records/:id" => past::record;
@@ -115,6 +118,7 @@ pub fn rows() -> Vec<SiteRow<Operator>> {
         act "/rates/unpin" => rates::unpin;
         show "/rails" => server::rails;
         show "/health" => server::health;
+        act "/health/backup" => server::back_up;
         show "/audit" => server::audit;
         answer "/statements" => server::statements;
         show "/reconciliations" => reconciliations::page;

@@ -161,8 +161,9 @@ async fn story(
         headline.state.mark = words(visit.language, Mode::Test.name()).to_owned();
     }
     page.blocks.insert(0, headline.into());
-    page = page.with(visit.facts(shown, &members)).maybe(resolve_form(visit, (place, id), at_bank.as_ref()));
+    page = page.maybe(resolve_form(visit, (place, id), at_bank.as_ref()));
     page.blocks.extend(forms(at_bank.as_ref()).into_iter().map(Block::Form));
+    page = page.with(visit.facts(shown, &members));
     page.blocks.extend(resends(visit, (place, id), &timeline.events));
     let page = page.heading(visit.say("Qué pasó", "What happened"));
     Ok(page.live(&[Block::Timeline(timeline.steps)], &visit.writing())?)

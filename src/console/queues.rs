@@ -236,7 +236,7 @@ fn operations(visit: &Here<'_>, list: &Value, contradicted: bool) -> Table {
             visit.tenant(str_of(item, "tenantId")),
             show::cell(visit.language, "kind", &item["kind"]),
             Cell::money(visit.language, str_of(item, "amount"), str_of(item, "currency")),
-            Cell::text(str_of(item, "rail")),
+            Cell::text(words(visit.language, str_of(item, "rail"))),
             Cell::text(str_of(item, "bankText")),
         ];
         if mode(visit) == Mode::Test {
@@ -307,7 +307,7 @@ fn to_decide(visit: &Here<'_>, queue: &'static str, list: &Value) -> Table {
         row.cells.push(Cell::text(label).to(to));
         row
     };
-    let heads = columns.iter().map(|name| words(visit.language, name)).chain([""]);
+    let heads = columns.iter().map(|name| visit.label(name)).chain([""]);
     show::headed(visit.language, caption, heads)
         .rows(items(list).iter().map(row))
         .next(next(visit, queue, list))
@@ -476,7 +476,12 @@ fn given_up(visit: &Here<'_>, list: &[GivenUp]) -> Table {
 fn dead(visit: &Here<'_>, list: &[Dead]) -> Table {
     let row = |dead: &Dead| {
         let tenant = tenant_cell(visit.services, dead.tenant);
-        Row::new([tenant, Cell::code(dead.url.clone()), Cell::text(dead.error.clone())]).status("failed")
+        Row::new([
+            tenant,
+            Cell::code(dead.url.clone()),
+            Cell::text(show::undelivered(visit.language, &dead.error)),
+        ])
+        .status("failed")
     };
     let heads = ("Comercio, Dirección, Último error", "Tenant, Address, Last error");
     visit.table(["Webhooks"; 2], heads.0, heads.1).rows(list.iter().map(row))

@@ -67,7 +67,7 @@ fn in_force(visit: &Here<'_>, board: &RateBoard) -> Table {
     for pin in &pins {
         rows.push(pinned(visit, pin, now));
     }
-    for of in series.iter().filter(|of| !pins.iter().any(|pin| pin.is_in_force(now) && pin.place().has(of))) {
+    for of in series.iter().filter(|of| !pins.iter().any(|pin| pin.is_in_force(now) && pin.stands_for(of))) {
         let found = |mode| board.latest_of(of.pair, |series| series == of, mode, now);
         if let Some(found) = found(Mode::Live).or_else(|| found(Mode::Test)) {
             rows.push(by_feed(visit, &found.sample, now));

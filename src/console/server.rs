@@ -1,6 +1,6 @@
 //! The server as operators watch it: rails, health, the audit, and the platform's statements.
 
-use super::{Here, Made};
+use super::{Here, Made, after, may};
 use crate::language::Language;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
@@ -9,7 +9,9 @@ use crate::pages::statement::{self, Whose};
 use crate::pages::view::{Block, Cell, Fact, Form, Input, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use api::problem::Problem;
+use domain::platform::operators::Role;
 use domain::values::ids::{Id, Mode, tenant_key};
+use domain::values::time::MINUTE_MS;
 use serde_json::{Value, json};
 
 pub async fn rails(visit: &Here<'_>) -> Made {
@@ -81,8 +83,8 @@ pub async fn health(visit: &Here<'_>) -> Made {
             *bytes.1 = format!("{} MiB", bytes.1.as_u64().unwrap_or_default() >> 20).into();
         }
         let copy = items(&copies).first().cloned().unwrap_or_default();
-        let copy =
-            json!({ "at": copy["at"], "path": copy["after"]["path"], "walSeq": copy["after"]["walSeq"] });
+        let age = show::instant_ms(str_of(&copy, "at")).map(|at| age(visit, at));
+        let copy = json!({ "age": age, "at": copy["at"], "path": copy["after"]["path"], "walSeq": copy["after"]["walSeq"] });
         members.insert("backup".to_owned(), copy);
     }
     let halted = status["haltedBooks"].as_array().cloned().unwrap_or_default();
@@ -95,8 +97,40 @@ pub async fn health(visit: &Here<'_>) -> Made {
         blocks.push(Block::Facts(every_member(visit.language, "cluster", &cluster)));
     }
     let state = if halted.is_empty() { "ok" } else { "error" };
-    let page = Page::new("health", visit.say("Salud", "Health")).status(state);
-    Ok(page.live(&blocks, &visit.writing())?)
+    let page = Page::new("health", visit.say("Salud", "Health")).status(state).maybe(visit.done());
+    let page = page.live(&blocks, &visit.writing())?;
+    Ok(if may(visit, Role::Admin) { page.with(new_backup(visit)) } else { page })
+}
+
+fn age(visit: &Here<'_>, at_ms: i64) -> String {
+    let minutes = (visit.services.now().unix_ms() - at_ms).max(0) / MINUTE_MS;
+    let (count, unit) = match minutes {
+        0..120 => (minutes, "min"),
+        120..2_880 => (minutes / 60, "h"),
+        _ => (minutes / 1_440, visit.say("días", "days")),
+    };
+    format!("{count} {unit}")
+}
+
+fn new_backup(visit: &Here<'_>) -> Form {
+    let say = |spanish, english| visit.say(spanish, english);
+    let to = "/console/health/backup";
+    Form::new(to, "backup", say("Copiar ahora", "Back up now"))
+        .title(say("Hacer una copia", "Make a backup"))
+        .about(say(
+            "Copia todo a una carpeta nueva del servidor, sin detenerlo. Para ensayar que se puede restaurar: \
+             «pasarela restore --drill».",
+            "Copies everything to a new directory of the server, without stopping it. To practise that it can be \
+             restored: \"pasarela restore --drill\".",
+        ))
+        .input(Input::new("path", say("Carpeta nueva", "New directory")).value(visit.typed(to, "path")).hint("/var/backups/pasarela/2026-11-21"))
+        .says_why()
+}
+
+/// POST /console/health/backup.
+pub async fn back_up(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let outcome = visit.post("/admin/backup", &visit.form.members(&["path"])).await;
+    visit.acted(outcome, |answer| after("/console/health", answer), health(visit)).await
 }
 
 pub async fn audit(visit: &Here<'_>) -> Made {
@@ -107,10 +141,20 @@ pub async fn audit(visit: &Here<'_>) -> Made {
         ("action", visit.say("Acción", "Action")),
         ("tenantId", visit.say("Comercio", "Tenant")),
     ];
-    let form = visit.filter("/console/audit", labels.map(|(name, label)| visit.sought(name, label)));
+    let filter = |(name, label): (&'static str, &str)| {
+        let input = visit.sought(name, label);
+        if name == "tenantId" { input.options(visit.tenants()) } else { input }
+    };
+    let form = visit.filter("/console/audit", labels.map(filter));
     let row = |item: &Value| {
         let change = |name: &str| {
-            if item[name].is_null() { Cell::text("—") } else { Cell::code(item[name].to_string()) }
+            let member = |(name, value): (&String, &Value)| {
+                let said = show::cell(visit.language, name, value).text;
+                (!value.is_null()).then(|| format!("{}: {said}", words(visit.language, name)))
+            };
+            let members = item[name].as_object().into_iter().flatten().filter_map(member);
+            let said = members.collect::<Vec<_>>().join(" · ");
+            Cell::text(if said.is_empty() { "—".to_owned() } else { said })
         };
         let with: Vec<&str> = ["agent", "keyId", "peer"]
             .map(|name| str_of(item, name))
@@ -122,7 +166,7 @@ pub async fn audit(visit: &Here<'_>) -> Made {
         Row::new([
             show::cell(visit.language, "at", &item["at"]),
             who,
-            Cell::text(str_of(item, "action")),
+            Cell::text(words(visit.language, str_of(item, "action"))).with_sub(str_of(item, "action")),
             target,
             change("before"),
             change("after"),
@@ -152,7 +196,7 @@ pub async fn statements(visit: &Here<'_>) -> Result<Shown, Problem> {
     let tenant = visit.say("Comercio (vacío: la plataforma)", "Tenant (empty: the platform)");
     let more = |form: Form| {
         form.input(Input::choice("mode", visit.say("Modo", "Mode"), modes, visit.query.text("mode")))
-            .input(visit.sought("tenantId", tenant))
+            .input(visit.sought("tenantId", tenant).options(visit.tenants()))
     };
     let (here, title) = ("/console/statements", ["Estados de cuenta", "Statements"]);
     statement::answer(visit, Whose { now, api, here, title, kept: ("tenantId", id) }, more).await

@@ -70,7 +70,8 @@ pub fn figures(language: Language, shown: &Value) -> Vec<Block> {
     };
     let order = |item: &Value| {
         Row::new([
-            Cell::text(words(language, show::str_of(item, "kind"))).with_sub(show::str_of(item, "rail")),
+            Cell::text(words(language, show::str_of(item, "kind")))
+                .with_sub(words(language, show::str_of(item, "rail"))),
             Cell::money(language, &show::text(&item["amount"]), show::str_of(item, "currency")),
         ])
     };

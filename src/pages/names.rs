@@ -12,6 +12,8 @@ use domain::values::ids::{EntityId, Id, Mode, tenant_key};
 use domain::values::venezuela::BankCode;
 use serde_json::Value;
 
+const PROPOSED_MAX: usize = 200;
+
 impl<W> Visit<'_, W> {
     /// `Banesco (0134)`; what is no bank's code stays as it is.
     pub fn bank(&self, code: &str) -> String {
@@ -27,6 +29,16 @@ impl<W> Visit<'_, W> {
         };
         let cell = Cell::text(tenant.name.to_string()).copying(id);
         if self.site.base == "/console" { cell.to(format!("/console/tenants/{id}")) } else { cell }
+    }
+
+    /// Ids and names, for an input that proposes them as one types.
+    pub fn tenants(&self) -> Vec<(String, String)> {
+        let known = self.services.callers.directory.tenants();
+        known
+            .iter()
+            .take(PROPOSED_MAX)
+            .map(|tenant| (tenant.id.to_string(), tenant.name.to_string()))
+            .collect()
     }
 
     fn seller(&self, of: &Value, id: &str) -> Cell {
@@ -60,10 +72,23 @@ impl<W> Visit<'_, W> {
         Row::new(cells).status(str_of(of, "status"))
     }
 
+    /// The name of a member, which is "yours" to a tenant alone.
+    pub fn label<'n>(&self, name: &'n str) -> &'n str {
+        match name {
+            "externalRef" if self.site.base == "/console" => {
+                self.say("Referencia del comercio", "Tenant's reference")
+            }
+            name => words(self.language, name),
+        }
+    }
+
     /// What is there of these members.
     pub fn facts(&self, of: &Value, names: &[&str]) -> Vec<Fact> {
         let mut facts = show::facts(self.language, of, names);
         for fact in &mut facts {
+            if fact.field == "externalRef" {
+                fact.label = self.label("externalRef").to_owned();
+            }
             if matches!(&*fact.field, "tenantId" | "merchantId" | "bankCode" | "debtorBankCode" | "banco") {
                 fact.cell = self.cell(of, &fact.field);
             }

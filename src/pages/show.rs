@@ -125,6 +125,8 @@ fn cell_in(zone: Zone, language: Language, name: &str, value: &Value) -> Cell {
         "kind"
             | "type"
             | "why"
+            | "rail"
+            | "outbound"
             | "reversalType"
             | "accountType"
             | "method"
@@ -138,7 +140,7 @@ fn cell_in(zone: Zone, language: Language, name: &str, value: &Value) -> Cell {
     if is_money(name) || value.is_number() && name != "sequence" {
         return Cell::figure(language.figure(&plain));
     }
-    if name == "id" || name.ends_with("Id") || name.ends_with("Hash") {
+    if name == "id" || name.ends_with("Id") && name != "debtorId" || name.ends_with("Hash") {
         return Cell::id(plain);
     }
     if name.ends_with("Ref") {
@@ -209,6 +211,38 @@ pub fn failure(language: Language, code: &str) -> String {
         || code.to_owned(),
         |(_, spanish, english)| format!("{} ({code})", language.say(spanish, english)),
     )
+}
+
+/// Why a delivery did not arrive; it is kept in English.
+pub fn undelivered(language: Language, english: &str) -> String {
+    let spanish = match english {
+        _ if language == Language::English => english,
+        "the name was not found" => "el nombre del servidor no se encontró",
+        "the name leads to a loopback, private or otherwise special address" => {
+            "el nombre lleva a una dirección interna o especial"
+        }
+        "the name was not looked up: too many others do not answer" => {
+            "no se buscó el nombre: otros muchos no responden"
+        }
+        "its certificate is not trusted" => "su certificado no es de confianza",
+        "no secure connection came about" => "no se logró una conexión segura",
+        "the connection was refused" => "rechazó la conexión",
+        "the connection broke" => "la conexión se cortó",
+        "it cannot be reached" => "no se puede llegar a él",
+        "no connection came about" => "no se logró la conexión",
+        "the connection broke before an answer" => "la conexión se cortó antes de la respuesta",
+        _ => {
+            let seconds =
+                english.strip_prefix("no answer within ").and_then(|rest| rest.strip_suffix(" seconds"));
+            let code = english.strip_prefix("it answered ");
+            return match (seconds, code) {
+                (Some(seconds), _) => format!("no respondió en {seconds} segundos"),
+                (_, Some(code)) => format!("respondió {code}"),
+                _ => english.to_owned(),
+            };
+        }
+    };
+    spanish.to_owned()
 }
 
 /// What the refusal means where that is known, and what is wrong with each member. The API's own

@@ -200,7 +200,7 @@ fn of_delivery(language: Language, url: &str, (zone, at): (Zone, Timestamp), del
     if let Some(status) = delivered.http_status {
         more.push(format!("HTTP {status}, {} ms", delivered.latency_ms));
     }
-    more.extend(delivered.error.clone());
+    more.extend(delivered.error.as_deref().map(|why| show::undelivered(language, why)));
     let tone = if arrived { Tone::Good } else { Tone::Bad };
     Step { when: show::in_zone(zone, at.unix_ms()), what: what.to_owned(), more, tone, link: None }
 }

@@ -66,18 +66,17 @@ pub async fn one(visit: &Here<'_>) -> Made {
         fact.cell.href = others.map(|others| with_query("/portal/payments", &others));
     }
     let live = [
-        show::headline(language, &payment).into(),
         Block::Facts(facts),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
         Block::Timeline(timeline.steps),
     ];
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
-    let page = Page::new("payment", title).status(status).maybe(visit.done());
-    let mut page = page.live(&live, &visit.writing())?;
+    let mut page = Page::new("payment", title).status(status).maybe(visit.done());
+    page = page.with(show::headline(language, &payment));
     if may(visit, Scope::Collect) && may_go_back(visit, id).await? {
         page = page.with(form_of_return(visit, is_in_pesos(&payment)));
     }
-    Ok(page)
+    Ok(page.live(&live, &visit.writing())?)
 }
 
 fn is_in_pesos(payment: &Value) -> bool {
@@ -118,8 +117,8 @@ fn form_of_return(visit: &Here<'_>, in_pesos: bool) -> view::Form {
         )
     };
     view::Form::new(format!("/portal/payments/{}/reverse", segment(visit.id())), "reverse", label)
-        .title(visit.say("Devolver el cobro", "Return the payment"))
         .about(about)
+        .inline()
         .tone(Tone::Bad)
         .says_why()
 }

@@ -7,10 +7,11 @@ use crate::pages::inside::{Refused, segment};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
-use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Kind, Note, Page, Row, Tone, owned};
+use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Kind, Note, Page, Row, Tone};
 use api::endpoint::KnownKey;
 use api::problem::Problem;
 use domain::platform::Scope;
+use domain::values::ids::Id;
 use serde_json::{Value, json};
 
 pub const HERE: &str = "/portal/payouts";
@@ -62,15 +63,21 @@ fn row(visit: &Here<'_>, keys: &[KnownKey], item: &Value) -> Row {
         row.cells[1].href = Some(format!("/portal/payouts/{id}"));
         row.cells[1].sub = agent_of(visit, keys, id).unwrap_or_default();
     }
-    let why = item["error"].as_str().filter(|why| !why.is_empty()).unwrap_or(str_of(item, "failureCode"));
-    row.cells[5].sub = why.to_owned();
+    let (code, said) = (str_of(item, "failureCode"), str_of(item, "error"));
+    // A line of a batch that became no payout says why in words.
+    let is_refused = !said.is_empty() && id.is_empty();
+    row.cells[5].sub = if is_refused {
+        show::reason(visit.language, code, said)
+    } else {
+        show::failure(visit.language, code)
+    };
     row
 }
 
 async fn single(visit: &Here<'_>) -> Result<view::Form, Refused> {
     let say = |spanish, english| visit.say(spanish, english);
-    let sellers = visit.inside.get("/v1/merchants?limit=100").await?;
-    let sellers = items(&sellers).iter().map(|item| (str_of(item, "merchantId"), str_of(item, "name")));
+    let sellers = sellers(visit).await?;
+    let sellers = sellers.iter().map(|(id, name)| (name.clone(), id.clone())).collect();
     let typed = |name| {
         let texts = [HERE, PAY, EDIT].into_iter().map(|to| visit.typed(to, name));
         texts.fold("", |found, text| if found.is_empty() { text } else { found })
@@ -82,9 +89,9 @@ async fn single(visit: &Here<'_>) -> Result<view::Form, Refused> {
             "Primero ves lo que pasaría: no se paga nada hasta que confirmes.",
             "First you see what would happen: nothing is paid until you confirm.",
         ))
-        .input(input("merchantId", say("Vendedor", "Seller")).options(owned(sellers)).hint(say(
-            "Su id; escribe y elige de la lista.",
-            "The seller's id; type, and choose from the list.",
+        .input(input("merchantId", say("Vendedor", "Seller")).options(sellers).hint(say(
+            "Escribe su nombre y elige de la lista, o pega su id.",
+            "Type the name and choose from the list, or paste the id.",
         )))
         .input(
             input("monto", say("Monto en bolívares", "Amount in bolívares"))
@@ -111,16 +118,36 @@ pub fn upload(visit: &Here<'_>, error: Option<String>) -> view::Form {
         .error(error)
 }
 
-/// What the form has, with its amount as the API writes it.
-fn asked(visit: &Here<'_>) -> Value {
+/// Ids and names of the newest sellers; with their reference where others have the name.
+async fn sellers(visit: &Here<'_>) -> Result<Vec<(String, String)>, Refused> {
+    let found = visit.inside.get("/v1/merchants?limit=100").await?;
+    let named = |name: &str| items(&found).iter().filter(|item| str_of(item, "name") == name).count();
+    let of = |item: &Value| {
+        let (id, name) = (str_of(item, "merchantId"), str_of(item, "name"));
+        let shared = format!("{name} · {}", str_of(item, "externalRef"));
+        (id.to_owned(), if named(name) > 1 { shared } else { name.to_owned() })
+    };
+    Ok(items(&found).iter().map(of).collect())
+}
+
+/// What the form has, with its amount as the API writes it, and the id of a seller who was named.
+async fn asked(visit: &Here<'_>) -> Value {
     let mut body = visit.form.members(&MEMBERS);
     body["monto"] = visit.language.typed(visit.form.text("monto"), 2).into();
+    let seller = visit.form.text("merchantId");
+    if Id::parse(seller).is_none() {
+        // A key that may not read knows no names.
+        let known = sellers(visit).await.unwrap_or_default();
+        if let Some((id, _)) = known.into_iter().find(|(_, name)| name == seller) {
+            body["merchantId"] = id.into();
+        }
+    }
     body
 }
 
 /// What the payout would do: the page between its form and the deed.
 pub async fn review(visit: &Here<'_>) -> Result<Shown, Problem> {
-    let body = asked(visit);
+    let body = asked(visit).await;
     Ok(match Rehearsed::of(visit, API, &body, visit.form.text("once")).await {
         // Pressed again after it was paid.
         Ok(rehearsed) if rehearsed.is_done() => paid(&rehearsed.body),
@@ -152,7 +179,7 @@ fn paid(payout: &Value) -> Shown {
 }
 
 pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
-    let outcome = visit.post(API, &asked(visit)).await;
+    let outcome = visit.post(API, &asked(visit).await).await;
     visit.acted(outcome, paid, list(visit)).await
 }
 
@@ -164,13 +191,13 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let agent = agent_of(visit, &own_keys(visit).await?, id);
     facts.extend(agent.map(|agent| Fact::new("agent", visit.say("Agente", "Agent"), Cell::text(agent))));
     let live = [
-        show::headline(language, &payout).into(),
         Block::Facts(facts),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
         Block::Timeline(timeline.steps),
     ];
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
     let page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(visit.done());
+    let page = page.with(show::headline(language, &payout));
     Ok(page.live(&live, &visit.writing())?)
 }
 

@@ -124,7 +124,7 @@ impl Rehearsed {
         }
         let row = |((kind, rail), amounts): ((&str, &str), Vec<&str>)| {
             Row::new([
-                Cell::text(words(language, kind)).with_sub(rail),
+                Cell::text(words(language, kind)).with_sub(words(language, rail)),
                 Cell::figure(amounts.len().to_string()),
                 Cell::figure(self.amount(language, amounts)),
             ])

@@ -4,7 +4,7 @@
 use super::{Here, Made, may};
 use crate::pages::confirm::Confirm;
 use crate::pages::form::Form;
-use crate::pages::inside::{segment, with_query};
+use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Input, Page, Row};
@@ -23,6 +23,8 @@ use serde_json::{Value, json};
 const HERE: &str = "/portal/webhooks";
 const COLUMNS: [&str; 4] = ["url", "events", "status", "createdAt"];
 const FACTS: [&str; 6] = ["url", "events", "status", "retry", "signature", "createdAt"];
+/// Read for one page of deliveries in a state.
+const PAGES_MAX: usize = 20;
 const DELIVERIES: [&str; 7] = ["createdAt", "event", "attempt", "status", "httpStatus", "latencyMs", "error"];
 
 pub async fn list(visit: &Here<'_>) -> Made {
@@ -110,7 +112,7 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let (language, id) = (visit.language, segment(visit.id()));
     let endpoint = visit.inside.get(&format!("/v1/webhooks/{id}")).await?;
     let here = format!("{HERE}/{id}");
-    let (found, next) = visit.list(&format!("/v1/webhooks/{id}/deliveries"), &here, &[], "25").await?;
+    let (found, next) = deliveries(visit, &here, &format!("/v1/webhooks/{id}/deliveries")).await?;
     let table = visit.table(
         ["Entregas, primero las más recientes", "Deliveries, newest first"],
         "Cuándo, Evento, Intento, Estado, HTTP, ms, Error",
@@ -135,16 +137,40 @@ pub async fn one(visit: &Here<'_>) -> Made {
         let switch = view::Form::new(to, "switch-webhook", label).hidden("status", state).inline();
         page = page.with(switch).with(change);
     }
-    page = page.heading(visit.say("Entregas", "Deliveries")).with(table);
+    let filter = visit.filter(&here, [visit.states(visit.say("Todas", "All"), &["delivered", "failed"])]);
+    page = page.heading(visit.say("Entregas", "Deliveries")).with(filter).with(table);
     let newest = items(&found).first().map(|item| str_of(item, "eventId")).unwrap_or_default();
     let event = visit.query.filled("event").unwrap_or(newest);
     page.blocks.extend(explained(visit, visit.id(), event)?);
     Ok(page)
 }
 
+/// A page of deliveries, in the state that the address names. Their list does not tell states apart, so that pages are
+/// read until one is full, or for as long as a reader waits.
+async fn deliveries(visit: &Here<'_>, here: &str, api: &str) -> Result<(Value, Option<String>), Refused> {
+    let state = visit.query.text("status");
+    if state.is_empty() {
+        return visit.list(api, here, &[], "25").await;
+    }
+    let (mut kept, mut cursor) = (Vec::new(), visit.query.text("cursor").to_owned());
+    for _ in 0..PAGES_MAX {
+        let page = visit.inside.get(&with_query(api, &[("limit", "100"), ("cursor", &cursor)])).await?;
+        kept.extend(items(&page).iter().filter(|item| str_of(item, "status") == state).cloned());
+        cursor = str_of(&page, "nextCursor").to_owned();
+        if cursor.is_empty() || kept.len() >= 25 {
+            break;
+        }
+    }
+    let next = (!cursor.is_empty()).then(|| with_query(here, &[("status", state), ("cursor", &cursor)]));
+    Ok((json!({ "items": kept }), next))
+}
+
 fn delivery(visit: &Here<'_>, here: &str, item: &Value) -> Row {
     let mut row = show::row(visit.language, item, &DELIVERIES);
     let event = str_of(item, "eventId");
+    if let Some(why) = item["error"].as_str() {
+        row.cells[6] = Cell::text(show::undelivered(visit.language, why));
+    }
     row.cells[1] =
         Cell::text(str_of(item, "event")).with_sub(event).to(with_query(here, &[("event", event)]));
     if may(visit, Scope::Manage) {

@@ -394,3 +394,87 @@ fn a_tenant_goes_live_by_an_admin() {
     assert_eq!(key.status, 201, "{}", key.text());
     assert!(key.text().contains("pk_test_"));
 }
+
+#[test]
+fn settings_are_changed_by_their_fields() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let path = format!("/console/tenants/{}", tenant.id);
+    let read =
+        || server.admin().get(&format!("/admin/tenants/{}", tenant.id)).expect(200)["settings"].clone();
+    let before = read();
+    let page = visitor.get(&path);
+    assert!(page.text().contains("Comisión de C2P (%)") && !page.text().contains("&#34;reserveVes&#34;"));
+    // Somebody else's change of another setting is not taken back.
+    let other = json!({ "usdt": { "enabled": true } });
+    server.admin().patch(&format!("/admin/tenants/{}/settings", tenant.id), &other).expect(200);
+    let fields = [
+        ("settings.reserveVes", "1.250,00"),
+        ("settings.fees.c2p.percent", "1,25"),
+        ("settings.conversions.enabled", "VES"),
+        ("settings.conversions.dailyLimit.COP", "50.000"),
+        ("settings.microDepositsDailyMax", "7"),
+    ];
+    let answer = visitor.press(&page, "set-settings", &fields);
+    assert_eq!(answer.header("location"), Some(&*format!("{path}?done=done")), "{}", answer.text());
+    let mut wanted = before;
+    wanted["reserveVes"] = "1250.00".into();
+    wanted["fees"]["c2p"]["percent"] = "1.2500".into();
+    wanted["conversions"]["enabled"] = json!(["VES"]);
+    wanted["conversions"]["dailyLimit"]["COP"] = "50000".into();
+    wanted["microDepositsDailyMax"] = 7.into();
+    wanted["usdt"]["enabled"] = true.into();
+    assert_eq!(read(), wanted);
+    let bad = visitor.press(&visitor.get(&path), "set-settings", &[("settings.reserveVes", "mucho")]);
+    assert_eq!(bad.status, 400, "{}", bad.text());
+    assert!(bad.text().contains("value=\"mucho\"") && read() == wanted, "what was typed is still there");
+    let same = visitor.press(&visitor.get(&path), "set-settings", &[("settings.reserveVes", "1.250,00")]);
+    assert_eq!(same.status, 303, "nothing is changed: {}", same.text());
+}
+
+#[test]
+fn a_tenant_is_opened_with_the_operator_who_looks_after_it() {
+    let server = Server::start();
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let page = visitor.get("/console/tenants");
+    let fields = [
+        ("name", "Tienda Ana"),
+        ("operatorName", "Luis"),
+        ("email", "luis@example.com"),
+        ("role", "support"),
+    ];
+    for _ in 0..2 {
+        let made = visitor.press(&page, "create-tenant", &fields);
+        assert_eq!(made.status, 201, "{}", made.text());
+        for part in ["pk_test_", "pk_live_", "op_", "/console/tenants/"] {
+            assert!(made.text().contains(part), "{part}: {}", made.text());
+        }
+    }
+    let tenants = server.admin().get("/admin/tenants").expect(200);
+    let named = list(&tenants, "items").iter().filter(|tenant| tenant["name"] == "Tienda Ana").count();
+    let operators = server.admin().get("/admin/operators").expect(200);
+    let hired = list(&operators, "items").iter().filter(|one| one["email"] == "luis@example.com").count();
+    assert_eq!((named, hired), (1, 1), "once, however often the form is sent");
+    let viewer = operator(&server, &crate::login::hired(&server, "viewer").1);
+    let page = viewer.get("/console/tenants");
+    assert!(!page.text().contains("data-action=\"create-tenant\""));
+    let csrf = token(&page);
+    assert_eq!(viewer.send("/console/tenants", &[("csrf", &csrf), ("name", "x")]).status, 403);
+}
+
+#[test]
+fn a_copy_is_made_and_its_age_shown() {
+    let server = Server::start();
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("copy");
+    let page = visitor.get("/console/health");
+    let made = visitor.press(&page, "backup", &[("path", &copy.display().to_string())]);
+    assert_eq!(made.header("location"), Some("/console/health?done=done"), "{}", made.text());
+    assert!(copy.is_dir());
+    let page = visitor.get("/console/health");
+    assert!(page.text().contains("data-field=\"backup.age\">0 min"), "{}", page.text());
+    let refused = visitor.press(&page, "backup", &[("path", &copy.display().to_string())]);
+    assert_eq!(refused.status, 409, "{}", refused.text());
+}

@@ -239,6 +239,22 @@ fn rates_have_their_present_prices() {
     let prices = page.text().split("data-field=\"prices\"").nth(1).expect("present prices");
     let prices = prices.split("</table>").next().expect("its end");
     assert!(prices.contains("4.321,5") && prices.contains("mesa"), "{prices}");
+    // A pin hides what its feed says: the first table is what money is moved by.
+    let until = (chrono::Utc::now() + chrono::TimeDelta::hours(1)).format("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let pin = json!({ "pair": "USDT/COP", "source": "mesa", "side": "SELL", "price": "4000.00", "pinnedUntil": until, "reason": "feriado" });
+    server.admin().post("/admin/rates", &pin).expect(201);
+    let page = operator(&server, ADMIN_TOKEN).get("/console/rates");
+    let table = |field: &str| {
+        let rest = page.text().split(&format!("data-field=\"{field}\"")).nth(1).expect("a table");
+        rest.split("</table>").next().expect("its end").to_owned()
+    };
+    let prices = table("prices");
+    let first = prices.split("<tr").nth(2).expect("a first row");
+    assert!(first.contains("4.000") && first.contains("feriado") && first.contains("Venta"), "{first}");
+    assert!(!prices.contains("4.321,5"), "it decides nothing now: {prices}");
+    for part in ["mesa · Venta", "&#34;bands&#34;:[[", "Fijada hasta el"] {
+        assert!(page.text().contains(part), "{part}: {}", page.text());
+    }
 }
 
 #[test]

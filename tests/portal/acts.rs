@@ -135,9 +135,9 @@ fn a_payout_is_shown_before_it_is_paid() {
     let merchant = tenant.test.merchant();
     let visitor = visitor(&server, &tenant);
     let reference = fresh("po");
-    for (language, balances, nothing_yet) in [
-        ("es", ["1.000,00", "988,00"], "Todavía no se pagó nada"),
-        ("en", ["1,000.00", "988.00"], "Nothing has been paid yet"),
+    for (language, balances, nothing_yet, rail) in [
+        ("es", ["1.000,00", "988,00"], "Todavía no se pagó nada", "Simulador"),
+        ("en", ["1,000.00", "988.00"], "Nothing has been paid yet", "Simulator"),
     ] {
         let page = visitor.get(&format!("/portal/payouts?lang={language}"));
         let fields = [
@@ -149,7 +149,7 @@ fn a_payout_is_shown_before_it_is_paid() {
         let review = visitor.press(&page, "create-payout", &fields);
         assert_eq!(review.status, 200, "{}", review.text());
         let name = text(&merchant, "name");
-        for words in [nothing_yet, balances[0], balances[1], name, "data-field=\"feeVes\"", "simulator"] {
+        for words in [nothing_yet, balances[0], balances[1], name, "data-field=\"feeVes\"", rail] {
             assert!(review.text().contains(words), "{words}: {}", review.text());
         }
         let edited: Vec<(String, String)> = Form::with_action(&review, "back").hidden;
@@ -382,4 +382,54 @@ fn live_mode_is_asked_for() {
     visitor.press(&visitor.get("/portal/live"), "request-live", &[]);
     assert!(asked_at().is_string(), "it may be asked for again");
     assert_eq!(Form::with_action(&visitor.get("/portal/live"), "request-live").to, "/portal/live");
+}
+
+#[test]
+fn a_seller_is_paid_by_name() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.fund("100.00");
+    let merchant = tenant.test.merchant();
+    let visitor = visitor(&server, &tenant);
+    let page = visitor.get("/portal/payouts");
+    let name = text(&merchant, "name");
+    assert!(page.text().contains(&format!("<option value=\"{name}\">")), "{}", page.text());
+    let reference = fresh("po");
+    let fields =
+        [("merchantId", name), ("monto", "12,5"), ("concepto", "semana"), ("externalRef", &*reference)];
+    let review = visitor.press(&page, "create-payout", &fields);
+    let paid = visitor.press(&review, "confirm", &[]);
+    assert_eq!(paid.status, 303, "{}", paid.text());
+    let payouts = tenant.test.get("/v1/payouts").expect(200);
+    let payout = &list(&payouts, "items")[0];
+    assert_eq!((&payout["monto"], &payout["merchantId"]), (&json!("12.50"), &merchant["merchantId"]));
+    let nobody = [("merchantId", "Nadie"), ("monto", "1,00"), ("concepto", "x"), ("externalRef", "r")];
+    let refused = visitor.press(&visitor.get("/portal/payouts"), "create-payout", &nobody);
+    assert!((400..500).contains(&refused.status) && refused.text().contains("value=\"Nadie\""));
+}
+
+#[test]
+fn an_address_is_disabled_after_a_second_look_and_its_deliveries_are_filtered() {
+    let server = Server::start_with(&[("PASARELA__WEBHOOKS__ALLOW_PRIVATE_TARGETS", "true")]);
+    let tenant = server.tenant();
+    let body = json!({ "url": "http://127.0.0.1:9/hook", "events": ["payment.completed"] });
+    let webhook = tenant.test.post("/v1/webhooks", &body).expect(201);
+    tenant.test.pay(10);
+    let visitor = visitor(&server, &tenant);
+    let path = format!("/portal/webhooks/{}", text(&webhook, "id"));
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let failed = || visitor.get(&format!("{path}?status=failed"));
+    while !failed().text().contains("<tr data-status=\"failed\"") {
+        assert!(std::time::Instant::now() < deadline, "it never failed: {}", failed().text());
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(failed().text().contains("rechazó la conexión"), "{}", failed().text());
+    let delivered = visitor.get(&format!("{path}?status=delivered"));
+    assert!(!delivered.text().contains("<tr data-status"), "{}", delivered.text());
+    let status =
+        || tenant.test.get(&format!("/v1/webhooks/{}", text(&webhook, "id"))).expect(200)["status"].clone();
+    let asked = visitor.press(&visitor.get(&path), "switch-webhook", &[]);
+    assert!(asked.text().contains("deja de enterarse") && status() == "enabled", "{}", asked.text());
+    let done = visitor.press(&asked, "confirm", &[]);
+    assert_eq!((done.status, status()), (303, json!("disabled")), "{}", done.text());
 }

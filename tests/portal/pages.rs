@@ -121,7 +121,13 @@ fn a_payment_shows_what_happened() {
         assert!(timeline.contains(part), "{part}: {timeline}");
     }
     let page = visitor.get(&format!("/portal/payments/{}", text(&failed, "paymentId")));
-    assert!(page.text().contains("data-status=\"FAILED\"") && page.text().contains("AM04"));
+    assert!(
+        page.text().contains("data-status=\"FAILED\"") && page.text().contains("Fondos insuficientes (AM04)")
+    );
+    let headline = page.text().split("id=\"headline\"").nth(1).and_then(|rest| rest.split("</div>").next());
+    let headline = headline.expect("amount and state");
+    assert!(headline.contains("Bs 2.000,00") && headline.contains("Fallido"), "{headline}");
+    assert!(page.text().contains("Banesco (0134)"), "{}", page.text());
     assert!(!page.text().contains("data-action=\"reverse\""), "there is nothing to give back");
     let stranger = server.tenant();
     let stranger = Visitor::of_portal(server.nobody(), text(&stranger.created["testKey"], "key"));

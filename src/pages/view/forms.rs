@@ -1,6 +1,7 @@
 //! Forms: their inputs and their buttons.
 
 use super::Tone;
+use std::borrow::Cow;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
@@ -30,7 +31,7 @@ impl Kind {
 
 #[derive(Default)]
 pub struct Input {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub label: String,
     pub kind: Kind,
     /// Of boxes, those that are ticked, by commas.
@@ -45,12 +46,12 @@ pub struct Input {
 }
 
 impl Input {
-    pub fn new(name: &'static str, label: impl Into<String>) -> Input {
-        Input { name, label: label.into(), required: true, ..Input::default() }
+    pub fn new(name: impl Into<Cow<'static, str>>, label: impl Into<String>) -> Input {
+        Input { name: name.into(), label: label.into(), required: true, ..Input::default() }
     }
 
     pub fn choice<'o>(
-        name: &'static str,
+        name: impl Into<Cow<'static, str>>,
         label: impl Into<String>,
         options: impl IntoIterator<Item = (&'o str, &'o str)>,
         value: impl Into<String>,
