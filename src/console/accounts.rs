@@ -1,6 +1,6 @@
 //! Tenants: the list, and one with its settings, keys, live status and corrections.
 
-use super::{Here, Made, after, may, past, path};
+use super::{Here, Made, after, earlier, may, path};
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
@@ -75,7 +75,7 @@ async fn of(visit: &Here<'_>, id: &str) -> Made {
         .maybe(visit.done())
         .with(facts)
         .with(links)
-        .with(past::form(visit, id))
+        .with(earlier::form(visit, id))
         .heading(visit.say("Llaves", "Keys"))
         .with(table);
     page.blocks.extend(forms(visit, id, &settings));
