@@ -1,7 +1,6 @@
 //! Tenants: the list, and one with its settings, keys, live status and corrections.
 
-use super::{Here, Made, after, may, past, path, post_by};
-use crate::pages::confirm::Confirm;
+use super::{Here, Made, after, earlier, may, path, post_by};
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
@@ -136,7 +135,7 @@ async fn of(visit: &Here<'_>, id: &str) -> Made {
         .maybe(visit.done())
         .with(facts)
         .with(links)
-        .with(past::form(visit, id))
+        .with(earlier::form(visit, id))
         .heading(visit.say("Llaves", "Keys"))
         .with(table);
     page.blocks.extend(forms(visit, id, &tenant["settings"]));

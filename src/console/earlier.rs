@@ -8,8 +8,8 @@ use crate::pages::show;
 use crate::pages::timeline;
 use crate::pages::view::{Block, Cell, Fact, Form, Input, Link, Note, Page, Row, Tone};
 use crate::pages::words::words;
+use crate::recovery::earlier_state::{self, EarlierState, NotShown, TAKES_MAX};
 use crate::recovery::moment::{self, When};
-use crate::recovery::past::{self, NotShown, Past};
 use crate::store::described::{entity, kept, mode, postings};
 use crate::store::history;
 use crate::store::story::{self, Story, money_of};
@@ -23,6 +23,7 @@ use domain::resources::crypto as usdt;
 use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live, tenant_key};
 use domain::values::time::{Timestamp, Zone};
 use serde_json::Value;
+use std::time::Instant;
 
 /// Of sellers and holds, as many as a page shows.
 const SHOWN_MAX: usize = 100;
@@ -93,17 +94,14 @@ pub async fn tenant(visit: &Here<'_>) -> Made {
         return Ok(if is_asked { page.failed(400, Note::new(Tone::Bad, note)) } else { page.text(note) });
     };
     let key = tenant_key(known.number, mode);
-    let read =
-        visit.services.read_pool.read_long(
-            visit.services,
-            PLATFORM,
-            move |services, budget| match past::mode(services.engine.reader(), key, when, budget) {
-                Err(NotShown::Stopped(stopped)) => Err(stopped),
-                read => Ok(read),
-            },
-        );
+    let read = visit.services.read_pool.read_long(visit.services, PLATFORM, move |services, budget| {
+        match earlier_state::mode(services.engine.reader(), key, when, budget, Instant::now() + TAKES_MAX) {
+            Err(NotShown::Stopped(stopped)) => Err(stopped),
+            read => Ok(read),
+        }
+    });
     match read.await? {
-        Ok(past) => Ok(page.with_all(of_past(visit, id, mode, &past))),
+        Ok(then) => Ok(page.with_all(of_then(visit, id, mode, &then))),
         Err(why) => {
             let (code, why) = not_shown(visit, &why);
             Ok(page.failed(code, Note::new(Tone::Bad, why)))
@@ -140,7 +138,12 @@ fn value(shown: Vec<u8>) -> Value {
     serde_json::from_slice(&shown).unwrap_or_default()
 }
 
-fn of_past(visit: &Here<'_>, tenant: Id, mode: Mode, Past { seq, now, book }: &Past) -> Vec<Block> {
+fn of_then(
+    visit: &Here<'_>,
+    tenant: Id,
+    mode: Mode,
+    EarlierState { seq, now, book }: &EarlierState,
+) -> Vec<Block> {
     let (language, livemode) = (visit.language, mode == Mode::Live);
     let named =
         |name: &'static str, value: &Value| show::fact(language, &serde_json::json!({ name: value }), name);

@@ -16,9 +16,10 @@ use std::fmt::Display;
 use std::time::{Duration, Instant};
 use wal::{Reader, Seq};
 
-const TAKES_MAX: Duration = Duration::from_secs(10);
+/// As long as somebody waits for a page.
+pub const TAKES_MAX: Duration = Duration::from_secs(10);
 
-pub struct Past {
+pub struct EarlierState {
     /// The last record that is in the book; of a time, the last that concerns it.
     pub seq: Seq,
     /// On the tenant's clock.
@@ -47,9 +48,15 @@ fn unreadable(why: impl Display) -> NotShown {
     Stopped::from(Unreadable(why.to_string())).into()
 }
 
-/// Times are on the tenant's clock in this mode, as are those that its pages show.
-pub fn mode(reader: &Reader, key: u64, when: When, budget: &ReadBudget) -> Result<Past, NotShown> {
-    let reading = Reading { reader, budget, ends: Instant::now() + TAKES_MAX };
+/// Times are on the tenant's clock in this mode, as are those that its pages show. At `ends` it gives up.
+pub fn mode(
+    reader: &Reader,
+    key: u64,
+    when: When,
+    budget: &ReadBudget,
+    ends: Instant,
+) -> Result<EarlierState, NotShown> {
+    let reading = Reading { reader, budget, ends };
     match when {
         When::Seq(seq) => reading.after(key, seq),
         When::Time(time) => reading.at(key, time),
@@ -63,7 +70,7 @@ struct Reading<'r> {
 }
 
 impl Reading<'_> {
-    fn after(&self, key: u64, seq: Seq) -> Result<Past, NotShown> {
+    fn after(&self, key: u64, seq: Seq) -> Result<EarlierState, NotShown> {
         let end = self.reader.last_seq();
         if seq > end {
             return Err(NotShown::Ends(end));
@@ -108,7 +115,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn at(&self, key: u64, time: Timestamp) -> Result<Past, NotShown> {
+    fn at(&self, key: u64, time: Timestamp) -> Result<EarlierState, NotShown> {
         let floor = self.reader.floor();
         let begun = history::begun_at(self.reader, key).map_err(unreadable)?.unwrap_or(0);
         let heads = self.reader.snapshot_heads(key).map_err(unreadable)?;
@@ -147,9 +154,9 @@ impl Reading<'_> {
     }
 }
 
-fn settled(books: &Books, key: u64, seq: Seq, now_ms: i64) -> Result<Past, NotShown> {
+fn settled(books: &Books, key: u64, seq: Seq, now_ms: i64) -> Result<EarlierState, NotShown> {
     match books.at(key, now_ms) {
-        AnyBook::Tenant(book) => Ok(Past { seq, now: Timestamp::from_unix_ms(now_ms), book }),
+        AnyBook::Tenant(book) => Ok(EarlierState { seq, now: Timestamp::from_unix_ms(now_ms), book }),
         AnyBook::Platform(_) => Err(unreadable("the platform is no tenant")),
     }
 }
