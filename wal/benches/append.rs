@@ -52,9 +52,9 @@ impl Run {
         let sync = self
             .syncs_time
             .map_or("-".into(), |time| (time.as_micros() / u128::from(self.batches.max(1))).to_string());
-        let cpu = self.cpu.as_nanos() as f64 / 1_000.0 / records as f64;
+        let cpu = self.cpu.as_nanos() / records as u128;
         println!(
-            "{what:<26} {producers:>9} {rate:>10} {batch:>8} {sync:>9} {:>8} {:>8} {cpu:>8.2}",
+            "{what:<26} {producers:>9} {rate:>10} {batch:>8} {sync:>9} {:>8} {:>8} {cpu:>8}",
             micros(500),
             micros(990)
         );
@@ -107,7 +107,7 @@ fn of_payout(index: &mut IndexOps, tenant: u32, number: u64, is_second: bool) {
     let hash = [
         scattered.to_be_bytes(),
         scattered.rotate_left(32).to_be_bytes(),
-        id[..8].try_into().expect("8"),
+        id[..8].try_into().expect("eight bytes"),
         [7; 8],
     ]
     .concat();
@@ -190,7 +190,7 @@ fn main() {
     let dir = tempfile::tempdir().expect("a directory can be created");
     println!(
         "{:<26} {:>9} {:>10} {:>8} {:>9} {:>8} {:>8} {:>8}",
-        "200-byte records", "producers", "records/s", "a batch", "write us", "p50 us", "p99 us", "CPU us"
+        "200-byte records", "producers", "records/s", "a batch", "write us", "p50 us", "p99 us", "CPU ns"
     );
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     for producers in PRODUCERS {
