@@ -11,7 +11,9 @@
 //! Keys are the request's id, a zero byte and the tenant key (8 bytes, big endian), so that a later
 //! request with the same id takes the place of the earlier one. A value is the format (1 byte), the
 //! instant (8 bytes, ms since 1970), the sequence of the record that was written (8 bytes, or 0),
-//! then JSON.
+//! then, in format 2, the id of the key (16 bytes), the duration in ms (8 bytes), the status (2 bytes), and
+//! method, route and the code of a refusal, or nothing, with a zero byte between them: few lines are ever read,
+//! and JSON is made of those. Releases up to 0.2.0 wrote format 1, which has the JSON instead.
 
 use crate::disk::Disk;
 use crate::http::respond::RequestId;
@@ -35,7 +37,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// note one costs as much as to refuse it.
 const REFUSED_MAX: usize = 64;
 const KEPT_DAYS: i64 = 30;
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
+const FORMAT_OF_JSON: u8 = 1;
 const CODE_LEN_MAX: usize = 64;
 const FOUND_MAX: usize = 50;
 /// Bytes of a file, unless the bound is small.
@@ -159,7 +162,7 @@ impl RequestLog {
         now: Timestamp,
     ) -> Result<Option<Found>, RequestsError> {
         let key = key(request_id, tenant);
-        let find = move |shelf: &Shelf| Ok(shelf.db.get(key)?.and_then(|value| read(tenant, &value, now)));
+        let find = move |shelf: &Shelf| Ok(shelf.db.get(&key)?.and_then(|value| read(&key, &value, now)));
         self.look(find).await
     }
 
@@ -169,11 +172,10 @@ impl RequestLog {
             let (prefix, mut found) = (&prefix[..prefix.len() - 8], Vec::new());
             for entry in shelf.db.iterator(IteratorMode::From(prefix, Direction::Forward)).take(FOUND_MAX) {
                 let (key, value) = entry?;
-                let Some(tenant) = key.strip_prefix(prefix).and_then(|rest| <[u8; 8]>::try_from(rest).ok())
-                else {
+                if !key.strip_prefix(prefix).is_some_and(|rest| rest.len() == 8) {
                     break;
-                };
-                found.extend(read(u64::from_be_bytes(tenant), &value, now));
+                }
+                found.extend(read(&key, &value, now));
             }
             Ok(found)
         })
@@ -227,31 +229,11 @@ impl Shelf {
             return;
         }
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut batch, mut count) = (WriteBatch::default(), 0);
+        let (mut batch, mut count, mut value) = (WriteBatch::default(), 0, Vec::new());
         while let Some(answered) = self.queue.pop() {
-            // As the metrics write it: `/v1/payments/{id}`.
-            let mut route = String::with_capacity(answered.route.len() + 2);
-            for (n, segment) in answered.route.split('/').enumerate() {
-                route.push_str(if n == 0 { "" } else { "/" });
-                match segment.strip_prefix(':') {
-                    Some(name) => route.extend(["{", name, "}"]),
-                    None => route.push_str(segment),
-                }
-            }
-            let code = answered.error.as_ref().map(|code| &*code.0);
-            let body = Object::with_capacity(256)
-                .text("requestId", answered.request_id.as_str())
-                .plain("at", answered.at)
-                .plain("method", answered.method)
-                .text("route", route)
-                .number("status", answered.status)
-                .maybe_text("error", code)
-                .plain("keyId", answered.key)
-                .number("ms", answered.ms)
-                .end();
-            let (at, seq) = (answered.at.unix_ms().to_be_bytes(), answered.seq.unwrap_or(0).to_be_bytes());
-            let value = [&[FORMAT][..], &at, &seq, &body].concat();
-            batch.put(key(answered.request_id.as_str(), answered.tenant), value);
+            value.clear();
+            answered.write_to(&mut value);
+            batch.put(key(answered.request_id.as_str(), answered.tenant), &value);
             count += 1;
             if count == WAITING_MAX {
                 break;
@@ -273,12 +255,65 @@ fn key(request_id: &str, tenant: u64) -> Vec<u8> {
     [request_id.as_bytes(), &[0], &tenant.to_be_bytes()].concat()
 }
 
-fn read(tenant: u64, value: &[u8], now: Timestamp) -> Option<Found> {
-    let (at, rest) = value.strip_prefix(&[FORMAT])?.split_first_chunk::<8>()?;
-    let (seq, body) = rest.split_first_chunk::<8>()?;
-    let is_kept = i64::from_be_bytes(*at) > now.unix_ms().saturating_sub(KEPT_DAYS * DAY_MS);
+impl Answered {
+    fn write_to(&self, value: &mut Vec<u8>) {
+        value.push(FORMAT);
+        value.extend_from_slice(&self.at.unix_ms().to_be_bytes());
+        value.extend_from_slice(&self.seq.unwrap_or(0).to_be_bytes());
+        value.extend_from_slice(self.key.as_bytes());
+        value.extend_from_slice(&self.ms.to_be_bytes());
+        value.extend_from_slice(&self.status.to_be_bytes());
+        value.extend_from_slice(self.method.as_bytes());
+        value.push(0);
+        value.extend_from_slice(self.route.as_bytes());
+        value.push(0);
+        value.extend_from_slice(self.error.as_ref().map_or("", Code::as_str).as_bytes());
+    }
+}
+
+fn read(key: &[u8], value: &[u8], now: Timestamp) -> Option<Found> {
+    let (request_id, tenant) = key.split_last_chunk::<8>()?;
+    let (format, rest) = value.split_first()?;
+    let (at, rest) = rest.split_first_chunk::<8>()?;
+    let (seq, rest) = rest.split_first_chunk::<8>()?;
+    let at = Timestamp::from_unix_ms(i64::from_be_bytes(*at));
+    if at.unix_ms() <= now.unix_ms().saturating_sub(KEPT_DAYS * DAY_MS) {
+        return None;
+    }
+    let body = match *format {
+        FORMAT => shown(std::str::from_utf8(request_id.strip_suffix(&[0])?).ok()?, at, rest)?,
+        FORMAT_OF_JSON => rest.to_vec(),
+        _ => return None,
+    };
     let seq = Some(u64::from_be_bytes(*seq)).filter(|seq| *seq > 0);
-    is_kept.then(|| Found { tenant, body: body.to_vec(), seq })
+    Some(Found { tenant: u64::from_be_bytes(*tenant), body, seq })
+}
+
+fn shown(request_id: &str, at: Timestamp, rest: &[u8]) -> Option<Vec<u8>> {
+    let (key, rest) = rest.split_first_chunk::<16>()?;
+    let (ms, rest) = rest.split_first_chunk::<8>()?;
+    let (status, rest) = rest.split_first_chunk::<2>()?;
+    let mut texts = std::str::from_utf8(rest).ok()?.splitn(3, '\0');
+    let (method, declared, code) = (texts.next()?, texts.next()?, texts.next()?);
+    // As the metrics write it: `/v1/payments/{id}`.
+    let mut route = String::with_capacity(declared.len() + 2);
+    for (n, segment) in declared.split('/').enumerate() {
+        route.push_str(if n == 0 { "" } else { "/" });
+        match segment.strip_prefix(':') {
+            Some(name) => route.extend(["{", name, "}"]),
+            None => route.push_str(segment),
+        }
+    }
+    let object = Object::with_capacity(256)
+        .text("requestId", request_id)
+        .plain("at", at)
+        .text("method", method)
+        .text("route", route)
+        .number("status", u16::from_be_bytes(*status))
+        .maybe_text("error", Some(code).filter(|code| !code.is_empty()))
+        .plain("keyId", Id::from_bytes(*key))
+        .number("ms", u64::from_be_bytes(*ms));
+    Some(object.end())
 }
 
 /// Files of which the oldest is dropped when they are too large together, or too old.
@@ -297,6 +332,8 @@ fn options(bytes_max: u64) -> Options {
     options.set_ttl(u64::try_from(KEPT_DAYS * DAY_MS / 1000).unwrap_or(u64::MAX));
     options.set_write_buffer_size(usize::try_from(file_bytes).unwrap_or(usize::MAX));
     options.set_max_write_buffer_number(2);
+    // One writes at a time, and gains nothing from what lets several insert at once.
+    options.set_allow_concurrent_memtable_write(false);
     options.set_compression_type(DBCompressionType::Lz4);
     options.set_block_based_table_factory(&table);
     options.set_keep_log_file_num(2);
@@ -370,13 +407,38 @@ mod tests {
         let log = opened(directory.path(), 1 << 20, 0).expect("a log");
         let found = log.find(2, "a", at(2_000)).await.expect("readable").expect("it is there");
         let text = String::from_utf8(found.body).expect("text");
-        assert!(text.contains(r#""route":"/v1/payments/{id}","status":404,"error":"not_found""#), "{text}");
+        let shown = r#"{"requestId":"a","at":"1970-01-01T00:00:01.000Z","method":"GET","route":"/v1/payments/{id}","status":404,"error":"not_found","keyId":""#;
+        assert!(text.starts_with(shown) && text.ends_with(r#"","ms":3}"#), "{text}");
         assert!(!text.contains("secret") && found.seq.is_none());
         let tenants: Vec<u64> =
             log.find_all("a", at(2_000)).await.expect("readable").iter().map(|found| found.tenant).collect();
         assert_eq!(tenants, [2, 4]);
         assert!(log.find(6, "a", at(2_000)).await.expect("readable").is_none());
         assert!(log.find(2, "a", at(1_000 + 30 * DAY_MS)).await.expect("readable").is_none());
+    }
+
+    #[tokio::test]
+    async fn what_an_earlier_release_noted_is_found_and_what_no_release_writes_is_not() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let log = opened(directory.path(), 1 << 20, 0).expect("a log");
+        let noted = |format: u8, rest: &[u8]| {
+            [&[format][..], &1_000_i64.to_be_bytes(), &7_u64.to_be_bytes(), rest].concat()
+        };
+        let cases: [(&str, Vec<u8>, Option<&str>); 6] = [
+            ("json", noted(1, br#"{"requestId":"json"}"#), Some(r#"{"requestId":"json"}"#)),
+            ("unknown", noted(3, b"{}"), None),
+            ("cut", noted(2, &[1; 25]), None),
+            ("no-route", noted(2, &[&[0; 26][..], b"GET"].concat()), None),
+            ("no-text", noted(2, &[&[0; 26][..], &[0xFF, 0, b'/', 0]].concat()), None),
+            ("empty", Vec::new(), None),
+        ];
+        for (request_id, value, expected) in cases {
+            log.shelf.db.put(key(request_id, 2), value).expect("written");
+            let found = log.find(2, request_id, at(2_000)).await.expect("readable");
+            assert_eq!(found.as_ref().and_then(|found| found.seq), expected.map(|_| 7), "{request_id}");
+            let body = found.map(|found| String::from_utf8(found.body).expect("text"));
+            assert_eq!(body.as_deref(), expected, "{request_id}");
+        }
     }
 
     #[test]

@@ -17,10 +17,11 @@ use wal::{Append, Completion, Config, Durable, IndexOps, Log, Poisoned, RocksSto
 
 const RECORD_BYTES: usize = 200;
 const PRODUCERS: [usize; 3] = [1, 64, 1_024];
-const CASES: [(&str, &str); 3] = [
+const CASES: [(&str, &str); 4] = [
     ("plain", "plain file, fdatasync"),
     ("bare", "this log, no index"),
     ("indexed", "this log, 1 index entry"),
+    ("payout", "this log, as of payouts"),
 ];
 
 struct Reply(oneshot::Sender<u64>);
@@ -38,6 +39,7 @@ struct Run {
     waits: Vec<Duration>,
     batches: u64,
     syncs_time: Option<Duration>,
+    cpu: Duration,
 }
 
 impl Run {
@@ -50,8 +52,9 @@ impl Run {
         let sync = self
             .syncs_time
             .map_or("-".into(), |time| (time.as_micros() / u128::from(self.batches.max(1))).to_string());
+        let cpu = self.cpu.as_nanos() / records as u128;
         println!(
-            "{what:<26} {producers:>9} {rate:>10} {batch:>8} {sync:>9} {:>8} {:>8}",
+            "{what:<26} {producers:>9} {rate:>10} {batch:>8} {sync:>9} {:>8} {:>8} {cpu:>8}",
             micros(500),
             micros(990)
         );
@@ -66,7 +69,7 @@ fn produce(
 ) -> Run {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime starts");
-    let began = Instant::now();
+    let (began, cpu) = (Instant::now(), cpu());
     let tasks: Vec<_> = (0..producers as u64)
         .map(|producer| {
             let append = append.clone();
@@ -87,17 +90,55 @@ fn produce(
     for task in tasks {
         waits.extend(runtime.block_on(task).expect("a producer does not panic"));
     }
-    Run { elapsed: began.elapsed(), waits, batches: 0, syncs_time: None }
+    Run { elapsed: began.elapsed(), waits, batches: 0, syncs_time: None, cpu: self::cpu() - cpu }
 }
 
-fn this_log(dir: &Path, producers: usize, time: Duration, indexed: bool) -> Run {
+/// Of the whole process, producers and RocksDB's threads included.
+fn cpu() -> Duration {
+    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(spent.tv_sec as u64, spent.tv_nsec as u32)
+}
+
+/// Entries of the shapes and sizes that a payout has: those of its first record, or of its second.
+fn of_payout(index: &mut IndexOps, tenant: u32, number: u64, is_second: bool) {
+    let scattered = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    // Ids sort by time; names and hashes lie anywhere.
+    let id = [number.to_be_bytes(), scattered.to_be_bytes()].concat();
+    let hash = [
+        scattered.to_be_bytes(),
+        scattered.rotate_left(32).to_be_bytes(),
+        id[..8].try_into().expect("eight bytes"),
+        [7; 8],
+    ]
+    .concat();
+    let key = |tenant: u32, parts: &[&[u8]]| [&tenant.to_be_bytes()[..], &parts.concat()].concat();
+    index.put_seq(&key(tenant, &[b"e\x02", &id]));
+    index.put_seq(&key(tenant, &[b"v", &(2 * number + u64::from(is_second)).to_be_bytes()]));
+    index.put_seq(&key(tenant, &[b"k", &hash]));
+    if is_second {
+        index.delete(&key(tenant, &[b"l\x02\0", &id]));
+        index.put(&key(tenant, &[b"l\x02\x01", &id]), &[]);
+        index.put(&key(0, &[b"q\x01", &hash[..8], &tenant.to_be_bytes(), &id, &[2]]), &[]);
+    } else {
+        index.put(&key(tenant, &[b"l\x02\0", &id]), &[]);
+        index.put(&key(tenant, &[b"r\x02", format!("order-{scattered:016x}").as_bytes()]), &id);
+        index.put_at_seq(&key(tenant, &[b"m\0\x07", &number.to_be_bytes()]), &[]);
+    }
+}
+
+fn this_log(dir: &Path, producers: usize, time: Duration, case: &'static str) -> Run {
     let store = RocksStore::open(dir).expect("it opens");
     let log: Log<Reply> = Log::open(Box::new(store), Config::default()).expect("it opens");
     let handle = log.clone();
     let next = Arc::new(AtomicU64::new(0));
     let mut run = produce(producers, time, move |producer, sender| {
         let mut index = IndexOps::new();
-        if indexed {
+        if case == "payout" {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            // The second record of a payout comes when its first is durable.
+            let (payout, is_second) = (number - number % 128 / 64 * 64, number % 128 >= 64);
+            of_payout(&mut index, 1, payout, is_second);
+        } else if case == "indexed" {
             // A name that the caller chose: new each time and nowhere near the last one.
             let scattered = next.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             let mut key = [0; 24];
@@ -148,8 +189,8 @@ fn main() {
     let time = Duration::from_secs(seconds);
     let dir = tempfile::tempdir().expect("a directory can be created");
     println!(
-        "{:<26} {:>9} {:>10} {:>8} {:>9} {:>8} {:>8}",
-        "200-byte records", "producers", "records/s", "a batch", "write us", "p50 us", "p99 us"
+        "{:<26} {:>9} {:>10} {:>8} {:>9} {:>8} {:>8} {:>8}",
+        "200-byte records", "producers", "records/s", "a batch", "write us", "p50 us", "p99 us", "CPU ns"
     );
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     for producers in PRODUCERS {
@@ -161,7 +202,7 @@ fn main() {
             let path = dir.path().join(&case);
             let run = match name {
                 "plain" => plain_file(&path, producers, time),
-                _ => this_log(&path, producers, time, name == "indexed"),
+                _ => this_log(&path, producers, time, name),
             };
             run.print(what, producers);
         }

@@ -407,7 +407,8 @@ impl<C: Completion> Writer<C> {
         {
             self.shared.handed_over.begin();
             ack_sender(AckBatch {
-                waiting: std::mem::take(&mut self.waiting),
+                // The next batch will be about as large: growing moves every completion.
+                waiting: std::mem::replace(&mut self.waiting, VecDeque::with_capacity(self.under_way)),
                 at: Instant::now(),
                 agreed,
                 pending: (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes)),
