@@ -33,6 +33,8 @@ pub enum Whom {
     PlainFile,
     /// The gateway, with payouts over so many tenants.
     Payouts(usize),
+    /// The gateway, with payouts of one tenant by a key with a mandate.
+    Bound,
     /// The gateway, with conversions or collections on one balance.
     Prepared(Kind),
     /// The gateway, with batches of payouts on one balance.
@@ -83,6 +85,8 @@ pub struct Contested {
 struct Field {
     gateway: Server,
     tenants: Vec<Tenant>,
+    /// The first of them, by a key with a mandate.
+    bound: Tenant,
     /// A gateway that collects and does nothing else: open intents and held money would be in the
     /// way of the other cases.
     collecting: (Server, Tenant),
@@ -162,7 +166,8 @@ impl Contest<'_> {
         let collector = prepare::tenants(&collecting, 1, Extent::Funded)?.remove(0);
         let (do_nothing, plain_file) =
             (Server::do_nothing(scratch)?, Server::plain_file(scratch, &self.setting)?);
-        Ok(Field { gateway, tenants, collecting: (collecting, collector), do_nothing, plain_file })
+        let bound = prepare::bound(&gateway, &tenants[0])?;
+        Ok(Field { gateway, tenants, bound, collecting: (collecting, collector), do_nothing, plain_file })
     }
 
     fn measure(&self, field: &Field, whom: Whom, connections: usize) -> Outcome<Round> {
@@ -173,6 +178,7 @@ impl Contest<'_> {
             Whom::DoNothing => (&field.do_nothing, payouts(&field.do_nothing, &field.tenants[..1])),
             Whom::PlainFile => (&field.plain_file, payouts(&field.plain_file, &field.tenants[..1])),
             Whom::Payouts(count) => (&field.gateway, payouts(&field.gateway, &field.tenants[..count])),
+            Whom::Bound => (&field.gateway, payouts(&field.gateway, std::slice::from_ref(&field.bound))),
             Whom::Batches => (
                 &field.gateway,
                 Arc::new(Requests::batches(field.gateway.api, &field.tenants[..1])) as Arc<dyn Workload>,
@@ -188,7 +194,13 @@ impl Contest<'_> {
                 });
             }
         };
-        self.load(field, server, &requests, connections, matches!(whom, Whom::Payouts(_) | Whom::Batches))
+        self.load(
+            field,
+            server,
+            &requests,
+            connections,
+            matches!(whom, Whom::Payouts(_) | Whom::Bound | Whom::Batches),
+        )
     }
 
     /// Runs one case; of the gateway it also notes what was written.
@@ -324,6 +336,7 @@ impl Whom {
             Whom::Prepared(Kind::Conversions) => "conversion, 1 balance".to_owned(),
             Whom::Prepared(Kind::Collections) => "collection, 1 balance".to_owned(),
             Whom::Payouts(tenants) => format!("payout, {}", balances(tenants)),
+            Whom::Bound => "bound payout, 1 balance".to_owned(),
         }
     }
 }

@@ -55,7 +55,7 @@ pub struct Http {
     #[arg(long, default_value_t = 2)]
     pub(super) threads: usize,
     /// Cases whose name begins so, and no others, for a look at them alone: payout, conversion,
-    /// collection, batch, "do nothing"
+    /// "bound payout" (by a key with a mandate), collection, batch, "do nothing"
     #[arg(long, value_delimiter = ',')]
     pub(super) only: Vec<String>,
 }
@@ -122,12 +122,17 @@ impl Http {
                 .into_iter()
                 .chain(self.tenants.iter().map(|tenants| Whom::Payouts(*tenants)));
             cases.extend(
-                own.chain([CONVERSIONS, Whom::Prepared(Kind::Collections)]).map(|whom| (whom, *connections)),
+                own.chain([Whom::Bound, CONVERSIONS, Whom::Prepared(Kind::Collections)])
+                    .map(|whom| (whom, *connections)),
             );
         }
         cases.extend(self.batch_connections.iter().map(|connections| (Whom::Batches, *connections)));
         cases.retain(|(whom, _)| {
-            self.only.is_empty() || self.only.iter().any(|name| whom.name().starts_with(name))
+            match self.only.as_slice() {
+                // Beside a payout without a mandate, for a look at the two alone.
+                [] => *whom != Whom::Bound,
+                only => only.iter().any(|name| whom.name().starts_with(name)),
+            }
         });
         let (seconds, rounds, threads) = (self.seconds, self.rounds, self.threads);
         Contest { place, setting: Setting::default(), cases, seconds, rounds, threads }
@@ -242,10 +247,9 @@ fn batches(contested: &Contested) -> Table {
 
 /// The figures that count.
 fn lines(contested: &Contested) -> Vec<Line> {
-    let cases = contested
-        .cases
-        .iter()
-        .filter(|case| matches!(case.whom, Whom::Payouts(_) | Whom::Prepared(_) | Whom::Batches));
+    let cases = contested.cases.iter().filter(|case| {
+        matches!(case.whom, Whom::Payouts(_) | Whom::Bound | Whom::Prepared(_) | Whom::Batches)
+    });
     let line = |case: &Case| {
         let latency = format!(
             "p50 {}, p99 {}, p99.9 {} ms",

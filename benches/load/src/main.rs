@@ -11,7 +11,7 @@
 //! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk`, `widths` three
 //! such · `day` a real day's mix, `soak` the same for hours · `latency`, `overload`, `abuse`,
 //! `live` at fixed rates · `in_process`, `pause` the engine alone · `growth`, `restart`, `fill`
-//! what it holds · `memory` · `rates` the public interface · `daily` finding, statements,
+//! what it holds · `mandates` what agents take out while it is killed · `memory` · `rates` the public interface · `daily` finding, statements,
 //! reconciliation · `webhooks`, `receiver` · `load`, `lanes`, `open_loop` the generators ·
 //! `requests`, `conversions`, `reads` what they send, `connection` how · `prepare` the tenants ·
 //! `do_nothing`, `plain_file` the baselines, `payout` what they read and write · `debits` the engine
@@ -38,6 +38,7 @@ mod live;
 mod load;
 #[expect(dead_code, reason = "the contention lab uses the rest")]
 mod machine;
+mod mandates;
 mod memory;
 mod open_loop;
 mod overload;
@@ -105,6 +106,8 @@ enum What {
     Pause(pause::Pause),
     /// Throughput, memory, disk and restart with more tenants, holds and history
     Growth(growth::Growth),
+    /// Agents that spend their mandates while the server is killed: never a cent above
+    Mandates(mandates::Mandates),
     /// Seconds until a server with this many records is ready
     Restart(restart::Restart),
     /// Memory per idle tenant and per finished payout
@@ -161,6 +164,7 @@ fn main() -> ExitCode {
         What::Engine(engine) => engine.run(),
         What::Pause(pause) => pause.run(),
         What::Growth(growth) => growth.run(),
+        What::Mandates(mandates) => mandates.run(),
         What::Restart(restart) => restart.run(),
         What::Memory(memory) => memory.run(),
         What::Webhooks(webhooks) => webhooks.run(),

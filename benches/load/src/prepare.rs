@@ -68,6 +68,24 @@ pub fn tenants(server: &Server, count: usize, extent: Extent) -> Outcome<Vec<Ten
     made.map_err(|why| format!("preparing tenants: {why}: {}", server.last_words()))
 }
 
+/// The same tenant by another key, with a mandate that lets all of it out.
+pub fn bound(server: &Server, tenant: &Tenant) -> Outcome<Tenant> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    let limits = json!({ "VES": FUNDS });
+    let mandate = json!({
+        "agent": "bench", "perCall": limits, "perDay": limits, "perMonth": limits, "payees": [tenant.merchant],
+    });
+    let made = runtime.block_on(async {
+        let mut api = Client::open(server.api).await?;
+        let caller = format!("x-api-key: {}", tenant.key);
+        api.post(&caller, "/v1/keys", &json!({ "mandate": mandate }), 201).await
+    })?;
+    Ok(Tenant { key: text(&made["key"])?, ..tenant.clone() })
+}
+
 async fn tenant(api: &mut Client, admin: &mut Client, extent: Extent) -> Outcome<Tenant> {
     let operator = format!("authorization: Bearer {ADMIN_TOKEN}");
     let created = admin.post(&operator, "/admin/tenants", &json!({ "name": "bench" }), 201).await?;

@@ -1,5 +1,5 @@
-"""An agent's loop over MCP, with a script in the place of the model: it collects from a buyer, pays two sellers, and is
-refused by its mandate.
+"""An agent's loop over MCP, with a script in the place of the model: it collects from a buyer, asks a person for
+a large payout, pays two sellers, and is refused by its mandate.
 
     PASARELA_URL=http://127.0.0.1:8080 PASARELA_KEY=pk_test_demo python agent.py
 
@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import uuid
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import httpx2
@@ -50,10 +50,18 @@ class Owner:
         return seller["merchantId"]
 
     def budget(self, sellers: list[str]) -> Body:
-        """A key for the agent: 100 bolívares a day, for these sellers alone."""
+        """A key for the agent: 100 bolívares a day, for these sellers alone, and above 50 a person decides."""
         return self.call("POST", "/v1/keys", {
             "name": f"agent-{RUN}", "scopes": ["read", "collect", "payout"],
-            "mandate": {"agent": "scripted", "perDay": {"VES": "100.00"}, "payees": sellers}})
+            "mandate": {"agent": "scripted", "perDay": {"VES": "100.00"}, "approvalAbove": {"VES": "50.00"},
+                        "payees": sellers}})
+
+    def decide(self, asked: Body) -> None:
+        """What a person sees of a call that waits, and says yes to."""
+        approval = self.call("GET", f"/v1/approvals/{asked['approvalId']}")
+        assert (approval["status"], approval["agent"]) == ("awaiting_approval", "scripted"), approval
+        decided = self.call("POST", f"/v1/approvals/{asked['approvalId']}/approve", {})
+        assert decided["result"]["status"] == "completed", decided
 
 
 def plan(sellers: list[str]) -> Plan:
@@ -67,14 +75,19 @@ def plan(sellers: list[str]) -> Plan:
     def payout(seller: str, amount: str, name: str) -> Body:
         return {"merchantId": seller, "monto": amount, "concepto": "semana 48", "externalRef": f"{name}-{RUN}"}
 
-    for name, seller, amount in (("first", sellers[0], "60.00"), ("second", sellers[1], "30.00")):
-        rehearsed = yield "createPayout", {**payout(seller, amount, name), "dryRun": True}
-        assert rehearsed["status"] == 201, rehearsed
-        done = yield "createPayout", payout(seller, amount, name)
-        assert done["status"] == "completed", done
+    # Nothing has moved: it goes on when a person has said yes, and asks by its own reference.
+    asked = yield "createPayout", payout(sellers[0], "60.00", "first")
+    assert asked["status"] == "awaiting_approval", asked
+    done = yield "getPayoutByRef", {"externalRef": f"first-{RUN}"}
+    assert (done["status"], done["monto"]) == ("completed", "60.00"), done
+
+    rehearsed = yield "createPayout", {**payout(sellers[1], "30.00", "second"), "dryRun": True}
+    assert rehearsed["status"] == 201, rehearsed
+    done = yield "createPayout", payout(sellers[1], "30.00", "second")
+    assert done["status"] == "completed", done
     # What it has paid it does not pay again, whatever the model forgets.
-    again = yield "createPayout", payout(sellers[0], "60.00", "first")
-    assert again["externalRef"] == f"first-{RUN}", again
+    again = yield "createPayout", payout(sellers[1], "30.00", "second")
+    assert again["externalRef"] == f"second-{RUN}", again
 
     refused = yield "createPayout", payout(sellers[0], "20.00", "third")
     assert refused["error"] == "mandate_exceeded", refused
@@ -83,8 +96,8 @@ def plan(sellers: list[str]) -> Plan:
     assert (left, done["status"]) == ("10.00", "completed"), done
 
 
-async def act(client: Client, steps: Plan) -> None:
-    """The loop: a call, its answer, the next call."""
+async def act(client: Client, steps: Plan, ask: Callable[[Body], None]) -> None:
+    """The loop: a call, its answer, the next call. What a person has to decide, a person is asked."""
     tools = {tool.name for tool in (await client.list_tools()).tools}
     assert "createPayout" in tools and "registerMerchant" not in tools, tools
     step = next(steps)
@@ -93,6 +106,8 @@ async def act(client: Client, steps: Plan) -> None:
         result = await client.call_tool(name, arguments)
         body: Body = result.structured_content
         print(f"{name}: {body.get('error') or body.get('status')}", flush=True)
+        if body.get("status") == "awaiting_approval":
+            ask(body)
         try:
             step = steps.send(body)
         except StopIteration:
@@ -106,7 +121,7 @@ async def main() -> None:
     key = owner.budget(sellers)
     http = httpx2.AsyncClient(headers={"x-api-key": key["key"]}, timeout=60)
     async with Client(streamable_http_client(f"{URL}/mcp", http_client=http)) as client:
-        await act(client, plan(sellers))
+        await act(client, plan(sellers), owner.decide)
     known = owner.call("GET", f"/v1/keys/{key['keyId']}")
     assert known["remaining"] == {"perDay": {"VES": "0.00"}}, known
     print("what is left:", json.dumps(known["remaining"]))

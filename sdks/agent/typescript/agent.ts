@@ -1,5 +1,5 @@
-// An agent's loop over MCP, with a script in the place of the model: it collects from a buyer, pays two sellers, and is
-// refused by its mandate.
+// An agent's loop over MCP, with a script in the place of the model: it collects from a buyer, asks a person for
+// a large payout, pays two sellers, and is refused by its mandate.
 //
 //     PASARELA_URL=http://127.0.0.1:8080 PASARELA_KEY=pk_test_demo node agent.ts
 //
@@ -38,12 +38,20 @@ async function verifiedSeller(name: string, phone: string): Promise<string> {
   return seller.merchantId;
 }
 
-// A key for the agent: 100 bolívares a day, for these sellers alone.
+// A key for the agent: 100 bolívares a day, for these sellers alone, and above 50 a person decides.
 function budget(sellers: string[]): Promise<Body> {
   return owner('POST', '/v1/keys', {
     name: `agent-${run}`, scopes: ['read', 'collect', 'payout'],
-    mandate: { agent: 'scripted', perDay: { VES: '100.00' }, payees: sellers },
+    mandate: { agent: 'scripted', perDay: { VES: '100.00' }, approvalAbove: { VES: '50.00' }, payees: sellers },
   });
+}
+
+// What a person sees of a call that waits, and says yes to.
+async function decide(asked: Body): Promise<void> {
+  const approval = await owner('GET', `/v1/approvals/${asked.approvalId}`);
+  assert.deepEqual([approval.status, approval.agent], ['awaiting_approval', 'scripted']);
+  const decided = await owner('POST', `/v1/approvals/${asked.approvalId}/approve`, {});
+  assert.equal(decided.result.status, 'completed');
 }
 
 function* plan(sellers: string[]): Plan {
@@ -57,15 +65,19 @@ function* plan(sellers: string[]): Plan {
 
   const payout = (seller: string, monto: string, name: string) =>
     ({ merchantId: seller, monto, concepto: 'semana 48', externalRef: `${name}-${run}` });
-  for (const [name, seller, monto] of [['first', sellers[0], '60.00'], ['second', sellers[1], '30.00']]) {
-    const rehearsed = yield ['createPayout', { ...payout(seller, monto, name), dryRun: true }];
-    assert.equal(rehearsed.status, 201);
-    const done = yield ['createPayout', payout(seller, monto, name)];
-    assert.equal(done.status, 'completed');
-  }
+  // Nothing has moved: it goes on when a person has said yes, and asks by its own reference.
+  const asked = yield ['createPayout', payout(sellers[0], '60.00', 'first')];
+  assert.equal(asked.status, 'awaiting_approval');
+  const first = yield ['getPayoutByRef', { externalRef: `first-${run}` }];
+  assert.deepEqual([first.status, first.monto], ['completed', '60.00']);
+
+  const rehearsed = yield ['createPayout', { ...payout(sellers[1], '30.00', 'second'), dryRun: true }];
+  assert.equal(rehearsed.status, 201);
+  const second = yield ['createPayout', payout(sellers[1], '30.00', 'second')];
+  assert.equal(second.status, 'completed');
   // What it has paid it does not pay again, whatever the model forgets.
-  const again = yield ['createPayout', payout(sellers[0], '60.00', 'first')];
-  assert.equal(again.externalRef, `first-${run}`);
+  const again = yield ['createPayout', payout(sellers[1], '30.00', 'second')];
+  assert.equal(again.externalRef, `second-${run}`);
 
   const refused = yield ['createPayout', payout(sellers[0], '20.00', 'third')];
   assert.equal(refused.error, 'mandate_exceeded');
@@ -74,8 +86,8 @@ function* plan(sellers: string[]): Plan {
   assert.deepEqual([left, done.status], ['10.00', 'completed']);
 }
 
-// The loop: a call, its answer, the next call.
-async function act(client: Client, steps: Plan): Promise<void> {
+// The loop: a call, its answer, the next call. What a person has to decide, a person is asked.
+async function act(client: Client, steps: Plan, ask: (asked: Body) => Promise<void>): Promise<void> {
   const tools = (await client.listTools()).tools.map((tool) => tool.name);
   assert(tools.includes('createPayout') && !tools.includes('registerMerchant'));
   let step = steps.next();
@@ -84,6 +96,7 @@ async function act(client: Client, steps: Plan): Promise<void> {
     const result = await client.callTool({ name, arguments: args });
     const body = result.structuredContent as Body;
     console.log(`${name}: ${body.error ?? body.status}`);
+    if (body.status === 'awaiting_approval') await ask(body);
     step = steps.next(body);
   }
 }
@@ -94,7 +107,7 @@ const key = await budget(sellers);
 const client = new Client({ name: 'scripted-agent', version: '1.0.0' });
 const requestInit = { headers: { 'x-api-key': key.key } };
 await client.connect(new StreamableHTTPClientTransport(new URL(`${PASARELA_URL}/mcp`), { requestInit }));
-await act(client, plan(sellers));
+await act(client, plan(sellers), decide);
 await client.close();
 const known = await owner('GET', `/v1/keys/${key.keyId}`);
 assert.deepEqual(known.remaining, { perDay: { VES: '0.00' } });
