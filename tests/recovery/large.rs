@@ -18,7 +18,7 @@ use std::time::Duration;
 use wal::{Reader, RocksStore};
 
 /// A key of test mode.
-const TENANT: u64 = 3;
+pub(crate) const TENANT: u64 = 3;
 /// The number of holds that makes a state of several pieces.
 const HOLDS: i64 = 30_000;
 const LANES: i64 = 500;

@@ -9,14 +9,21 @@ use crate::planted::Told;
 use crate::{errors, large, objects, shown, succeeds};
 use domain::codec;
 use domain::values::ids::PLATFORM;
+use domain::values::time::Timestamp;
+use pasarela::recovery::earlier_state::{self, NotShown};
+use pasarela::recovery::moment::When;
+use pasarela::recovery::now_ms;
+use pasarela::store::read_budget::ReadBudget;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
-use std::time::Duration;
-use wal::{Append, Config, IndexOps, Log, RocksStore};
+use std::time::{Duration, Instant};
+use wal::{Append, Config, IndexOps, Log, Reader, RocksStore};
 
 /// SHA-256 of no bytes.
 const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -332,7 +339,7 @@ fn a_planted_difference_is_named_and_the_same_program_has_none() {
     }
 }
 
-/// A long log of one tenant.
+/// A long log of one tenant, with a snapshot at its end.
 async fn long(data: &Path, records: u64) {
     let engine = large::engine(&data.join("log")).await;
     let mut lanes = tokio::task::JoinSet::new();
@@ -345,6 +352,7 @@ async fn long(data: &Path, records: u64) {
         });
     }
     lanes.join_all().await;
+    engine.snapshot().await.expect("a snapshot");
     engine.stop(Duration::from_secs(10)).await;
 }
 
@@ -368,6 +376,33 @@ fn a_long_log_is_compared_in_stretches_and_the_record_is_found_all_the_same() {
         let said = objects(&String::from_utf8_lossy(&found.stdout));
         assert_eq!((&said[0]["seq"], &said[0]["kind"]), (&json!(from), &json!("book")));
     }
+}
+
+/// A page waits for the records since a snapshot, for so long and no longer.
+#[test]
+fn an_earlier_state_is_read_from_the_snapshot_before_it_and_given_up_in_time() {
+    const RECORDS: u64 = 2_000;
+    let parent = tempfile::tempdir().expect("a directory");
+    let data = parent.path().join("data");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(long(&data, RECORDS));
+    let reader = Reader::open_read_only(data.join("log")).expect("the log");
+    let read = |when, ends| earlier_state::mode(&reader, large::TENANT, when, &ReadBudget::unbounded(), ends);
+    let (now, later) = (Instant::now(), Instant::now() + Duration::from_secs(60));
+    for seq in [1, 700, RECORDS] {
+        let Ok(then) = read(When::Seq(seq), later) else { panic!("not shown at {seq}") };
+        let net = domain::ledger::balance::balance(&then.book).ledger_net.minor();
+        assert_eq!((then.seq, net), (seq, i64::try_from(seq).expect("few")));
+    }
+    assert!(matches!(read(When::Seq(700), now), Err(NotShown::TooFar)));
+    // What is behind the newest snapshot is nothing, so nothing has to be read.
+    assert!(reader.floor() >= RECORDS);
+    let Ok(then) = read(When::Time(Timestamp::from_unix_ms(now_ms())), now) else { panic!("not shown now") };
+    assert_eq!(domain::ledger::balance::balance(&then.book).ledger_net.minor(), 2_000);
+    assert!(matches!(read(When::Seq(RECORDS + 10), later), Err(NotShown::Ends(_))));
+    let canceled = ReadBudget::until(Arc::new(AtomicBool::new(true)));
+    let stopped = earlier_state::mode(&reader, large::TENANT, When::Seq(700), &canceled, later);
+    assert!(matches!(stopped, Err(NotShown::Stopped(_))));
 }
 
 fn bisect(server: &Server, tenant: &str, condition: &str, more: &[&str]) -> Vec<Value> {
