@@ -26,7 +26,7 @@ use crate::pages::view::{Page, Tone};
 use crate::pages::words::words;
 use api::problem::Problem;
 use domain::platform::operators::Role;
-use domain::values::ids::Id;
+use domain::values::ids::{Id, Mode};
 use hyper::Method;
 use serde_json::Value;
 
@@ -168,6 +168,20 @@ async fn asked(
         }
         Err(refused) => visit.failed(form.await, &refused),
     }
+}
+
+/// The address of a page of what waits, in a mode.
+fn in_mode(to: &str, mode: Mode) -> String {
+    let (page, fragment) =
+        to.split_once('#').map_or((to, String::new()), |(page, at)| (page, format!("#{at}")));
+    let name = if mode == Mode::Test { mode.name() } else { "" };
+    format!("{}{fragment}", with_query(page, &[("mode", name)]))
+}
+
+/// The queues in the mode of what a form was about.
+fn home_of(visit: &Here<'_>) -> String {
+    let mode = if visit.form.text("mode") == Mode::Test.name() { Mode::Test } else { Mode::Live };
+    in_mode("/console/queues", mode)
 }
 
 fn path(base: &str, id: &str, act: &str) -> String {

@@ -332,7 +332,7 @@ async fn done_with(visit: &Here<'_>, outcome: ApiResult) -> Result<Shown, Proble
 pub fn page_of(visit: &Here<'_>) -> String {
     match visit.form.text("page") {
         page @ ("payments" | "payouts") => path(&format!("/console/{page}"), visit.form.text("id"), ""),
-        _ => super::queues::home_of(visit),
+        _ => super::home_of(visit),
     }
 }
 

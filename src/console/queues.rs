@@ -3,7 +3,7 @@
 use super::at_bank;
 use super::counts::{self, Dead, GivenUp, Untaken};
 use super::money::{self, cell_to, show_receiver};
-use super::{Here, Made, after, may, path, post_by, subject};
+use super::{Here, Made, after, home_of, in_mode, may, path, post_by, subject};
 use crate::admin;
 use crate::gateway::services::Services;
 use crate::pages::inside::{ApiResult, Refused, with_query};
@@ -48,14 +48,6 @@ const MAY_BE_MISSING: [&str; 3] = ["copPayouts", "openChargebacks", RECONCILIATI
 /// A queue is of live mode, and that of test mode is behind a switch.
 fn mode(visit: &Here<'_>) -> Mode {
     if visit.query.text("mode") == Mode::Test.name() { Mode::Test } else { Mode::Live }
-}
-
-/// The address of a page of what waits, in a mode.
-fn in_mode(to: &str, mode: Mode) -> String {
-    let (page, fragment) =
-        to.split_once('#').map_or((to, String::new()), |(page, at)| (page, format!("#{at}")));
-    let name = if mode == Mode::Test { mode.name() } else { "" };
-    format!("{}{fragment}", with_query(page, &[("mode", name)]))
 }
 
 /// The way to the other mode, and what is said above orders by which no real money moves.
@@ -531,10 +523,4 @@ async fn done(
     again: impl Future<Output = Made>,
 ) -> Result<Shown, Problem> {
     visit.acted(outcome, |answer| after(&home_of(visit), answer), again).await
-}
-
-/// The queues in the mode of what a form was about.
-pub fn home_of(visit: &Here<'_>) -> String {
-    let mode = if visit.form.text("mode") == Mode::Test.name() { Mode::Test } else { Mode::Live };
-    in_mode("/console/queues", mode)
 }
