@@ -2269,6 +2269,10 @@ export interface PaymentsListParams {
   from?: string | Date;
   /** Made before this instant. */
   to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2348,6 +2352,10 @@ export interface PayoutsListParams {
   from?: string | Date;
   /** Made before this instant. */
   to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2356,6 +2364,14 @@ export interface PayoutsListParams {
 
 export interface ChargebacksListParams {
   status?: 'open' | 'won' | 'lost';
+  /** Made at this instant or later. */
+  from?: string | Date;
+  /** Made before this instant. */
+  to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2365,6 +2381,14 @@ export interface ChargebacksListParams {
 export interface ConversionsListParams {
   status?: 'PENDING' | 'COMPLETED' | 'CANCELED';
   sourceCurrency?: 'VES' | 'COP';
+  /** Made at this instant or later. */
+  from?: string | Date;
+  /** Made before this instant. */
+  to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2387,6 +2411,14 @@ export interface UsdtListMovementsParams {
 
 export interface UsdtListPayoutsParams {
   status?: 'pending_review' | 'processing' | 'completed' | 'failed' | 'rejected';
+  /** Made at this instant or later. */
+  from?: string | Date;
+  /** Made before this instant. */
+  to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2409,6 +2441,14 @@ export interface CopListMovementsParams {
 
 export interface CopListPayoutsParams {
   status?: 'pending' | 'completed' | 'failed';
+  /** Made at this instant or later. */
+  from?: string | Date;
+  /** Made before this instant. */
+  to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2430,6 +2470,10 @@ export interface CheckoutSessionsListParams {
   from?: string | Date;
   /** Made before this instant. */
   to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2465,6 +2509,11 @@ export interface KeysRevokeParams {
 export interface ReferenceGetIdempotencyKeyParams {
   /** The path that the key was used on, if it was used on several; otherwise the newest use is shown. */
   path?: string;
+}
+
+export interface FindingSearchParams {
+  /** Whether documents and phones are looked for, which counts; yes if missing. */
+  people?: boolean;
 }
 
 export interface RatesGetLatestRateParams {
