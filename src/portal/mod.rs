@@ -3,9 +3,11 @@
 //! so it sees what the key sees, in the key's mode, and an act is refused as the API refuses it.
 //! What a key may not do has no form on a page.
 
+mod events;
 mod home;
 mod keys;
 mod links;
+mod lists;
 mod live;
 mod merchants;
 mod payments;
@@ -16,6 +18,7 @@ mod requests;
 mod search;
 mod sessions;
 mod statements;
+mod today;
 mod webhooks;
 
 use crate::pages::inside::{Refused, segment};
@@ -103,10 +106,17 @@ pub fn rows() -> Vec<SiteRow<Caller>> {
     site_rows! {
         show "" => home::page;
         show "/home" => home::page;
-        show "/payments" => payments::list;
+        answer "/payments" => lists::answer;
+        answer "/conversions" => lists::answer;
+        answer "/chargebacks" => lists::answer;
+        answer "/cop-payouts" => lists::answer;
+        answer "/crypto-payouts" => lists::answer;
+        answer "/deposits" => lists::answer;
+        show "/events" => events::page;
         show "/payments/:id" => payments::one;
+        answer "/payments/:id/receipt" => payments::receipt;
         act "/payments/:id/reverse" => payments::reverse;
-        show "/payouts" => payouts::list;
+        answer "/payouts" => payouts::answer;
         show "/payouts/batch" => payouts::batch;
         show "/payouts/:id" => payouts::one;
         act "/payouts" => payouts::review;

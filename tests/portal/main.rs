@@ -14,6 +14,7 @@ mod axe;
 mod acts;
 mod by_file;
 mod in_browser;
+mod lists;
 mod login;
 mod pages;
 mod permissions;
