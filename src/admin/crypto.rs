@@ -6,9 +6,10 @@ use super::finding::mode;
 use crate::gateway::services::Services;
 use crate::store::history;
 use api::conversions::read_reason;
-use api::crypto::{facets, read_approval, read_rejection, read_status, show};
+use api::crypto::{by_status, read_approval, read_rejection, show};
 use api::endpoint::chapter;
 use api::fields::{Invalid, Kind as _, body, read};
+use api::lists::List;
 use api::openapi::kinds;
 use api::openapi::operation::Operation;
 use api::openapi::schema;
@@ -20,19 +21,19 @@ use domain::entities::Entity;
 use domain::index::{self, Space};
 use domain::resources::crypto;
 use domain::resources::crypto::payouts::Verdict;
-use domain::values::ids::{EntityId, Kind, PLATFORM, is_live};
+use domain::values::ids::{EntityId, PLATFORM, is_live};
 use std::collections::BTreeSet;
 
 /// The most entries that a page looks at: one of a few tenants' payouts may be short and have a next one.
 const LOOKS_MAX: usize = 10_000;
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Vec<u8>, Whose, Page), Invalid> {
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(List, Whose, Page), Invalid> {
     Ok(read!(query {
-        got status = read_status(&mut query);
+        got payouts = by_status(&mut query);
         optional tenant = "tenantId", kinds::id();
         optional mode = "mode", mode().about("Both if missing.");
         got page = query.page(list);
-    } => (facets(status), Whose { tenant, mode }, page)))
+    } => (payouts, Whose { tenant, mode }, page)))
 }
 
 fn reviews(operation: Operation) -> Operation {
@@ -71,12 +72,12 @@ chapter! { "USDT payouts", "Payouts in USDT above the limit of their account wai
 }
 
 async fn list(call: Call) -> CallResult {
-    let (facets, whose, page) = call.listed("crypto payouts", asked)?;
+    let (payouts, whose, page) = call.listed("crypto payouts", asked)?;
     let keys: BTreeSet<u64> = whose.keys(&call.services).into_iter().collect();
     // Those of live mode are in one list, and those of test mode in their accounts' own.
     let owners = [PLATFORM].into_iter().chain(keys.iter().copied().filter(|key| !is_live(*key)));
-    let lists = owners.flat_map(|owner| facets.iter().map(move |facet| (owner, *facet)));
-    let parts = lists.map(|(owner, facet)| index::list(owner, Kind::CryptoPayout, facet)).collect();
+    let of = |owner| payouts.listed().iter().map(move |(kind, facet)| index::list(owner, *kind, *facet));
+    let parts = owners.flat_map(of).collect();
     let show = move |services: &Services, position: &[u8]| {
         let (reader, id) = (services.engine.reader(), listed_id(position)?);
         let Some(tenant_key) =
@@ -84,7 +85,8 @@ async fn list(call: Call) -> CallResult {
         else {
             return Ok(None);
         };
-        Ok(match history::entity(reader, tenant_key, EntityId::crypto_payout(id))?.as_deref() {
+        let found = history::entity(reader, tenant_key, EntityId::crypto_payout(id))?;
+        Ok(match found.as_deref().filter(|payout| payouts.has(payout)) {
             Some(Entity::CryptoPayout(payout)) => Some(owned(&services.callers, tenant_key, show(payout))),
             _ => None,
         })

@@ -10,7 +10,7 @@ use super::people::{find, note_look, note_read};
 use crate::gateway::services::Services;
 use crate::gateway::{finding as requests, webhooks};
 use crate::requests::Found;
-use crate::store::history::{self, Stored};
+use crate::store::history::{self, EntityReader, Stored};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::cop_payments::payouts::{operator_schema, show_to_operator};
 use api::endpoint::{chapter, endpoints};
@@ -104,9 +104,9 @@ fn of_all<F>(
     page: &'static str,
 ) -> Operation {
     operation
-        .about("Newest first whichever the tenant; both modes unless `mode` is given. What is personal is masked.")
+        .about("EntityReader first whichever the tenant; both modes unless `mode` is given. What is personal is masked.")
         .list(|query, list| asked(query, list, filters))
-        .answers(200, page, "Newest first")
+        .answers(200, page, "EntityReader first")
 }
 
 /// The lists of tenants, over all of them: what they list, their command and its example, the name of a page, and
@@ -187,7 +187,8 @@ async fn across(
         let reader = services.engine.reader();
         let shown = |tenant: u64, of: &Entity| show(of).map(|item| owned(&services.callers, tenant, item));
         let Some((name, named)) = &name else {
-            let entity = &|tenant, id| Ok(history::entity(reader, tenant, id)?);
+            let newest = EntityReader::of(reader);
+            let entity = &|tenant, id| Ok(newest.entity(tenant, id)?);
             let tenants = Tenants { keys: &keys, entity, wanted: &|_| Ok(true), show: &shown };
             let stored = Stored::of(reader, PLATFORM).within(budget);
             return list.page_across(&stored, &tenants, &page).map_err(stopped);

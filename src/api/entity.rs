@@ -2,12 +2,11 @@
 //! hits of a search. A new kind says it here.
 
 use crate::payouts::own_account;
-use crate::value::shown_amount;
 use crate::{chargebacks, conversions, cop_payments, crypto, merchants, payments, payouts, products};
-use domain::entities::conversion::Accepted;
 use domain::entities::{Entity, chargeback, conversion, payment, payout};
 use domain::index::Space;
 use domain::values::ids::Kind;
+use domain::values::money::{Currency, write_minor};
 use std::borrow::Cow;
 use std::fmt::Display;
 
@@ -87,34 +86,62 @@ pub fn of(amount: impl Display, currency: &'static str) -> Option<Amount> {
     Some((amount.to_string(), currency))
 }
 
-/// The status and the amount, of what has them in its state.
-pub fn standing(entity: &Entity) -> (Option<&'static str>, Option<Amount>) {
-    match entity {
+/// The minor units of an amount, and its currency as the API names it.
+pub type Minor = (i64, &'static str);
+
+/// The amount that an entity is about, if it is about one.
+pub fn minor(entity: &Entity) -> Option<Minor> {
+    Some(match entity {
         Entity::Payment(payment) => {
             let (currency, minor) = payment.amount();
-            (Some(payment.status.name()), of(shown_amount(currency, minor), currency.code()))
+            (minor, currency.code())
         }
-        Entity::CopPayment(payment) => (Some(payment.status.name()), of(payment.amount, "COP")),
-        Entity::Payout(payout) => (Some(payout.status.name()), of(payout.amount, "VES")),
-        Entity::CopPayout(payout) => (Some(payout.status.name()), of(payout.amount, "COP")),
-        Entity::CryptoPayout(payout) => (Some(payout.status.name()), of(payout.amount, "USDT")),
+        Entity::CopPayment(payment) => (payment.amount.minor(), "COP"),
+        Entity::Payout(payout) => (payout.amount.minor(), "VES"),
+        Entity::CopPayout(payout) => (payout.amount.minor(), "COP"),
+        Entity::CryptoPayout(payout) => (payout.amount.minor(), "USDT"),
         Entity::Conversion(conversion) => {
-            let (accepted, currency) = (conversion.accepted(), conversion.source.currency());
-            let amount =
-                |accepted: &Accepted| (shown_amount(currency, accepted.price.source_minor), currency.code());
-            (accepted.map(|accepted| accepted.status().name()), accepted.map(amount))
+            (conversion.accepted()?.price.source_minor, conversion.source.currency().code())
         }
-        Entity::Chargeback(one) => (Some(one.status.name()), of(one.amount, "VES")),
-        Entity::Merchant(merchant) => (Some(merchant.status().name()), None),
-        Entity::Product(product) => (None, of(product.price, "USD")),
+        Entity::Chargeback(one) => (one.amount.minor(), "VES"),
+        Entity::Product(product) => (product.price.minor(), "USD"),
+        Entity::Session(session) => (session.amount.minor(), "USD"),
+        Entity::Merchant(_) | Entity::Batch(_) | Entity::DepositAddress(_) | Entity::Webhook(_) => {
+            return None;
+        }
+        Entity::MandateApproval(one) => (one.minor, one.currency.code()),
+        Entity::OwnAccount(_) | Entity::Otp(_) | Entity::Notice(_) | Entity::Approval(_) => return None,
+    })
+}
+
+/// The decimals of an amount in a currency, as the API names it.
+pub fn decimals(currency: &str) -> u32 {
+    Currency::from_code(currency).map_or(2, Currency::decimals)
+}
+
+fn written((minor, currency): Minor) -> Amount {
+    let mut text = String::with_capacity(16);
+    // Writing to memory does not fail.
+    let _ = write_minor(&mut text, minor, decimals(currency));
+    (text, currency)
+}
+
+/// The status and the amount, of what has them in its state.
+pub fn standing(entity: &Entity) -> (Option<&'static str>, Option<Amount>) {
+    let status = match entity {
+        Entity::Payment(payment) => Some(payment.status.name()),
+        Entity::CopPayment(payment) => Some(payment.status.name()),
+        Entity::Payout(payout) => Some(payout.status.name()),
+        Entity::CopPayout(payout) => Some(payout.status.name()),
+        Entity::CryptoPayout(payout) => Some(payout.status.name()),
+        Entity::Conversion(conversion) => conversion.accepted().map(|accepted| accepted.status().name()),
+        Entity::Chargeback(one) => Some(one.status.name()),
+        Entity::Merchant(merchant) => Some(merchant.status().name()),
+        Entity::MandateApproval(one) => Some(one.status(one.created_at).name()),
         // Of a session the status follows from its attempts, of a batch from its payouts.
-        Entity::Session(_) | Entity::Batch(_) | Entity::DepositAddress(_) | Entity::Webhook(_) => {
-            (None, None)
-        }
-        Entity::OwnAccount(_) | Entity::Otp(_) | Entity::Notice(_) | Entity::Approval(_) => (None, None),
-        Entity::MandateApproval(one) => {
-            let status = one.status(one.created_at).name();
-            (Some(status), of(shown_amount(one.currency, one.minor), one.currency.code()))
-        }
-    }
+        Entity::Session(_) | Entity::Batch(_) | Entity::DepositAddress(_) | Entity::Webhook(_) => None,
+        Entity::Product(_) | Entity::OwnAccount(_) | Entity::Otp(_) => None,
+        Entity::Notice(_) | Entity::Approval(_) => None,
+    };
+    (status, minor(entity).map(written))
 }

@@ -5,15 +5,17 @@
 //! parts; the others look at each entity, and a page looks at a bounded number: a page may be short
 //! and still have a next one. So a page costs the same whatever the length of the history.
 
+use crate::entity;
 use crate::fields::{Got, Kind as _, gather};
 use crate::openapi::kinds;
 use crate::page::{Page, page_json};
 use crate::query::Query;
-use crate::records::{Answered, Records, Stopped, another_kind};
+use crate::records::{Answered, Records, Stopped, Unread, another_kind};
 use domain::entities::Entity;
 use domain::index::{self, Found, PersonMarks, Trait};
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -41,11 +43,14 @@ pub struct List {
     keep: Keep,
 }
 
-/// The instants between which the entities of a list were made.
+/// The instants between which the entities of a list were made, and the bounds of their amounts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Span {
     from: Option<Timestamp>,
     to: Option<Timestamp>,
+    /// In hundredths, whatever the decimals of the currency.
+    least: Option<i64>,
+    most: Option<i64>,
 }
 
 /// Reads the status of entities of a kind that the index lists by their status alone; each status is given by
@@ -57,25 +62,46 @@ pub fn by_status<const N: usize>(
 ) -> Got<List> {
     gather!(query {
         optional asked = "status", kinds::one_of(statuses);
+        got span = Span::read(query);
     } => {
         let facets = statuses.into_iter().map(|(_, facet)| facet);
         let listed = facets.filter(|each| asked.is_none_or(|asked| asked == *each));
-        List::of(listed.map(|facet| (kind, facet)).collect(), Span::default(), Box::new(|_| true))
+        List::of(listed.map(|facet| (kind, facet)).collect(), span, Box::new(|_| true))
     })
 }
 
 impl Span {
-    /// Reads `from` and `to`.
+    /// Reads `from`, `to`, `minAmount` and `maxAmount`.
     pub fn read(query: &mut Query<'_>) -> Got<Span> {
         gather!(query {
             optional from = "from", kinds::instant().about("Made at this instant or later.");
             optional to = "to", kinds::instant().about("Made before this instant.");
-        } => Span { from, to })
+            optional least = "minAmount", kinds::cents().about("Of this amount or more, in its own currency.");
+            optional most = "maxAmount", kinds::cents().about("Of this amount or less, in its own currency.");
+        } => Span { from, to, least, most })
+    }
+
+    /// From this instant on.
+    pub fn since(from: Timestamp) -> Span {
+        Span { from: Some(from), ..Span::default() }
     }
 
     pub fn includes(&self, entity: &Entity) -> bool {
         let at = entity.created_at();
-        self.from.is_none_or(|from| at >= from) && self.to.is_none_or(|to| at < to)
+        self.from.is_none_or(|from| at >= from) && self.to.is_none_or(|to| at < to) && self.holds(entity)
+    }
+
+    /// Whether the amount is within its bounds; what has none is within no bound.
+    fn holds(&self, entity: &Entity) -> bool {
+        if self.least.is_none() && self.most.is_none() {
+            return true;
+        }
+        let hundredths = |(minor, currency): entity::Minor| {
+            10_i64.checked_pow(2_u32.checked_sub(entity::decimals(currency))?)?.checked_mul(minor)
+        };
+        entity::minor(entity).and_then(hundredths).is_some_and(|amount| {
+            self.least.is_none_or(|least| amount >= least) && self.most.is_none_or(|most| amount <= most)
+        })
     }
 
     /// Whether neither an entity nor any that follows it was made late enough.
@@ -114,6 +140,23 @@ pub struct Tenants<'a> {
     pub show: &'a dyn Fn(u64, &Entity) -> Option<Vec<u8>>,
 }
 
+/// An entity that a list has, and its place in the index.
+struct Step<'a> {
+    suffix: &'a [u8],
+    tenant: u64,
+    entity: &'a Entity,
+}
+
+/// What a list comes to.
+#[derive(Debug, Default)]
+pub struct Totals {
+    pub count: usize,
+    /// Minor units, by currency.
+    pub sums: BTreeMap<&'static str, i64>,
+    /// Whether nothing older was left out.
+    pub is_whole: bool,
+}
+
 impl List {
     /// The entities with these kinds and facets, sorted by their ids.
     pub fn of(listed: Vec<(Kind, u8)>, span: Span, keep: Keep) -> List {
@@ -129,6 +172,14 @@ impl List {
     /// compare.
     pub fn found_by(by: Trait, text: String, span: Span, keep: Keep) -> List {
         List { parts: Parts::FoundBy(by, text), span, keep }
+    }
+
+    /// The kinds and facets that are listed.
+    pub fn listed(&self) -> &[(Kind, u8)] {
+        match &self.parts {
+            Parts::ById(listed) | Parts::ByTime(listed) => listed,
+            Parts::FoundBy(..) => &[],
+        }
     }
 
     pub fn has(&self, entity: &Entity) -> bool {
@@ -162,27 +213,83 @@ impl List {
     }
 
     pub fn page_across(&self, records: &dyn Records, tenants: &Tenants<'_>, page: &Page) -> Answered {
-        let parts = self.parts(tenants.keys);
         let bound = self.bound();
         let before = [page.after.as_deref(), bound.as_deref()].into_iter().flatten().min();
-        let (mut items, mut looks, mut next) = (Vec::with_capacity(page.limit), 0, None);
-        let (mut last_shown, mut last) = (Vec::new(), Vec::new());
-        let prefixes = parts.iter().map(|part| part.prefix.clone()).collect();
-        records.newest_entries(prefixes, before, None, &mut |suffix, place| {
-            if looks == LOOKS_MAX {
-                next = Some(page.next(&last));
+        let (mut items, mut next, mut last_shown) = (Vec::with_capacity(page.limit), None, Vec::new());
+        // Entries up to the page's limit are free; more are taken from the read budget.
+        let stopped = self.walk(records, tenants, before, (page.limit, LOOKS_MAX), &mut |step| {
+            if items.len() == page.limit {
+                next = Some(page.next(&last_shown));
                 return Ok(ControlFlow::Break(()));
             }
-            // Entries up to the page's limit are free; more are taken from the read budget.
+            let shown = (tenants.show)(step.tenant, step.entity);
+            items.push(shown.ok_or_else(|| another_kind(step.entity.id()))?);
+            last_shown = step.suffix.to_vec();
+            Ok(ControlFlow::Continue(()))
+        })?;
+        next = next.or_else(|| stopped.map(|last| page.next(&last)));
+        Ok(page_json(items, next.as_deref()))
+    }
+
+    /// What the list comes to, of at most so many entities, the newest.
+    pub fn totals(
+        &self,
+        records: &dyn Records,
+        tenants: &Tenants<'_>,
+        looks_max: usize,
+    ) -> Result<Totals, Unread> {
+        let mut totals = Totals::default();
+        let is_whole = self.each(records, tenants, looks_max, &mut |entity| {
+            totals.count += 1;
+            if let Some((minor, currency)) = entity::minor(entity) {
+                let sum: &mut i64 = totals.sums.entry(currency).or_default();
+                *sum = sum.saturating_add(minor);
+            }
+        })?;
+        Ok(Totals { is_whole, ..totals })
+    }
+
+    /// Every entity that the list has, newest first, of at most so many that are looked at; whether none was left out.
+    pub fn each(
+        &self,
+        records: &dyn Records,
+        tenants: &Tenants<'_>,
+        looks_max: usize,
+        each: &mut dyn FnMut(&Entity),
+    ) -> Result<bool, Unread> {
+        let stopped = self.walk(records, tenants, self.bound().as_deref(), (0, looks_max), &mut |step| {
+            each(step.entity);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(stopped.is_none())
+    }
+
+    /// Walks over the entities that the list has, newest first, and looks at no more than so many; the place at
+    /// which it stopped for that.
+    fn walk(
+        &self,
+        records: &dyn Records,
+        tenants: &Tenants<'_>,
+        before: Option<&[u8]>,
+        (free, looks_max): (usize, usize),
+        each: &mut dyn FnMut(Step<'_>) -> Result<ControlFlow<()>, Unread>,
+    ) -> Result<Option<Vec<u8>>, Unread> {
+        let parts = self.parts(tenants.keys);
+        let (mut looks, mut last, mut stopped) = (0, Vec::new(), None);
+        let prefixes = parts.iter().map(|part| part.prefix.clone()).collect();
+        records.newest_entries(prefixes, before, None, &mut |suffix, place| {
+            if looks == looks_max {
+                stopped = Some(last.clone());
+                return Ok(ControlFlow::Break(()));
+            }
             looks += 1;
-            if looks > page.limit {
+            if looks > free {
                 records.spend()?;
             }
             last = suffix.to_vec();
             let part = &parts[place];
-            let id = part.entity(suffix)?;
             // Gone since it was listed: a merchant that was deleted.
-            let Some(entity) = (tenants.entity)(part.tenant, id)? else {
+            let Some(entity) = (tenants.entity)(part.tenant, part.entity(suffix)?)? else {
                 return Ok(ControlFlow::Continue(()));
             };
             if self.span.is_passed(&entity) {
@@ -191,16 +298,9 @@ impl List {
             if !self.has(&entity) || !(tenants.wanted)(&entity)? {
                 return Ok(ControlFlow::Continue(()));
             }
-            if items.len() == page.limit {
-                next = Some(page.next(&last_shown));
-                return Ok(ControlFlow::Break(()));
-            }
-            let shown = (tenants.show)(part.tenant, &entity);
-            items.push(shown.ok_or_else(|| another_kind(id))?);
-            last_shown.clone_from(&last);
-            Ok(ControlFlow::Continue(()))
+            each(Step { suffix, tenant: part.tenant, entity: &entity })
         })?;
-        Ok(page_json(items, next.as_deref()))
+        Ok(stopped)
     }
 
     /// The parts of tenants, in the order of the index.

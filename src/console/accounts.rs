@@ -1,6 +1,7 @@
 //! Tenants: the list, and one with its settings, keys, live status and corrections.
 
 use super::{Here, Made, after, earlier, may, path, post_by};
+use crate::pages::confirm::Confirm;
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;

@@ -9,6 +9,7 @@ mod at_bank;
 mod counts;
 mod decisions;
 mod earlier;
+mod lists;
 mod money;
 mod queues;
 mod rates;
@@ -16,6 +17,7 @@ mod reconciliations;
 mod server;
 mod settings;
 mod subject;
+mod verdict;
 
 use crate::operators::Operator;
 use crate::pages::confirm::{self, Confirm};
@@ -53,6 +55,8 @@ pub static SITE: Site<Operator> = Site {
     nav: &[
         ("home", "Inicio", "Home"),
         ("queues", "Colas", "Queues"),
+        ("payments", "Cobros", "Payments"),
+        ("payouts", "Pagos", "Payouts"),
         ("approvals", "Aprobaciones", "Approvals"),
         ("tenants", "Comercios", "Tenants"),
         ("rates", "Tasas", "Rates"),
@@ -79,6 +83,12 @@ pub fn rows() -> Vec<SiteRow<Operator>> {
         show "" => queues::home;
         show "/home" => queues::home;
         show "/search" => money::search;
+        answer "/payments" => lists::answer;
+        answer "/payouts" => lists::answer;
+        answer "/cop-payouts" => lists::answer;
+        answer "/crypto-payouts" => lists::answer;
+        answer "/conversions" => lists::answer;
+        answer "/chargebacks" => lists::answer;
         show "/payments/:id" => money::payment;
         act "/payments/:id/unmask" => money::unmask_payment;
         act "/payments/:id/cancel" => money::cancel;

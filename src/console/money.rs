@@ -5,11 +5,12 @@ use super::{Here, Made, advice, after, may, path};
 use crate::admin;
 use crate::gateway::services::Services;
 use crate::pages::confirm::Confirm;
+use crate::pages::find::{self, Finds};
 use crate::pages::inside::{ApiResult, with_query};
-use crate::pages::show::{self, items, str_of};
+use crate::pages::show::{self, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
-use crate::pages::view::{self, Block, Cell, Input, Page, Table, Tone};
+use crate::pages::view::{self, Block, Cell, Input, Page, Tone};
 use crate::pages::words::words;
 use api::operators::masked;
 use api::problem::Problem;
@@ -36,28 +37,22 @@ const PAYOUT: [&str; 27] = [
     "documentType", "documentNumber", "network", "address", "reference", "txHash", "failureCode", "operationId",
     "createdAt", "payoutId",
 ];
-const FOUND: [&str; 8] = ["kind", "id", "tenantId", "mode", "status", "amount", "currency", "createdAt"];
+const SEARCHED: [(&str, &str, &str); 4] = [
+    ("payment", "/admin/payments", "paymentId"),
+    ("payout", "/admin/payouts", "payoutId"),
+    ("cop_payout", "/admin/cop-payouts", "id"),
+    ("crypto_payout", "/admin/crypto/payouts", "id"),
+];
 
 pub async fn search(visit: &Here<'_>) -> Made {
-    let language = visit.language;
-    let asked = visit.query.text("q");
-    let page = Page::new("search", visit.say("Búsqueda", "Search"));
-    if asked.is_empty() {
-        return Ok(page.text(visit.say("Escribe arriba qué buscas.", "Type above what you are looking for.")));
-    }
-    let found = match visit.inside.get(&with_query("/admin/search", &[("q", asked)])).await {
-        Err(refused) if refused.status == 404 => json!({ "items": by_id(visit.services, asked).await? }),
-        found => found?,
+    let finds = Finds {
+        search: "/admin/search",
+        lists: &SEARCHED,
+        place,
+        named: Vec::new(),
+        more: &["tenantId", "mode"],
     };
-    let row = |item: &Value| {
-        let tenant = format!("/console/tenants/{}", str_of(item, "tenantId"));
-        let mut row = show::row(language, item, &FOUND).link(2, tenant);
-        row.cells[1].href = place(str_of(item, "kind"), str_of(item, "id"));
-        row
-    };
-    let table = show::table(language, visit.say("Lo que se encontró", "What was found"), &FOUND);
-    let none = visit.say("No se encontró nada.", "Nothing was found.").to_owned();
-    Ok(page.with(Table { none, ..table.rows(items(&found).iter().map(row)) }))
+    find::page(visit, finds).await
 }
 
 fn place(kind: &str, id: &str) -> Option<String> {
@@ -68,22 +63,6 @@ fn place(kind: &str, id: &str) -> Option<String> {
         _ => return None,
     };
     Some(format!("/console/{page}/{id}"))
-}
-
-async fn by_id(services: &Arc<Services>, text: &str) -> Result<Vec<Value>, Problem> {
-    let Some(id) = Id::parse(&text.to_ascii_lowercase()) else { return Ok(Vec::new()) };
-    if services.callers.directory.tenant(id).is_some() {
-        return Ok(vec![json!({ "kind": "tenant", "id": id.to_string(), "tenantId": id.to_string() })]);
-    }
-    let Some((tenant, entity)) = find(services, id).await? else { return Ok(Vec::new()) };
-    let shown = shown(services, tenant, &entity);
-    let kind = match &*entity {
-        Entity::Payment(_) | Entity::CopPayment(_) => "payment",
-        _ => "payout",
-    };
-    Ok(vec![
-        json!({ "kind": kind, "id": id.to_string(), "tenantId": shown["tenantId"], "mode": shown["mode"], "status": shown["status"], "createdAt": shown["createdAt"] }),
-    ])
 }
 
 async fn find(services: &Arc<Services>, id: Id) -> Result<Option<(u64, Arc<Entity>)>, Problem> {

@@ -3,7 +3,7 @@
 use super::at_bank;
 use super::counts::{self, Dead, GivenUp, Untaken};
 use super::money::{self, cell_to, show_receiver};
-use super::{Here, Made, after, home_of, in_mode, may, path, post_by, subject};
+use super::{Here, Made, after, home_of, in_mode, may, path, post_by, subject, verdict};
 use crate::admin;
 use crate::gateway::services::Services;
 use crate::pages::inside::{ApiResult, Refused, with_query};
@@ -154,6 +154,32 @@ impl Queues {
         };
         QUEUES.map(fact).into()
     }
+
+    /// The counts with how long the oldest waits, the queue of the oldest first.
+    fn by_age(&self, visit: &Here<'_>) -> Vec<Fact> {
+        let mut aged: Vec<(Option<i64>, Fact)> = Vec::new();
+        for mut fact in self.counts(visit) {
+            let list = self.lists.get(&*fact.field);
+            let made = |item: &Value| {
+                let at =
+                    ["sentAt", "createdAt", "startedAt"].into_iter().find_map(|name| item[name].as_str());
+                at.and_then(show::instant_ms)
+            };
+            let oldest = list.and_then(|list| items(list).iter().filter_map(made).min());
+            if let Some(at) = oldest {
+                let is_long = list.is_some_and(|list| list["nextCursor"].is_string());
+                let label = match is_long {
+                    true => visit.say("hay más antiguas que", "some are older than"),
+                    false => visit.say("la más antigua:", "the oldest:"),
+                };
+                fact.cell.sub = format!("{label} {}", show::in_caracas(at));
+            }
+            aged.push((oldest, fact));
+        }
+        // What has none, and what nobody knows the age of, comes last.
+        aged.sort_by_key(|(oldest, _)| oldest.unwrap_or(i64::MAX));
+        aged.into_iter().map(|(_, fact)| fact).collect()
+    }
 }
 
 async fn count_long(
@@ -190,10 +216,13 @@ pub async fn home(visit: &Here<'_>) -> Made {
     let queues = Queues::read(visit).await?;
     let status = visit.inside.get("/admin/status").await?;
     let server = show::facts(visit.language, &status, &["walSeq", "snapshotSeq", "underWay", "outbound"]);
+    let mut live = vec![Block::Note(verdict::note(visit, &status))];
+    live.push(Block::Heading(visit.say("Lo que espera", "What waits").to_owned()));
+    live.extend(switch(visit, "/console/home"));
+    live.push(Block::Facts(queues.by_age(visit)));
     Ok(Page::new("home", visit.say("Inicio", "Home"))
-        .heading(visit.say("Lo que espera", "What waits"))
-        .with_all(switch(visit, "/console/home"))
-        .live(&[Block::Facts(queues.counts(visit))], &visit.writing())?
+        .live(&live, &visit.writing())?
+        .with_all(verdict::money_today(visit).await?)
         .heading(visit.say("El servidor", "The server"))
         .with(server)
         .heading(visit.say("Tú", "You"))

@@ -73,7 +73,7 @@ async fn asking(
     });
     let Some(newest) = working.next() else { return Ok(None) };
     let key = if newest.id == approval.key { newest } else { working.find(|key| key.id == approval.key).unwrap_or(newest) };
-    Ok(Some(Caller { tenant: Arc::clone(&by.tenant), key, tenant_key: by.tenant_key }))
+    Ok(Some(Caller { tenant: Arc::clone(&by.tenant), key, tenant_key: by.tenant_key, version: by.version }))
 }
 
 fn route_of(approval: &MandateApproval) -> Option<Route> {

@@ -6,9 +6,12 @@
 pub mod assets;
 pub mod confirm;
 pub mod cookies;
+pub mod counts;
+pub mod find;
 pub mod form;
 pub mod front;
 pub mod inside;
+pub mod lists;
 pub mod names;
 pub mod qr;
 pub mod sessions;

@@ -80,6 +80,7 @@ pub enum Block {
     Note(Note),
     Facts(Vec<Fact>),
     Table(Table),
+    Listed(Box<Listed>),
     Form(Form),
     Timeline(Vec<Step>),
     Plot(Plot),
@@ -268,6 +269,53 @@ impl Table {
     }
 }
 
+/// A list to work with: its filters, what it comes to, and its table.
+#[derive(Default)]
+pub struct Listed {
+    /// The lists of the site.
+    pub lists: Vec<Link>,
+    pub modes: Vec<Link>,
+    pub states: Vec<Link>,
+    pub days: Vec<Link>,
+    pub form: Form,
+    /// Whether the form is shown where there is little room.
+    pub is_open: bool,
+    /// Each with its words, and whether it is shown.
+    pub columns: Vec<(String, String, bool)>,
+    /// The address without filters.
+    pub clear: Option<String>,
+    /// What it comes to, and an address that tells more.
+    pub totals: Option<Vec<(String, Option<String>)>>,
+    pub files: Vec<Link>,
+    pub table: Table,
+}
+
+impl Listed {
+    fn form(&self) -> &Form {
+        &self.form
+    }
+
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The groups of links by which it is filtered with one press, each with its name.
+    fn picks(&self, language: &Language) -> Vec<(&'static str, &[Link])> {
+        let groups: [(&str, &[Link]); 3] = [
+            (language.say("Modo", "Mode"), &self.modes),
+            (language.say("Estado", "State"), &self.states),
+            (language.say("Días", "Days"), &self.days),
+        ];
+        groups.into_iter().filter(|(_, links)| !links.is_empty()).collect()
+    }
+}
+
+impl From<Listed> for Block {
+    fn from(list: Listed) -> Block {
+        Block::Listed(Box::new(list))
+    }
+}
+
 pub struct Step {
     pub when: String,
     pub what: String,
@@ -288,15 +336,22 @@ pub struct Qr {
     pub drawing: Drawing,
 }
 
+#[derive(Clone)]
 pub struct Link {
     pub label: String,
     pub href: String,
     pub is_current: bool,
+    /// What tests know it by.
+    pub action: &'static str,
 }
 
 impl Link {
     pub fn new(label: impl Into<String>, href: impl Into<String>) -> Link {
-        Link { label: label.into(), href: href.into(), is_current: false }
+        Link { label: label.into(), href: href.into(), is_current: false, action: "" }
+    }
+
+    pub fn action(self, action: &'static str) -> Link {
+        Link { action, ..self }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The first page: what there is, what is held until when, and what moved last.
 
-use super::{Here, Made};
+use super::{Here, Made, today};
 use crate::language::Language;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items, str_of};
@@ -14,59 +14,76 @@ const LIMIT: &str = "100";
 
 pub async fn page(visit: &Here<'_>) -> Made {
     let (language, inside) = (visit.language, &visit.inside);
-    let balance = inside.get("/v1/balance").await?;
-    #[rustfmt::skip]
-    let bolivares = [
-        "availableVes", "heldVes", "nextReleaseAt", "ledgerNetVes", "reserveVes", "convertedVes", "sellerAvailableVes",
-        "sellerPendingVes",
-    ];
-    let mut page = Page::new("home", visit.say("Inicio", "Home"))
-        .heading(visit.say("Bolívares", "Bolívares"))
-        .with(show::facts(language, &balance, &bolivares));
-    if let Some((hours, is_whole)) = held(visit, str_of(&balance, "nextReleaseAt")).await? {
-        page = page.with(plot(language, &hours));
-        if !is_whole {
-            page = page.text(visit.say(
-                "Cuenta solo los movimientos más recientes; de los anteriores hay más retenido.",
-                "Counts the newest movements only; more is held from earlier ones.",
-            ));
-        }
+    let mut ledgers = vec![(&LEDGERS[0], inside.get(LEDGERS[0].balance).await?)];
+    for ledger in &LEDGERS[1..] {
+        ledgers.extend(inside.find(ledger.balance).await?.map(|balance| (ledger, balance)));
     }
-    let mut ledgers = vec![&LEDGERS[0]];
-    let cop = ["availableCop", "heldCop", "nextReleaseAt", "ledgerNetCop"];
-    let usdt = ["availableUsdt", "heldUsdt", "pendingPayoutsUsdt", "nextReleaseAt"];
-    let pesos = visit.say("Pesos colombianos", "Colombian pesos");
-    for (ledger, title, names) in [(&LEDGERS[1], pesos, cop), (&LEDGERS[2], "USDT", usdt)] {
-        if let Some(balance) = inside.find(ledger.balance).await? {
-            page = page.heading(title).with(show::facts(language, &balance, &names));
-            ledgers.push(ledger);
+    let currencies: Vec<_> = ledgers.iter().map(|(ledger, _)| ledger.currency).collect();
+    let mut page =
+        Page::new("home", visit.say("Inicio", "Home")).with_all(today::blocks(visit, &currencies).await?);
+    for (ledger, balance) in &ledgers {
+        let [spanish, english] = ledger.title;
+        page = page.heading(visit.say(spanish, english)).with(show::facts(language, balance, ledger.members));
+        if ledger.currency == "VES" {
+            page.blocks.extend(releases(visit, balance).await?);
         }
     }
     let asked = visit.query.text("currency");
-    let of = ledgers.iter().find(|ledger| ledger.currency == asked).unwrap_or(&ledgers[0]);
+    let of = ledgers.iter().map(|(ledger, _)| *ledger).find(|ledger| ledger.currency == asked);
+    let of = of.unwrap_or(&LEDGERS[0]);
     let here = with_query("/portal/home", &[("currency", of.currency)]);
     let (movements, next) = visit.list(&format!("{}/transactions", of.balance), &here, &[], "20").await?;
     page = page.heading(visit.say("Movimientos", "Movements"));
-    let link = |ledger: &&Ledger| Link {
-        is_current: ledger.currency == of.currency,
-        ..Link::new(ledger.currency, with_query("/portal/home", &[("currency", ledger.currency)]))
+    let link = |currency: &&'static str| Link {
+        is_current: *currency == of.currency,
+        ..Link::new(*currency, with_query("/portal/home", &[("currency", currency)]))
     };
-    if ledgers.len() > 1 {
-        page = page.with(Block::Links(ledgers.iter().map(link).collect()));
+    if currencies.len() > 1 {
+        page = page.with(Block::Links(currencies.iter().map(link).collect()));
     }
     Ok(page.with(movements_table(language, of, &movements).next(next)))
 }
 
-struct Ledger {
-    currency: &'static str,
-    balance: &'static str,
-    amount: &'static str,
+async fn releases(visit: &Here<'_>, balance: &Value) -> Result<Vec<Block>, Refused> {
+    let Some((hours, is_whole)) = held(visit, str_of(balance, "nextReleaseAt")).await? else {
+        return Ok(Vec::new());
+    };
+    let mut blocks = vec![plot(visit.language, &hours).into()];
+    if !is_whole {
+        let text = visit.say(
+            "Cuenta solo los movimientos más recientes; de los anteriores hay más retenido.",
+            "Counts the newest movements only; more is held from earlier ones.",
+        );
+        blocks.push(Block::Text(text.to_owned()));
+    }
+    Ok(blocks)
 }
 
+struct Ledger {
+    currency: &'static str,
+    title: [&'static str; 2],
+    balance: &'static str,
+    amount: &'static str,
+    members: &'static [&'static str],
+}
+
+#[rustfmt::skip]
 const LEDGERS: [Ledger; 3] = [
-    Ledger { currency: "VES", balance: "/v1/balance", amount: "amountVes" },
-    Ledger { currency: "COP", balance: "/v1/cop/balance", amount: "amountCop" },
-    Ledger { currency: "USDT", balance: "/v1/crypto/balance", amount: "amountUsdt" },
+    Ledger {
+        currency: "VES", title: ["Bolívares"; 2], balance: "/v1/balance", amount: "amountVes",
+        members: &[
+            "availableVes", "heldVes", "nextReleaseAt", "ledgerNetVes", "reserveVes", "convertedVes",
+            "sellerAvailableVes", "sellerPendingVes",
+        ],
+    },
+    Ledger {
+        currency: "COP", title: ["Pesos colombianos", "Colombian pesos"], balance: "/v1/cop/balance",
+        amount: "amountCop", members: &["availableCop", "heldCop", "nextReleaseAt", "ledgerNetCop"],
+    },
+    Ledger {
+        currency: "USDT", title: ["USDT"; 2], balance: "/v1/crypto/balance", amount: "amountUsdt",
+        members: &["availableUsdt", "heldUsdt", "pendingPayoutsUsdt", "nextReleaseAt"],
+    },
 ];
 
 fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table {

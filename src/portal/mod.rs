@@ -4,9 +4,11 @@
 //! What a key may not do has no form on a page.
 
 mod approvals;
+mod events;
 mod home;
 mod keys;
 mod links;
+mod lists;
 mod live;
 mod merchants;
 mod payments;
@@ -17,6 +19,7 @@ mod requests;
 mod search;
 mod sessions;
 mod statements;
+mod today;
 mod webhooks;
 
 use crate::pages::inside::{Refused, segment};
@@ -134,10 +137,17 @@ pub fn rows() -> Vec<SiteRow<Caller>> {
     site_rows! {
         show "" => home::page;
         show "/home" => home::page;
-        show "/payments" => payments::list;
+        answer "/payments" => lists::answer;
+        answer "/conversions" => lists::answer;
+        answer "/chargebacks" => lists::answer;
+        answer "/cop-payouts" => lists::answer;
+        answer "/crypto-payouts" => lists::answer;
+        answer "/deposits" => lists::answer;
+        show "/events" => events::page;
         show "/payments/:id" => payments::one;
+        answer "/payments/:id/receipt" => payments::receipt;
         act "/payments/:id/reverse" => payments::reverse;
-        show "/payouts" => payouts::list;
+        answer "/payouts" => payouts::answer;
         show "/payouts/batch" => payouts::batch;
         show "/payouts/:id" => payouts::one;
         act "/payouts" => payouts::review;

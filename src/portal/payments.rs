@@ -4,11 +4,11 @@ use super::rehearsal::{self, Rehearsed};
 use super::{Here, Made, first, may};
 use crate::pages::confirm::Confirm;
 use crate::pages::inside::{Refused, segment, with_query};
-use crate::pages::show::{self, items, str_of};
+use crate::pages::show::{self, str_of};
 use crate::pages::site::Shown;
 use crate::pages::statement;
 use crate::pages::timeline;
-use crate::pages::view::{self, Block, Page, Row, Tone};
+use crate::pages::view::{self, Block, Link, Page, Tone};
 use crate::store::history;
 use api::problem::Problem;
 use domain::entities::Entity;
@@ -18,10 +18,6 @@ use domain::resources::payments::reversal;
 use domain::values::ids::{EntityId, Id};
 use serde_json::{Value, json};
 
-const STATES: [&str; 5] = ["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"];
-const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "method", "usdAmount", "vesAmount", "status"];
-const FILTERS: [&str; 7] =
-    ["status", "reference", "bankReference", "externalRef", "merchantId", "from", "to"];
 #[rustfmt::skip]
 const FACTS: [&str; 36] = [
     "externalRef", "attempt", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "amountUsdt",
@@ -30,24 +26,6 @@ const FACTS: [&str; 36] = [
     "description", "checkoutSessionId", "reference", "failureCode", "cancelReason", "reversalRef", "reversalType",
     "createdAt", "completedAt", "availableAt", "reversedAt", "paymentId",
 ];
-
-pub async fn list(visit: &Here<'_>) -> Made {
-    let (language, here) = (visit.language, "/portal/payments");
-    let (found, next) = visit.list("/v1/payments", here, &FILTERS, "25").await?;
-    let reference = visit.sought("bankReference", visit.say("Referencia del banco", "Bank reference"));
-    let filter = visit.filter(here, [visit.states(visit.say("Todos", "All"), &STATES), reference]);
-    let row = |item: &Value| {
-        let mut cells = COLUMNS.map(|name| show::member(language, item, name));
-        // The unique reference of a checkout is the session's, so that the shop's own stands under
-        // it.
-        cells[1].sub = str_of(&item["checkoutSession"], "reference").to_owned();
-        let row = Row::new(cells).status(str_of(item, "status"));
-        row.link(1, format!("{here}/{}", str_of(item, "paymentId")))
-    };
-    let caption = visit.say("Cobros, primero los más recientes", "Payments, newest first");
-    let table = show::table(language, caption, &COLUMNS).rows(items(&found).iter().map(row)).next(next);
-    Ok(Page::new("payments", visit.say("Cobros", "Payments")).with(filter).with(table))
-}
 
 async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
     first(visit, &["/v1/payments", "/v1/cop/payments"], id).await
@@ -73,10 +51,28 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
     let mut page = Page::new("payment", title).status(status).maybe(visit.done());
     page = page.with(show::headline(language, &payment));
+    if matches!(status, "COMPLETED" | "REVERSED") {
+        page = page.with(vec![receipt_link(visit, id)]);
+    }
     if may(visit, Scope::Collect) && may_go_back(visit, id).await? {
         page = page.with(form_of_return(visit, is_in_pesos(&payment)));
     }
     Ok(page.live(&live, &visit.writing())?)
+}
+
+fn receipt_link(visit: &Here<'_>, id: &str) -> Link {
+    Link::new(visit.say("Recibo", "Receipt"), format!("/portal/payments/{}/receipt", segment(id)))
+        .action("receipt")
+}
+
+/// GET /portal/payments/:id/receipt: the page that the API has for the payer.
+pub async fn receipt(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let path = format!("/v1/payments/{}/receipt", segment(visit.id()));
+    let path = with_query(&path, &[("lang", visit.language.code())]);
+    match visit.inside.download(&path, "text/html").await {
+        Ok(receipt) => Ok(Shown::Raw(receipt)),
+        Err(refused) => visit.shown(Err(refused)),
+    }
 }
 
 fn is_in_pesos(payment: &Value) -> bool {

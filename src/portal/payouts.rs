@@ -1,7 +1,7 @@
 //! Payouts: the list with the form of one and of a file, one with its timeline, and a batch.
 
 use super::rehearsal::{self, Rehearsed};
-use super::{Here, Made, agent_of, first, may, own_keys};
+use super::{Here, Made, agent_of, first, lists, may, own_keys};
 use crate::language::Language;
 use crate::pages::inside::{Refused, segment};
 use crate::pages::show::{self, items, str_of};
@@ -20,9 +20,7 @@ const PAY: &str = "/portal/payouts/pay";
 const EDIT: &str = "/portal/payouts/edit";
 const API: &str = "/v1/payouts";
 const MEMBERS: [&str; 4] = ["merchantId", "monto", "concepto", "externalRef"];
-const STATES: [&str; 3] = ["pending", "completed", "failed"];
 const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "merchantName", "monto", "concepto", "status"];
-const FILTERS: [&str; 6] = ["status", "kind", "merchantId", "externalRef", "from", "to"];
 #[rustfmt::skip]
 const FACTS: [&str; 17] = [
     "kind", "externalRef", "monto", "feeVes", "concepto", "merchantName", "merchantId", "bankCode",
@@ -41,19 +39,21 @@ const WOULD_BE: [&str; 9] = [
     "failureCode",
 ];
 
-pub async fn list(visit: &Here<'_>) -> Made {
-    let language = visit.language;
-    let (found, next) = visit.list(API, HERE, &FILTERS, "25").await?;
-    let mut page = Page::new("payouts", visit.say("Pagos", "Payouts")).maybe(visit.done());
-    if may(visit, Scope::Payout) {
-        page = page.with(single(visit).await?).with(upload(visit, None));
+pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
+    match visit.query.get("format") {
+        Some(_) => lists::answer(visit).await,
+        None => visit.shown(list(visit).await),
     }
-    let filter = visit.filter(HERE, [visit.states(visit.say("Todos", "All"), &STATES)]);
-    let caption = visit.say("Pagos, primero los más recientes", "Payouts, newest first");
-    let keys = own_keys(visit).await?;
-    let rows = items(&found).iter().map(|item| row(visit, &keys, item));
-    let table = show::table(language, caption, &COLUMNS).rows(rows).next(next);
-    Ok(page.with(filter).with(table))
+}
+
+pub async fn list(visit: &Here<'_>) -> Made {
+    let mut page = lists::page(visit).await?;
+    if may(visit, Scope::Payout) {
+        // Above the list, which is the last block: its filters have names that the form has too.
+        let at = page.blocks.len().saturating_sub(1);
+        page.blocks.splice(at..at, [single(visit).await?.into(), upload(visit, None).into()]);
+    }
+    Ok(page)
 }
 
 fn row(visit: &Here<'_>, keys: &[KnownKey], item: &Value) -> Row {

@@ -1,31 +1,51 @@
 //! The search: everything of the tenant's in the key's mode that a text leads to.
 
 use super::{Here, Made};
-use crate::pages::inside::with_query;
-use crate::pages::show::{self, items, str_of};
-use crate::pages::view::{Page, Table};
-use crate::pages::words::words;
-use serde_json::Value;
+use crate::pages::find::{self, Finds};
+use crate::pages::inside::{Refused, with_query};
+use crate::pages::show::{items, str_of};
+use serde_json::{Value, json};
 
-const COLUMNS: [&str; 7] = ["kind", "id", "status", "amount", "currency", "createdAt", "why"];
+const LISTS: [(&str, &str, &str); 4] = [
+    ("payment", "/v1/payments", "paymentId"),
+    ("payout", "/v1/payouts", "payoutId"),
+    ("cop_payout", "/v1/cop/payouts", "id"),
+    ("crypto_payout", "/v1/crypto/payouts", "id"),
+];
+/// Sellers whose names are looked at, the newest, and those that are shown.
+const SELLER_PAGES: usize = 5;
+const SELLERS: usize = 10;
 
 pub async fn page(visit: &Here<'_>) -> Made {
-    let language = visit.language;
-    let asked = visit.query.text("q");
-    let page = Page::new("search", visit.say("Búsqueda", "Search"));
-    if asked.is_empty() {
-        return Ok(page);
+    let named = sellers(visit, visit.query.text("q")).await?;
+    let finds = Finds { search: "/v1/search", lists: &LISTS, place, named, more: &[] };
+    find::page(visit, finds).await
+}
+
+/// The sellers who have the text in their names.
+async fn sellers(visit: &Here<'_>, asked: &str) -> Result<Vec<Value>, Refused> {
+    let (wanted, mut found, mut cursor) = (asked.to_lowercase(), Vec::new(), String::new());
+    if !wanted.chars().any(char::is_alphabetic) {
+        return Ok(found);
     }
-    let found = visit.inside.get(&with_query("/v1/search", &[("q", asked)])).await?;
-    let row = |item: &Value| {
-        let mut row = show::row(language, item, &COLUMNS);
-        row.cells[1].href = place(str_of(item, "kind"), str_of(item, "id"));
-        row
-    };
-    let heads = COLUMNS.map(|name| words(language, if name == "why" { "reference" } else { name }));
-    let table = show::headed(language, visit.say("Lo que se encontró", "What was found"), heads);
-    let none = visit.say("No se encontró nada.", "Nothing was found.").to_owned();
-    Ok(page.with(Table { none, ..table.rows(items(&found).iter().map(row)) }))
+    for _ in 0..SELLER_PAGES {
+        let page = with_query("/v1/merchants", &[("limit", "100"), ("cursor", &cursor)]);
+        let page = visit.inside.get(&page).await?;
+        let is_named = |seller: &&Value| str_of(seller, "name").to_lowercase().contains(&wanted);
+        let hit = |seller: &Value| {
+            json!({
+                "kind": "merchant", "id": seller["merchantId"], "name": seller["name"], "status": seller["status"],
+                "createdAt": seller["createdAt"], "why": "name",
+            })
+        };
+        found.extend(items(&page).iter().filter(is_named).map(hit));
+        match page["nextCursor"].as_str().filter(|_| found.len() < SELLERS) {
+            Some(next) => cursor = next.to_owned(),
+            None => break,
+        }
+    }
+    found.truncate(SELLERS);
+    Ok(found)
 }
 
 fn place(kind: &str, id: &str) -> Option<String> {

@@ -12,7 +12,7 @@ use domain::record::Record;
 use domain::resources::checkout::Attempts;
 use domain::values::ids::{EntityId, Id, PLATFORM};
 use domain::values::time::Timestamp;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use wal::{Reader, Seq};
 
 pub struct Read {
@@ -128,16 +128,41 @@ pub fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Opt
     Ok(newest.map(|(key, _)| key))
 }
 
+/// Reads the newest states of entities of any tenant key. Many may be in one record, such as the payouts of a batch,
+/// which costs as much to read as hundreds of others: the record that was read last is kept.
+pub struct EntityReader<'a> {
+    reader: &'a Reader,
+    last: Mutex<Option<ReadRecord>>,
+}
+
+impl<'a> EntityReader<'a> {
+    pub fn of(reader: &'a Reader) -> EntityReader<'a> {
+        EntityReader { reader, last: Mutex::default() }
+    }
+
+    pub fn entity(&self, tenant: u64, id: EntityId) -> Result<Option<Arc<Entity>>, Unreadable> {
+        let Some(value) = self.reader.index_get(&index::entity(tenant, id))? else { return Ok(None) };
+        let seq = seq(&value)?;
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = match last.take() {
+            Some(known) if known.0 == seq => known,
+            _ => (seq, Arc::new(record(self.reader, seq)?.record)),
+        };
+        Ok(last.insert(known).1.entity(id).cloned())
+    }
+}
+
 /// The durable records of one tenant key, as the API's reads ask for them ([`api::records`]).
 pub struct Stored<'a> {
     reader: &'a Reader,
+    entities: EntityReader<'a>,
     tenant: u64,
     budget: Option<&'a ReadBudget>,
 }
 
 impl<'a> Stored<'a> {
     pub fn of(reader: &'a Reader, tenant: u64) -> Stored<'a> {
-        Stored { reader, tenant, budget: None }
+        Stored { reader, entities: EntityReader::of(reader), tenant, budget: None }
     }
 
     pub fn within(self, budget: &'a ReadBudget) -> Stored<'a> {
@@ -159,7 +184,7 @@ impl Records for Stored<'_> {
     }
 
     fn entity(&self, id: EntityId) -> Result<Option<Arc<Entity>>, Stopped> {
-        Ok(entity(self.reader, self.tenant, id)?)
+        Ok(self.entities.entity(self.tenant, id)?)
     }
 
     fn named(&self, space: Space, name: &str) -> Result<Option<Id>, Stopped> {

@@ -447,3 +447,54 @@ fn what_made_a_webhook_is_found_by_its_request() {
     let webhook = tenant.test.with("x-request-id", &id).post("/v1/webhooks", &body).expect(201);
     assert_finds(&server, &tenant, &id, &[("webhook", text(&webhook, "id"), "requestId")]);
 }
+
+#[test]
+fn every_list_of_entities_is_filtered_by_amount_and_time() {
+    let server = Server::start();
+    let tenant = server.tenant_with(json!({ "cop": { "enabled": true }, "usdt": { "enabled": true } }));
+    let (api, admin) = (&tenant.test, server.admin());
+    for usd in [10, 20] {
+        api.pay(usd);
+    }
+    api.cop_paid(50_000);
+    api.cop_fund("500000", false);
+    api.post("/v1/test/fund", &json!({ "currency": "USDT", "amount": "50.00" })).expect(201);
+    for amount in ["1.00", "2.50"] {
+        let body = json!({
+            "amountUsdt": amount, "address": "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "network": "TRC20",
+            "externalRef": fresh("cx"),
+        });
+        api.post("/v1/crypto/payouts", &body).expect(201);
+    }
+    for amount in [1_000, 20_000] {
+        let path = format!("/admin/tenants/{}/cop-payouts", tenant.id);
+        admin.post(&path, &cop_payout_body(amount)).expect(201);
+    }
+    for (list, all, operators, bounds, expected) in [
+        ("/v1/payments", 3, "/admin/payments", ("2000", "4000.00"), 2),
+        ("/v1/payments", 3, "/admin/payments", ("2000.01", "4000"), 1),
+        // In pesos, which have no decimals.
+        ("/v1/payments", 3, "/admin/payments", ("50000", "50000"), 1),
+        ("/v1/crypto/payouts", 2, "/admin/crypto/payouts", ("2", "2.5"), 1),
+        ("/v1/crypto/payouts", 2, "/admin/crypto/payouts", ("0", "0.99"), 0),
+        ("/v1/cop/payouts", 2, "/admin/cop-payouts", ("1000", "19999.99"), 1),
+    ] {
+        let bounded = [("minAmount", bounds.0), ("maxAmount", bounds.1)];
+        for (api, path) in [(api, list), (&admin, operators)] {
+            let count = |parameters: &[(&str, &str)]| api.walk(path, parameters, 1).len();
+            assert_eq!((count(&[]), count(&bounded)), (all, expected), "{path} {bounds:?}");
+            let past = [("from", "2020-01-01T00:00:00Z"), ("to", "2020-01-02T00:00:00Z")];
+            assert_eq!(count(&past), 0, "{path}");
+            let now = [("from", "2020-01-01T00:00:00Z"), ("to", "9000-01-01T00:00:00Z")];
+            assert_eq!(count(&now), all, "{path}");
+        }
+    }
+    for path in ["/v1/payments", "/v1/payouts", "/v1/conversions", "/v1/chargebacks", "/v1/crypto/payouts"] {
+        api.query(path, &[("minAmount", "-1"), ("maxAmount", "1.234"), ("from", "x"), ("to", "y")]).names(&[
+            "from",
+            "maxAmount",
+            "minAmount",
+            "to",
+        ]);
+    }
+}

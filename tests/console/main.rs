@@ -18,6 +18,7 @@ mod axe;
 
 mod acts;
 mod at_bank;
+mod lists;
 mod login;
 mod month;
 mod pages;

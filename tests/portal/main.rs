@@ -15,6 +15,7 @@ mod acts;
 mod approvals;
 mod by_file;
 mod in_browser;
+mod lists;
 mod login;
 mod pages;
 mod permissions;

@@ -219,13 +219,14 @@ pub fn filters(query: &mut Query<'_>) -> Got<List> {
     gather!(query {
         optional status = "status", kinds::named_one(Status::ALL, Status::name);
         optional source = "sourceCurrency", kinds::one_of(SOURCES);
+        got span = Span::read(query);
     } => {
         let mut parts = Vec::new();
         for each in Source::ALL.into_iter().filter(|each| source.is_none_or(|source| source == *each)) {
             let statuses = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each));
             parts.extend(statuses.map(|status| (ids::Kind::Conversion, facet(each, status))));
         }
-        List::by_time(parts, Span::default(), Box::new(|_| true))
+        List::by_time(parts, span, Box::new(|_| true))
     })
 }
 

@@ -7,7 +7,7 @@ use crate::answer::{Facts, Rendered};
 use crate::conversions::read_reason;
 use crate::endpoint::{Context, Handler, Target, chapter, run, shown};
 use crate::fields::{Fields, Got, Invalid, Kind, body, kind, read};
-
+use crate::lists::{self, List};
 use crate::openapi::operation::Operation;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
@@ -17,6 +17,7 @@ use crate::respond::Reply;
 use crate::value::Value;
 use domain::entities::crypto_payout::{CryptoPayout, Status};
 use domain::entities::deposit_address::{Asset, Deposit, DepositAddress};
+use domain::entities::{Entity, OfKind};
 use domain::events::Extra;
 use domain::index::Space;
 use domain::resources::crypto::deposits::Incoming;
@@ -24,7 +25,7 @@ use domain::resources::crypto::payouts::{NewCryptoPayout, REJECTED, Verdict};
 use domain::resources::crypto::{self, CryptoBalance};
 use domain::trace::shown;
 use domain::values::address::{ACCOUNT_BYTES, Network, canonical};
-use domain::values::ids::{EntityId, Id};
+use domain::values::ids::{self, EntityId, Id};
 use domain::values::money::Usdt;
 use domain::values::text::ExternalRef;
 use domain::values::time::Timestamp;
@@ -89,7 +90,7 @@ chapter! { "USDT", "The balance in USDT, payouts to wallets, and addresses throu
         answers 200, "CryptoPayout", "The payout";
     };
     LIST = run!(list), "List USDT payouts" => {
-        filters read_status;
+        filters by_status;
         answers 200, "CryptoPayoutPage", "Newest first";
     };
     APPROVE = run!(approve), "Approve a USDT payout, as an operator would" => {
@@ -195,22 +196,17 @@ fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCr
 }
 
 /// The status of the payouts that a list is to show.
-pub fn read_status(query: &mut Query<'_>) -> Got<Option<Status>> {
-    query.optional("status", kinds::named_one(Status::ALL, Status::name))
+pub fn by_status(query: &mut Query<'_>) -> Got<List> {
+    lists::by_status(query, ids::Kind::CryptoPayout, Status::ALL.map(|status| (status.name(), status as u8)))
 }
 
-/// The facets of payouts with this status, or of all.
-pub fn facets(status: Option<Status>) -> Vec<u8> {
-    Status::ALL
-        .into_iter()
-        .filter(|each| status.is_none_or(|status| status == *each))
-        .map(|status| status as u8)
-        .collect()
+pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
+    CryptoPayout::of(entity).map(show)
 }
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
-    let (status, page) = cx.listed("crypto payouts", read_status)?;
-    cx.page(facets(status), page, show).await
+    let (list, page) = cx.listed("crypto payouts", by_status)?;
+    cx.list(list, page, show_entity).await
 }
 
 /// The review of a payout by an operator, as test mode plays it.

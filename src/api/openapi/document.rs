@@ -160,6 +160,12 @@ impl Document {
         Takes { members, pages: operation.pages }
     }
 
+    /// What the list at a path takes in its query, and its columns.
+    pub fn list(&self, path: &str) -> Option<(Takes, Table)> {
+        let row = self.rows.iter().find(|row| row.method == Method::GET && row.path == path)?;
+        Some((self.takes(&row.description), table(row, &|name| self.schema(name))?))
+    }
+
     pub(super) fn in_body(&self, operation: &Operation) -> Vec<(&'static str, Schema, bool)> {
         let body = operation.body.as_ref().and_then(|(body, _)| match body.kind {
             Kind::Named(name) => self.schema(name),

@@ -166,6 +166,11 @@ impl Schema {
         about.or(choices).or_else(|| self.items.as_ref().and_then(|items| items.words()))
     }
 
+    /// The texts of which it has to be one; of any text, none.
+    pub fn choices(&self) -> &[String] {
+        &self.choices
+    }
+
     /// The names of the members that are neither lists nor objects.
     pub fn scalars(&self) -> Vec<&'static str> {
         let is_scalar = |(_, is): &(&str, Option<&str>)| !matches!(is, Some("array" | "object") | None);

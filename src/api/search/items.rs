@@ -136,7 +136,7 @@ pub fn item(
         Subject::Entity(entity) => match &**entity {
             Entity::Session(session) => {
                 let status = sessions::attempts(records, session.id)?.standing(session, now).name();
-                (Some(status), of(session.amount, "USD"))
+                (Some(status), standing(entity).1)
             }
             entity => standing(entity),
         },

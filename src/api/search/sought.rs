@@ -30,7 +30,15 @@ impl Sought {
             "An id in any case, or a text as it was sent; a document or a phone in any form in which people \
              type them, such as `V-12.345.678` or `0414-1234567`.",
         );
-        Ok(read!(query { required text = "q", text; } => Sought::of(text)))
+        let people = kinds::boolean()
+            .about("Whether documents and phones are looked for, which counts; yes if missing.");
+        Ok(read!(query {
+            required text = "q", text;
+            optional people = "people", people;
+        } => {
+            let sought = Sought::of(text);
+            if people == Some(false) { sought.without_people() } else { sought }
+        }))
     }
 
     fn of(text: String) -> Sought {

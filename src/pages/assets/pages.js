@@ -75,6 +75,22 @@
   });
   // A page that comes back from the browser's memory must not keep its buttons shut.
   addEventListener("pageshow", () => document.querySelectorAll("button:disabled").forEach((button) => { button.disabled = false; }));
+  // Lists by keyboard: / looks for something, j and k go from row to row, Escape ends what was found while typing.
+  const found = document.getElementById("found");
+  const rows = () => [...document.querySelectorAll("[data-list] tbody tr a[href]:first-of-type")].filter((link, at, all) => at === all.findIndex((other) => other.closest("tr") === link.closest("tr")));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && found) found.replaceChildren();
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+    if (event.key === "/") {
+      event.preventDefault();
+      document.getElementById("q")?.focus();
+    } else if (event.key === "j" || event.key === "k") {
+      const links = rows();
+      const at = links.findIndex((link) => link.closest("tr").contains(document.activeElement));
+      links[Math.min(links.length - 1, Math.max(0, at + (event.key === "j" ? 1 : -1)))]?.focus();
+    }
+  });
+  document.addEventListener("click", (event) => { if (found && !event.target.closest(".search")) found.replaceChildren(); });
   // The sections are wider than a phone: the current one is brought into sight, without the page moving.
   const current = document.querySelector("nav a[aria-current]");
   if (current) {

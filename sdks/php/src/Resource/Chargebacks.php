@@ -28,12 +28,20 @@ final class Chargebacks
      * Needs the scope `read`.
      *
      * @param 'open'|'won'|'lost' $status
+     * @param string|\DateTimeInterface $from Made at this instant or later.
+     * @param string|\DateTimeInterface $to Made before this instant.
+     * @param string|int $minAmount Of this amount or more, in its own currency.
+     * @param string|int $maxAmount Of this amount or less, in its own currency.
      * @param int $limit Items on a page.
      * @param string $cursor The `nextCursor` of the page before, with the same filters.
      * @return Page<Model\Chargeback>
      */
     public function list(
         ?string $status = null,
+        string|\DateTimeInterface|null $from = null,
+        string|\DateTimeInterface|null $to = null,
+        string|int|float|null $minAmount = null,
+        string|int|float|null $maxAmount = null,
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
@@ -43,7 +51,7 @@ final class Chargebacks
         $call = new Call(
             'GET',
             '/v1/chargebacks',
-            query: ['status' => $status, 'limit' => $limit, 'cursor' => $cursor],
+            query: ['status' => $status, 'from' => $from, 'to' => $to, 'minAmount' => $minAmount, 'maxAmount' => $maxAmount, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,

@@ -69,6 +69,8 @@ final class CheckoutSessions
      * @param 'open'|'paid'|'expired' $status
      * @param string|\DateTimeInterface $from Made at this instant or later.
      * @param string|\DateTimeInterface $to Made before this instant.
+     * @param string|int $minAmount Of this amount or more, in its own currency.
+     * @param string|int $maxAmount Of this amount or less, in its own currency.
      * @param int $limit Items on a page.
      * @param string $cursor The `nextCursor` of the page before, with the same filters.
      * @return Page<Model\ListedCheckoutSession>
@@ -78,6 +80,8 @@ final class CheckoutSessions
         ?string $reference = null,
         string|\DateTimeInterface|null $from = null,
         string|\DateTimeInterface|null $to = null,
+        string|int|float|null $minAmount = null,
+        string|int|float|null $maxAmount = null,
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
@@ -87,7 +91,7 @@ final class CheckoutSessions
         $call = new Call(
             'GET',
             '/v1/checkout/sessions',
-            query: ['status' => $status, 'reference' => $reference, 'from' => $from, 'to' => $to, 'limit' => $limit, 'cursor' => $cursor],
+            query: ['status' => $status, 'reference' => $reference, 'from' => $from, 'to' => $to, 'minAmount' => $minAmount, 'maxAmount' => $maxAmount, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,

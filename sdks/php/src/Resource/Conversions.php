@@ -106,6 +106,10 @@ final class Conversions
      *
      * @param 'PENDING'|'COMPLETED'|'CANCELED' $status
      * @param 'VES'|'COP' $sourceCurrency
+     * @param string|\DateTimeInterface $from Made at this instant or later.
+     * @param string|\DateTimeInterface $to Made before this instant.
+     * @param string|int $minAmount Of this amount or more, in its own currency.
+     * @param string|int $maxAmount Of this amount or less, in its own currency.
      * @param int $limit Items on a page.
      * @param string $cursor The `nextCursor` of the page before, with the same filters.
      * @return Page<Model\Conversion>
@@ -113,6 +117,10 @@ final class Conversions
     public function list(
         ?string $status = null,
         ?string $sourceCurrency = null,
+        string|\DateTimeInterface|null $from = null,
+        string|\DateTimeInterface|null $to = null,
+        string|int|float|null $minAmount = null,
+        string|int|float|null $maxAmount = null,
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
@@ -122,7 +130,7 @@ final class Conversions
         $call = new Call(
             'GET',
             '/v1/conversions',
-            query: ['status' => $status, 'sourceCurrency' => $sourceCurrency, 'limit' => $limit, 'cursor' => $cursor],
+            query: ['status' => $status, 'sourceCurrency' => $sourceCurrency, 'from' => $from, 'to' => $to, 'minAmount' => $minAmount, 'maxAmount' => $maxAmount, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,

@@ -257,12 +257,20 @@ final class Cop
      * Needs the scope `read`.
      *
      * @param 'pending'|'completed'|'failed' $status
+     * @param string|\DateTimeInterface $from Made at this instant or later.
+     * @param string|\DateTimeInterface $to Made before this instant.
+     * @param string|int $minAmount Of this amount or more, in its own currency.
+     * @param string|int $maxAmount Of this amount or less, in its own currency.
      * @param int $limit Items on a page.
      * @param string $cursor The `nextCursor` of the page before, with the same filters.
      * @return Page<Model\CopPayout>
      */
     public function listPayouts(
         ?string $status = null,
+        string|\DateTimeInterface|null $from = null,
+        string|\DateTimeInterface|null $to = null,
+        string|int|float|null $minAmount = null,
+        string|int|float|null $maxAmount = null,
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
@@ -272,7 +280,7 @@ final class Cop
         $call = new Call(
             'GET',
             '/v1/cop/payouts',
-            query: ['status' => $status, 'limit' => $limit, 'cursor' => $cursor],
+            query: ['status' => $status, 'from' => $from, 'to' => $to, 'minAmount' => $minAmount, 'maxAmount' => $maxAmount, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,

@@ -29,11 +29,13 @@ final class Finding
      *
      * @param string $q An id in any case, or a text as it was sent; a document or a phone in any form in which
      *     people type them, such as `V-12.345.678` or `0414-1234567`.
+     * @param bool $people Whether documents and phones are looked for, which counts; yes if missing.
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `too_many_attempts`
      */
     public function search(
         string $q,
+        ?bool $people = null,
         ?float $timeout = null,
         ?int $maxRetries = null,
         ?string $requestId = null,
@@ -41,7 +43,7 @@ final class Finding
         $call = new Call(
             'GET',
             '/v1/search',
-            query: ['q' => $q],
+            query: ['q' => $q, 'people' => $people],
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,

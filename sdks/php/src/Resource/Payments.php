@@ -139,6 +139,8 @@ final class Payments
      * @param string $merchantId The seller.
      * @param string|\DateTimeInterface $from Made at this instant or later.
      * @param string|\DateTimeInterface $to Made before this instant.
+     * @param string|int $minAmount Of this amount or more, in its own currency.
+     * @param string|int $maxAmount Of this amount or less, in its own currency.
      * @param int $limit Items on a page.
      * @param string $cursor The `nextCursor` of the page before, with the same filters.
      * @return Page<Model\Payment>
@@ -152,6 +154,8 @@ final class Payments
         ?string $merchantId = null,
         string|\DateTimeInterface|null $from = null,
         string|\DateTimeInterface|null $to = null,
+        string|int|float|null $minAmount = null,
+        string|int|float|null $maxAmount = null,
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
@@ -161,7 +165,7 @@ final class Payments
         $call = new Call(
             'GET',
             '/v1/payments',
-            query: ['status' => $status, 'method' => $method, 'externalRef' => $externalRef, 'bankReference' => $bankReference, 'reference' => $reference, 'merchantId' => $merchantId, 'from' => $from, 'to' => $to, 'limit' => $limit, 'cursor' => $cursor],
+            query: ['status' => $status, 'method' => $method, 'externalRef' => $externalRef, 'bankReference' => $bankReference, 'reference' => $reference, 'merchantId' => $merchantId, 'from' => $from, 'to' => $to, 'minAmount' => $minAmount, 'maxAmount' => $maxAmount, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,

@@ -79,6 +79,8 @@ final class Payouts
      * @param string $merchantId The seller who is paid.
      * @param string|\DateTimeInterface $from Made at this instant or later.
      * @param string|\DateTimeInterface $to Made before this instant.
+     * @param string|int $minAmount Of this amount or more, in its own currency.
+     * @param string|int $maxAmount Of this amount or less, in its own currency.
      * @param int $limit Items on a page.
      * @param string $cursor The `nextCursor` of the page before, with the same filters.
      * @return Page<Model\Payout>
@@ -90,6 +92,8 @@ final class Payouts
         ?string $externalRef = null,
         string|\DateTimeInterface|null $from = null,
         string|\DateTimeInterface|null $to = null,
+        string|int|float|null $minAmount = null,
+        string|int|float|null $maxAmount = null,
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
@@ -99,7 +103,7 @@ final class Payouts
         $call = new Call(
             'GET',
             '/v1/payouts',
-            query: ['status' => $status, 'kind' => $kind, 'merchantId' => $merchantId, 'externalRef' => $externalRef, 'from' => $from, 'to' => $to, 'limit' => $limit, 'cursor' => $cursor],
+            query: ['status' => $status, 'kind' => $kind, 'merchantId' => $merchantId, 'externalRef' => $externalRef, 'from' => $from, 'to' => $to, 'minAmount' => $minAmount, 'maxAmount' => $maxAmount, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,

@@ -142,12 +142,20 @@ final class Usdt
      * Needs the scope `read`.
      *
      * @param 'pending_review'|'processing'|'completed'|'failed'|'rejected' $status
+     * @param string|\DateTimeInterface $from Made at this instant or later.
+     * @param string|\DateTimeInterface $to Made before this instant.
+     * @param string|int $minAmount Of this amount or more, in its own currency.
+     * @param string|int $maxAmount Of this amount or less, in its own currency.
      * @param int $limit Items on a page.
      * @param string $cursor The `nextCursor` of the page before, with the same filters.
      * @return Page<Model\CryptoPayout>
      */
     public function listPayouts(
         ?string $status = null,
+        string|\DateTimeInterface|null $from = null,
+        string|\DateTimeInterface|null $to = null,
+        string|int|float|null $minAmount = null,
+        string|int|float|null $maxAmount = null,
         ?int $limit = null,
         ?string $cursor = null,
         ?float $timeout = null,
@@ -157,7 +165,7 @@ final class Usdt
         $call = new Call(
             'GET',
             '/v1/crypto/payouts',
-            query: ['status' => $status, 'limit' => $limit, 'cursor' => $cursor],
+            query: ['status' => $status, 'from' => $from, 'to' => $to, 'minAmount' => $minAmount, 'maxAmount' => $maxAmount, 'limit' => $limit, 'cursor' => $cursor],
             timeout: $timeout,
             maxRetries: $maxRetries,
             requestId: $requestId,

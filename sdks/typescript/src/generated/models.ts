@@ -2345,6 +2345,10 @@ export interface PaymentsListParams {
   from?: string | Date;
   /** Made before this instant. */
   to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2424,6 +2428,10 @@ export interface PayoutsListParams {
   from?: string | Date;
   /** Made before this instant. */
   to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2432,6 +2440,14 @@ export interface PayoutsListParams {
 
 export interface ChargebacksListParams {
   status?: 'open' | 'won' | 'lost';
+  /** Made at this instant or later. */
+  from?: string | Date;
+  /** Made before this instant. */
+  to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2441,6 +2457,14 @@ export interface ChargebacksListParams {
 export interface ConversionsListParams {
   status?: 'PENDING' | 'COMPLETED' | 'CANCELED';
   sourceCurrency?: 'VES' | 'COP';
+  /** Made at this instant or later. */
+  from?: string | Date;
+  /** Made before this instant. */
+  to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2463,6 +2487,14 @@ export interface UsdtListMovementsParams {
 
 export interface UsdtListPayoutsParams {
   status?: 'pending_review' | 'processing' | 'completed' | 'failed' | 'rejected';
+  /** Made at this instant or later. */
+  from?: string | Date;
+  /** Made before this instant. */
+  to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2485,6 +2517,14 @@ export interface CopListMovementsParams {
 
 export interface CopListPayoutsParams {
   status?: 'pending' | 'completed' | 'failed';
+  /** Made at this instant or later. */
+  from?: string | Date;
+  /** Made before this instant. */
+  to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2506,6 +2546,10 @@ export interface CheckoutSessionsListParams {
   from?: string | Date;
   /** Made before this instant. */
   to?: string | Date;
+  /** Of this amount or more, in its own currency. */
+  minAmount?: Amount;
+  /** Of this amount or less, in its own currency. */
+  maxAmount?: Amount;
   /** Items on a page. */
   limit?: number;
   /** The `nextCursor` of the page before, with the same filters. */
@@ -2549,6 +2593,11 @@ export interface ApprovalsListParams {
 export interface ReferenceGetIdempotencyKeyParams {
   /** The path that the key was used on, if it was used on several; otherwise the newest use is shown. */
   path?: string;
+}
+
+export interface FindingSearchParams {
+  /** Whether documents and phones are looked for, which counts; yes if missing. */
+  people?: boolean;
 }
 
 export interface RatesGetLatestRateParams {

@@ -61,6 +61,7 @@ import type {
   EventsListParams,
   FeeEstimate,
   FeeSchedule,
+  FindingSearchParams,
   FoundList,
   GetHealthResult,
   GetReadinessResult,
@@ -1939,8 +1940,8 @@ export class FindingResource {
    *
    * @throws ApiError, beside the codes that every call has with `code` `too_many_attempts`.
    */
-  search(q: string, options: CallOptions = {}): Promise<FoundList> {
-    return this.#session.model({ method: 'GET', path: '/v1/search', query: { q } }, 'FoundList', options);
+  search(q: string, params: FindingSearchParams = {}, options: CallOptions = {}): Promise<FoundList> {
+    return this.#session.model({ method: 'GET', path: '/v1/search', query: { q, ...params } }, 'FoundList', options);
   }
 
   /**

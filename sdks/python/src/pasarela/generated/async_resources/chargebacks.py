@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ...calls import Call
+from ...model import DECIMAL, TIME, Amount, Instant, encode
 from ...pages import AsyncPage
 from ...session import AsyncSession
 from .. import models
@@ -25,6 +26,10 @@ class AsyncChargebacks:
         self,
         *,
         status: Literal["open", "won", "lost"] | None = None,
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        min_amount: Amount | None = None,
+        max_amount: Amount | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
@@ -36,13 +41,17 @@ class AsyncChargebacks:
         Needs the scope `read`.
 
         Args:
+            from_: Made at this instant or later.
+            to: Made before this instant.
+            min_amount: Of this amount or more, in its own currency.
+            max_amount: Of this amount or less, in its own currency.
             limit: Items on a page.
             cursor: The `nextCursor` of the page before, with the same filters.
         """
         call = Call(
             "GET",
             "/v1/chargebacks",
-            query={"status": status, "limit": limit, "cursor": cursor},
+            query={"status": status, "from": None if from_ is None else TIME.encode(from_), "to": None if to is None else TIME.encode(to), "minAmount": None if min_amount is None else DECIMAL.encode(min_amount), "maxAmount": None if max_amount is None else DECIMAL.encode(max_amount), "limit": limit, "cursor": cursor},
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal, overload
 
 from ...calls import Call
-from ...model import DECIMAL, VALUE, Amount, ModelCodec, encode
+from ...model import DECIMAL, TIME, VALUE, Amount, Instant, ModelCodec, encode
 from ...pages import AsyncPage
 from ...session import AsyncSession
 from .. import models
@@ -189,6 +189,10 @@ class AsyncConversions:
         *,
         status: Literal["PENDING", "COMPLETED", "CANCELED"] | None = None,
         source_currency: Literal["VES", "COP"] | None = None,
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        min_amount: Amount | None = None,
+        max_amount: Amount | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
@@ -200,13 +204,17 @@ class AsyncConversions:
         Needs the scope `read`.
 
         Args:
+            from_: Made at this instant or later.
+            to: Made before this instant.
+            min_amount: Of this amount or more, in its own currency.
+            max_amount: Of this amount or less, in its own currency.
             limit: Items on a page.
             cursor: The `nextCursor` of the page before, with the same filters.
         """
         call = Call(
             "GET",
             "/v1/conversions",
-            query={"status": status, "sourceCurrency": source_currency, "limit": limit, "cursor": cursor},
+            query={"status": status, "sourceCurrency": source_currency, "from": None if from_ is None else TIME.encode(from_), "to": None if to is None else TIME.encode(to), "minAmount": None if min_amount is None else DECIMAL.encode(min_amount), "maxAmount": None if max_amount is None else DECIMAL.encode(max_amount), "limit": limit, "cursor": cursor},
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,

@@ -20,6 +20,7 @@ class AsyncFinding:
         self,
         q: str,
         *,
+        people: bool | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
         request_id: str | None = None,
@@ -35,6 +36,7 @@ class AsyncFinding:
         Args:
             q: An id in any case, or a text as it was sent; a document or a phone in any form in which people type
                 them, such as `V-12.345.678` or `0414-1234567`.
+            people: Whether documents and phones are looked for, which counts; yes if missing.
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `too_many_attempts`.
@@ -42,7 +44,7 @@ class AsyncFinding:
         call = Call(
             "GET",
             "/v1/search",
-            query={"q": q},
+            query={"q": q, "people": people},
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,

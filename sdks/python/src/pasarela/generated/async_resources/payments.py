@@ -9,7 +9,7 @@ from datetime import date
 from typing import Literal, overload
 
 from ...calls import Call
-from ...model import DATE, NUMBER, TIME, VALUE, Amount, Instant, ModelCodec, encode
+from ...model import DATE, DECIMAL, NUMBER, TIME, VALUE, Amount, Instant, ModelCodec, encode
 from ...pages import AsyncPage
 from ...session import AsyncSession
 from .. import models
@@ -265,6 +265,8 @@ class AsyncPayments:
         merchant_id: str | None = None,
         from_: Instant | None = None,
         to: Instant | None = None,
+        min_amount: Amount | None = None,
+        max_amount: Amount | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
@@ -282,13 +284,15 @@ class AsyncPayments:
             merchant_id: The seller.
             from_: Made at this instant or later.
             to: Made before this instant.
+            min_amount: Of this amount or more, in its own currency.
+            max_amount: Of this amount or less, in its own currency.
             limit: Items on a page.
             cursor: The `nextCursor` of the page before, with the same filters.
         """
         call = Call(
             "GET",
             "/v1/payments",
-            query={"status": status, "method": method, "externalRef": external_ref, "bankReference": bank_reference, "reference": reference, "merchantId": merchant_id, "from": None if from_ is None else TIME.encode(from_), "to": None if to is None else TIME.encode(to), "limit": limit, "cursor": cursor},
+            query={"status": status, "method": method, "externalRef": external_ref, "bankReference": bank_reference, "reference": reference, "merchantId": merchant_id, "from": None if from_ is None else TIME.encode(from_), "to": None if to is None else TIME.encode(to), "minAmount": None if min_amount is None else DECIMAL.encode(min_amount), "maxAmount": None if max_amount is None else DECIMAL.encode(max_amount), "limit": limit, "cursor": cursor},
             timeout=timeout,
             max_retries=max_retries,
             request_id=request_id,

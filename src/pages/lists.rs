@@ -1,0 +1,438 @@
+//! Lists that people work with all day: what is listed, by which filters, what it comes to, and the file of
+//! exactly that. [`RESOURCES`] has a row per list; its filters and its columns are those that the API's
+//! description says, so a member that the API adds is a column here. The address says everything that was asked.
+
+mod asked;
+
+use crate::gateway::services::Services;
+use crate::language::Language;
+use crate::pages::inside::{Refused, with_query};
+use crate::pages::show::{self, items, str_of};
+use crate::pages::site::{Shown, Visit};
+use crate::pages::view::{Form, Input, Kind, Link, Listed, Note, Page, Row, Table, Tone};
+use crate::pages::words::words;
+use crate::store::history::{EntityReader, Stored};
+use api::fields::{Invalid, read};
+use api::lists::{List, Tenants, Totals};
+use api::openapi::document::Document;
+use api::problem::Problem;
+use api::query::{self, Query};
+use api::records::{Stopped, Unread};
+use api::{chargebacks, conversions, cop_payments, crypto, payments, payouts};
+use asked::Asked;
+use domain::values::time::{Timestamp, Zone};
+use serde_json::Value;
+use std::sync::Arc;
+
+const LIMIT: &str = "50";
+/// The newest entities that a sum looks at, and after a press on the link that is beside it.
+const SUMMED: usize = 2_000;
+const SUMMED_MORE: usize = 20_000;
+/// The members that lead to the page of an item, the first that is shown.
+const NAMES: [&str; 5] = ["externalRef", "reference", "paymentId", "payoutId", "id"];
+
+/// The list that a query asks for.
+type Reads = for<'q> fn(Query<'q>) -> Result<List, Invalid>;
+
+pub struct Resource {
+    /// Of its page, below a site's address.
+    pub name: &'static str,
+    pub title: [&'static str; 2],
+    /// Its list in the tenants' API and in the operators'; empty where there is none.
+    apis: [&'static str; 2],
+    /// What is always asked of the list.
+    fixed: &'static [(&'static str, &'static str)],
+    /// What it sums. What is no list of entities has no sum.
+    reads: Option<Reads>,
+    /// The columns that are shown unless the address names others.
+    columns: &'static [&'static str],
+    /// The member that names the page of an item, and the pages.
+    place: Option<(&'static str, &'static str)>,
+    zone: Zone,
+}
+
+macro_rules! reads {
+    ($filters:path $(, $list:ident)?) => {
+        Some(|mut query| Ok(read!(query { got list = $filters(&mut query); } => list$(.$list())?)))
+    };
+}
+
+#[rustfmt::skip] // A row is read across.
+pub static RESOURCES: [Resource; 7] = [
+    Resource {
+        name: "payments", title: ["Cobros", "Payments"], apis: ["/v1/payments", "/admin/payments"], fixed: &[],
+        reads: reads!(payments::list::filters, list),
+        columns: &["createdAt", "tenantId", "externalRef", "method", "usdAmount", "vesAmount", "status"],
+        place: Some(("paymentId", "payments")), zone: Zone::Caracas,
+    },
+    Resource {
+        name: "payouts", title: ["Pagos", "Payouts"], apis: ["/v1/payouts", "/admin/payouts"], fixed: &[],
+        reads: reads!(payouts::list::filters, list),
+        columns: &["createdAt", "tenantId", "externalRef", "merchantName", "monto", "concepto", "status"],
+        place: Some(("payoutId", "payouts")), zone: Zone::Caracas,
+    },
+    Resource {
+        name: "cop-payouts", title: ["Pagos en pesos", "Peso payouts"], apis: ["/v1/cop/payouts", "/admin/cop-payouts"],
+        fixed: &[], reads: reads!(cop_payments::payouts::by_status),
+        columns: &["createdAt", "tenantId", "externalRef", "amountCop", "bank", "reference", "status"],
+        place: Some(("id", "payouts")), zone: Zone::Bogota,
+    },
+    Resource {
+        name: "crypto-payouts", title: ["Pagos en USDT", "USDT payouts"],
+        apis: ["/v1/crypto/payouts", "/admin/crypto/payouts"], fixed: &[], reads: reads!(crypto::by_status),
+        columns: &["createdAt", "tenantId", "externalRef", "amountUsdt", "network", "txHash", "status"],
+        place: Some(("id", "payouts")), zone: Zone::Caracas,
+    },
+    Resource {
+        name: "conversions", title: ["Conversiones", "Conversions"], apis: ["/v1/conversions", "/admin/conversions"],
+        fixed: &[], reads: reads!(conversions::filters),
+        columns: &["createdAt", "tenantId", "reference", "sourceCurrency", "sourceAmount", "targetAmountUsdt", "rate", "status"],
+        place: None, zone: Zone::Caracas,
+    },
+    Resource {
+        name: "chargebacks", title: ["Contracargos", "Chargebacks"], apis: ["/v1/chargebacks", "/admin/chargebacks"],
+        fixed: &[], reads: reads!(chargebacks::by_status),
+        columns: &["createdAt", "tenantId", "externalRef", "amountVes", "feeVes", "reason", "status"],
+        place: Some(("paymentId", "payments")), zone: Zone::Caracas,
+    },
+    Resource {
+        name: "deposits", title: ["Depósitos de clientes", "Customers' deposits"],
+        apis: ["/v1/crypto/balance/transactions", ""], fixed: &[("type", "deposit")], reads: None,
+        columns: &["createdAt", "externalRef", "amountUsdt", "availableAt", "id"], place: None, zone: Zone::Caracas,
+    },
+];
+
+/// What a site's API says of a list: the filters, each with the texts that it may have, and the columns.
+pub struct Described {
+    pub resource: &'static Resource,
+    api: &'static str,
+    filters: Vec<(&'static str, Vec<String>)>,
+    columns: Vec<String>,
+}
+
+impl Described {
+    pub fn takes(&self, filter: &str) -> bool {
+        self.filters.iter().any(|(name, _)| *name == filter)
+    }
+}
+
+/// The lists of the tenants' API (0) or of the operators' (1).
+pub fn described(document: &Document, which: usize) -> Vec<Described> {
+    let of = |resource: &'static Resource| {
+        let api = resource.apis[which];
+        let (takes, table) = document.list(api)?;
+        let is_free = |name: &str| !resource.fixed.iter().any(|(fixed, _)| *fixed == name);
+        let filters = takes.members.into_iter().filter(|(name, ..)| is_free(name));
+        let filters = filters.map(|(name, schema, _)| (name, schema.choices().to_vec())).collect();
+        Some(Described { resource, api, filters, columns: table.headings().map(str::to_owned).collect() })
+    };
+    RESOURCES.iter().filter_map(of).collect()
+}
+
+/// Whose things a site lists, and what it says of them in its own way.
+pub struct Whose {
+    /// The lists of the site.
+    pub lists: Vec<Link>,
+    pub now: Timestamp,
+    /// The tenant keys that are listed, and the one whose read it is.
+    pub keys: Vec<u64>,
+    pub reader: u64,
+    /// What may be chosen for a filter that is the id of something.
+    pub named: Vec<(&'static str, Vec<(String, String)>)>,
+}
+
+pub fn find<'a>(lists: &'a [Described], name: &str) -> Option<&'a Described> {
+    lists.iter().find(|each| each.resource.name == name)
+}
+
+/// The file of what a list lists, if the address asks for it by `format=csv`.
+pub async fn file<W>(visit: &Visit<'_, W>, described: &Described) -> Option<Result<Shown, Problem>> {
+    let asked = Asked::read(visit, described);
+    if visit.query.get("format") != Some("csv") || !asked.faults.is_empty() {
+        return None;
+    }
+    let separator = [("separator", visit.query.text("separator"))];
+    let api = with_query(&asked.of_api(described.api), &separator);
+    Some(match visit.inside.download(&api, "text/csv").await {
+        Ok(file) => Ok(Shown::Raw(file)),
+        Err(refused) => visit.shown(Err(refused)),
+    })
+}
+
+pub async fn page<W>(visit: &Visit<'_, W>, described: &Described, whose: Whose) -> Result<Page, Refused> {
+    let asked = &Asked::read(visit, described);
+    let (language, resource) = (visit.language, described.resource);
+    let [spanish, english] = resource.title;
+    let page = Page::new(resource.name, visit.say(spanish, english)).maybe(visit.done());
+    let bad = |faults: &[(String, String)]| {
+        let text =
+            visit.say("Revisa los filtros: no se buscó nada.", "Check the filters: nothing was looked for.");
+        let more = faults.iter().map(|(name, why)| format!("{}: {why}", words(language, name))).collect();
+        Note { tone: Tone::Bad, text: text.to_owned(), more }
+    };
+    let view = |faults: &[(String, String)]| view(visit, described, asked, &whose, faults);
+    if !asked.faults.is_empty() {
+        return Ok(page.with(view(&asked.faults)).failed(400, bad(&asked.faults)));
+    }
+    let at = [("limit", LIMIT), ("cursor", visit.query.text("cursor"))];
+    let found = match visit.inside.get(&with_query(&asked.of_api(described.api), &at)).await {
+        Err(refused) if refused.status == 400 && !refused.fields.is_empty() => {
+            let said = |(name, why): &(String, String)| (name.clone(), show::fault(language, why));
+            let faults: Vec<_> = refused.fields.iter().map(said).collect();
+            return Ok(page.with(view(&faults)).failed(400, bad(&faults)));
+        }
+        found => found?,
+    };
+    let mut list = view(&[]);
+    let chosen = asked.columns(described);
+    let heads = chosen.iter().map(|name| head(language, name));
+    let table = show::headed(language, page.title.clone(), heads);
+    let rows = items(&found).iter().map(|item| row(visit, described, &chosen, item));
+    let next = found["nextCursor"].as_str().map(|cursor| asked.here(&[("cursor", cursor)]));
+    list.table = Table { none: nothing(language, asked, next.is_some()), ..table.rows(rows) }.next(next);
+    if items(&found).is_empty() {
+        list.table.next_label = visit.say("Buscar entre los anteriores", "Look among older ones").to_owned();
+    } else {
+        list.totals = totals(visit, asked, resource, &whose).await;
+        list.files = files(visit, asked);
+    }
+    Ok(page.with(list))
+}
+
+fn nothing(language: Language, asked: &Asked, goes_on: bool) -> String {
+    let text = match (goes_on, asked.is_filtered) {
+        (true, _) => language.say(
+            "Entre los más recientes nada coincide con estos filtros.",
+            "Nothing among the newest matches these filters.",
+        ),
+        (false, true) => language.say("Nada coincide con estos filtros.", "Nothing matches these filters."),
+        (false, false) => language.say("Todavía no hay nada aquí.", "There is nothing here yet."),
+    };
+    text.to_owned()
+}
+
+fn files<W>(visit: &Visit<'_, W>, asked: &Asked) -> Vec<Link> {
+    let file = |label, separator| {
+        Link::new(label, asked.here(&[("format", "csv"), ("separator", separator), ("cols", "")]))
+    };
+    vec![
+        file(visit.say("Descargar CSV", "Download CSV"), ""),
+        file(visit.say("CSV con punto y coma", "CSV with semicolons"), "semicolon"),
+    ]
+}
+
+/// The word for a column: of a member of a member, that of the inner one.
+fn head<'a>(language: Language, name: &'a str) -> &'a str {
+    match words(language, name) {
+        same if same == name => words(language, name.rsplit('.').next().unwrap_or(name)),
+        found => found,
+    }
+}
+
+fn row<W>(visit: &Visit<'_, W>, described: &Described, chosen: &[&str], item: &Value) -> Row {
+    let cell = |name: &&str| {
+        let (outer, inner) = name.rsplit_once('.').unwrap_or(("", name));
+        let of = outer.split('.').filter(|part| !part.is_empty()).fold(item, |of, part| &of[part]);
+        let mut cell = visit.cell(of, inner);
+        match *name {
+            // The unique reference of a checkout is the session's, so that the shop's own stands under it.
+            "externalRef" => cell.sub = str_of(item, "reference").to_owned(),
+            "status" => cell.sub = show::failure(visit.language, str_of(item, "failureCode")),
+            _ => {}
+        }
+        cell
+    };
+    let mut row = Row::new(chosen.iter().map(cell).collect::<Vec<_>>()).status(str_of(item, "status"));
+    if let Some((id, page)) = described.resource.place
+        && let Some(id) = item[id].as_str()
+    {
+        let is_shown = |name: &&str| chosen.contains(name) && item[*name].is_string();
+        let named = NAMES.iter().find(|name| is_shown(name));
+        let at = named.and_then(|name| chosen.iter().position(|each| each == name)).unwrap_or(0);
+        row = row.link(at, format!("{}/{page}/{id}", visit.site.base));
+    }
+    row
+}
+
+async fn totals<W>(
+    visit: &Visit<'_, W>,
+    asked: &Asked,
+    resource: &Resource,
+    whose: &Whose,
+) -> Option<Vec<(String, Option<String>)>> {
+    // What one reference names is on the page.
+    let reads = resource.reads.filter(|_| !asked.names_one())?;
+    let list = query::read(Some(&asked.of_list()), reads).ok()?;
+    let (is_more, keys) = (visit.query.get("sums") == Some("more"), whose.keys.clone());
+    let most = if is_more { SUMMED_MORE } else { SUMMED };
+    let read = sums(visit.services, whose.reader, keys, list, most);
+    let language = visit.language;
+    let Ok(totals) = read.await else {
+        return Some(vec![(
+            visit.say("Ahora no se pudo sumar.", "It could not be summed now.").to_owned(),
+            None,
+        )]);
+    };
+    let count = language.figure(&totals.count.to_string());
+    let found = match (totals.count, totals.is_whole) {
+        (1, true) => visit.say("1 en total", "1 in all").to_owned(),
+        (_, true) => format!("{count} {}", visit.say("en total", "in all")),
+        (_, false) => format!("{count} {}", visit.say("o más", "or more")),
+    };
+    let mut said = vec![(found, None)];
+    said.extend(totals.sums.iter().map(|(currency, minor)| (money(language, *minor, currency), None)));
+    if !totals.is_whole {
+        let most = language.figure(&most.to_string());
+        let text = match language {
+            Language::Spanish => format!("Suma solo entre los {most} más recientes"),
+            Language::English => format!("Sums among the newest {most} only"),
+        };
+        said.push((text, (!is_more).then(|| asked.here(&[("sums", "more")]))));
+    }
+    Some(said)
+}
+
+/// `Bs 1.234,50`.
+pub fn money(language: Language, minor: i64, currency: &str) -> String {
+    let sign = match currency {
+        "VES" => "Bs",
+        "USD" => "US$",
+        other => other,
+    };
+    format!("{sign}\u{a0}{}", language.amount(minor, api::entity::decimals(currency)))
+}
+
+/// What a list of these tenant keys comes to, read where no request waits behind it.
+pub async fn sums(
+    services: &Arc<Services>,
+    reader: u64,
+    keys: Vec<u64>,
+    list: List,
+    most: usize,
+) -> Result<Totals, Problem> {
+    let read = move |services: &Services, budget: &_| {
+        let log = services.engine.reader();
+        let newest = EntityReader::of(log);
+        let entity = &|tenant, id| Ok(newest.entity(tenant, id)?);
+        let tenants = Tenants { keys: &keys, entity, wanted: &|_| Ok(true), show: &|_, _| None };
+        let totals = list.totals(&Stored::of(log, reader).within(budget), &tenants, most);
+        totals.map_err(|unread| match unread {
+            Unread::Stopped(stopped) => stopped,
+            Unread::Problem(problem) => Stopped::Unreadable(problem.message.to_string()),
+        })
+    };
+    services.read_pool.read_long(services, reader, read).await
+}
+
+/// The lists of a site, of which one is shown.
+pub fn links<W>(visit: &Visit<'_, W>, lists: &[Described], current: &str) -> Vec<Link> {
+    let link = |each: &Described| {
+        let (name, [spanish, english]) = (each.resource.name, each.resource.title);
+        let link = Link::new(visit.say(spanish, english), format!("{}/{name}", visit.site.base));
+        Link { is_current: name == current, ..link }
+    };
+    lists.iter().map(link).collect()
+}
+
+fn view<W>(
+    visit: &Visit<'_, W>,
+    described: &Described,
+    asked: &Asked,
+    whose: &Whose,
+    faults: &[(String, String)],
+) -> Listed {
+    let (language, say) = (visit.language, |spanish, english| visit.say(spanish, english));
+    let mut form = Form::query(&*asked.path, "filter", say("Filtrar", "Filter"));
+    let (mut states, mut modes) = (Vec::new(), Vec::new());
+    for (name, choices) in &described.filters {
+        let value = visit.query.text(name);
+        let of = |value: &str, label: &str| {
+            let is_current = visit.query.text(name) == value;
+            Link { is_current, ..Link::new(label, asked.here(&[(name, value)])) }
+        };
+        match *name {
+            "status" => {
+                let each = choices.iter().map(|state| of(state, words(language, state)));
+                states = [of("", say("Todos", "All"))].into_iter().chain(each).collect();
+            }
+            "mode" => modes = vec![of("", say("Real", "Live")), of("test", say("Prueba", "Test"))],
+            _ => {
+                form = form.input(input(language, name, choices, value, whose, faults));
+                continue;
+            }
+        }
+        if !value.is_empty() {
+            form = form.hidden(*name, value);
+        }
+    }
+    let is_listed = |column: &String| asked.columns(described).contains(&column.as_str());
+    let columns = described.columns.iter().map(|name| {
+        let label = head(language, name).to_owned();
+        (name.clone(), label, is_listed(name))
+    });
+    Listed {
+        lists: whose.lists.clone(),
+        modes,
+        states,
+        days: days(visit, described, asked, whose.now),
+        is_open: asked.is_narrowed || !faults.is_empty(),
+        form,
+        columns: columns.collect(),
+        clear: asked.is_filtered.then(|| asked.path.clone()),
+        totals: None,
+        files: Vec::new(),
+        table: Table { none: say("No se buscó.", "Nothing was looked for.").to_owned(), ..Table::default() },
+    }
+}
+
+fn input(
+    language: Language,
+    name: &'static str,
+    choices: &[String],
+    value: &str,
+    whose: &Whose,
+    faults: &[(String, String)],
+) -> Input {
+    let label = words(language, name);
+    let named = whose.named.iter().find(|(known, _)| *known == name).map(|(_, named)| named);
+    let mut input = match (choices, named) {
+        ([], None) if matches!(name, "from" | "to") => Input::new(name, label).kind(Kind::Date),
+        ([], None) => Input::new(name, label),
+        ([], Some(named)) => Input::new(name, label).options(named.clone()),
+        (choices, _) => {
+            let all = [("", language.say("Todos", "All"))];
+            let each = choices.iter().map(|choice| (choice.as_str(), words(language, choice)));
+            Input::choice(name, label, all.into_iter().chain(each), "")
+        }
+    };
+    input.error = faults.iter().find(|(bad, _)| bad == name).map(|(_, why)| why.clone()).unwrap_or_default();
+    // Nobody has to be told that a filter may be left out.
+    input.value(value).needed("")
+}
+
+fn days<W>(visit: &Visit<'_, W>, described: &Described, asked: &Asked, now: Timestamp) -> Vec<Link> {
+    if !described.takes("from") {
+        return Vec::new();
+    }
+    let today = now.date_in(described.resource.zone);
+    let text = today.to_string();
+    let month = |date: &str| format!("{}01", date.get(..8).unwrap_or_default());
+    let this = month(&text);
+    let last = domain::values::time::Date::parse(&this).map_or(today, |first| first.plus_days(-1));
+    let before = |days: i32| today.plus_days(-days).to_string();
+    let last_text = last.to_string();
+    let spans = [
+        (visit.say("Siempre", "Ever"), String::new(), String::new()),
+        (visit.say("Hoy", "Today"), before(0), before(0)),
+        (visit.say("Ayer", "Yesterday"), before(1), before(1)),
+        (visit.say("7 días", "7 days"), before(6), before(0)),
+        (visit.say("30 días", "30 days"), before(29), before(0)),
+        (visit.say("Este mes", "This month"), this, before(0)),
+        (visit.say("Mes pasado", "Last month"), month(&last_text), last_text),
+    ];
+    let link = |(label, from, to): (&str, String, String)| {
+        let is_current = visit.query.text("from") == from && visit.query.text("to") == to;
+        Link { is_current, ..Link::new(label, asked.here(&[("from", &from), ("to", &to)])) }
+    };
+    spans.map(link).into()
+}
