@@ -51,7 +51,8 @@ pub async fn reject(request: &mut TenantRequest<'_>, approval: MandateApproval) 
 }
 
 pub async fn again(request: &TenantRequest<'_>, approval: MandateApproval) -> Result<Again, Problem> {
-    let caller = asking(request, &approval).await?.ok_or_else(|| problem(&ApprovalRefusal::Expired.into()))?;
+    let caller =
+        asking(request, &approval).await?.ok_or_else(|| problem(&ApprovalRefusal::Expired.into()))?;
     let route = route_of(&approval).ok_or_else(|| Problem::internal_error("a call of no route waits"))?;
     let (parameters, body) = (parameters(&route, &approval.call.path), approval.call.body.clone());
     let audit = signed("approval.approve", approval.id.to_string(), request.services.now(), request);
@@ -60,10 +61,7 @@ pub async fn again(request: &TenantRequest<'_>, approval: MandateApproval) -> Re
 }
 
 /// The key that asked, or the newest that came in its place; none where all of them were revoked.
-async fn asking(
-    request: &TenantRequest<'_>,
-    approval: &MandateApproval,
-) -> Result<Option<Caller>, Problem> {
+async fn asking(request: &TenantRequest<'_>, approval: &MandateApproval) -> Result<Option<Caller>, Problem> {
     let (services, by) = (request.services, request.caller);
     let keys = services.keys_of(by.tenant.number).await?;
     let of_mandate = |mandate: &Mandate| mandate.id == approval.mandate;
@@ -72,7 +70,11 @@ async fn asking(
         is_meant && key.mode == by.key.mode && key.works_at(services.now())
     });
     let Some(newest) = working.next() else { return Ok(None) };
-    let key = if newest.id == approval.key { newest } else { working.find(|key| key.id == approval.key).unwrap_or(newest) };
+    let key = if newest.id == approval.key {
+        newest
+    } else {
+        working.find(|key| key.id == approval.key).unwrap_or(newest)
+    };
     Ok(Some(Caller { tenant: Arc::clone(&by.tenant), key, tenant_key: by.tenant_key, version: by.version }))
 }
 

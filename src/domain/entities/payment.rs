@@ -202,7 +202,8 @@ impl Payment {
 
     /// What is paid, in minor units of its currency.
     pub const fn amount(&self) -> (Currency, i64) {
-        let minor = if let Means::Usdt { amount, .. } = &self.means { amount.minor() } else { self.ves.minor() };
+        let minor =
+            if let Means::Usdt { amount, .. } = &self.means { amount.minor() } else { self.ves.minor() };
         (self.means.method().currency(), minor)
     }
 
