@@ -172,7 +172,7 @@ impl RequestLog {
             let (prefix, mut found) = (&prefix[..prefix.len() - 8], Vec::new());
             for entry in shelf.db.iterator(IteratorMode::From(prefix, Direction::Forward)).take(FOUND_MAX) {
                 let (key, value) = entry?;
-                if !key.strip_prefix(prefix).is_some_and(|rest| rest.len() == 8) {
+                if key.strip_prefix(prefix).is_none_or(|rest| rest.len() != 8) {
                     break;
                 }
                 found.extend(read(&key, &value, now));

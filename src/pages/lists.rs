@@ -222,7 +222,7 @@ fn files<W>(visit: &Visit<'_, W>, asked: &Asked) -> Vec<Link> {
 }
 
 /// The word for a column: of a member of a member, that of the inner one.
-fn head<'a>(language: Language, name: &'a str) -> &'a str {
+fn head(language: Language, name: &str) -> &str {
     match words(language, name) {
         same if same == name => words(language, name.rsplit('.').next().unwrap_or(name)),
         found => found,
