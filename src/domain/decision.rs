@@ -33,8 +33,8 @@ pub struct Turn<'a> {
     pub keep: Option<Arc<KeepRef>>,
     /// The mandate of the key that asks.
     pub mandate: Option<Arc<Mandate>>,
-    /// Whether nobody needs to approve what the mandate would have wait: somebody has.
-    pub is_approved: bool,
+    /// The most that the call may take out without another approval, as somebody has approved so much, in minor units.
+    pub approved: Option<i64>,
 }
 
 impl Turn<'_> {
@@ -48,7 +48,7 @@ impl Turn<'_> {
             holidays: &[],
             keep: None,
             mandate: None,
-            is_approved: false,
+            approved: None,
         }
     }
 
@@ -88,8 +88,8 @@ impl Turn<'_> {
 
     /// The most that goes out in a call without an approval, where one may be needed.
     pub fn threshold(&self, currency: Currency) -> Option<i64> {
-        let above = self.mandate.as_deref()?.approval_above.as_ref().filter(|_| !self.is_approved)?;
-        above.0.get(&currency).copied()
+        let most = self.mandate.as_deref()?.approval_above.as_ref()?.0.get(&currency).copied()?;
+        Some(self.approved.map_or(most, |approved| approved.max(most)))
     }
 
     /// The terms on which a rail serves this now, by a call to a bank or whichever.

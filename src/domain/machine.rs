@@ -7,6 +7,7 @@ use crate::codec::{self, Undecodable};
 use crate::decision::{Decided, Draft, Ruling, Turn};
 use crate::entities::Entity;
 use crate::entities::mandate_approval::Subject;
+use crate::entities::payout::Destination;
 use crate::entities::session::Session;
 use crate::index::PersonMarks;
 use crate::kept::{KEPT_MS, KeepRef};
@@ -177,6 +178,15 @@ impl Command {
         }
     }
 
+    /// Where the account's own data lead each payout of the call now: none of what the call itself leads anywhere.
+    fn leads_to(&self, book: &Book) -> Vec<Option<Destination>> {
+        match self {
+            Command::Payouts(new) => vec![new.receiver.leads_to(book)],
+            Command::Batches(batch::Command::Pay(new)) => new.leads_to(book),
+            _ => Vec::new(),
+        }
+    }
+
     /// The ruling on what a key asks: where its mandate wants an approval, the call waits.
     fn decide_within(
         self,
@@ -187,7 +197,8 @@ impl Command {
     ) -> Ruling {
         let asked = match consent {
             Some(Consent::Given(given)) => {
-                return mandate_approvals::given(book, entity, &given, turn, || {
+                let leads_to = self.leads_to(book);
+                return mandate_approvals::given(book, entity, (&given, &leads_to), turn, || {
                     self.decide(book, entity, turn)
                 });
             }
@@ -205,13 +216,14 @@ impl Command {
         {
             return Ruling::refuse(refusal);
         }
+        let leads_to = if waits.is_some() { self.leads_to(book) } else { Vec::new() };
         let ruling = self.decide(book, entity, turn);
         let Some(Refusal::Mandate(MandateRefusal::NeedsApproval { currency, minor })) = ruling.refusal else {
             return ruling;
         };
         match waits {
             Some(((mandate, asked), subject)) => {
-                mandate_approvals::wait(book, mandate, *asked, (subject, currency, minor), turn)
+                mandate_approvals::wait(book, mandate, *asked, (subject, leads_to), (currency, minor), turn)
             }
             // A call that nobody can make again: nothing goes out.
             None => Ruling::refuse(MandateRefusal::nothing(currency)),
@@ -397,12 +409,15 @@ impl Machine for Domain {
         let (rails, holidays, livemode) = (&*self.rails, &self.holidays, is_live(turn.tenant));
         let KeyedCommand { command, keep, audit, mandate, consent } = command;
         let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
-        let is_approved = matches!(consent, Some(Consent::Given(_)));
+        let approved = match &consent {
+            Some(Consent::Given(given)) => Some(given.approval.minor),
+            Some(Consent::Ask(_)) | None => None,
+        };
         // The answer to who approves shows the approval too, which the entity's later records do not have: it is kept as
         // it is now.
-        let for_rules = keep.clone().filter(|_| !is_approved);
+        let for_rules = keep.clone().filter(|_| approved.is_none());
         let mut rules =
-            Turn { now, seed: turn.seed, livemode, rails, holidays, keep: for_rules, mandate, is_approved };
+            Turn { now, seed: turn.seed, livemode, rails, holidays, keep: for_rules, mandate, approved };
         let ruling = match book {
             AnyBook::Platform(platform) => command.decide_platform(platform, entity, now),
             AnyBook::Tenant(tenant) => {

@@ -11,6 +11,7 @@ use crate::store::history;
 use api::answer::{Facts, Rendered};
 use api::endpoint::{Caller, Target};
 use api::problem::Problem;
+use api::query::percent_decode;
 use api::refusals::problem;
 use api::routes::{Route, routes};
 use api::tenants::approvals::show_approved;
@@ -85,7 +86,9 @@ fn route_of(approval: &MandateApproval) -> Option<Route> {
 /// The parameters in the path of a call of this route.
 fn parameters(route: &Route, path: &str) -> Parameters {
     let parts = route.path.split('/').zip(path.split('/'));
-    parts.filter_map(|(known, sent)| Some((known.strip_prefix(':')?, sent.to_owned()))).collect()
+    parts
+        .filter_map(|(known, sent)| Some((known.strip_prefix(':')?, percent_decode(sent)?.into_owned())))
+        .collect()
 }
 
 /// The answer to who approved, of what the call answered; of a refusal the call's own.
@@ -96,13 +99,17 @@ pub async fn answer(
     keep: Option<KeepRef>,
     reply: Reply,
 ) -> Result<Reply, Problem> {
-    if reply.status >= 300 {
-        return Ok(reply);
-    }
     let found = history::entity(services.engine.reader(), tenant, EntityId::mandate_approval(id))?;
     let Some(Entity::MandateApproval(approval)) = found.as_deref() else {
         return Err(Problem::internal_error("a call was approved, and its approval is gone"));
     };
+    if reply.status >= 300 {
+        // The bank's refusal, which came after the approval was given, is what its Idempotency-Key is answered.
+        if reply.status < 500 && approval.decision.is_some() {
+            idempotency::keep_answer(services, tenant, keep, (reply.status, &reply.body)).await?;
+        }
+        return Ok(reply);
+    }
     let shown = show_approved(approval, &reply.body);
     // The record of the call keeps what it answers before a bank has: it is told again as it was told.
     idempotency::keep_answer(services, tenant, keep, (200, &shown)).await?;

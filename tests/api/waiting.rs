@@ -4,7 +4,7 @@
 use crate::credits::{account_body, credit_body};
 use crate::harness::check::{list, race, text};
 use crate::harness::client::{Answer, Api};
-use crate::harness::flows::{UNKNOWN, fresh, merged, payout_body};
+use crate::harness::flows::{UNKNOWN, fresh, merged, method_path, payout_body};
 use crate::harness::pesos::cop_path;
 use crate::harness::server::Server;
 use serde_json::{Value, json};
@@ -200,6 +200,68 @@ fn a_batch_waits_whole_and_small_ones_do_not() {
     assert_eq!(bound.ledger(), "989.99");
     let known = bound.agent.post(path, &waiting).expect(200);
     assert_eq!(known["batchId"], done["result"]["batchId"]);
+}
+
+#[test]
+fn no_more_goes_out_than_was_approved() {
+    let bound = Bound::within(json!({ "perDay": { "VES": "10.00" } }));
+    let items = json!([credit_body("6.00"), credit_body("9.00")]);
+    let batch = json!({ "externalRef": fresh("batch"), "items": items });
+    let path = waits(&bound.agent.post("/v1/payments/credit/disburse", &batch));
+    assert_eq!(
+        bound.owner.get(&path).expect(200)["amount"],
+        json!({ "VES": "6.00" }),
+        "9.00 is above the limit"
+    );
+    let mandate = json!({ "perDay": { "VES": "100.00" }, "approvalAbove": { "VES": "5.00" } });
+    bound.owner.patch(&bound.key, &json!({ "mandate": mandate })).expect(200);
+    bound.owner.act(&approve(&path)).refused(403, "mandate_exceeded");
+    assert_eq!((bound.ledger().as_str(), bound.status(&path).as_str()), ("1000.00", "awaiting_approval"));
+}
+
+#[test]
+fn nobody_else_is_paid_than_when_it_was_asked_for() {
+    let bound = Bound::new();
+    let owner = &bound.owner;
+    let merchant = owner.merchant();
+    let path = waits(&bound.agent.post("/v1/payouts", &payout_body(&merchant, "9.00")));
+    let shown = owner.get(&path).expect(200);
+    assert_eq!(shown["destinations"], json!(["0134 …4321"]), "{shown}");
+    let methods = format!("/v1/merchants/{}/payout-methods", text(&merchant, "merchantId"));
+    owner.post(&methods, &json!({ "bankCode": "0102", "phone": "04241234567" })).expect(201);
+    let merchant = owner.merchant_now(&merchant);
+    let other = method_path(&merchant, 1);
+    owner.act(&format!("{other}/verify/start")).expect(202);
+    owner.verify(&other, "0.32", "0.45").expect(200);
+    owner.act(&format!("{other}/default")).expect(200);
+    owner.act(&approve(&path)).refused(403, "mandate_payee");
+    owner.act(&format!("{}/default", method_path(&merchant, 0))).expect(200);
+    let done = owner.act(&approve(&path)).expect(200);
+    assert_eq!(done["result"]["destination"], "…4321", "{done}");
+}
+
+#[test]
+fn a_long_body_is_shown_by_itself_alone() {
+    let bound = Bound::new();
+    let items: Vec<Value> = (0..100).map(|_| credit_body("1.00")).collect();
+    let batch = json!({ "externalRef": fresh("batch"), "items": items });
+    let path = waits(&bound.agent.post("/v1/payments/credit/disburse", &batch));
+    assert_eq!(bound.owner.get(&path).expect(200)["body"], batch);
+    let listed = bound.owner.get("/v1/approvals").expect(200);
+    assert_eq!(list(&listed, "items")[0]["body"], Value::Null, "{listed}");
+}
+
+#[test]
+fn a_bank_that_refuses_what_was_approved_is_what_the_approver_is_told_again() {
+    let bound = Bound::new();
+    let payment = bound.owner.pay_with(1, "55555555");
+    let reverse = format!("/v1/payments/{}/reverse", text(&payment, "paymentId"));
+    let path = waits(&bound.agent.act(&reverse));
+    let approver = bound.owner.keyed(&fresh("approve"));
+    approver.act(&approve(&path)).refused(409, "reversal_refused");
+    let again = approver.act(&approve(&path)).expect(409);
+    assert_eq!(again["error"], "reversal_refused", "a repeat of the approval");
+    bound.owner.act(&approve(&path)).refused(409, "approval_decided");
 }
 
 #[test]

@@ -234,12 +234,16 @@ pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
     Some((status, show(payout)))
 }
 
+pub fn masked(destination: &Destination) -> String {
+    match destination {
+        Destination::Phone { phone, .. } => format!("…{:04}", phone.last_four()),
+        Destination::Account { account, .. } => account.masked().to_string(),
+    }
+}
+
 shown! {
     pub fn show(payout: &Payout), schema, 896 [
-        let destination = match &payout.destination {
-            Destination::Phone { phone, .. } => format!("…{:04}", phone.last_four()),
-            Destination::Account { account, .. } => account.masked().to_string(),
-        };
+        let destination = masked(&payout.destination);
     ] {
         plain "payoutId" = payout.id, values::uuid();
         constant "object" = "payout";

@@ -9,12 +9,14 @@ use crate::lists::{List, Span};
 use crate::openapi::operation::Operation;
 use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema, values};
+use crate::payouts;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::writer::Object;
+use crate::writer::{self, Object};
 use domain::entities::Entity;
 use domain::entities::mandate_approval::{MandateApproval, Status};
+use domain::entities::payout::Destination;
 use domain::platform::Scope;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
@@ -50,7 +52,7 @@ chapter! { "Approvals", "Calls of a key whose mandate has `approvalAbove`: above
     REJECT = run!(|cx| decide(cx, false).await), "Reject a call" => {
         answers 200, "MandateApproval", "It will not be done";
         refuses 409, &["approval_decided", "approval_expired"];
-    } shows |facts| Some((200, show(facts.the()?, Status::Rejected)));
+    } shows |facts| Some((200, show(facts.the()?, Status::Rejected, WHOLE)));
 }
 
 /// What a call that can wait is refused for by what it meets when it is done.
@@ -84,7 +86,8 @@ fn awaiting_schema() -> Schema {
 }
 
 shown! {
-    pub fn show(approval: &MandateApproval, status: Status), approval_schema, 1024 [
+    /// A body that is longer than `most` is null.
+    pub fn show(approval: &MandateApproval, status: Status, most: usize), approval_schema, 1024 [
         let (call, decision) = (&approval.call, approval.decision.as_ref());
     ] {
         plain "approvalId" = approval.id, uuid();
@@ -95,7 +98,11 @@ shown! {
             mandates::amounts().about("What goes out, with fees.");
         plain "operation" = &call.operation, text().about("The `operationId` of the call.");
         text "path" = &call.path, text();
-        json "body" = &body_of(&call.body), anything().about("The body of the call, as it was sent.");
+        json "body" = &body_of(&call.body, most), anything().about("The body of the call, as it was sent; in the list \
+            null where it is longer than 8 KiB.");
+        json "destinations" = &destinations(&approval.leads_to), list(text().or_null())
+            .about("Where the account's own data led each payout when it was asked for, of a batch in the order of its \
+            items; null where the call says so. It goes there or, when that has changed, nowhere.");
         text "requestId" = &call.request_id, text();
         plain "createdAt" = approval.created_at, instant();
         plain "expiresAt" = approval.expires_at, instant();
@@ -104,8 +111,22 @@ shown! {
     }
 }
 
-fn body_of(body: &[u8]) -> Vec<u8> {
+/// Masked as payouts show them, with the bank.
+fn destinations(leads_to: &[Option<Destination>]) -> Vec<u8> {
+    let shown = |to: &Option<Destination>| match to {
+        Some(to) => writer::text(&format!("{} {}", to.bank(), payouts::masked(to))),
+        None => b"null".to_vec(),
+    };
+    [b"[", &*leads_to.iter().map(shown).collect::<Vec<_>>().join(&b","[..]), b"]"].concat()
+}
+
+/// The bytes of a body that a list shows: a hundred calls of a mebibyte each would be an answer that nobody can read.
+const LISTED_BYTES: usize = 8 * 1024;
+pub const WHOLE: usize = usize::MAX;
+
+fn body_of(body: &[u8], most: usize) -> Vec<u8> {
     match std::str::from_utf8(body) {
+        _ if body.len() > most => b"null".to_vec(),
         Ok(text) if json::read(text).is_ok() => text.trim().as_bytes().to_vec(),
         _ => b"{}".to_vec(),
     }
@@ -124,7 +145,7 @@ pub fn show_decided(approval: &MandateApproval) -> Vec<u8> {
 
 /// An approved call with what it answered.
 pub fn show_approved(approval: &MandateApproval, result: &[u8]) -> Vec<u8> {
-    Object::reopened(show(approval, Status::Approved)).json("result", result).end()
+    Object::reopened(show(approval, Status::Approved, WHOLE)).json("result", result).end()
 }
 
 /// Tells the status of approvals at an instant of the account's clock: those of a key that works no more are over.
@@ -165,7 +186,7 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let list = List::of(listed, Span::default(), Box::new(keep));
     cx.read_long(move |records| {
         list.page(records, &page, &|entity| match entity {
-            Entity::MandateApproval(approval) => Some(show(approval, statuses.of(approval))),
+            Entity::MandateApproval(approval) => Some(show(approval, statuses.of(approval), LISTED_BYTES)),
             _ => None,
         })
     })
@@ -184,7 +205,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     }
     let approval = approval?;
     let status = statuses(cx).await?.of(&approval);
-    Ok(Reply::json(200, show(&approval, status)))
+    Ok(Reply::json(200, show(&approval, status, WHOLE)))
 }
 
 async fn find(cx: &mut Context<'_>) -> Result<MandateApproval, Problem> {

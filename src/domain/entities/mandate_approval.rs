@@ -2,6 +2,7 @@
 //! Nothing is spent or debited while one waits.
 
 use crate::codec::{known, named, stored};
+use crate::entities::payout::Destination;
 use crate::entities::resource::{Change, Resource};
 use crate::index::Entries;
 use crate::values::ids::Id;
@@ -28,6 +29,8 @@ stored! {
         /// The instant from which it can no longer be given.
         9 pub expires_at: Timestamp,
         10 pub decision: Option<MandateDecision>,
+        /// Where the account's own data led each payout of the call when it was asked for.
+        11 pub leads_to: Vec<Option<Destination>>,
     }
 
     /// A call as it came: when it is approved it is made again.

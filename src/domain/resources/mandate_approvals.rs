@@ -9,6 +9,7 @@ use crate::codec;
 use crate::decision::{Draft, Ruled, Ruling, Turn};
 use crate::entities::Entity;
 use crate::entities::mandate_approval::{MandateApproval, MandateDecision, Member, Subject, WaitingCall};
+use crate::entities::payout::Destination;
 use crate::entities::resource::{IndexedState, Resource};
 use crate::ledger::book::Book;
 use crate::ledger::waiting::of_mandate;
@@ -91,7 +92,8 @@ pub fn wait(
     book: &Book,
     mandate: &Mandate,
     asked: AskedBy,
-    (subject, currency, minor): (Subject, Currency, i64),
+    (subject, leads_to): (Subject, Vec<Option<Destination>>),
+    (currency, minor): (Currency, i64),
     turn: &Turn<'_>,
 ) -> Ruling {
     let standing = of_mandate(&book.waiting, mandate.id).filter(|(_, waiting)| turn.now < waiting.expires_at);
@@ -114,6 +116,7 @@ pub fn wait(
         created_at: turn.now,
         expires_at: turn.now.plus_ms(VALID_MS),
         decision: None,
+        leads_to,
     };
     let draft = Draft::created(Cause::ApprovalAsked, approval);
     Ruling::write_and_refuse(draft, MandateRefusal::Awaits { approval: id })
@@ -135,18 +138,21 @@ fn decided(approval: &MandateApproval, is_approved: bool, by: Id, now: Timestamp
     MandateApproval { decision, ..approval.clone() }
 }
 
-/// The ruling on a call that was approved, if its approval could still be given. A refusal is the call's own: it waits
-/// on.
+/// The ruling on a call that was approved, if its approval could still be given, and it goes where it went when it was
+/// asked for. A refusal is the call's own: it waits on.
 pub fn given(
     book: &Book,
     entity: Option<&Entity>,
-    given: &Given,
+    (given, leads_to): (&Given, &[Option<Destination>]),
     turn: &Turn<'_>,
     decide: impl FnOnce() -> Ruling,
 ) -> Ruling {
     let Given { approval, by, audit } = given;
     if let Err(refusal) = undecided(book, approval, turn.now) {
         return Ruling::refuse(refusal);
+    }
+    if approval.leads_to != leads_to {
+        return Ruling::refuse(MandateRefusal::Payee);
     }
     let ruling = decide();
     if ruling.refusal.is_some() {

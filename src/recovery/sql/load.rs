@@ -280,7 +280,7 @@ impl<'d> Rows<'d> {
                 self.add("sessions", owner.whose(), &sessions::show(session, status))?;
             }
             if let Entity::MandateApproval(approval) = &entity {
-                let shown = approvals::show(approval, approval.status(owner.now));
+                let shown = approvals::show(approval, approval.status(owner.now), approvals::WHOLE);
                 self.add("approvals", owner.whose(), &shown)?;
             }
             self.add_entity(owner.whose(), &entity)?;

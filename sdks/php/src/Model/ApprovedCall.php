@@ -11,8 +11,8 @@ use Pasarela\Model;
 /** Approved call. */
 final class ApprovedCall extends Model
 {
-    public const WIRE = ['approvalId' => '', 'status' => '', 'keyId' => '', 'agent' => '', 'amount' => '@ApprovedCallAmount', 'operation' => '', 'path' => '', 'body' => '', 'requestId' => '', 'createdAt' => '', 'expiresAt' => '', 'decidedAt' => '', 'decidedBy' => '', 'result' => ''];
-    public const REQUIRED = ['approvalId', 'status', 'keyId', 'agent', 'amount', 'operation', 'path', 'body', 'requestId', 'createdAt', 'expiresAt', 'decidedAt', 'decidedBy', 'result'];
+    public const WIRE = ['approvalId' => '', 'status' => '', 'keyId' => '', 'agent' => '', 'amount' => '@ApprovedCallAmount', 'operation' => '', 'path' => '', 'body' => '', 'destinations' => '', 'requestId' => '', 'createdAt' => '', 'expiresAt' => '', 'decidedAt' => '', 'decidedBy' => '', 'result' => ''];
+    public const REQUIRED = ['approvalId', 'status', 'keyId', 'agent', 'amount', 'operation', 'path', 'body', 'destinations', 'requestId', 'createdAt', 'expiresAt', 'decidedAt', 'decidedBy', 'result'];
 
     public readonly string $approvalId;
     /** @var 'awaiting_approval'|'approved'|'rejected'|'expired' */
@@ -26,8 +26,13 @@ final class ApprovedCall extends Model
     /** The `operationId` of the call. */
     public readonly string $operation;
     public readonly string $path;
-    /** The body of the call, as it was sent. */
+    /** The body of the call, as it was sent; in the list null where it is longer than 8 KiB. */
     public readonly mixed $body;
+    /**
+     * @var list<?string> Where the account's own data led each payout when it was asked for, of a batch in the order
+     *     of its items; null where the call says so. It goes there or, when that has changed, nowhere.
+     */
+    public readonly array $destinations;
     public readonly string $requestId;
     public readonly string $createdAt;
     public readonly string $expiresAt;

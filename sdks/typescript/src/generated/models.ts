@@ -1760,8 +1760,13 @@ export interface MandateApproval {
   /** The `operationId` of the call. */
   operation: string;
   path: string;
-  /** The body of the call, as it was sent. */
+  /** The body of the call, as it was sent; in the list null where it is longer than 8 KiB. */
   body: unknown;
+  /**
+   * Where the account's own data led each payout when it was asked for, of a batch in the order of its items; null
+   * where the call says so. It goes there or, when that has changed, nowhere.
+   */
+  destinations: (string | null)[];
   requestId: string;
   createdAt: string;
   expiresAt: string;
@@ -1789,8 +1794,13 @@ export interface ApprovedCall {
   /** The `operationId` of the call. */
   operation: string;
   path: string;
-  /** The body of the call, as it was sent. */
+  /** The body of the call, as it was sent; in the list null where it is longer than 8 KiB. */
   body: unknown;
+  /**
+   * Where the account's own data led each payout when it was asked for, of a batch in the order of its items; null
+   * where the call says so. It goes there or, when that has changed, nowhere.
+   */
+  destinations: (string | null)[];
   requestId: string;
   createdAt: string;
   expiresAt: string;

@@ -9,7 +9,7 @@ use crate::decision::{Draft, Ruled, Ruling, Turn, repeated};
 use crate::entities::Entity;
 use crate::entities::batch::{Asked, Batch, ItemEnd};
 use crate::entities::mandate_approval::{Member, Subject};
-use crate::entities::payout::Payout;
+use crate::entities::payout::{Destination, Payout};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::rail::{Effect, Service};
@@ -70,6 +70,15 @@ impl NewBatch {
         Subject::named("batch", &self.external_ref, vec![Member::of("items", &self.mark)])
     }
 
+    /// Where the account's own data lead each item now.
+    pub fn leads_to(&self, book: &Book) -> Vec<Option<Destination>> {
+        let of = |item: &NewItem| match item {
+            NewItem::Sound(payout) => payout.receiver.leads_to(book),
+            NewItem::Bad { .. } => None,
+        };
+        self.items.iter().map(of).collect()
+    }
+
     /// The references of the items, sorted and without repeats: they are reserved in this order.
     pub fn references(&self) -> BTreeSet<ExternalRef> {
         let sound = |item: &NewItem| {
@@ -105,7 +114,7 @@ pub fn decide(book: &Book, batch: Option<&Batch>, command: Command, turn: &Turn<
 /// to approve it.
 fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruled {
     turn.terms(Service::Payouts, None).may_queue()?;
-    let of_item = &Turn { is_approved: true, ..turn.clone() };
+    let of_item = &Turn { approved: Some(i64::MAX), ..turn.clone() };
     if turn.threshold(Currency::Ves).is_some() {
         let (draft, _) = debit_all(book, new.clone(), i64::MAX, of_item);
         let sum = draft.record.spent.iter().map(|spending| spending.minor).sum();

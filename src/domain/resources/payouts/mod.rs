@@ -114,6 +114,24 @@ impl Receiver {
             Receiver::Own => PayoutKind::Instant,
         }
     }
+
+    /// Where the account's own data lead it now, if they do and not the call.
+    pub fn leads_to(&self, book: &Book) -> Option<Destination> {
+        match self {
+            Receiver::Merchant { merchant, method, .. } => {
+                let seller = book.sellers.get(merchant)?;
+                let named = method.or(seller.default_method);
+                let to = seller.methods.iter().find(|method| Some(method.id) == named)?;
+                Some(Destination::Phone { bank: to.bank, phone: to.phone, identity: seller.identification })
+            }
+            Receiver::Own => book.own.map(|(own, _)| Destination::Phone {
+                bank: own.bank,
+                phone: own.phone,
+                identity: Some(own.identification),
+            }),
+            Receiver::Credit(_) | Receiver::Change { .. } | Receiver::Account { .. } => None,
+        }
+    }
 }
 
 #[derive(Clone)]

@@ -2782,7 +2782,9 @@ class MandateApproval(Model):
     """The `operationId` of the call."""
     path: str
     body: Any
-    """The body of the call, as it was sent."""
+    """The body of the call, as it was sent; in the list null where it is longer than 8 KiB."""
+    destinations: list[str | None]
+    """Where the account's own data led each payout when it was asked for, of a batch in the order of its items; null where the call says so. It goes there or, when that has changed, nowhere."""
     request_id: str
     created_at: datetime
     expires_at: datetime
@@ -2799,13 +2801,14 @@ class MandateApproval(Model):
         "operation": ("operation", VALUE),
         "path": ("path", VALUE),
         "body": ("body", VALUE),
+        "destinations": ("destinations", VALUE),
         "request_id": ("requestId", VALUE),
         "created_at": ("createdAt", TIME),
         "expires_at": ("expiresAt", TIME),
         "decided_at": ("decidedAt", TIME),
         "decided_by": ("decidedBy", VALUE),
     }
-    _required = ("approvalId", "status", "keyId", "agent", "amount", "operation", "path", "body", "requestId", "createdAt", "expiresAt", "decidedAt", "decidedBy",)
+    _required = ("approvalId", "status", "keyId", "agent", "amount", "operation", "path", "body", "destinations", "requestId", "createdAt", "expiresAt", "decidedAt", "decidedBy",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2840,7 +2843,9 @@ class ApprovedCall(Model):
     """The `operationId` of the call."""
     path: str
     body: Any
-    """The body of the call, as it was sent."""
+    """The body of the call, as it was sent; in the list null where it is longer than 8 KiB."""
+    destinations: list[str | None]
+    """Where the account's own data led each payout when it was asked for, of a batch in the order of its items; null where the call says so. It goes there or, when that has changed, nowhere."""
     request_id: str
     created_at: datetime
     expires_at: datetime
@@ -2859,6 +2864,7 @@ class ApprovedCall(Model):
         "operation": ("operation", VALUE),
         "path": ("path", VALUE),
         "body": ("body", VALUE),
+        "destinations": ("destinations", VALUE),
         "request_id": ("requestId", VALUE),
         "created_at": ("createdAt", TIME),
         "expires_at": ("expiresAt", TIME),
@@ -2866,7 +2872,7 @@ class ApprovedCall(Model):
         "decided_by": ("decidedBy", VALUE),
         "result": ("result", VALUE),
     }
-    _required = ("approvalId", "status", "keyId", "agent", "amount", "operation", "path", "body", "requestId", "createdAt", "expiresAt", "decidedAt", "decidedBy", "result",)
+    _required = ("approvalId", "status", "keyId", "agent", "amount", "operation", "path", "body", "destinations", "requestId", "createdAt", "expiresAt", "decidedAt", "decidedBy", "result",)
 
 
 @dataclass(frozen=True, kw_only=True)
