@@ -37,6 +37,7 @@ async fn page(visit: &Here<'_>) -> Made {
         keys: whose.map(|tenant| tenant_key(tenant.number, mode)).collect(),
         reader: PLATFORM,
         named: vec![("tenantId", names.take(CHOICES_MAX).collect())],
+        sub: None,
     };
     let mut page = lists::page(visit, described(visit)?, whose).await?;
     if mode == Mode::Test {

@@ -129,6 +129,9 @@ pub fn described(document: &Document, which: usize) -> Vec<Described> {
     RESOURCES.iter().filter_map(of).collect()
 }
 
+/// What stands under the reference of what has this id.
+pub type Sub = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
 /// Whose things a site lists, and what it says of them in its own way.
 pub struct Whose {
     /// The lists of the site.
@@ -139,6 +142,8 @@ pub struct Whose {
     pub reader: u64,
     /// What may be chosen for a filter that is the id of something.
     pub named: Vec<(&'static str, Vec<(String, String)>)>,
+    /// What it adds to a row, made once for the page.
+    pub sub: Option<Sub>,
 }
 
 pub fn find<'a>(lists: &'a [Described], name: &str) -> Option<&'a Described> {
@@ -187,7 +192,7 @@ pub async fn page<W>(visit: &Visit<'_, W>, described: &Described, whose: Whose) 
     let chosen = asked.columns(described);
     let heads = chosen.iter().map(|name| head(language, name));
     let table = show::headed(language, page.title.clone(), heads);
-    let rows = items(&found).iter().map(|item| row(visit, described, &chosen, item));
+    let rows = items(&found).iter().map(|item| row(visit, described, &whose, &chosen, item));
     let next = found["nextCursor"].as_str().map(|cursor| asked.here(&[("cursor", cursor)]));
     list.table = Table { none: nothing(language, asked, next.is_some()), ..table.rows(rows) }.next(next);
     if items(&found).is_empty() {
@@ -229,7 +234,7 @@ fn head(language: Language, name: &str) -> &str {
     }
 }
 
-fn row<W>(visit: &Visit<'_, W>, described: &Described, chosen: &[&str], item: &Value) -> Row {
+fn row<W>(visit: &Visit<'_, W>, described: &Described, whose: &Whose, chosen: &[&str], item: &Value) -> Row {
     let cell = |name: &&str| {
         let (outer, inner) = name.rsplit_once('.').unwrap_or(("", name));
         let of = outer.split('.').filter(|part| !part.is_empty()).fold(item, |of, part| &of[part]);
@@ -250,6 +255,10 @@ fn row<W>(visit: &Visit<'_, W>, described: &Described, chosen: &[&str], item: &V
         let named = NAMES.iter().find(|name| is_shown(name));
         let at = named.and_then(|name| chosen.iter().position(|each| each == name)).unwrap_or(0);
         row = row.link(at, format!("{}/{page}/{id}", visit.site.base));
+        if let Some(more) = whose.sub.as_ref().and_then(|sub| sub(id)) {
+            let sub = &mut row.cells[at].sub;
+            *sub = if sub.is_empty() { more } else { format!("{sub} · {more}") };
+        }
     }
     row
 }

@@ -1,18 +1,25 @@
 //! Calls of keys with a mandate that wait for an approval: with forms for whoever has a key that decides.
 
 use super::{Here, Made, may};
-use crate::pages::inside::segment;
+use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{Block, Cell, Fact, Form, Page, Row, Tone};
+use crate::pages::view::{Block, Cell, Fact, Form, Link, Page, Row, Table, Tone};
+use crate::store::history;
 use api::problem::Problem;
+use domain::entities::Entity;
 use domain::platform::Scope;
+use domain::values::ids::{EntityId, Id};
 use serde_json::{Value, json};
 
 const HERE: &str = "/portal/approvals";
 const API: &str = "/v1/approvals";
 /// What of a call's body says who is paid.
 const PAYEES: [&str; 4] = ["merchantId", "telefono", "cuenta", "address"];
+/// Lines of a batch that are shown beside the buttons.
+const LINES_MAX: usize = 100;
+/// Calls on a page, those that wait and all of them.
+const LIMIT: &str = "25";
 
 pub async fn page(visit: &Here<'_>) -> Made {
     let page = Page::new("approvals", visit.say("Aprobaciones", "Approvals")).maybe(visit.done());
@@ -22,15 +29,19 @@ pub async fn page(visit: &Here<'_>) -> Made {
             "Whoever logs in with a key that has the scope keys decides here.",
         )));
     }
-    let waiting = visit.inside.get(&format!("{API}?status=awaiting_approval&limit=100")).await?;
-    let (all, next) = visit.list(API, HERE, &[], "25").await?;
+    let asked = [("status", "awaiting_approval"), ("limit", LIMIT), ("cursor", visit.query.text("waiting"))];
+    let waiting = visit.inside.get(&with_query(API, &asked)).await?;
+    let more = waiting["nextCursor"].as_str().map(|cursor| with_query(HERE, &[("waiting", cursor)]));
+    let (all, next) = visit.list(API, HERE, &[], LIMIT).await?;
     let mut page = page;
-    if items(&waiting).is_empty() {
+    if items(&waiting).is_empty() && more.is_none() {
         page = page.text(visit.say("Nada espera una aprobación.", "Nothing waits for an approval."));
     }
     for item in items(&waiting) {
-        page.blocks.extend(call(visit, item).await);
+        page.blocks.extend(call(visit, item));
     }
+    let label = visit.say("Ver más que esperan", "See more that wait");
+    page = page.maybe(more.map(|more| vec![Link::new(label, more)]));
     let table = visit.table(
         ["Aprobaciones, primero las más recientes", "Approvals, newest first"],
         "Pedida, Agente, Monto, Referencia, Estado, Decidida",
@@ -51,13 +62,13 @@ pub async fn page(visit: &Here<'_>) -> Made {
     Ok(page.heading(visit.say("Todas", "All")).with(table))
 }
 
-async fn call(visit: &Here<'_>, item: &Value) -> Vec<Block> {
+fn call(visit: &Here<'_>, item: &Value) -> Vec<Block> {
     let (id, body) = (str_of(item, "approvalId"), &item["body"]);
     let say = |spanish, english| visit.say(spanish, english);
     let mut facts = vec![
         Fact::new("agent", say("Agente", "Agent"), Cell::text(agent(item))),
         Fact::new("amount", say("Monto", "Amount"), Cell::text(amount(visit, item))),
-        Fact::new("payee", say("A quién", "Payee"), Cell::text(payee(visit, body).await)),
+        Fact::new("payee", say("A quién", "Payee"), Cell::text(payee(visit, body))),
     ];
     facts.extend(show::facts(visit.language, body, &["externalRef", "concepto"]));
     facts.push(Fact::new("path", say("Llamada", "Call"), Cell::code(str_of(item, "path"))));
@@ -65,12 +76,38 @@ async fn call(visit: &Here<'_>, item: &Value) -> Vec<Block> {
     let form = |act: &'static str, label: &str| {
         Form::new(format!("{HERE}/{}/{act}", segment(id)), act, label).id(format!("{act}-{id}")).inline()
     };
-    vec![
-        Block::Heading(amount(visit, item)),
-        Block::Facts(facts),
-        Block::Form(form("approve", say("Aprobar", "Approve"))),
-        Block::Form(form("reject", say("Rechazar", "Reject")).tone(Tone::Bad)),
-    ]
+    let mut blocks = vec![Block::Heading(amount(visit, item)), Block::Facts(facts)];
+    if let Some(lines) = body["items"].as_array() {
+        blocks.push(lines_of(visit, lines).into());
+        let more = lines.len().saturating_sub(LINES_MAX);
+        if more > 0 {
+            blocks.push(Block::Text(format!(
+                "{more} {}",
+                say("renglones más, que aquí no se muestran.", "more lines, which are not shown here.")
+            )));
+        }
+    }
+    blocks.push(Block::Form(form("approve", say("Aprobar", "Approve"))));
+    blocks.push(Block::Form(form("reject", say("Rechazar", "Reject")).tone(Tone::Bad)));
+    blocks
+}
+
+/// Whom each line of a batch would pay, and how much.
+fn lines_of(visit: &Here<'_>, lines: &[Value]) -> Table {
+    let table = visit.table(
+        ["Renglones del lote", "Lines of the batch"],
+        "Vendedor, Referencia, Monto, Concepto",
+        "Seller, Reference, Amount, Description",
+    );
+    let row = |line: &Value| {
+        Row::new([
+            Cell::text(payee(visit, line)),
+            Cell::code(str_of(line, "externalRef")),
+            Cell::figure(visit.language.figure(&show::text(&line["monto"]))),
+            Cell::text(str_of(line, "concepto")),
+        ])
+    };
+    table.rows(lines.iter().take(LINES_MAX).map(row)).field("items")
 }
 
 fn agent(item: &Value) -> String {
@@ -89,7 +126,7 @@ fn amount(visit: &Here<'_>, item: &Value) -> String {
 }
 
 /// Who would be paid: a seller by name, of a batch how many.
-async fn payee(visit: &Here<'_>, body: &Value) -> String {
+fn payee(visit: &Here<'_>, body: &Value) -> String {
     if let Some(items) = body["items"].as_array() {
         return format!("{} {}", items.len(), visit.say("renglones", "lines"));
     }
@@ -99,9 +136,16 @@ async fn payee(visit: &Here<'_>, body: &Value) -> String {
     if named != "merchantId" {
         return text.to_owned();
     }
-    match visit.inside.find(&format!("/v1/merchants/{}", segment(text))).await {
-        Ok(Some(merchant)) => str_of(&merchant, "name").to_owned(),
-        _ => text.to_owned(),
+    seller(visit, text).unwrap_or_else(|| text.to_owned())
+}
+
+/// The name of a seller, for whoever may read it. From the log, as a page has one for each line of its batches.
+fn seller(visit: &Here<'_>, id: &str) -> Option<String> {
+    let id = Id::parse(id).filter(|_| may(visit, Scope::Read))?;
+    let (reader, tenant) = (visit.services.engine.reader(), visit.who.tenant_key);
+    match history::entity(reader, tenant, EntityId::merchant(id)).ok().flatten().as_deref() {
+        Some(Entity::Merchant(merchant)) => Some(merchant.name.to_string()),
+        _ => None,
     }
 }
 

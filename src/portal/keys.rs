@@ -1,7 +1,7 @@
 //! API keys of the tenant in the mode of the visitor's own: which there are, and a new one in the place
 //! of the visitor's.
 
-use super::{Here, Made, may};
+use super::{Here, Made, may, own_keys};
 use crate::pages::show::{self, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Cell, Input, Page, Row, Tone};
@@ -17,9 +17,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
         return Err(Problem::scope_missing(Scope::Read.name()).into());
     }
     let (own, now) = (&visit.who.key, visit.services.now());
-    let mut keys = visit.services.keys_of(visit.who.tenant.number).await?;
-    // Every key reads itself, as with the API.
-    keys.retain(|(key, _)| key.mode == own.mode && (key.id == own.id || may(visit, Scope::Keys)));
+    let keys = own_keys(visit).await?;
     let row = |(key, used): &(Arc<ApiKey>, Option<Timestamp>)| {
         let state = if key.works_at(now) { "active" } else { "revoked" };
         let said = words(visit.language, state);
@@ -113,7 +111,9 @@ pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
     let mut mandate = Map::new();
     for (name, _) in AMOUNTS {
         if let (Some(amount), Some((limit, currency))) = (form.filled(name), name.split_once('.')) {
-            let pesos = amount.parse::<i64>().ok().filter(|_| currency == "COP");
+            let is_in_pesos = currency == "COP";
+            let amount = visit.language.typed(amount, if is_in_pesos { 0 } else { 2 });
+            let pesos = amount.parse::<i64>().ok().filter(|_| is_in_pesos);
             let limits = mandate.entry(limit).or_insert_with(|| json!({}));
             limits[currency] = pesos.map_or_else(|| json!(amount), |pesos| json!(pesos));
         }

@@ -1,14 +1,14 @@
 //! Lists of the tenant's, in the key's mode.
 
-use super::{Here, Made};
+use super::{Here, Made, agent_of, own_keys};
 use crate::pages::inside::Refused;
-use crate::pages::lists::{self, Described, Whose};
+use crate::pages::lists::{self, Described, Sub, Whose};
 use crate::pages::show::{items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::statement;
 use crate::pages::view::Link;
 use api::problem::Problem;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 static LISTS: LazyLock<Vec<Described>> =
     LazyLock::new(|| lists::described(&api::interface::public(Vec::new()), 0));
@@ -28,14 +28,25 @@ pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
 pub async fn page(visit: &Here<'_>) -> Made {
     let (tenant, described) = (visit.who.tenant_key, described(visit)?);
     let sellers = if described.takes("merchantId") { sellers(visit).await? } else { Vec::new() };
+    let agents = match visit.part(0) {
+        "payouts" | "crypto-payouts" => Some(agents(visit).await?),
+        _ => None,
+    };
     let whose = Whose {
         lists: links(visit, visit.part(0)),
         now: statement::present(visit.services, tenant).await,
         keys: vec![tenant],
         reader: tenant,
         named: vec![("merchantId", sellers)],
+        sub: agents,
     };
     lists::page(visit, described, whose).await
+}
+
+/// Who holds the key that a payout was made with.
+async fn agents(visit: &Here<'_>) -> Result<Sub, Refused> {
+    let (services, tenant, keys) = (Arc::clone(visit.services), visit.who.tenant_key, own_keys(visit).await?);
+    Ok(Box::new(move |id: &str| agent_of(&services, tenant, &keys, id)))
 }
 
 /// The lists of the portal, of which one is shown.

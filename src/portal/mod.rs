@@ -22,9 +22,10 @@ mod statements;
 mod today;
 mod webhooks;
 
-use crate::pages::inside::{Refused, segment};
+use crate::gateway::services::Services;
+use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show;
-use crate::pages::site::{Site, SiteRow, Visit, site_rows};
+use crate::pages::site::{Shown, Site, SiteRow, Visit, site_rows};
 use crate::pages::view::{Page, Tone};
 use crate::store::history;
 use api::endpoint::{Caller, KnownKey};
@@ -51,15 +52,18 @@ async fn first(visit: &Here<'_>, paths: &[&str], id: &str) -> Result<Value, Refu
     found
 }
 
-/// The account's keys, of whose mandates payouts are taken.
+/// The account's keys in the mode of the visitor's own, of whose mandates payouts are taken. Every key reads itself, as
+/// with the API; the others are of whoever has the scope.
 async fn own_keys(visit: &Here<'_>) -> Result<Vec<KnownKey>, Refused> {
-    Ok(visit.services.keys_of(visit.who.tenant.number).await?)
+    let own = &visit.who.key;
+    let mut keys = visit.services.keys_of(visit.who.tenant.number).await?;
+    keys.retain(|(key, _)| key.mode == own.mode && (key.id == own.id || may(visit, Scope::Keys)));
+    Ok(keys)
 }
 
 /// Who holds the key whose mandate this was taken from.
-fn agent_of(visit: &Here<'_>, keys: &[KnownKey], id: &str) -> Option<String> {
-    let (reader, tenant) = (visit.services.engine.reader(), visit.who.tenant_key);
-    let id = Id::parse(id)?;
+fn agent_of(services: &Services, tenant: u64, keys: &[KnownKey], id: &str) -> Option<String> {
+    let (reader, id) = (services.engine.reader(), Id::parse(id)?);
     let found = [EntityId::payout(id), EntityId::crypto_payout(id)].into_iter();
     let mut found = found.filter_map(|id| history::entity(reader, tenant, id).ok().flatten());
     let mandate = match &*found.next()? {
@@ -72,6 +76,16 @@ fn agent_of(visit: &Here<'_>, keys: &[KnownKey], id: &str) -> Option<String> {
     let key = keys.find(|key| key.details.mandate.as_deref().is_some_and(of_mandate))?;
     let agent = key.details.mandate.as_ref().and_then(|mandate| mandate.agent.as_deref());
     Some(agent.or(key.details.name.as_deref()).unwrap_or(&key.prefix).to_owned())
+}
+
+/// Whether a call was not made, and waits for the approval that its key's mandate asks for.
+fn waits(answer: &Value) -> bool {
+    show::str_of(answer, "status") == "awaiting_approval"
+}
+
+/// Where a call leads: what `done` says, or `to` with a note that it waits.
+fn after(answer: &Value, to: &str, done: impl FnOnce(&Value) -> Shown) -> Shown {
+    if waits(answer) { Shown::See(with_query(to, &[("done", "waits")])) } else { done(answer) }
 }
 
 fn may(visit: &Here<'_>, scope: Scope) -> bool {
@@ -123,6 +137,7 @@ pub static SITE: Site<Caller> = Site {
         ("reversed", Tone::Good, ["Se pidió el reverso. Abajo ves cómo va.", "The reversal was requested. Its progress is below."]),
         ("refunded", Tone::Good, ["Se pidió el reintegro. Abajo ves cómo va.", "The refund was requested. Its progress is below."]),
         ("payout", Tone::Good, ["Se ordenó el pago. Abajo ves cómo va.", "The payout was ordered. Its progress is below."]),
+        ("waits", Tone::Plain, ["Espera la aprobación de una persona. Todavía no se hizo nada.", "It waits for a person's approval. Nothing has been done yet."]),
         ("link", Tone::Good, ["El enlace está listo.", "The link is ready."]),
         ("resent", Tone::Good, ["Se está enviando de nuevo el evento.", "The event is being sent again."]),
         ("tested", Tone::Good, ["La prueba se envió.", "The test was sent."]),

@@ -1,7 +1,7 @@
 //! Payments: the list, one with its timeline, and giving it back.
 
 use super::rehearsal::{self, Rehearsed};
-use super::{Here, Made, first, may};
+use super::{Here, Made, after, first, may};
 use crate::pages::confirm::Confirm;
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show::{self, str_of};
@@ -181,5 +181,7 @@ pub async fn reverse(visit: &Here<'_>) -> Result<Shown, Problem> {
         };
     }
     let outcome = visit.post(&path, &json!({})).await;
-    visit.acted(outcome, |_| Shown::See(format!("/portal/payments/{id}?done={done}")), one(visit)).await
+    let here = format!("/portal/payments/{id}");
+    let then = |answer: &Value| after(answer, &here, |_| Shown::See(format!("{here}?done={done}")));
+    visit.acted(outcome, then, one(visit)).await
 }

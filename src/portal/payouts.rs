@@ -1,7 +1,7 @@
 //! Payouts: the list with the form of one and of a file, one with its timeline, and a batch.
 
 use super::rehearsal::{self, Rehearsed};
-use super::{Here, Made, agent_of, first, lists, may, own_keys};
+use super::{Here, Made, after, agent_of, first, lists, may, own_keys};
 use crate::language::Language;
 use crate::pages::inside::{Refused, segment};
 use crate::pages::show::{self, items, str_of};
@@ -61,7 +61,7 @@ fn row(visit: &Here<'_>, keys: &[KnownKey], item: &Value) -> Row {
     let id = str_of(item, "payoutId");
     if !id.is_empty() {
         row.cells[1].href = Some(format!("/portal/payouts/{id}"));
-        row.cells[1].sub = agent_of(visit, keys, id).unwrap_or_default();
+        row.cells[1].sub = agent_of(visit.services, visit.who.tenant_key, keys, id).unwrap_or_default();
     }
     let (code, said) = (str_of(item, "failureCode"), str_of(item, "error"));
     // A line of a batch that became no payout says why in words.
@@ -157,15 +157,20 @@ pub async fn review(visit: &Here<'_>) -> Result<Shown, Problem> {
 }
 
 fn confirmation(visit: &Here<'_>, asked: &Value, rehearsed: &Rehearsed) -> Page {
-    let (language, body) = (visit.language, &rehearsed.body);
-    let amount = language.figure(str_of(body, "monto"));
-    let label = format!("{} Bs {amount}", visit.say("Pagar", "Pay"));
+    let language = visit.language;
+    // What would wait has no payout to show yet.
+    let (facts, verb) = if rehearsed.would_wait() {
+        (visit.facts(asked, &MEMBERS), visit.say("Pedir aprobación para pagar", "Ask for approval to pay"))
+    } else {
+        (visit.facts(&rehearsed.body, &WOULD_BE), visit.say("Pagar", "Pay"))
+    };
+    let label = format!("{verb} Bs {}", language.figure(str_of(asked, "monto")));
     let back = visit.say("Volver y cambiar", "Go back and change");
     let form = view::Form::new(PAY, "confirm", label).once(visit.form.text("once"));
     let form = MEMBERS.into_iter().fold(form, |form, name| form.hidden(name, str_of(asked, name)));
     Page::new("payouts", visit.say("Revisa antes de pagar", "Check before you pay"))
         .with(Note::new(Tone::Plain, rehearsal::nothing_yet(language)))
-        .with(visit.facts(body, &WOULD_BE))
+        .with(facts)
         .with_all(rehearsed.blocks(language))
         .with(form.button(Button::bad("back", back, EDIT.to_owned())))
 }
@@ -180,7 +185,7 @@ fn paid(payout: &Value) -> Shown {
 
 pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
     let outcome = visit.post(API, &asked(visit).await).await;
-    visit.acted(outcome, paid, list(visit)).await
+    visit.acted(outcome, |answer| after(answer, HERE, paid), list(visit)).await
 }
 
 pub async fn one(visit: &Here<'_>) -> Made {
@@ -188,7 +193,7 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let payout = first(visit, &["/v1/payouts", "/v1/cop/payouts", "/v1/crypto/payouts"], id).await?;
     let timeline = timeline::of(visit.services, visit.who.tenant_key, id, language, None).await?;
     let mut facts = visit.facts(&payout, &FACTS);
-    let agent = agent_of(visit, &own_keys(visit).await?, id);
+    let agent = agent_of(visit.services, visit.who.tenant_key, &own_keys(visit).await?, id);
     facts.extend(agent.map(|agent| Fact::new("agent", visit.say("Agente", "Agent"), Cell::text(agent))));
     let live = [
         Block::Facts(facts),

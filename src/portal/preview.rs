@@ -6,7 +6,7 @@
 //! be paid another time.
 
 use super::rehearsal::{self, Rehearsed};
-use super::{Here, may, payouts};
+use super::{Here, after, may, payouts};
 use crate::gateway::services::Services;
 use crate::language::Language;
 use crate::pages::show::{self, items, str_of};
@@ -239,14 +239,17 @@ impl Checking {
                 let paid = show::items(&rehearsed.body).iter().filter(|item| !item["payoutId"].is_null());
                 let fees = language.amount(rehearsal::total(paid.map(|item| str_of(item, "feeVes"))), 2);
                 let fact = |name, text| Fact::new(name, words(language, name), Cell::text(text));
-                page = page
-                    .with(vec![fact("monto", total.clone()), fact("feeVes", fees)])
-                    .with_all(rehearsed.blocks(language));
+                let mut facts = vec![fact("monto", total.clone())];
+                if !rehearsed.would_wait() {
+                    facts.push(fact("feeVes", fees));
+                }
+                page = page.with(facts).with_all(rehearsed.blocks(language));
             }
-            let label = match language {
-                Language::Spanish => format!("Pagar {count} por Bs {total}"),
-                Language::English => format!("Pay {count} for Bs {total}"),
+            let verb = match rehearsed.is_some_and(Rehearsed::would_wait) {
+                true => language.say("Pedir aprobación para pagar", "Ask for approval to pay"),
+                false => language.say("Pagar", "Pay"),
             };
+            let label = format!("{verb} {count} {} Bs {total}", language.say("por", "for"));
             let about =
                 language.say("Los renglones con error no se pagan.", "Lines with an error are not paid.");
             let mut form = view::Form::new("/portal/payouts/confirm", "confirm", label)
@@ -373,5 +376,5 @@ pub async fn confirm(visit: &Here<'_>) -> Result<Shown, Problem> {
     let to = |batch: &Value| {
         Shown::See(format!("/portal/payouts/batch?id={}&done=batch", str_of(batch, "batchId")))
     };
-    visit.acted(outcome, to, payouts::list(visit)).await
+    visit.acted(outcome, |answer| after(answer, payouts::HERE, to), payouts::list(visit)).await
 }

@@ -1,11 +1,11 @@
 //! What payouts would do, before anybody confirms them: what the API shows of the call that the confirmation makes
 //! (`docs/contract.md, 1.17`).
 
-use super::{Here, may};
+use super::{Here, may, waits};
 use crate::language::Language;
 use crate::pages::inside::Refused;
 use crate::pages::show::{self, str_of};
-use crate::pages::view::{Block, Cell, Fact, Row};
+use crate::pages::view::{Block, Cell, Fact, Note, Row, Tone};
 use crate::pages::words::words;
 use domain::platform::Scope;
 use hyper::Method;
@@ -61,9 +61,16 @@ impl Rehearsed {
         Ok(Rehearsed { body: shown["body"].take(), shown, before, money })
     }
 
-    /// Whether the call was made before, so that nothing would come of it.
+    /// Whether the payout was made before, so that nothing more would come of it. Of a call that would wait nothing
+    /// comes either, but there is no payout.
     pub fn is_done(&self) -> bool {
-        self.listed("movements").is_empty() && self.listed("orders").is_empty()
+        let moves = !self.listed("movements").is_empty() || !self.listed("orders").is_empty();
+        self.body["payoutId"].is_string() && !moves
+    }
+
+    /// Whether a person would have to approve the call first.
+    pub fn would_wait(&self) -> bool {
+        waits(&self.body)
     }
 
     fn listed(&self, name: &str) -> &[Value] {
@@ -71,6 +78,15 @@ impl Rehearsed {
     }
 
     pub fn blocks(&self, language: Language) -> Vec<Block> {
+        if self.would_wait() {
+            let text = language.say(
+                "Una persona tiene que aprobarlo: si confirmas, espera esa aprobación y hasta entonces no se \
+                 mueve dinero.",
+                "A person has to approve it: if you confirm, it waits for that approval and no money moves \
+                 until then.",
+            );
+            return vec![Note::new(Tone::Warning, text).into()];
+        }
         let mut blocks = Vec::new();
         if let Some(before) = &self.before {
             let heads = [

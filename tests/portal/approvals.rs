@@ -30,9 +30,9 @@ fn a_key_is_made_with_a_mandate_and_its_calls_are_decided() {
     let members = [
         ("name", "pagador"),
         ("agent", "Claude"),
-        ("perDay.VES", "50.00"),
-        ("perDay.COP", "1000"),
-        ("approvalAbove.VES", "5.00"),
+        ("perDay.VES", "50,00"),
+        ("perDay.COP", "1.000"),
+        ("approvalAbove.VES", "5,00"),
         ("payees", "04147654321, 0424-765.43.21"),
     ];
     let key = new_key(&owner.press(&page, "create-key", &members));
@@ -89,6 +89,80 @@ fn a_key_is_made_with_a_mandate_and_its_calls_are_decided() {
     for act in ["approval.approve", "approval.reject"] {
         let entry = acts.iter().find(|entry| entry["action"] == act).expect("an entry");
         assert_eq!(entry["after"]["agent"], "Claude", "{entry}");
+    }
+}
+
+#[test]
+fn what_a_mandate_has_wait_is_said_to_wait_and_approved_line_by_line() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.fund("5000.00");
+    let payment = tenant.test.pay(10);
+    let merchant = tenant.test.merchant();
+    let (seller, name) = (text(&merchant, "merchantId"), text(&merchant, "name"));
+    let limit =
+        json!({ "agent": "Claude", "perDay": { "VES": "5000.00" }, "approvalAbove": { "VES": "5.00" } });
+    let key = tenant.test.post("/v1/keys", &json!({ "mandate": limit })).expect(201);
+    let agent = Visitor::of_portal(server.nobody(), text(&key, "key"));
+    let owner = Visitor::of_portal(server.nobody(), text(&tenant.created["testKey"], "key"));
+    let payouts = || list(&tenant.test.get("/v1/payouts").expect(200), "items").len();
+    let says = |page: &Answer, words: &str| assert!(page.text().contains(words), "{words}: {}", page.text());
+    let waits = |asked: &Answer, to: &str| {
+        assert_eq!(asked.status, 200, "{}", asked.text());
+        says(asked, "Una persona tiene que aprobarlo");
+        let answer = agent.press(asked, "confirm", &[]);
+        assert_eq!(
+            (answer.status, answer.header("location")),
+            (303, Some(&*format!("{to}?done=waits"))),
+            "{}",
+            answer.text()
+        );
+        says(
+            &agent.get(answer.header("location").expect("an address")),
+            "Espera la aprobación de una persona",
+        );
+    };
+
+    let (one, line) = (fresh("po"), fresh("line"));
+    let members = [("merchantId", seller), ("monto", "7,00"), ("concepto", "semana"), ("externalRef", &*one)];
+    let page = agent.get("/portal/payouts");
+    waits(&agent.press(&page, "create-payout", &members), "/portal/payouts");
+    // The form again: nothing was paid, so that it is no page of a payout.
+    says(&agent.press(&page, "create-payout", &members), "Una persona tiene que aprobarlo");
+    let file = format!("externalRef,merchantId,monto,concepto\n{line},{seller},8.00,lote\n");
+    let csrf = token(&page);
+    let preview = agent.upload("/portal/payouts/preview", &[("csrf", &csrf)], file.as_bytes());
+    waits(&preview, "/portal/payouts");
+    let path = format!("/portal/payments/{}", text(&payment, "paymentId"));
+    waits(&agent.press(&agent.get(&path), "reverse", &[]), &path);
+    assert_eq!((payouts(), &tenant.test.payment(&payment)["status"]), (0, &json!("COMPLETED")));
+
+    let page = owner.get("/portal/approvals");
+    let table =
+        page.text().split("data-field=\"items\"").nth(1).and_then(|rest| rest.split("</table>").next());
+    let table = table.unwrap_or_else(|| panic!("no lines: {}", page.text()));
+    for told in [name, &line, "8,00", "lote"] {
+        assert!(table.contains(told), "{told}: {table}");
+    }
+}
+
+#[test]
+fn the_agents_of_other_keys_are_told_to_whoever_may_see_keys() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.fund("100.00");
+    let make = |body: Value| text(&tenant.test.post("/v1/keys", &body).expect(201), "key").to_owned();
+    let bound = make(json!({ "mandate": { "agent": "Claude", "perDay": { "VES": "50.00" } } }));
+    let (reader, owner) = (make(json!({ "scopes": ["read"] })), text(&tenant.created["testKey"], "key"));
+    let paid = server.api(&bound).post("/v1/payments/credit", &credit("5.00")).expect(201);
+    let one = format!("/portal/payouts/{}", text(&paid, "payoutId"));
+    for (key, is_told) in [(owner, true), (bound.as_str(), true), (reader.as_str(), false)] {
+        let visitor = Visitor::of_portal(server.nobody(), key);
+        for path in ["/portal/payouts", &one] {
+            let page = visitor.get(path);
+            assert_eq!(page.status, 200, "{}", page.text());
+            assert_eq!(page.text().contains("Claude"), is_told, "{path}: {}", page.text());
+        }
     }
 }
 
