@@ -91,24 +91,46 @@ impl Language {
         text
     }
 
-    /// The plain decimal number of an amount as somebody typed it, with as many decimals: `1.250,00`, `1250,5` and
-    /// `1250` in Spanish, `1,250.00` in English, and in both what a program writes, `1250.00`. What can be read in
-    /// two ways, or in none, stays as it is, to be refused.
+    /// The plain decimal number of an amount as somebody typed it, with as many decimals. What can be read in two
+    /// ways, or in none, stays as it is, to be refused.
     pub fn typed(self, text: &str, decimals: usize) -> String {
+        let Some(plain) = self.read(text, decimals) else { return text.to_owned() };
+        if decimals == 0 {
+            return plain;
+        }
+        let (whole, fraction) = plain.split_once('.').unwrap_or((plain.as_str(), ""));
+        format!("{whole}.{fraction:0<decimals$}")
+    }
+
+    /// The plain decimal number of an amount or a price as somebody typed it, with the decimals that were typed, this
+    /// many at most: `1.250,00`, `1250,5` and `1250` in Spanish, `1,250.00` in English, and in both what a program
+    /// writes, `1250.00`. None of what can be read in two ways, or in none: `4,100` in Spanish and `4.100` in English
+    /// are a thousand times as much in the other language.
+    pub fn read(self, text: &str, decimals: usize) -> Option<String> {
         let (group, point) = match self {
             Language::Spanish => ('.', ','),
             Language::English => (',', '.'),
         };
         let bare: String = text.chars().filter(|sign| !sign.is_whitespace()).collect();
         let (sign, digits) = bare.strip_prefix('-').map_or(("", bare.as_str()), |rest| ("-", rest));
-        let read = parts(digits, group, point, decimals).or_else(|| {
+        if may_divide(digits, point) {
+            return None;
+        }
+        let (whole, fraction) = parts(digits, group, point, decimals).or_else(|| {
             // The other sign is the point where it cannot divide thousands.
-            let is_point = digits.rsplit_once(group).is_some_and(|(_, fraction)| fraction.len() <= 2);
+            let is_point = digits.contains(group) && !may_divide(digits, group);
             parts(digits, point, group, decimals).filter(|_| is_point)
-        });
-        let Some((whole, fraction)) = read else { return text.to_owned() };
-        if decimals == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction:0<decimals$}") }
+        })?;
+        Some(if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") })
     }
+}
+
+/// Whether the first of a sign can be one that divides thousands, as in `4,100`: it cannot in `0,025`, `4,1` and
+/// `4100,500`.
+fn may_divide(text: &str, sign: char) -> bool {
+    text.split_once(sign).is_some_and(|(whole, rest)| {
+        (1..=3).contains(&whole.len()) && !whole.starts_with('0') && rest.len() == 3
+    })
 }
 
 /// The digits before and after the point, where those before are in groups of three, or in none.
@@ -122,7 +144,11 @@ fn parts(text: &str, group: char, point: char, decimals: usize) -> Option<(Strin
     let first = groups.next().filter(|first| is_number(first))?;
     let others: Vec<&str> = groups.collect();
     let are_groups = others.iter().all(|other| is_number(other) && other.len() == 3);
-    let is_sound = others.is_empty() || are_groups && first.len() <= 3 && !first.starts_with('0');
+    let is_sound = if others.is_empty() {
+        first == "0" || !first.starts_with('0')
+    } else {
+        are_groups && first.len() <= 3 && !first.starts_with('0')
+    };
     is_sound.then(|| (format!("{first}{}", others.concat()), fraction.unwrap_or_default()))
 }
 
@@ -176,6 +202,25 @@ mod tests {
         ] {
             assert_eq!(Language::Spanish.typed(typed, 2), spanish, "{typed} in Spanish");
             assert_eq!(Language::English.typed(typed, 2), english, "{typed} in English");
+        }
+        for (typed, spanish, english) in [
+            ("4.100", Some("4100"), None),
+            ("4,100", None, Some("4100")),
+            ("0,025", Some("0.025"), Some("0.025")),
+            ("0.025", Some("0.025"), Some("0.025")),
+            ("1.250,5", Some("1250.5"), Some("1250.5")),
+            ("1.250,500", Some("1250.500"), Some("1250.500")),
+            ("4,1000", Some("4.1000"), Some("4.1000")),
+            ("4100.00", Some("4100.00"), Some("4100.00")),
+            ("245,5", Some("245.5"), Some("245.5")),
+            ("4100,125", Some("4100.125"), Some("4100.125")),
+            ("04.100", None, None),
+            ("1.25.000", None, None),
+            ("4,123456789", None, None),
+            ("1e3", None, None),
+        ] {
+            assert_eq!(Language::Spanish.read(typed, 8).as_deref(), spanish, "the price {typed} in Spanish");
+            assert_eq!(Language::English.read(typed, 8).as_deref(), english, "the price {typed} in English");
         }
         assert_eq!(Language::Spanish.typed("50.000", 0), "50000");
         assert_eq!(Language::Spanish.typed("50.000,5", 0), "50.000,5");

@@ -268,8 +268,8 @@ pub async fn act(visit: &Here<'_>) -> Result<Shown, Problem> {
             body
         }
         "keys" => json!({ "mode": form.text("mode"), "scopes": form.all("scopes").collect::<Vec<_>>() }),
-        _ => match visit.inside.get(&path("/admin/tenants", id, "")).await {
-            Ok(tenant) => super::settings::changes(visit, &tenant["settings"]),
+        _ => match super::settings::changes(visit) {
+            Ok(changed) => changed,
             Err(refused) => return visit.failed(of(visit, id).await, &refused),
         },
     };

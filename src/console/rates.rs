@@ -1,18 +1,20 @@
 //! Rates: what the feeds say, what is held by hand and until when, and how prices went.
 
-use super::{Here, Made, after, may};
+use super::{Here, Made, after, asked, may};
 use crate::gateway::services::Services;
 use crate::language::Language;
+use crate::pages::confirm::Confirm;
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show;
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Cell, Input, Kind, Page, Plot, Row, Table, Tone};
+use crate::pages::view::{self, Block, Cell, Fact, Input, Kind, Page, Plot, Row, Table, Tone};
 use crate::pages::words::words;
 use crate::rates::{Filter, Pair, Pin, PinPlace, RateBoard, Sample, Series};
 use api::problem::Problem;
 use chrono::NaiveDateTime;
 use domain::platform::operators::Role;
 use domain::resources::rates::buckets::{Aggregation, Kept, Step, Window};
+use domain::resources::rates::samples::PRICE_DECIMALS;
 use domain::values::ids::Mode;
 use domain::values::time::{DAY_MS, MINUTE_MS, SECOND_MS, Timestamp, Zone};
 use hyper::Method;
@@ -166,7 +168,9 @@ fn feeds(visit: &Here<'_>, items: &[Value]) -> Table {
 
 fn form(visit: &Here<'_>, board: &RateBoard) -> view::Form {
     let say = |spanish, english| visit.say(spanish, english);
-    let typed = |name| visit.form.filled(name).unwrap_or(visit.query.text(name));
+    // A link chooses the place alone: a price that an address brings would be nobody's.
+    let chosen = |name: &'static str| if PLACE.contains(&name) { visit.query.text(name) } else { "" };
+    let typed = |name: &'static str| visit.form.filled(name).unwrap_or_else(|| chosen(name));
     let input = |name, label: &str| Input::new(name, label).value(typed(name));
     let known = |of: fn(&Series) -> Option<String>| {
         let mut found: Vec<String> = board.all().iter().filter_map(|sample| of(&sample.series)).collect();
@@ -257,11 +261,6 @@ fn plots(services: &Services, language: Language) -> Vec<Plot> {
         .collect()
 }
 
-/// With a point, as programs write it. Prices have up to eight decimals, so that nothing divides their thousands.
-fn price(typed: &str) -> String {
-    if typed.matches([',', '.']).count() == 1 { typed.replace(',', ".") } else { typed.to_owned() }
-}
-
 /// In Caracas' time; what is no instant stays as it was typed.
 fn of_caracas(typed: &str) -> String {
     let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
@@ -273,12 +272,76 @@ fn of_caracas(typed: &str) -> String {
 pub async fn pin(visit: &Here<'_>) -> Result<Shown, Problem> {
     let mut body = visit.form.filled_members(&MEMBERS);
     if let Some(typed) = visit.form.filled("price") {
-        body["price"] = price(typed).into();
+        let Some(price) = visit.language.read(typed, PRICE_DECIMALS as usize) else {
+            return visit.failed(page(visit).await, &unclear().into());
+        };
+        body["price"] = price.into();
     }
     if let Some(until) = visit.form.filled("pinnedUntil") {
         body["pinnedUntil"] = of_caracas(until).into();
     }
-    end(visit, visit.post("/admin/rates", &body).await).await
+    if visit.is_confirmed() {
+        return end(visit, visit.post("/admin/rates", &body).await).await;
+    }
+    asked(visit, (Method::POST, "/admin/rates", Some(&body)), confirm(visit, &body), page(visit)).await
+}
+
+/// Not left to the API, which reads what is typed as a program's: `4.100` would be taken, as 4.1.
+fn unclear() -> Problem {
+    Problem::invalid_field(
+        "price",
+        "is not clear: write it without a sign for thousands, such as 4100, and three decimals with a zero more",
+    )
+}
+
+/// The price in force beside the new one: a point in the wrong place shows.
+fn confirm(visit: &Here<'_>, body: &Value) -> Confirm {
+    let say = |spanish, english| visit.say(spanish, english);
+    let price = visit.language.figure(show::str_of(body, "price"));
+    let before = before(visit).map_or_else(
+        || say("Ninguno", "None").to_owned(),
+        |sample| visit.language.figure(&sample.price.0.normalize().to_string()),
+    );
+    let mut facts = show::facts(visit.language, body, &["pair", "source", "side", "method"]);
+    facts.push(Fact::new("before", say("Precio en vigor", "Price in force"), Cell::figure(before)));
+    facts.push(Fact::new("price", say("Precio nuevo", "New price"), Cell::figure(price.clone())));
+    facts.extend(show::facts(visit.language, body, &["pinnedUntil", "reason"]));
+    let is_pin = visit.form.filled("pinnedUntil").is_some();
+    let (title, label, consequence) = if is_pin {
+        let consequence = say(
+            "Este precio mueve el dinero desde ahora, y hasta ese momento ninguna fuente lo cambia. Se puede soltar antes.",
+            "Money is moved by this price from now on, and no feed changes it before then. It can be unpinned earlier.",
+        );
+        (say("Fijar una tasa", "Pin a rate"), say("Fijar en", "Pin at"), consequence)
+    } else {
+        let consequence = say(
+            "Es un precio más de su fuente, y rige hasta el próximo de ella.",
+            "It is one more price of its feed, in force until the feed's next.",
+        );
+        (say("Anotar un precio", "Enter a price"), say("Anotar", "Enter"), consequence)
+    };
+    Confirm {
+        page: ("rates", title.to_owned()),
+        facts,
+        consequence: consequence.to_owned(),
+        figures: Vec::new(),
+        label: format!("{label} {price}"),
+        back: "/console/rates".to_owned(),
+    }
+}
+
+/// What the price of a form would replace.
+fn before(visit: &Here<'_>) -> Option<Arc<Sample>> {
+    let (board, now) = (&visit.services.prices.board, visit.services.now());
+    let pair = Pair::parse(visit.form.text("pair")).ok()?;
+    let is_of = |typed: &str, of: Option<&str>| of.unwrap_or_default() == typed;
+    let has = |series: &Series| {
+        *series.source == *visit.form.text("source")
+            && is_of(visit.form.text("side"), series.side.as_deref())
+            && visit.form.filled("method").is_none_or(|method| series.method.as_deref() == Some(method))
+    };
+    let found = |mode| board.latest_of(pair, has, mode, now);
+    found(Mode::Live).or_else(|| found(Mode::Test)).map(|found| found.sample)
 }
 
 pub async fn unpin(visit: &Here<'_>) -> Result<Shown, Problem> {

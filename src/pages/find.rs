@@ -9,13 +9,15 @@ use crate::pages::view::{self, Block, Cell, Page, Row};
 use crate::pages::words::words;
 use api::query;
 use api::search::sought::Sought;
+use api::value::{AMOUNT_MINOR_MAX, cents};
 use serde_json::{Value, json};
 
 /// From htmx: somebody types.
 const TYPED: &str = "hx-request";
 const AMOUNTS: &str = "10";
-/// Digits of an amount whose payments are looked for: every shop has some of a few bolívares.
-const DIGITS: std::ops::RangeInclusive<usize> = 2..=15;
+/// Digits that are typed of an amount before payments of it are looked for: every shop has some of a few bolívares,
+/// and each list is walked for it.
+const DIGITS_MIN: usize = 3;
 
 pub struct Finds<'a> {
     pub search: &'static str,
@@ -47,10 +49,11 @@ pub async fn page<W>(visit: &Visit<'_, W>, finds: Finds<'_>) -> Result<Page, Ref
     let hits = visit.inside.get(&with_query(finds.search, &[("q", asked), ("people", people)])).await?;
     found.extend(items(&hits).iter().cloned());
     let amount = visit.language.typed(asked, 2);
-    if is_amount(&amount) {
+    if is_amount(asked, &amount) {
         for (kind, list, id) in finds.lists {
             let bounds = [("minAmount", &*amount), ("maxAmount", &*amount), ("limit", AMOUNTS)];
-            if let Some(listed) = visit.inside.find(&with_query(list, &bounds)).await? {
+            // What one list refuses takes nothing from what was found.
+            if let Ok(Some(listed)) = visit.inside.find(&with_query(list, &bounds)).await {
                 found.extend(items(&listed).iter().map(|item| of_listed(kind, id, item)));
             }
         }
@@ -69,9 +72,10 @@ pub async fn page<W>(visit: &Visit<'_, W>, finds: Finds<'_>) -> Result<Page, Ref
     Ok(page.with(Block::Written(format!("<div class=\"found\">{html}</div>"))))
 }
 
-fn is_amount(text: &str) -> bool {
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    DIGITS.contains(&digits) && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+/// As the API reads amounts: a phone and a bank's reference with zeros before it are none.
+fn is_amount(typed: &str, plain: &str) -> bool {
+    let digits = typed.bytes().filter(u8::is_ascii_digit).count();
+    digits >= DIGITS_MIN && cents(plain).is_some_and(|minor| (1..=AMOUNT_MINOR_MAX).contains(&minor))
 }
 
 /// An item of a list as the search shows what it finds.

@@ -48,14 +48,20 @@ fn a_rate_is_held_by_hand_and_let_go() {
         ("pinnedUntil", &until),
         ("reason", "feriado"),
     ];
-    let answer = visitor.press(&page, "pin", &fields);
+    let asked = visitor.press(&page, "pin", &fields);
+    for words in ["Precio en vigor", "Precio nuevo", "4.100", "Todavía no se hizo nada"] {
+        assert!(asked.text().contains(words), "{words}: {}", asked.text());
+    }
+    let pins = || server.admin().get("/admin/status").expect(200)["rates"]["pins"].clone();
+    assert_eq!(pins(), json!([]));
+    let answer = visitor.press(&asked, "confirm", &[]);
     assert_eq!(
         (answer.status, answer.header("location")),
         (303, Some("/console/rates?done=done")),
         "{}",
         answer.text()
     );
-    let pins = server.admin().get("/admin/status").expect(200)["rates"]["pins"].clone();
+    let pins = pins();
     let in_utc = instant.format("%Y-%m-%dT%H:%M:00.000Z").to_string();
     assert_eq!(text(&pins[0], "pinnedUntil"), in_utc, "{pins}");
     let page = visitor.get("/console/rates");
@@ -67,6 +73,10 @@ fn a_rate_is_held_by_hand_and_let_go() {
     let answer = visitor.press(&page, "unpin", &[]);
     assert_eq!(answer.status, 303, "{}", answer.text());
     assert!(!visitor.get("/console/rates").text().contains("<tr data-status=\"pinned\">"));
+    // An address brings the place of a price, and never the price.
+    let page = visitor.get("/console/rates?pair=USDT/COP&source=p2p&price=4.1&reason=otro");
+    assert!(page.text().contains("value=\"USDT/COP\"") && !page.text().contains("value=\"4.1\""));
+    assert!(!page.text().contains("value=\"otro\""), "{}", page.text());
     let (_, viewer) = hired(&server, "viewer");
     let viewer = operator(&server, &viewer);
     let page = viewer.get("/console/rates");
@@ -75,6 +85,33 @@ fn a_rate_is_held_by_hand_and_let_go() {
     let mut members = fields.to_vec();
     members.push(("csrf", &token));
     assert_eq!(viewer.send("/console/rates", &members).status, 403);
+}
+
+#[test]
+fn a_price_is_typed_as_it_is_shown() {
+    let server = Server::start();
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let price = || server.nobody().get("/api/v1/fx/latest?pair=USDT/COP&source=mesa&side=BUY");
+    for (language, typed, read) in [
+        ("", "4.100", Some(4100)),
+        ("?lang=en", "4,200", Some(4200)),
+        ("", "4,100", None),
+        ("?lang=en", "4.100", None),
+    ] {
+        let page = visitor.get(&format!("/console/rates{language}"));
+        let fields = [("pair", "USDT/COP"), ("source", "mesa"), ("side", "BUY"), ("price", typed)];
+        let asked = visitor.press(&page, "pin", &fields);
+        let Some(read) = read else {
+            assert_eq!(asked.status, 400, "{typed}{language}: {}", asked.text());
+            assert!(asked.text().contains(&format!("value=\"{typed}\"")), "what was typed is still there");
+            continue;
+        };
+        assert_eq!(asked.status, 200, "{typed}{language}: {}", asked.text());
+        let answer = visitor.press(&asked, "confirm", &[]);
+        assert_eq!(answer.status, 303, "{typed}{language}: {}", answer.text());
+        assert_eq!(price().expect(200)["price"], read, "{typed}{language}");
+    }
+    assert_eq!(price().expect(200)["price"], 4200, "what was not clear changed nothing");
 }
 
 #[test]
@@ -405,7 +442,7 @@ fn settings_are_changed_by_their_fields() {
         || server.admin().get(&format!("/admin/tenants/{}", tenant.id)).expect(200)["settings"].clone();
     let before = read();
     let page = visitor.get(&path);
-    assert!(page.text().contains("Comisión de C2P (%)") && !page.text().contains("&#34;reserveVes&#34;"));
+    assert!(page.text().contains("Comisión de C2P (%)") && !page.text().contains("data-field=\"settings\""));
     // Somebody else's change of another setting is not taken back.
     let other = json!({ "usdt": { "enabled": true } });
     server.admin().patch(&format!("/admin/tenants/{}/settings", tenant.id), &other).expect(200);
@@ -431,6 +468,44 @@ fn settings_are_changed_by_their_fields() {
     assert!(bad.text().contains("value=\"mucho\"") && read() == wanted, "what was typed is still there");
     let same = visitor.press(&visitor.get(&path), "set-settings", &[("settings.reserveVes", "1.250,00")]);
     assert_eq!(same.status, 303, "nothing is changed: {}", same.text());
+}
+
+#[test]
+fn a_page_of_settings_that_was_left_open_takes_nothing_back() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let path = format!("/console/tenants/{}", tenant.id);
+    let of_api = format!("/admin/tenants/{}", tenant.id);
+    let read = || server.admin().get(&of_api).expect(200)["settings"].clone();
+    let before = read();
+    // A browser sends every field, as the page showed it or as it was typed over.
+    let fee = text(&before["fees"]["c2p"], "percent").replace('.', ",");
+    let deposits = before["microDepositsDailyMax"].to_string();
+    let fields = [
+        ("settings.fees.c2p.percent", fee.as_str()),
+        ("settings.usdt.enabled", "false"),
+        ("settings.microDepositsDailyMax", deposits.as_str()),
+    ];
+    assert_eq!(before["usdt"]["enabled"], false);
+    let typed = |reserve| [&fields[..], &[("settings.reserveVes", reserve)]].concat();
+    let page = visitor.get(&path);
+    let others = json!({ "fees": { "c2p": { "percent": "3.7500" } }, "usdt": { "enabled": true } });
+    server.admin().patch(&format!("{of_api}/settings"), &others).expect(200);
+    let bad = visitor.press(&page, "set-settings", &typed("mucho"));
+    assert_eq!(bad.status, 400, "{}", bad.text());
+    // The page of the refusal is still of what was shown first.
+    let answer = visitor.press(&bad, "set-settings", &typed("1.250,00"));
+    assert_eq!(answer.header("location"), Some(&*format!("{path}?done=done")), "{}", answer.text());
+    let mut wanted = before;
+    wanted["reserveVes"] = "1250.00".into();
+    wanted["fees"]["c2p"]["percent"] = "3.7500".into();
+    wanted["usdt"]["enabled"] = true.into();
+    assert_eq!(read(), wanted);
+    let csrf = token(&page);
+    let bare = [&[("csrf", csrf.as_str())][..], &typed("2,00")[..]].concat();
+    assert_eq!(visitor.send(&format!("{path}/settings"), &bare).status, 400, "without what was shown");
+    assert_eq!(read(), wanted);
 }
 
 #[test]

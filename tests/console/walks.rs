@@ -130,6 +130,7 @@ fn a_rate_is_corrected_and_held() {
         // The way in which a moment is typed depends on the browser's language.
         browser.script(&format!("document.getElementById('pin-pinnedUntil').value = '{until}'"));
         browser.press(Key::Enter);
+        browser.enter_at("[data-action=confirm]");
         browser.find("tr[data-status=pinned]");
         browser.stop_at("rates", "console-rate-held");
         let price = server.nobody().get("/api/v1/fx/latest?pair=USDT/COP&source=p2p&side=BUY").expect(200);

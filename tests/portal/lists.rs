@@ -262,6 +262,7 @@ fn a_search_finds_by_reference_name_document_phone_id_and_amount() {
         id,
         "V-12.345.678",
         "0414-1234567",
+        "04141234567",
         "3.400,00",
         "3400",
     ] {
@@ -275,6 +276,12 @@ fn a_search_finds_by_reference_name_document_phone_id_and_amount() {
     assert!(page.text().contains(&seller), "{part}: {}", page.text());
     let page = visitor.get("/portal/search?q=nada-de-esto");
     assert!(page.text().contains("No se encontró nada."), "{}", page.text());
+    // No amount begins with zeros, nor is one so large: what they are is looked for all the same.
+    for q in ["000123456789", "99999999999999999999"] {
+        let page = visitor.get(&format!("/portal/search?q={q}"));
+        assert_eq!(page.status, 200, "{q}: {}", page.text());
+        assert!(page.text().contains("No se encontró nada."), "{q}: {}", page.text());
+    }
     // Of another tenant nothing is found.
     let stranger = server.tenant();
     let stranger = Visitor::of_portal(server.nobody(), text(&stranger.created["testKey"], "key"));

@@ -61,6 +61,7 @@ static FAULTS: &[(&str, &str)] = &[
     ("is not taken", "aquí no va"),
     ("has too many parts", "tiene demasiadas partes"),
     ("is no form that can be read", "no es un formulario que se pueda leer"),
+    ("is not as the page showed it; open the page again", "no es lo que la página mostró; ábrela de nuevo"),
     // Texts.
     ("must be a text of 1 to 64 characters", "tiene que ser un texto de 1 a 64 caracteres"),
     ("must have {} to {} characters", "tiene que llevar de {} a {} caracteres"),
@@ -202,6 +203,7 @@ static FAULTS: &[(&str, &str)] = &[
     ("must be 1 to 32 letters, digits, dashes, dots or underscores", "lleva de 1 a 32 letras, números, guiones, puntos o guiones bajos"),
     ("must be a price of at least 0.00005 with at most 8 decimals", "es un precio de 0.00005 o más, con hasta 8 decimales y con punto"),
     ("must be a price, as a string or a number", "tiene que ser un precio, con punto para los decimales"),
+    ("is not clear: write it without a sign for thousands, such as 4100, and three decimals with a zero more", "no está claro: escríbelo sin signo de miles, por ejemplo 4100, y si lleva tres decimales, con un cero más"),
     ("is required with pinnedUntil", "falta: una tasa fija lleva motivo"),
     ("is for a price with pinnedUntil alone", "solo va con «Fija hasta»"),
     // Operators.
