@@ -3,10 +3,10 @@
 
 use crate::payouts::own_account;
 use crate::{chargebacks, conversions, cop_payments, crypto, merchants, payments, payouts, products};
-use domain::entities::{Entity, chargeback, conversion, payment, payout};
+use domain::entities::{Entity, Minor, chargeback, conversion, payment, payout};
 use domain::index::Space;
 use domain::values::ids::Kind;
-use domain::values::money::{Currency, write_minor};
+use domain::values::money::{decimals, write_minor};
 use std::borrow::Cow;
 use std::fmt::Display;
 
@@ -86,39 +86,6 @@ pub fn of(amount: impl Display, currency: &'static str) -> Option<Amount> {
     Some((amount.to_string(), currency))
 }
 
-/// The minor units of an amount, and its currency as the API names it.
-pub type Minor = (i64, &'static str);
-
-/// The amount that an entity is about, if it is about one.
-pub fn minor(entity: &Entity) -> Option<Minor> {
-    Some(match entity {
-        Entity::Payment(payment) => {
-            let (currency, minor) = payment.amount();
-            (minor, currency.code())
-        }
-        Entity::CopPayment(payment) => (payment.amount.minor(), "COP"),
-        Entity::Payout(payout) => (payout.amount.minor(), "VES"),
-        Entity::CopPayout(payout) => (payout.amount.minor(), "COP"),
-        Entity::CryptoPayout(payout) => (payout.amount.minor(), "USDT"),
-        Entity::Conversion(conversion) => {
-            (conversion.accepted()?.price.source_minor, conversion.source.currency().code())
-        }
-        Entity::Chargeback(one) => (one.amount.minor(), "VES"),
-        Entity::Product(product) => (product.price.minor(), "USD"),
-        Entity::Session(session) => (session.amount.minor(), "USD"),
-        Entity::Merchant(_) | Entity::Batch(_) | Entity::DepositAddress(_) | Entity::Webhook(_) => {
-            return None;
-        }
-        Entity::MandateApproval(one) => (one.minor, one.currency.code()),
-        Entity::OwnAccount(_) | Entity::Otp(_) | Entity::Notice(_) | Entity::Approval(_) => return None,
-    })
-}
-
-/// The decimals of an amount in a currency, as the API names it.
-pub fn decimals(currency: &str) -> u32 {
-    Currency::from_code(currency).map_or(2, Currency::decimals)
-}
-
 fn written((minor, currency): Minor) -> Amount {
     let mut text = String::with_capacity(16);
     // Writing to memory does not fail.
@@ -143,5 +110,5 @@ pub fn standing(entity: &Entity) -> (Option<&'static str>, Option<Amount>) {
         Entity::Product(_) | Entity::OwnAccount(_) | Entity::Otp(_) => None,
         Entity::Notice(_) | Entity::Approval(_) => None,
     };
-    (status, minor(entity).map(written))
+    (status, entity.amount().map(written))
 }

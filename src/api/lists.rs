@@ -5,15 +5,15 @@
 //! parts; the others look at each entity, and a page looks at a bounded number: a page may be short
 //! and still have a next one. So a page costs the same whatever the length of the history.
 
-use crate::entity;
 use crate::fields::{Got, Kind as _, gather};
 use crate::openapi::kinds;
 use crate::page::{Page, page_json};
 use crate::query::Query;
 use crate::records::{Answered, Records, Stopped, Unread, another_kind};
-use domain::entities::Entity;
+use domain::entities::{Entity, Minor};
 use domain::index::{self, Found, PersonMarks, Trait};
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::decimals;
 use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -96,10 +96,10 @@ impl Span {
         if self.least.is_none() && self.most.is_none() {
             return true;
         }
-        let hundredths = |(minor, currency): entity::Minor| {
-            10_i64.checked_pow(2_u32.checked_sub(entity::decimals(currency))?)?.checked_mul(minor)
+        let hundredths = |(minor, currency): Minor| {
+            10_i64.checked_pow(2_u32.checked_sub(decimals(currency))?)?.checked_mul(minor)
         };
-        entity::minor(entity).and_then(hundredths).is_some_and(|amount| {
+        entity.amount().and_then(hundredths).is_some_and(|amount| {
             self.least.is_none_or(|least| amount >= least) && self.most.is_none_or(|most| amount <= most)
         })
     }
@@ -241,7 +241,7 @@ impl List {
         let mut totals = Totals::default();
         let is_whole = self.each(records, tenants, looks_max, &mut |entity| {
             totals.count += 1;
-            if let Some((minor, currency)) = entity::minor(entity) {
+            if let Some((minor, currency)) = entity.amount() {
                 let sum: &mut i64 = totals.sums.entry(currency).or_default();
                 *sum = sum.saturating_add(minor);
             }

@@ -184,7 +184,7 @@ fn ways(
         let list = List::of(listed, Span::since(from), Box::new(|_| true));
         let stored = Stored::of(log, PLATFORM).within(budget);
         let each = &mut |entity: &Entity| {
-            let Some((minor, currency)) = api::entity::minor(entity) else { return };
+            let Some((minor, currency)) = entity.amount() else { return };
             let sum = ways.entry((is_in, way(entity), currency)).or_default();
             *sum = (sum.0 + 1, sum.1.saturating_add(minor));
         };

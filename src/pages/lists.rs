@@ -308,7 +308,7 @@ pub fn money(language: Language, minor: i64, currency: &str) -> String {
         "USD" => "US$",
         other => other,
     };
-    format!("{sign}\u{a0}{}", language.amount(minor, api::entity::decimals(currency)))
+    format!("{sign}\u{a0}{}", language.amount(minor, domain::values::money::decimals(currency)))
 }
 
 /// What a list of these tenant keys comes to, read where no request waits behind it.

@@ -140,3 +140,33 @@ impl Entity {
         }
     }
 }
+
+/// The minor units of an amount, and its currency by its code.
+pub type Minor = (i64, &'static str);
+
+impl Entity {
+    /// The amount that it is about, if it is about one.
+    pub fn amount(&self) -> Option<Minor> {
+        Some(match self {
+            Entity::Payment(payment) => {
+                let (currency, minor) = payment.amount();
+                (minor, currency.code())
+            }
+            Entity::CopPayment(payment) => (payment.amount.minor(), "COP"),
+            Entity::Payout(payout) => (payout.amount.minor(), "VES"),
+            Entity::CopPayout(payout) => (payout.amount.minor(), "COP"),
+            Entity::CryptoPayout(payout) => (payout.amount.minor(), "USDT"),
+            Entity::Conversion(conversion) => {
+                (conversion.accepted()?.price.source_minor, conversion.source.currency().code())
+            }
+            Entity::Chargeback(one) => (one.amount.minor(), "VES"),
+            Entity::Product(product) => (product.price.minor(), "USD"),
+            Entity::Session(session) => (session.amount.minor(), "USD"),
+            Entity::Merchant(_) | Entity::Batch(_) | Entity::DepositAddress(_) | Entity::Webhook(_) => {
+                return None;
+            }
+            Entity::MandateApproval(one) => (one.minor, one.currency.code()),
+            Entity::OwnAccount(_) | Entity::Otp(_) | Entity::Notice(_) | Entity::Approval(_) => return None,
+        })
+    }
+}

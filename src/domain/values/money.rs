@@ -144,6 +144,11 @@ money!(
 money!(Usdt, 2);
 money!(Cop, 0);
 
+/// The decimals of an amount in a currency by its code; dollars are no currency of ours.
+pub fn decimals(currency: &str) -> u32 {
+    Currency::from_code(currency).map_or(2, Currency::decimals)
+}
+
 /// Writes `minor` units with `decimals` digits after the point, e.g. −1234 with 2 as `-12.34`.
 pub fn write_minor(f: &mut impl fmt::Write, minor: i64, decimals: u32) -> fmt::Result {
     let sign = if minor < 0 { "-" } else { "" };
