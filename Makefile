@@ -19,7 +19,8 @@ cluster:
 	cargo build --release --locked --bin pasarela
 	@deploy/cluster "$(CARGO_TARGET_DIR)/release/pasarela" data-cluster
 
-# Installs what is missing and runs every test.
+# Installs what is missing and runs every test, two at a time on each processor: most of them wait for something.
+test: export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 test:
 	@.ci/prerequisites tests
 	@wal/rocksdb/build
