@@ -206,7 +206,7 @@ impl Command {
             None => None,
         };
         let mandate = turn.mandate.clone().filter(|mandate| mandate.approval_above.is_some());
-        let waits = mandate.as_deref().zip(asked).zip(self.subject(entity));
+        let waits = mandate.as_deref().zip(asked).and_then(|asks| Some((asks, self.subject(entity)?)));
         let is_known = entity.is_some_and(|entity| {
             matches!(entity, Entity::Payout(_) | Entity::CryptoPayout(_) | Entity::Batch(_))
         });
