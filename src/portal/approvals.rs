@@ -38,7 +38,12 @@ pub async fn page(visit: &Here<'_>) -> Made {
         page = page.text(visit.say("Nada espera una aprobación.", "Nothing waits for an approval."));
     }
     for item in items(&waiting) {
-        page.blocks.extend(call(visit, item));
+        // The list leaves long bodies out, and nobody approves what is not shown.
+        let whole = match item["body"].is_null() {
+            true => Some(visit.inside.get(&format!("{API}/{}", segment(str_of(item, "approvalId")))).await?),
+            false => None,
+        };
+        page.blocks.extend(call(visit, whole.as_ref().unwrap_or(item)));
     }
     let label = visit.say("Ver más que esperan", "See more that wait");
     page = page.maybe(more.map(|more| vec![Link::new(label, more)]));
@@ -68,7 +73,7 @@ fn call(visit: &Here<'_>, item: &Value) -> Vec<Block> {
     let mut facts = vec![
         Fact::new("agent", say("Agente", "Agent"), Cell::text(agent(item))),
         Fact::new("amount", say("Monto", "Amount"), Cell::text(amount(visit, item))),
-        Fact::new("payee", say("A quién", "Payee"), Cell::text(payee(visit, body))),
+        Fact::new("payee", say("A quién", "Payee"), payee(visit, body).with_sub(leads_to(item, 0))),
     ];
     facts.extend(show::facts(visit.language, body, &["externalRef", "concepto"]));
     facts.push(Fact::new("path", say("Llamada", "Call"), Cell::code(str_of(item, "path"))));
@@ -78,7 +83,7 @@ fn call(visit: &Here<'_>, item: &Value) -> Vec<Block> {
     };
     let mut blocks = vec![Block::Heading(amount(visit, item)), Block::Facts(facts)];
     if let Some(lines) = body["items"].as_array() {
-        blocks.push(lines_of(visit, lines).into());
+        blocks.push(lines_of(visit, item, lines).into());
         let more = lines.len().saturating_sub(LINES_MAX);
         if more > 0 {
             blocks.push(Block::Text(format!(
@@ -93,21 +98,21 @@ fn call(visit: &Here<'_>, item: &Value) -> Vec<Block> {
 }
 
 /// Whom each line of a batch would pay, and how much.
-fn lines_of(visit: &Here<'_>, lines: &[Value]) -> Table {
+fn lines_of(visit: &Here<'_>, item: &Value, lines: &[Value]) -> Table {
     let table = visit.table(
         ["Renglones del lote", "Lines of the batch"],
         "Vendedor, Referencia, Monto, Concepto",
         "Seller, Reference, Amount, Description",
     );
-    let row = |line: &Value| {
+    let row = |(at, line): (usize, &Value)| {
         Row::new([
-            Cell::text(payee(visit, line)),
+            payee(visit, line).with_sub(leads_to(item, at)),
             Cell::code(str_of(line, "externalRef")),
             Cell::figure(visit.language.figure(&show::text(&line["monto"]))),
             Cell::text(str_of(line, "concepto")),
         ])
     };
-    table.rows(lines.iter().take(LINES_MAX).map(row)).field("items")
+    table.rows(lines.iter().take(LINES_MAX).enumerate().map(row)).field("items")
 }
 
 fn agent(item: &Value) -> String {
@@ -126,17 +131,22 @@ fn amount(visit: &Here<'_>, item: &Value) -> String {
 }
 
 /// Who would be paid: a seller by name, of a batch how many.
-fn payee(visit: &Here<'_>, body: &Value) -> String {
+fn payee(visit: &Here<'_>, body: &Value) -> Cell {
     if let Some(items) = body["items"].as_array() {
-        return format!("{} {}", items.len(), visit.say("renglones", "lines"));
+        return Cell::text(format!("{} {}", items.len(), visit.say("renglones", "lines")));
     }
     let named = PAYEES.into_iter().find(|name| body[*name].is_string());
-    let Some(named) = named else { return "—".to_owned() };
+    let Some(named) = named else { return Cell::text("—") };
     let text = str_of(body, named);
-    if named != "merchantId" {
-        return text.to_owned();
+    match seller(visit, text).filter(|_| named == "merchantId") {
+        Some(name) => Cell::text(name).copying(text),
+        None => Cell::text(text),
     }
-    seller(visit, text).unwrap_or_else(|| text.to_owned())
+}
+
+/// Where the account's own data lead a payout: the bank and the end of the phone or account.
+fn leads_to(item: &Value, at: usize) -> &str {
+    item["destinations"][at].as_str().unwrap_or_default()
 }
 
 /// The name of a seller, for whoever may read it. From the log, as a page has one for each line of its batches.

@@ -141,8 +141,24 @@ fn what_a_mandate_has_wait_is_said_to_wait_and_approved_line_by_line() {
     let table =
         page.text().split("data-field=\"items\"").nth(1).and_then(|rest| rest.split("</table>").next());
     let table = table.unwrap_or_else(|| panic!("no lines: {}", page.text()));
-    for told in [name, &line, "8,00", "lote"] {
+    for told in [name, &line, "8,00", "lote", "0134 …4321"] {
         assert!(table.contains(told), "{told}: {table}");
+    }
+}
+
+#[test]
+fn a_batch_whose_body_the_list_leaves_out_is_shown_line_by_line() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let mandate = json!({ "perDay": { "VES": "5000.00" }, "approvalAbove": { "VES": "5.00" } });
+    let key = tenant.test.post("/v1/keys", &json!({ "mandate": mandate })).expect(201);
+    let items: Vec<Value> = (0..100).map(|_| credit("1.00")).collect();
+    let batch = json!({ "externalRef": fresh("batch"), "items": items });
+    server.api(text(&key, "key")).post("/v1/payments/credit/disburse", &batch).expect(202);
+    let owner = Visitor::of_portal(server.nobody(), text(&tenant.created["testKey"], "key"));
+    let page = owner.get("/portal/approvals");
+    for item in &items {
+        assert!(page.text().contains(text(item, "externalRef")), "{}", page.text());
     }
 }
 
