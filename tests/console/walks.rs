@@ -49,18 +49,17 @@ impl Browser {
 fn a_complaint_with_an_order_number_leads_to_the_payment_and_what_to_do() {
     let server = Server::start();
     let tenant = server.tenant();
-    let order = fresh("pedido");
-    let made = session(&tenant, json!({ "reference": &order }));
-    let page = Page::of(&server, &made);
-    let intent = page.request(json!({})).expect(201);
-    // The bank says nothing in time.
-    page.execute(&intent, "77777777").expect(200);
-    let payment = text(&intent, "intentId").to_owned();
     let (_, support) = hired(&server, "support");
     for (setup, query, advice) in
         [(PHONE, "", "El banco todavía no respondió"), (DESKTOP, "?lang=en", "The bank has not answered yet")]
     {
+        // The bank says nothing for a minute: the browser is there first.
         let browser = Browser::open(setup);
+        let order = fresh("pedido");
+        let page = Page::of(&server, &session(&tenant, json!({ "reference": &order })));
+        let intent = page.request(json!({})).expect(201);
+        page.execute(&intent, "77777777").expect(200);
+        let payment = text(&intent, "intentId").to_owned();
         browser.enter_console(&server, &support, query);
         browser.tab_to("#q");
         browser.press(order.as_str());
