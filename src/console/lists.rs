@@ -30,13 +30,12 @@ async fn page(visit: &Here<'_>) -> Made {
     let asked = visit.query.filled("tenantId").map(Id::parse);
     let is_asked = |id: Id| asked.is_none_or(|asked| asked == Some(id));
     let whose = tenants.iter().filter(|tenant| is_asked(tenant.id));
-    let names = tenants.iter().map(|tenant| (tenant.id.to_string(), tenant.name.to_string()));
     let whose = Whose {
         lists: lists::links(visit, &LISTS, visit.part(0)),
         now: visit.services.now(),
         keys: whose.map(|tenant| tenant_key(tenant.number, mode)).collect(),
         reader: PLATFORM,
-        named: vec![("tenantId", names.take(CHOICES_MAX).collect())],
+        named: vec![("tenantId", visit.tenants())],
         sub: None,
     };
     let mut page = lists::page(visit, described(visit)?, whose).await?;
@@ -47,6 +46,3 @@ async fn page(visit: &Here<'_>) -> Made {
     }
     Ok(page)
 }
-
-/// Tenants that a filter proposes; any other is named by its id.
-const CHOICES_MAX: usize = 200;

@@ -220,8 +220,12 @@ pub async fn home(visit: &Here<'_>) -> Made {
     live.push(Block::Heading(visit.say("Lo que espera", "What waits").to_owned()));
     live.extend(switch(visit, "/console/home"));
     live.push(Block::Facts(queues.by_age(visit)));
-    Ok(Page::new("home", visit.say("Inicio", "Home"))
-        .live(&live, &visit.writing())?
+    let page = Page::new("home", visit.say("Inicio", "Home")).live(&live, &visit.writing())?;
+    if visit.is_by_script() {
+        // What stands below is not shown anew every few seconds.
+        return Ok(page);
+    }
+    Ok(page
         .with_all(verdict::money_today(visit).await?)
         .heading(visit.say("El servidor", "The server"))
         .with(server)

@@ -66,17 +66,14 @@ async fn asking(request: &TenantRequest<'_>, approval: &MandateApproval) -> Resu
     let (services, by) = (request.services, request.caller);
     let keys = services.keys_of(by.tenant.number).await?;
     let of_mandate = |mandate: &Mandate| mandate.id == approval.mandate;
-    let mut working = keys.into_iter().map(|(key, _)| key).filter(|key| {
+    let working = keys.into_iter().map(|(key, _)| key).filter(|key| {
         let is_meant = key.details.mandate.as_deref().is_some_and(of_mandate);
         is_meant && key.mode == by.key.mode && key.works_at(services.now())
     });
-    let Some(newest) = working.next() else { return Ok(None) };
-    let key = if newest.id == approval.key {
-        newest
-    } else {
-        working.find(|key| key.id == approval.key).unwrap_or(newest)
-    };
-    Ok(Some(Caller { tenant: Arc::clone(&by.tenant), key, tenant_key: by.tenant_key, version: by.version }))
+    let working: Vec<_> = working.collect();
+    let key = working.iter().find(|key| key.id == approval.key).or(working.first());
+    let (tenant, tenant_key, version) = (&by.tenant, by.tenant_key, by.version);
+    Ok(key.map(|key| Caller { tenant: Arc::clone(tenant), key: Arc::clone(key), tenant_key, version }))
 }
 
 fn route_of(approval: &MandateApproval) -> Option<Route> {

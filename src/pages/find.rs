@@ -12,8 +12,6 @@ use api::search::sought::Sought;
 use api::value::{AMOUNT_MINOR_MAX, cents};
 use serde_json::{Value, json};
 
-/// From htmx: somebody types.
-const TYPED: &str = "hx-request";
 const AMOUNTS: &str = "10";
 /// Digits that are typed of an amount before payments of it are looked for: every shop has some of a few bolívares,
 /// and each list is walked for it.
@@ -31,10 +29,6 @@ pub struct Finds<'a> {
     pub more: &'a [&'static str],
 }
 
-fn is_typed<W>(visit: &Visit<'_, W>) -> bool {
-    visit.arrival.head.headers.contains_key(TYPED)
-}
-
 pub async fn page<W>(visit: &Visit<'_, W>, finds: Finds<'_>) -> Result<Page, Refused> {
     let asked = visit.query.text("q");
     let page = Page::new("search", visit.say("Búsqueda", "Search"));
@@ -43,7 +37,7 @@ pub async fn page<W>(visit: &Visit<'_, W>, finds: Finds<'_>) -> Result<Page, Ref
     }
     let query = with_query("?", &[("q", asked)]);
     let sought = query::read(Some(query.trim_start_matches(['?', '&'])), Sought::read);
-    let (typed, may_be_person) = (is_typed(visit), sought.is_ok_and(|sought| sought.may_be_person()));
+    let (typed, may_be_person) = (visit.is_by_script(), sought.is_ok_and(|sought| sought.may_be_person()));
     let mut found = finds.named.clone();
     let people = if typed { "false" } else { "" };
     let hits = visit.inside.get(&with_query(finds.search, &[("q", asked), ("people", people)])).await?;

@@ -16,7 +16,7 @@ use crate::pages::form::{self, Form, Sent};
 use crate::pages::inside::Inside;
 use crate::pages::sessions::Sessions;
 use crate::pages::shell::{self, Shell};
-use crate::pages::site::{PageRow, Shown, Site, Visit};
+use crate::pages::site::{HX_REQUEST, PageRow, Shown, Site, Visit};
 use crate::pages::view::{self, Block, Input, Kind, Note, Page, Tone, Writing};
 use api::problem::Problem;
 use domain::values::time::Timestamp;
@@ -27,8 +27,6 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// From htmx: a page shows a part anew, and nobody pressed anything.
-const HX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
 const HX_REFRESH: HeaderName = HeaderName::from_static("hx-refresh");
 /// The form of the login may be left open so long.
 const LOGIN_HOURS: i64 = 24;

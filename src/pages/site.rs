@@ -15,6 +15,7 @@ use api::problem::Problem;
 use bytes::Bytes;
 use domain::values::ids::Id;
 use hyper::Method;
+use hyper::header::HeaderName;
 use serde_json::Value;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -157,7 +158,15 @@ pub struct Visit<'a, W: 'static> {
     pub csrf: String,
 }
 
+/// From htmx: a page shows a part anew, or somebody types.
+pub const HX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
+
 impl<W> Visit<'_, W> {
+    /// Whether a script asks, for a part of the page.
+    pub fn is_by_script(&self) -> bool {
+        self.arrival.head.headers.contains_key(HX_REQUEST)
+    }
+
     pub fn part(&self, at: usize) -> &str {
         self.path.get(at).map_or("", String::as_str)
     }
