@@ -68,7 +68,7 @@ def plan(sellers: list[str]) -> Plan:
     buyer = {"usdAmount": 5, "debtorId": "V12345678", "debtorCellPhone": "04141234567", "debtorBankCode": 134,
              "externalRef": f"order-{RUN}"}
     intent = yield "requestC2p", buyer
-    # The buyer reads this key in the app of their bank.
+    # The buyer reads this code in the app of their bank.
     paid = yield "executeC2p", {**buyer, "intentId": intent["intentId"], "token": "12345678"}
     assert paid["status"] == "COMPLETED", paid
 

@@ -59,7 +59,7 @@ function* plan(sellers: string[]): Plan {
     usdAmount: 5, debtorId: 'V12345678', debtorCellPhone: '04141234567', debtorBankCode: 134, externalRef: `order-${run}`,
   };
   const intent = yield ['requestC2p', buyer];
-  // The buyer reads this key in the app of their bank.
+  // The buyer reads this code in the app of their bank.
   const paid = yield ['executeC2p', { ...buyer, intentId: intent.intentId, token: '12345678' }];
   assert.equal(paid.status, 'COMPLETED');
 
