@@ -163,7 +163,7 @@ fn of_then(
     let dollars = value(crypto::show_balance(&usdt::balance(book), livemode));
     let names: Vec<&str> = dollars.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let names: Vec<&str> =
-        names.into_iter().filter(|name| !["livemode", "balanceHoldHours"].contains(name)).collect();
+        names.into_iter().filter(|name| !["livemode", "balanceHoldHours", "held"].contains(name)).collect();
     blocks.push(Block::Heading("USDT".to_owned()));
     blocks.push(Block::Facts(show::facts(language, &dollars, &names)));
 
