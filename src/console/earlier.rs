@@ -186,7 +186,8 @@ fn of_then(
 fn listed(visit: &Here<'_>, caption: &str, names: &[&str], found: Vec<Value>) -> Vec<Block> {
     let is_cut = found.len() > SHOWN_MAX;
     let rows = found.iter().take(SHOWN_MAX).map(|item| show::row(visit.language, item, names));
-    let table = show::table(visit.language, caption, names).rows(rows);
+    let heads = names.iter().map(|name| visit.label(name));
+    let table = show::headed(visit.language, caption, heads).rows(rows);
     let more = visit.say(
         "Hay más; «pasarela wal at» los muestra todos.",
         "There are more; \"pasarela wal at\" shows all of them.",

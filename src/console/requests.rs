@@ -1,7 +1,9 @@
 //! The log of requests: what programs asked with the keys of an account, for thirty days.
 
 use super::Here;
+use crate::pages::inside::with_query;
 use crate::pages::logs::{self, requests};
+use crate::pages::show::str_of;
 use crate::pages::site::Shown;
 use crate::pages::view::{Block, Form, Input, Page};
 use api::problem::Problem;
@@ -25,7 +27,12 @@ pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
     let key = tenant_key(tenant.number, mode);
     let mut log = requests::log(visit, HERE, now);
     log.kept = vec![("tenantId", id.to_owned()), ("mode", visit.query.text("mode").to_owned())];
-    let row = |item: &serde_json::Value| requests::row(visit, item, None, None);
+    let row = |item: &serde_json::Value| {
+        let mut row = requests::row(visit, item, None, None);
+        let key = format!("/console/keys/{}", str_of(item, "keyId"));
+        row.cells[6].href = Some(with_query(&key, &[("tenantId", id)]));
+        row
+    };
     let shown = logs::answer(visit, (log, key), requests::read(visit, key, now), row).await?;
     Ok(match shown {
         Shown::Page(mut page) => {

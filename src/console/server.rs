@@ -162,7 +162,11 @@ pub async fn audit(visit: &Here<'_>) -> Made {
             // What an object is called says nothing that the act does not say.
             let facts = every_member(visit.language, "", &item[name]).into_iter();
             let facts = facts.filter(|fact| fact.field != "object" && fact.cell.text != "—");
-            let said = facts.map(|fact| format!("{}: {}", fact.label, fact.cell.text));
+            let label = |fact: &Fact| match &*fact.field {
+                "externalRef" => visit.label("externalRef").to_owned(),
+                _ => fact.label.clone(),
+            };
+            let said = facts.map(|fact| format!("{}: {}", label(&fact), fact.cell.text));
             let said = said.collect::<Vec<_>>().join(" · ");
             Cell::text(if said.is_empty() { "—".to_owned() } else { said })
         };

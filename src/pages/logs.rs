@@ -319,6 +319,7 @@ pub mod requests {
         let mut row = show::row(visit.language, item, COLUMNS);
         let status = item["status"].as_u64().unwrap_or_default();
         let state = if status < 400 { "ok" } else { "bad" };
+        row.cells[2] = Cell::code(str_of(item, "route"));
         row.cells[3] = Cell::state(state, status.to_string());
         row.cells[4] = Cell::text(str_of(item, "error"));
         row.cells[6] = key.map_or_else(|| Cell::id(str_of(item, "keyId")), Cell::text);

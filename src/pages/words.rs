@@ -216,6 +216,7 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("expiresAt", "Vence", "Expires"),
     ("reversedAt", "Devuelto el", "Returned"),
     ("updatedAt", "Cambiado", "Changed"),
+    ("lastUsedAt", "Último uso", "Last use"),
     ("verifiedAt", "Verificado el", "Verified"),
     ("nextReleaseAt", "Próxima liberación", "Next release"),
     ("balanceHoldHours", "Horas de retención", "Hold, in hours"),

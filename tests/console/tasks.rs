@@ -66,7 +66,8 @@ fn what_operators_do_takes_the_clicks_that_are_written_down() {
     for (name, typed) in
         [("pair", "USDT/COP"), ("source", "p2p"), ("side", "BUY"), ("price", "4.100"), ("reason", "feriado")]
     {
-        browser.fill(name, typed);
+        browser.tab_to(&format!("#pin-{name}"));
+        browser.press(typed);
     }
     // The way in which a moment is typed depends on the browser's language.
     let until = until.format("%Y-%m-%dT%H:%M");

@@ -210,7 +210,8 @@ fn nothing_is_a_dash_or_a_code_that_has_a_figure_or_words() {
             assert!(!main.contains(part), "{path}: {part}: {main}");
         }
     };
-    let link = format!("/portal/payments/{}\">{}</a>", text(&pesos, "id"), text(&pesos, "reference"));
+    let link =
+        format!("/portal/payments/{}\" class=\"mono\">{}</a>", text(&pesos, "id"), text(&pesos, "reference"));
     has("payments", &["COP 50.000", &link], &[]);
     let of_pesos = format!("payments/{}", text(&pesos, "id"));
     has(
