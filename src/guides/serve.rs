@@ -48,7 +48,7 @@ pub struct Guides<M> {
     pub(crate) values: [M; 9],
     test_key: Option<String>,
     sites: [OnceLock<Option<Site>>; 2],
-    files: [File; 6],
+    files: [File; 14],
     lists: [OnceLock<Made>; 2],
     /// The pages that are made when they are first asked for, of as many names as there are.
     rare: RwLock<HashMap<Name, Made>>,
@@ -286,6 +286,14 @@ impl<M> Guides<M> {
                 asset!(4, "images/payment-states.en.svg", "image/svg+xml", "../../docs/"),
                 asset!(4, "images/checkout-phone.es.png", "image/png", "../../docs/"),
                 asset!(4, "images/checkout-phone.en.png", "image/png", "../../docs/"),
+                asset!(4, "images/portal-inicio.png", "image/png", "../../docs/"),
+                asset!(4, "images/portal-cobro.png", "image/png", "../../docs/"),
+                asset!(4, "images/portal-pagos-telefono.png", "image/png", "../../docs/"),
+                asset!(4, "images/consola-cobro-telefono.png", "image/png", "../../docs/"),
+                asset!(4, "images/consola-colas.png", "image/png", "../../docs/"),
+                asset!(4, "images/consola-aprobaciones.png", "image/png", "../../docs/"),
+                asset!(4, "images/consola-tasas.png", "image/png", "../../docs/"),
+                asset!(4, "images/consola-conciliacion.png", "image/png", "../../docs/"),
             ],
         }
     }
