@@ -140,7 +140,8 @@ impl Shell<'_> {
 #[template(path = "page.html", config = "src/guides/askama.toml")]
 struct Page<'a> {
     shell: Shell<'a>,
-    html: &'a str,
+    /// The title, and what is below it.
+    html: (&'a str, &'a str),
     sections: Vec<(&'a str, &'a str)>,
     before: Option<&'a Link>,
     after: Option<&'a Link>,
@@ -263,7 +264,7 @@ fn written(
             sought: "",
             groups,
         },
-        html: &page.html,
+        html: page.html.split_at(page.html.find("</h1>").map_or(0, |at| at + "</h1>".len())),
         sections: main.map(|section| (section.anchor.as_str(), section.title.as_str())).collect(),
         before,
         after,

@@ -14,6 +14,7 @@ mod axe;
 mod acts;
 mod approvals;
 mod by_file;
+mod guides;
 mod in_browser;
 mod lists;
 mod login;
