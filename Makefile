@@ -19,12 +19,11 @@ cluster:
 	cargo build --release --locked --bin pasarela
 	@deploy/cluster "$(CARGO_TARGET_DIR)/release/pasarela" data-cluster
 
-# Installs what is missing and runs every test, two at a time on each processor: most of them wait for something.
-test: export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
+# Installs what is missing and runs every test, many at a time: most of them wait for something.
 test:
 	@.ci/prerequisites tests
 	@wal/rocksdb/build
-	cargo test --workspace --locked --no-fail-fast
+	@tests/run
 
 # ROUNDS rounds of faults on three etcd and three nodes under load (docs/operating.md, More than one machine).
 cluster-test:

@@ -115,7 +115,7 @@ endpoints! { CHAPTER;
     PAY = run!(pay), "Pay by C2P" => {
         with pays;
         body "CheckoutC2p";
-        example "the payer's key",
+        example "the payer's code",
             concat!(r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","debtorId":"V12345678","#,
             r#""debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678"}"#,);
         answers 200, "CheckoutState", "The state after the charge, with `failureCode` if it failed";

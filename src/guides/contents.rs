@@ -41,7 +41,7 @@ macro_rules! pages {
     };
 }
 
-pub static GROUPS: [Group; 6] = [
+pub static GROUPS: [Group; 7] = [
     Group {
         title: ("Empezar", "Start"),
         pages: pages!["index", "quick-start", "sdks", "mcp", "agent-budget", "concepts"],
@@ -65,6 +65,10 @@ pub static GROUPS: [Group; 6] = [
     Group {
         title: ("A mano", "At hand"),
         pages: pages!["errors", "error-codes", "testing", "going-live", "glossary"],
+    },
+    Group {
+        title: ("Sin programar", "Without a program"),
+        pages: pages!["portal", "support", "treasury", "accounting"],
     },
 ];
 

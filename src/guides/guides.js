@@ -1,5 +1,6 @@
 // The guides are whole without this script. It shows an example in one language, which it remembers, adds buttons that
-// copy, colours code, and names the cells of wide tables, which a phone shows as cards (guides.css).
+// copy, colours code, names the cells of wide tables, which a phone shows as cards (guides.css), shows where in the menu
+// the page is, and opens its table of contents where that stands beside it.
 'use strict';
 
 const say = (spanish, english) => (document.documentElement.lang === 'es' ? spanish : english);
@@ -29,17 +30,25 @@ function colour(code, language) {
   code.replaceChildren(...parts, text.slice(end));
 }
 
-/** A button that copies what `code` gives when it is pressed. */
-function copier(code) {
-  const button = make('button', { type: 'button', className: 'copy', textContent: say('Copiar', 'Copy') });
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const field = make('textarea', { value: text }); // over plain HTTP there is no clipboard
+    document.body.append(field);
+    field.select();
+    document.execCommand('copy');
+    field.remove();
+  }
+}
+
+/** A button that copies the elements that `code` gives when it is pressed. */
+function copier(code, label = say('Copiar', 'Copy')) {
+  const button = make('button', { type: 'button', className: 'copy', textContent: label });
   button.addEventListener('click', async () => {
-    try {
-      await navigator.clipboard.writeText(code().textContent);
-      button.textContent = say('Copiado', 'Copied');
-      setTimeout(() => (button.textContent = say('Copiar', 'Copy')), 2000);
-    } catch {
-      getSelection().selectAllChildren(code()); // without a clipboard, as over plain HTTP: the reader copies it
-    }
+    await copy([...code()].map((part) => part.textContent).join('\n'));
+    button.textContent = say('Copiado', 'Copied');
+    setTimeout(() => (button.textContent = label), 2000);
   });
   return button;
 }
@@ -92,7 +101,7 @@ document.querySelectorAll('.example').forEach((example, at) => {
     if (WORDS[language]) colour(code, language);
     const tab = make('button', { type: 'button', id: `tab-${at}-${n}`, textContent: details.querySelector('summary').textContent });
     const panel = make('div', { id: `panel-${at}-${n}` });
-    tab.dataset.language = language;
+    tab.dataset.language = panel.dataset.language = language;
     tab.setAttribute('role', 'tab');
     tab.setAttribute('aria-controls', panel.id);
     tab.setAttribute('aria-selected', n === 0);
@@ -114,17 +123,24 @@ document.querySelectorAll('.example').forEach((example, at) => {
     tab.focus();
   });
   const bar = make('div', { className: 'bar' });
-  bar.append(list, copier(() => example.querySelector('[role=tabpanel]:not([hidden]) code')));
+  bar.append(list, copier(() => example.querySelectorAll('[role=tabpanel]:not([hidden]) code')));
   example.prepend(bar);
   examples.push(tabs);
 });
 choose(remembered());
 
+// Where all blocks of a language are one program, the first that all languages have copies it whole.
+const program = document.querySelector('.program:has([role=tab][data-language=sh])');
+program?.querySelector('.bar').append(copier(() => {
+  const { language } = program.querySelector('[aria-selected=true]').dataset;
+  return document.querySelectorAll(`.program [role=tabpanel][data-language=${language}] code`);
+}, say('Copiar todo el programa', 'Copy the whole program')));
+
 for (const figure of document.querySelectorAll('figure.code')) {
   const code = figure.querySelector('code');
   if (/^\s*[[{]/.test(code.textContent)) colour(code, 'json');
   const bar = make('div', { className: 'bar' });
-  bar.append(figure.querySelector('figcaption') ?? '', copier(() => code));
+  bar.append(figure.querySelector('figcaption') ?? '', copier(() => [code]));
   figure.prepend(bar);
 }
 
@@ -134,3 +150,12 @@ for (const table of document.querySelectorAll('main table')) {
   table.classList.add('cards');
   for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, n) => (cell.dataset.label = names[n]));
 }
+
+const guides = document.getElementById('guides');
+const current = guides.querySelector('[aria-current]');
+const showCurrent = () => current && (guides.scrollTop += current.getBoundingClientRect().top - guides.getBoundingClientRect().top - guides.clientHeight / 2);
+showCurrent();
+guides.addEventListener('toggle', showCurrent);
+
+const contents = document.querySelector('aside details');
+if (contents) contents.open = matchMedia('(min-width: 88rem)').matches;

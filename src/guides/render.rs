@@ -36,8 +36,14 @@ pub fn options() -> Options {
 }
 
 pub fn page(language: Language, document: &str) -> Rendered {
-    let mut writer =
-        Writer { language, sections: Vec::new(), anchors: BTreeSet::new(), examples: Vec::new() };
+    let mut writer = Writer {
+        language,
+        sections: Vec::new(),
+        anchors: BTreeSet::new(),
+        examples: Vec::new(),
+        is_program: false,
+        is_typed: false,
+    };
     let mut events = Vec::new();
     let mut parser = Parser::new_ext(document, options());
     while let Some(event) = parser.next() {
@@ -158,6 +164,9 @@ struct Writer {
     sections: Vec<Section>,
     anchors: BTreeSet<String>,
     examples: Vec<(&'static str, &'static str, String)>,
+    /// Whether the blocks of a language, from its client on, are one program; and whether these are lines for a shell.
+    is_program: bool,
+    is_typed: bool,
 }
 
 impl Writer {
@@ -194,6 +203,8 @@ impl Writer {
         let example = EXAMPLES.into_iter().find(|(known, _)| *known == kind && !marks.ends_with(" setup"));
         if let Some((kind, label)) = example {
             let label = if kind == "sh" && !code.contains("curl ") { "Shell" } else { label };
+            self.is_typed = marks.starts_with("console ");
+            self.is_program |= marks.ends_with(" helper");
             self.examples.push((kind, label, code));
             return None;
         }
@@ -215,7 +226,8 @@ impl Writer {
         if self.examples.is_empty() {
             return None;
         }
-        let mut html = String::from("<div class=\"example\">");
+        let class = if self.is_program && !self.is_typed { "example program" } else { "example" };
+        let mut html = format!("<div class=\"{class}\">");
         for (at, (kind, label, code)) in self.examples.drain(..).enumerate() {
             let open = if at == 0 { " open" } else { "" };
             let code = escaped(&code);

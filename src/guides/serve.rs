@@ -48,7 +48,7 @@ pub struct Guides<M> {
     pub(crate) values: [M; 9],
     test_key: Option<String>,
     sites: [OnceLock<Option<Site>>; 2],
-    files: [File; 6],
+    files: [File; 14],
     lists: [OnceLock<Made>; 2],
     /// The pages that are made when they are first asked for, of as many names as there are.
     rare: RwLock<HashMap<Name, Made>>,
@@ -140,7 +140,8 @@ impl Shell<'_> {
 #[template(path = "page.html", config = "src/guides/askama.toml")]
 struct Page<'a> {
     shell: Shell<'a>,
-    html: &'a str,
+    /// The title, and what is below it.
+    html: (&'a str, &'a str),
     sections: Vec<(&'a str, &'a str)>,
     before: Option<&'a Link>,
     after: Option<&'a Link>,
@@ -263,7 +264,7 @@ fn written(
             sought: "",
             groups,
         },
-        html: &page.html,
+        html: page.html.split_at(page.html.find("</h1>").map_or(0, |at| at + "</h1>".len())),
         sections: main.map(|section| (section.anchor.as_str(), section.title.as_str())).collect(),
         before,
         after,
@@ -286,6 +287,14 @@ impl<M> Guides<M> {
                 asset!(4, "images/payment-states.en.svg", "image/svg+xml", "../../docs/"),
                 asset!(4, "images/checkout-phone.es.png", "image/png", "../../docs/"),
                 asset!(4, "images/checkout-phone.en.png", "image/png", "../../docs/"),
+                asset!(4, "images/portal-inicio.png", "image/png", "../../docs/"),
+                asset!(4, "images/portal-cobro.png", "image/png", "../../docs/"),
+                asset!(4, "images/portal-pagos-telefono.png", "image/png", "../../docs/"),
+                asset!(4, "images/consola-cobro-telefono.png", "image/png", "../../docs/"),
+                asset!(4, "images/consola-colas.png", "image/png", "../../docs/"),
+                asset!(4, "images/consola-aprobaciones.png", "image/png", "../../docs/"),
+                asset!(4, "images/consola-tasas.png", "image/png", "../../docs/"),
+                asset!(4, "images/consola-conciliacion.png", "image/png", "../../docs/"),
             ],
         }
     }

@@ -5,14 +5,17 @@ use crate::http::documents::SYNONYMS;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// They stand in every sentence.
-const SMALL: [&str; 24] = [
-    "a", "al", "con", "de", "del", "el", "en", "la", "las", "lo", "los", "mi", "para", "por", "un", "una",
-    "an", "for", "in", "my", "of", "on", "the", "to",
-];
 /// Of the shortest word that may be mistyped: any two shorter ones are alike.
 const MISTYPED_MIN: usize = 5;
 const BEGINNING_MIN: usize = 4;
+const SMALL_WORDS_OF_A_QUESTION: usize = 2;
+
+#[derive(Default, Deserialize)]
+struct Table {
+    /// They stand in every sentence and every question. Without accents.
+    small: Vec<String>,
+    same: Vec<Meaning>,
+}
 
 #[derive(Deserialize)]
 struct Meaning {
@@ -21,8 +24,7 @@ struct Meaning {
     page: Option<String>,
 }
 
-static MEANINGS: LazyLock<Vec<Meaning>> =
-    LazyLock::new(|| serde_json::from_str(SYNONYMS).unwrap_or_default());
+static TABLE: LazyLock<Table> = LazyLock::new(|| serde_json::from_str(SYNONYMS).unwrap_or_default());
 
 #[derive(Debug)]
 pub struct Term {
@@ -31,6 +33,15 @@ pub struct Term {
     /// Beginnings of the words of names that mean it, which stand beside each other.
     pub names: Vec<Vec<String>>,
     pub page: Option<&'static str>,
+    /// Whether a question is not answered without it.
+    pub is_known: bool,
+}
+
+/// What is sought.
+#[derive(Debug)]
+pub struct Sought {
+    pub terms: Vec<Term>,
+    pub is_question: bool,
 }
 
 impl Term {
@@ -46,6 +57,10 @@ impl Term {
         };
         self.names.iter().filter(begins).map(Vec::len).max()
     }
+}
+
+fn is_small(word: &str) -> bool {
+    TABLE.small.iter().any(|small| small == word)
 }
 
 /// Without the ending of a plural, which both languages write with an s.
@@ -85,10 +100,10 @@ fn corrected<'a>(
     typed: Vec<String>,
     vocabulary: impl Fn() -> Box<dyn Iterator<Item = &'a str> + 'a>,
 ) -> Vec<String> {
-    let tabled = || MEANINGS.iter().flat_map(|one| &one.words).flat_map(|words| words.split(' '));
+    let tabled = || TABLE.same.iter().flat_map(|one| &one.words).flat_map(|words| words.split(' '));
     let mean = |word: String| {
         let known = |it: &str| it.starts_with(stem(&word));
-        if word.len() < MISTYPED_MIN || tabled().any(known) || vocabulary().any(known) {
+        if word.len() < MISTYPED_MIN || is_small(&word) || tabled().any(known) || vocabulary().any(known) {
             return word;
         }
         let near =
@@ -99,21 +114,26 @@ fn corrected<'a>(
     typed.into_iter().map(mean).collect()
 }
 
-pub fn terms<'a>(
+pub fn sought<'a>(
     typed: Vec<String>,
     vocabulary: impl Fn() -> Box<dyn Iterator<Item = &'a str> + 'a>,
-) -> Vec<Term> {
+) -> Sought {
     let typed = corrected(typed, vocabulary);
-    let mut terms = Vec::new();
+    let (mut terms, mut small) = (Vec::new(), 0);
     let mut left = &typed[..];
     while let [first, rest @ ..] = left {
-        let named = MEANINGS
+        let named = TABLE
+            .same
             .iter()
-            .filter_map(|one| Some((one.words.iter().filter_map(|it| length(it, left)).max()?, one)));
+            .filter_map(|one| Some((one.words.iter().filter_map(|it| length(it, left)).max()?, one)))
+            .filter(|(words, _)| *words > 1 || !is_small(first));
         // The longest name is the one that is meant: a payment link is no payment.
         let Some((words, meaning)) = named.reduce(|best, one| if one.0 > best.0 { one } else { best }) else {
-            if !SMALL.contains(&first.as_str()) {
-                terms.push(Term { stems: vec![stem(first).to_owned()], names: Vec::new(), page: None });
+            if is_small(first) {
+                small += 1;
+            } else {
+                let stems = vec![stem(first).to_owned()];
+                terms.push(Term { stems, names: Vec::new(), page: None, is_known: false });
             }
             left = rest;
             continue;
@@ -125,10 +145,10 @@ pub fn terms<'a>(
         let stems = own.into_iter().chain(single).map(str::to_owned).collect();
         let parts = |name: &String| name.split(' ').map(|word| stem(word).to_owned()).collect();
         let names = names.into_iter().map(parts).collect();
-        terms.push(Term { stems, names, page: meaning.page.as_deref() });
+        terms.push(Term { stems, names, page: meaning.page.as_deref(), is_known: true });
         left = &left[words..];
     }
-    terms
+    Sought { terms, is_question: small >= SMALL_WORDS_OF_A_QUESTION }
 }
 
 fn length(name: &str, typed: &[String]) -> Option<usize> {
@@ -153,8 +173,8 @@ mod tests {
 
     #[test]
     fn the_table_is_read_and_names_pages_that_there_are() {
-        assert!(MEANINGS.len() > 30);
-        for page in MEANINGS.iter().filter_map(|one| one.page.as_deref()) {
+        assert!(TABLE.same.len() > 30);
+        for page in TABLE.same.iter().filter_map(|one| one.page.as_deref()) {
             assert!(crate::guides::contents::pages().any(|source| source.name == page), "{page}");
         }
     }

@@ -161,6 +161,20 @@ impl Browser {
         });
     }
 
+    /// Gives the page a screen of this width, in CSS pixels, and of this daytime.
+    #[allow(dead_code)] // the guides use it
+    pub fn screen(&self, width: u32, dark: bool) {
+        let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600 });
+        let scheme = json!({ "name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" } });
+        self.runtime.block_on(async {
+            let cdp = self.driver().cdp();
+            cdp.send_raw("Emulation.setDeviceMetricsOverride", size).await.expect("a width");
+            cdp.send_raw("Emulation.setEmulatedMedia", json!({ "features": [scheme] }))
+                .await
+                .expect("a daytime");
+        });
+    }
+
     /// Opens an address.
     #[track_caller]
     pub fn goto(&self, address: &str) {

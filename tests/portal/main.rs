@@ -17,6 +17,7 @@ mod clicks;
 mod acts;
 mod approvals;
 mod by_file;
+mod guides;
 mod in_browser;
 mod lists;
 mod login;

@@ -54,7 +54,7 @@ endpoints! { CHAPTER;
         refuses 503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"];
     } shows intent;
     EXECUTE = run!(execute), "Charge a C2P intent" => {
-        about "Repeats the details of the request and brings the payer's key. The bank is called once: what \
+        about "Repeats the details of the request and brings the payer's code. The bank is called once: what \
             it says is in `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent \
             the answer is 202 and the payment `PENDING`; the server asks the bank until it knows, and \
             never charges twice.";
@@ -143,7 +143,7 @@ pub(super) fn read_execution(
     Ok(read!(fields {
         required intent = "intentId", kinds::id();
         got details = details(&mut fields, banks);
-        required token = "token", token().about("The payer's key, 6 to 8 digits, as a string.");
+        required token = "token", token().about("The payer's code, 6 to 8 digits, as a string.");
         got marketplace = marketplace(&mut fields);
     } => {
         let (price, debtor, external_ref) = details;

@@ -326,7 +326,6 @@ function words({ path, method, item, operation }) {
 
 /** A word without the ending of a plural. */
 const stem = (word) => { const cut = word.replace(/e?s$/, ''); return cut.length < 4 ? word : cut; };
-const SMALL = new Set('a al con de del el en la las lo los mi para por un una an for in my of on the to'.split(' '));
 
 /** Whether one letter makes the difference, or two that changed places. */
 function near(one, other) {
@@ -339,21 +338,22 @@ function near(one, other) {
 
 /** What was typed, as terms: of each the texts of which one is to be found. A word with a wrong letter is the one that was meant. */
 function terms(vocabulary) {
-  const tabled = SYNONYMS.flatMap(({ words }) => words).flatMap((name) => name.split(' '));
+  const tabled = SYNONYMS.same.flatMap(({ words }) => words).flatMap((name) => name.split(' '));
+  const small = new Set(SYNONYMS.small);
   const mean = (word) => {
-    if (word.length < 5 || [...tabled, ...vocabulary].some((known) => known.startsWith(stem(word)))) return word;
+    if (word.length < 5 || small.has(word) || [...tabled, ...vocabulary].some((known) => known.startsWith(stem(word)))) return word;
     return [...tabled, ...vocabulary].find((known) => known.length > 3 && (near(word, known) || near(stem(word), stem(known)))) || word;
   };
-  const typed = plain($('find').value).split(/\s+/).filter(Boolean).map(mean);
+  const typed = plain($('find').value).split(/[\s¿?¡!,]+/).filter(Boolean).map(mean);
   const is = (word, known) => word === `${known}s` || stem(word) === stem(known) || (word.length > 3 && known.startsWith(stem(word)));
   const made = [];
   for (let at = 0; at < typed.length;) {
     let [length, others] = [0, []];
-    for (const { words: names, api: called } of SYNONYMS) for (const name of names) {
+    for (const { words: names, api: called } of SYNONYMS.same) for (const name of names) {
       const parts = name.split(' ');
-      if (parts.length > length && parts.every((part, n) => at + n < typed.length && is(typed[at + n], part))) [length, others] = [parts.length, called];
+      if (parts.length > length && parts.every((part, n) => at + n < typed.length && is(typed[at + n], part)) && (parts.length > 1 || !small.has(typed[at]))) [length, others] = [parts.length, called];
     }
-    if (length || !SMALL.has(typed[at])) made.push(length > 1 ? others : [stem(typed[at]), ...others]);
+    if (length || !small.has(typed[at])) made.push(length > 1 ? others : [stem(typed[at]), ...others]);
     at += length || 1;
   }
   return made;

@@ -46,7 +46,7 @@ fn under_way() -> (MemoryStore, Log<Reply>, Pending) {
     let held = append(&log, record(2, b"third"));
     faults.wait_until_held();
     let pending = snapshot_at(&log, 1, 2, 5 * PIECE_BYTES - 1);
-    faults.delay_syncs(Duration::from_millis(20));
+    faults.delay_syncs(Duration::from_millis(200));
     faults.release_syncs();
     held.seq();
     while faults.keys(Family::Pieces).is_empty() {

@@ -41,7 +41,7 @@ export interface C2pCharge {
    * is there; with another payload it is 409 `external_ref_conflict`.
    */
   externalRef: string;
-  /** The payer's key, 6 to 8 digits, as a string. */
+  /** The payer's code, 6 to 8 digits, as a string. */
   token: string;
   /** The seller of a marketplace sale. */
   merchantId?: string | null;

@@ -189,7 +189,7 @@ export class PaymentsResource {
   /**
    * Charge a C2P intent.
    *
-   * Repeats the details of the request and brings the payer's key. The bank is called once: what it says is in
+   * Repeats the details of the request and brings the payer's code. The bank is called once: what it says is in
    * `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent the answer is 202 and the
    * payment `PENDING`; the server asks the bank until it knows, and never charges twice.
    *

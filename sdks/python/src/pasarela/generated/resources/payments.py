@@ -190,7 +190,7 @@ class Payments:
     ) -> models.Payment | models.DryRun:
         """Charge a C2P intent.
 
-        Repeats the details of the request and brings the payer's key. The bank is called once: what it says is in
+        Repeats the details of the request and brings the payer's code. The bank is called once: what it says is in
         `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent the answer is 202 and the
         payment `PENDING`; the server asks the bank until it knows, and never charges twice.
 
@@ -201,7 +201,7 @@ class Payments:
             debtor_cell_phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
             external_ref: Your own reference, 1 to 64 characters after trimming. The same reference with the same
                 payload answers what is there; with another payload it is 409 `external_ref_conflict`.
-            token: The payer's key, 6 to 8 digits, as a string.
+            token: The payer's code, 6 to 8 digits, as a string.
             usd_amount: US dollars, at most 2 decimals. Either this or `vesAmount`.
             ves_amount: Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`,
                 which is then what it is at the BCV rate.
