@@ -20,6 +20,7 @@ use crate::record::Record;
 use crate::values::ids::{Id, Kind, PLATFORM};
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
+use std::borrow::Cow;
 use wal::IndexOps;
 
 pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMarks, ops: &mut IndexOps) {
@@ -206,8 +207,16 @@ pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<Vec<u8>> 
     lists
 }
 
+/// The value of an entry, the same however the format that it was written in says it.
+pub fn comparable<'v>(key: &[u8], value: &'v [u8]) -> Cow<'v, [u8]> {
+    let day = || codec::decode::<ClosedDay>(value).ok();
+    match key.get(4) == Some(&DAYS) {
+        true => day().map_or(value.into(), |day| codec::encode_comparably(&day).into()),
+        false => value.into(),
+    }
+}
+
 /// Whether two values of an index entry say the same: a release of before wrote one with its own version in front.
 pub fn says_same(key: &[u8], one: &[u8], other: &[u8]) -> bool {
-    let day = |value: &[u8]| codec::decode::<ClosedDay>(value).ok();
-    one == other || key.get(4) == Some(&DAYS) && day(one).is_some() && day(one) == day(other)
+    comparable(key, one) == comparable(key, other)
 }

@@ -4,22 +4,24 @@
 use crate::gateway::ask::{failure, timing};
 use crate::gateway::idempotency;
 use crate::gateway::services::Services;
-use crate::gateway::tenant_request::{PATIENCE, Shows, reply};
+use crate::gateway::tenant_request::{PATIENCE, Shows, mandate_now, reply};
 use crate::http::respond::{Reply, RequestId, Trace};
 use crate::store::history::{self, Entities, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Guard;
 use api::answer::{self, NoSecrets};
+use api::endpoint::Caller;
 use api::payouts::batches::{created, mark_as_first_written, show};
 use api::problem::Problem;
+use api::tenants::approvals::show_approved;
 use domain::cause::Cause;
 use domain::entities::Entity;
 use domain::entities::batch::{Batch, ItemEnd};
 use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::KeyedCommand;
-use domain::platform::mandate::Mandate;
-use domain::resources::mandate_approvals::Consent;
+use domain::platform::Scope;
+use domain::resources::mandate_approvals::{Consent, KnownAnswer};
 use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::NewBatch;
 use domain::values::ids::{EntityId, Id, is_live};
@@ -31,13 +33,14 @@ use std::sync::Arc;
 /// half answered.
 pub async fn carry_out(
     services: Arc<Services>,
-    tenant: u64,
+    (caller, scope): (Caller, Scope),
     mut batch: Box<NewBatch>,
-    (keep, mandate, consent): (Option<KeepRef>, Option<Arc<Mandate>>, Option<Consent>),
+    (keep, mut consent): (Option<KeepRef>, Option<Consent>),
     (slot, key_held): (Option<Guard>, Option<Guard>),
     request_id: RequestId,
 ) -> Result<Reply, Problem> {
     let (engine, reservations) = (&services.engine, &services.names.reservations);
+    let tenant = caller.tenant_key;
     // First the batch's own name, then those of its items in their order: no two batches can wait
     // for each other.
     let mut names = vec![reservations.hold_name(tenant, Space::Batch, &batch.external_ref).await];
@@ -55,11 +58,17 @@ pub async fn carry_out(
     }
     let id = EntityId::batch(known.unwrap_or(batch.id));
     // No record says what a batch that is known was answered: its payouts are read, and the bytes are kept.
-    let is_given = matches!(consent, Some(Consent::Given(_)));
-    let (keep, repeated) = match known {
-        Some(_) => (None, keep.filter(|_| !is_given)),
-        None => (keep, None),
+    let (is_given, (keep, repeated)) = match (&mut consent, known) {
+        (Some(Consent::Given(given)), first) => {
+            let body =
+                first.map(|first| read(&services, tenant, first, &ReadBudget::unbounded())).transpose()?;
+            given.known = body.flatten().map(|body| KnownAnswer { body, show: show_approved });
+            (true, (keep, None))
+        }
+        (_, Some(_)) => (false, (None, keep)),
+        (_, None) => (false, (keep, None)),
     };
+    let mandate = mandate_now(&services, (&caller, scope), consent.as_ref())?;
     let command =
         KeyedCommand::from(batch::Command::Pay(batch)).keeping(keep).within(mandate).consented(consent);
     let until_record: Guard = Box::new((names, slot));

@@ -98,7 +98,7 @@ async fn known(
     }
     new.is_known = true;
     let command = payments::Command::Charge(Box::new(new)).into();
-    let outcome = request.send(Target::Entity(EntityId::payment(newest.id)), command, None).await;
+    let outcome = request.send(Target::Entity(EntityId::payment(newest.id)), command, None).await?;
     request.answer(outcome)
 }
 
@@ -156,11 +156,11 @@ async fn attempt(
     let held_outcome = services.names.reservations.hold_name(tenant, Space::Payment, &outcome(id)).await;
     let command = payments::Command::Charge(Box::new(new)).into();
     let until_answer: Guard = Box::new((held_transfer, held_outcome));
-    let outcome = request.send(Target::New(EntityId::payment(id)), command, Some(until_answer)).await;
-    if let Some(lent) = lent.filter(|_| nothing_was_ordered(&outcome)) {
+    let sent = request.send(Target::New(EntityId::payment(id)), command, Some(until_answer)).await;
+    if let Some(lent) = lent.filter(|_| sent.as_ref().map_or(true, nothing_was_ordered)) {
         lent.give_back();
     }
-    request.answer(outcome)
+    request.answer(sent?)
 }
 
 /// Cancels an intent for another attempt, unless it was executed meanwhile or the attempt is refused.

@@ -118,6 +118,7 @@ struct Source {
     parameters: Parameters,
     shows: Shows,
     operation: &'static str,
+    scope: Scope,
     request_id: RequestId,
 }
 
@@ -131,6 +132,7 @@ impl Prepared {
             shows: Shows::of(route.endpoint.show, &parameters),
             parameters,
             operation: route.operation,
+            scope: route.scope,
             request_id: by.request_id.clone(),
         };
         let (used, slot) = (by.used.take(), by.slot.take());
@@ -286,6 +288,7 @@ impl Gateway {
             parameters: mem::take(&mut asked.parameters),
             shows,
             operation: route.operation,
+            scope: route.scope,
             request_id: asked.arrival.request_id.clone(),
         };
         let (body, unexpected) = (mem::take(&mut asked.body), mem::take(&mut asked.unexpected));
@@ -332,7 +335,7 @@ impl Gateway {
         query: Option<&str>,
     ) -> Result<Reply, Problem> {
         let Prepared { source, body, unexpected, used, slot, given, pass: _pass } = work;
-        let Source { caller, handler, parameters, shows, operation, request_id } = &source;
+        let Source { caller, handler, parameters, shows, operation, scope, request_id } = &source;
         let Gateway { services, kept } = self;
         let consent = given.or_else(|| {
             let path = arrival?.head.uri.path();
@@ -345,6 +348,7 @@ impl Gateway {
             services,
             kept,
             caller,
+            scope: *scope,
             request_id,
             arrival,
             used,
@@ -382,7 +386,7 @@ fn asked_by(
 impl Server for TenantRequest<'_> {
     fn ask(&mut self, target: Target, command: Command) -> Later<'_, Reply> {
         Box::pin(async move {
-            let outcome = self.send(target, command, None).await;
+            let outcome = self.send(target, command, None).await?;
             self.answer(outcome)
         })
     }
@@ -474,9 +478,9 @@ impl Server for TenantRequest<'_> {
     fn pay_batch(&mut self, batch: Box<NewBatch>) -> Later<'_, Reply> {
         let (services, request_id) = (Arc::clone(self.services), self.request_id.clone());
         let (keep, slot, held) = self.keep();
-        let (slot, tenant) = (self.telling(slot), self.caller.tenant_key);
-        let asked = (keep, self.caller.key.details.mandate.clone(), self.consent.take());
-        in_a_task(batches::carry_out(services, tenant, batch, asked, (slot, held), request_id))
+        let slot = self.telling(slot);
+        let (by, asked) = ((self.caller.clone(), self.scope), (keep, self.consent.take()));
+        in_a_task(batches::carry_out(services, by, batch, asked, (slot, held), request_id))
     }
 
     fn batch(&mut self, id: Id) -> Later<'_, Reply> {

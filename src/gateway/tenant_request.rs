@@ -26,10 +26,11 @@ use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
 use domain::machine::{Command, KeyedCommand};
-use domain::platform::ApiKey;
+use domain::platform::mandate::Mandate;
+use domain::platform::{ApiKey, Scope};
 use domain::rail::Service;
 use domain::record::{self, Answer, Record};
-use domain::refusal::Refusal;
+use domain::refusal::{ApprovalRefusal, Refusal};
 use domain::resources::mandate_approvals::Consent;
 use domain::values::ids::{Id, Mode, is_live};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
@@ -143,6 +144,8 @@ pub struct TenantRequest<'a> {
     pub services: &'a Arc<Services>,
     pub kept: &'a Arc<Kept>,
     pub caller: &'a Caller,
+    /// What the key of the caller needs.
+    pub scope: Scope,
     pub request_id: &'a RequestId,
     /// The request as it came; none for the further pages of a list.
     pub arrival: Option<&'a Arrival>,
@@ -184,10 +187,10 @@ impl TenantRequest<'_> {
         target: Target,
         command: Command,
         also: Option<Guard>,
-    ) -> CommandReply<Domain> {
+    ) -> Result<CommandReply<Domain>, Problem> {
+        let mandate = mandate_now(self.services, (self.caller, self.scope), self.consent.as_ref())?;
         let (keep, until_record, key) = self.keep();
         let until_record = self.telling(until_record);
-        let mandate = self.caller.key.details.mandate.clone();
         let command =
             KeyedCommand::from(command).keeping(keep).within(mandate).consented(self.consent.take());
         let until_answer = match (key, also) {
@@ -195,7 +198,7 @@ impl TenantRequest<'_> {
             (key, also) => key.or(also),
         };
         let (tenant, engine) = (self.caller.tenant_key, &self.services.engine);
-        match target {
+        Ok(match target {
             Target::Book => {
                 let asked = engine.ask_book(tenant, command, Some(Box::new((until_record, until_answer))));
                 self.hand_over();
@@ -218,7 +221,7 @@ impl TenantRequest<'_> {
                 self.hand_over();
                 asked.await
             }
-        }
+        })
     }
 
     /// The command stands in the book's mailbox: it was sent at once, as nobody else sends anything to what is new.
@@ -257,6 +260,27 @@ impl TenantRequest<'_> {
         } else {
             services.read_pool.read(services, tenant, read).await
         }
+    }
+}
+
+/// The mandate of a caller as it is when its command is sent: whoever waited for a name, a card or a bank may have a key
+/// that ended meanwhile, or that may do less.
+pub fn mandate_now(
+    services: &Services,
+    (caller, scope): (&Caller, Scope),
+    consent: Option<&Consent>,
+) -> Result<Option<Arc<Mandate>>, Problem> {
+    let directory = &services.callers.directory;
+    if directory.is_current(caller, || services.now()) {
+        return Ok(caller.key.details.mandate.clone());
+    }
+    let now = directory.recognise(&caller.key.hash, services.now()).ok_or_else(|| match consent {
+        Some(Consent::Given(_)) => problem(&ApprovalRefusal::Expired.into()),
+        Some(Consent::Ask(_)) | None => Problem::unauthorized("the key ended while its call waited"),
+    })?;
+    match now.key.scopes.allow(scope) {
+        true => Ok(now.key.details.mandate.clone()),
+        false => Err(Problem::scope_missing(scope.name())),
     }
 }
 

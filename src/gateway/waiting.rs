@@ -47,7 +47,7 @@ pub async fn reject(request: &mut TenantRequest<'_>, approval: MandateApproval) 
     let by = request.caller.key.id;
     let audit = signed("approval.reject", approval.id.to_string(), request.services.now(), request);
     let rejection = Rejection { approval: Box::new(approval), by, audit };
-    let outcome = request.send(Target::Book, Command::RejectWaiting(rejection), None).await;
+    let outcome = request.send(Target::Book, Command::RejectWaiting(rejection), None).await?;
     request.answer(outcome)
 }
 
@@ -57,7 +57,7 @@ pub async fn again(request: &TenantRequest<'_>, approval: MandateApproval) -> Re
     let route = route_of(&approval).ok_or_else(|| Problem::internal_error("a call of no route waits"))?;
     let (parameters, body) = (parameters(&route, &approval.call.path), approval.call.body.clone());
     let audit = signed("approval.approve", approval.id.to_string(), request.services.now(), request);
-    let given = Given { approval, by: request.caller.key.id, audit };
+    let given = Given { approval, by: request.caller.key.id, audit, known: None };
     Ok(Again { route, caller, parameters, body, consent: Consent::Given(Box::new(given)) })
 }
 

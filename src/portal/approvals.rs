@@ -16,7 +16,7 @@ const HERE: &str = "/portal/approvals";
 const API: &str = "/v1/approvals";
 /// What of a call's body says who is paid.
 const PAYEES: [&str; 4] = ["merchantId", "telefono", "cuenta", "address"];
-/// Lines of a batch that are shown beside the buttons.
+/// Lines of a batch that are shown in the list; all of them are on its own page.
 const LINES_MAX: usize = 100;
 /// Calls on a page, those that wait and all of them.
 const LIMIT: &str = "25";
@@ -43,7 +43,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
             true => Some(visit.inside.get(&format!("{API}/{}", segment(str_of(item, "approvalId")))).await?),
             false => None,
         };
-        page.blocks.extend(call(visit, whole.as_ref().unwrap_or(item)));
+        page.blocks.extend(call(visit, whole.as_ref().unwrap_or(item), LINES_MAX));
     }
     let label = visit.say("Ver más que esperan", "See more that wait");
     page = page.maybe(more.map(|more| vec![Link::new(label, more)]));
@@ -61,13 +61,25 @@ pub async fn page(visit: &Here<'_>) -> Made {
             of_her(visit, show::cell(visit.language, "status", &item["status"])),
             show::cell(visit.language, "decidedAt", &item["decidedAt"]),
         ])
+        .link(0, own_page(item))
         .status(str_of(item, "status"))
     };
     let table = table.rows(items(&all).iter().map(row)).next(next);
     Ok(page.heading(visit.say("Todas", "All")).with(table))
 }
 
-fn call(visit: &Here<'_>, item: &Value) -> Vec<Block> {
+/// GET /portal/approvals/:id: a call by itself, with all its lines.
+pub async fn one(visit: &Here<'_>) -> Made {
+    let item = visit.inside.get(&format!("{API}/{}", segment(visit.id()))).await?;
+    let page = Page::new("approvals", visit.say("Aprobación", "Approval"));
+    let status = show::cell(visit.language, "status", &item["status"]);
+    let page = page.with(vec![Fact::new("status", visit.say("Estado", "State"), status)]);
+    let mut page = page.maybe(visit.done());
+    page.blocks.extend(call(visit, &item, usize::MAX));
+    Ok(page)
+}
+
+fn call(visit: &Here<'_>, item: &Value, lines_max: usize) -> Vec<Block> {
     let (id, body) = (str_of(item, "approvalId"), &item["body"]);
     let say = |spanish, english| visit.say(spanish, english);
     let mut facts = vec![
@@ -85,22 +97,26 @@ fn call(visit: &Here<'_>, item: &Value) -> Vec<Block> {
     };
     let mut blocks = vec![Block::Heading(amount(visit, item)), Block::Facts(facts)];
     if let Some(lines) = body["items"].as_array() {
-        blocks.push(lines_of(visit, item, lines).into());
-        let more = lines.len().saturating_sub(LINES_MAX);
-        if more > 0 {
-            blocks.push(Block::Text(format!(
-                "{more} {}",
-                say("renglones más, que aquí no se muestran.", "more lines, which are not shown here.")
-            )));
+        blocks.push(lines_of(visit, item, lines, lines_max).into());
+        if lines.len() > lines_max {
+            let label = format!("{} {}", say("Ver los", "See all"), lines.len());
+            let label = format!("{label} {}", say("renglones", "lines"));
+            blocks.push(vec![Link::new(label, own_page(item))].into());
         }
     }
-    blocks.push(Block::Form(form("approve", say("Aprobar", "Approve"))));
-    blocks.push(Block::Form(form("reject", say("Rechazar", "Reject")).tone(Tone::Bad)));
+    if str_of(item, "status") == "awaiting_approval" && may(visit, Scope::Keys) {
+        blocks.push(Block::Form(form("approve", say("Aprobar", "Approve"))));
+        blocks.push(Block::Form(form("reject", say("Rechazar", "Reject")).tone(Tone::Bad)));
+    }
     blocks
 }
 
+fn own_page(item: &Value) -> String {
+    format!("{HERE}/{}", segment(str_of(item, "approvalId")))
+}
+
 /// Whom each line of a batch would pay, and how much.
-fn lines_of(visit: &Here<'_>, item: &Value, lines: &[Value]) -> Table {
+fn lines_of(visit: &Here<'_>, item: &Value, lines: &[Value], most: usize) -> Table {
     let table = visit.table(
         ["Renglones del lote", "Lines of the batch"],
         "Vendedor, Referencia, Monto, Concepto",
@@ -114,7 +130,7 @@ fn lines_of(visit: &Here<'_>, item: &Value, lines: &[Value]) -> Table {
             Cell::text(str_of(line, "concepto")),
         ])
     };
-    table.rows(lines.iter().take(LINES_MAX).enumerate().map(row)).field("items")
+    table.rows(lines.iter().take(most).enumerate().map(row)).field("items")
 }
 
 /// An approval, in Spanish, is a she.

@@ -188,6 +188,7 @@ pub fn rows() -> Vec<SiteRow<Caller>> {
         show "/search" => search::page;
         answer "/statements" => statements::answer;
         show "/approvals" => approvals::page;
+        show "/approvals/:id" => approvals::one;
         act "/approvals/:id/approve" => approvals::decide;
         act "/approvals/:id/reject" => approvals::decide;
         show "/keys" => keys::page;

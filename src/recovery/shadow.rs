@@ -2,7 +2,7 @@
 //! The first record after which something differs is looked for in stretches, and then record by record. Memory holds
 //! one stretch's changes, whatever the other program writes.
 
-use super::states::{State, Stretch, Thing, states};
+use super::states::{DERIVED, State, Stretch, Thing, states};
 use super::{Failed, Progress};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -40,33 +40,42 @@ pub struct Difference {
 
 #[derive(Default)]
 pub struct Compared {
-    /// At the first sequence at which there are any, in order.
+    /// Of books and objects, at the first sequence at which there are any, in order.
     pub first: Vec<Difference>,
+    /// Of what follows from states, in the same way.
+    pub derived: Vec<Difference>,
+    /// Whether the other program says anything of that: earlier ones do not.
+    pub says_derived: bool,
     /// The digests that were compared, and those that differ, by kind.
     pub kinds: BTreeMap<String, (u64, u64)>,
 }
 
 pub fn shadow(reader: &Reader, other: &Other, from: Seq, progress: Progress<'_>) -> Result<Compared, Failed> {
-    let Stretch { to, .. } = Stretch::to_end(reader, from, 1)?;
-    let count = to - from + 1;
+    let each = Stretch::to_end(reader, from, 1, true)?;
+    let (to, count) = (each.to, each.to - from + 1);
     if count <= EACH_RECORD_UP_TO {
-        return compare(reader, other, Stretch { from, to, every: 1 }, progress, |_| true);
+        return compare(reader, other, each, progress, |_| true);
     }
     // The end of the log may be another one for the other program, beside a running server: whole stretches are
     // compared first.
     let whole = from + count / STRETCH * STRETCH - 1;
-    let mut compared =
-        compare(reader, other, Stretch { from, to: whole, every: STRETCH }, progress, |_| true)?;
-    if let Some(seq) = compared.first.first().map(|first| first.seq) {
+    let stretches = Stretch { to: whole, every: STRETCH, ..each };
+    let mut compared = compare(reader, other, stretches, progress, |_| true)?;
+    for of in [Compared::first, Compared::derived] {
+        let Some(seq) = of(&mut compared).first().map(|first| first.seq) else { continue };
         let start = (seq + 1).saturating_sub(STRETCH).max(from);
-        let stretch = Stretch { from: start, to: seq.min(to), every: 1 };
-        let narrowed = compare(reader, other, stretch, progress, |found| found.is_empty())?;
-        if !narrowed.first.is_empty() {
-            compared.first = narrowed.first;
+        let stretch = Stretch { from: start, to: seq.min(to), ..each };
+        let mut narrowed = compare(reader, other, stretch, progress, |found| of(found).is_empty())?;
+        if !of(&mut narrowed).is_empty() {
+            *of(&mut compared) = std::mem::take(of(&mut narrowed));
         }
-    } else if whole < to {
-        let rest = compare(reader, other, Stretch { from: whole + 1, to, every: 1 }, progress, |_| true)?;
+    }
+    if compared.first.is_empty() && whole < to {
+        let rest = compare(reader, other, Stretch { from: whole + 1, ..each }, progress, |_| true)?;
         compared.first = rest.first;
+        if compared.derived.is_empty() {
+            compared.derived = rest.derived;
+        }
         for (kind, (seen, different)) in rest.kinds {
             let all = compared.kinds.entry(kind).or_default();
             *all = (all.0 + seen, all.1 + different);
@@ -75,20 +84,29 @@ pub fn shadow(reader: &Reader, other: &Other, from: Seq, progress: Progress<'_>)
     Ok(compared)
 }
 
-/// Goes on as long as `goes_on`, which is given the differences so far.
+/// Goes on as long as `goes_on`, which is given what was compared so far.
 fn compare(
     reader: &Reader,
     other: &Other,
     stretch: Stretch,
     progress: Progress<'_>,
-    goes_on: impl Fn(&[Difference]) -> bool,
+    goes_on: impl Fn(&mut Compared) -> bool,
 ) -> Result<Compared, Failed> {
-    let mut compared = Compared::default();
     let mut lines = Lines::of(other, stretch)?;
+    lines.next = match lines.receive() {
+        // Earlier programs do not know what follows from states.
+        Err(_) if lines.has_ended && !lines.has_spoken => {
+            lines = Lines::of(other, Stretch { derived: false, ..stretch })?;
+            lines.receive()?
+        }
+        first => first?,
+    };
+    let stretch = Stretch { derived: lines.says_derived, ..stretch };
+    let mut compared = Compared { says_derived: lines.says_derived, ..Compared::default() };
     let mut is_whole = true;
     states(reader, stretch, progress, &mut |seq, ours| {
         compared.add(seq, ours, &mut lines)?;
-        is_whole = goes_on(&compared.first);
+        is_whole = goes_on(&mut compared);
         Ok(is_whole)
     })?;
     if is_whole {
@@ -98,6 +116,14 @@ fn compare(
 }
 
 impl Compared {
+    fn first(&mut self) -> &mut Vec<Difference> {
+        &mut self.first
+    }
+
+    fn derived(&mut self) -> &mut Vec<Difference> {
+        &mut self.derived
+    }
+
     fn add(&mut self, seq: Seq, ours: Vec<State>, lines: &mut Lines) -> Result<(), Failed> {
         let mut missing: HashMap<Thing, String> = HashMap::with_capacity(ours.len());
         for State { of, digest, .. } in ours {
@@ -119,11 +145,14 @@ impl Compared {
             self.kinds.entry(of.kind.clone()).or_default().1 += 1;
             found.push(Difference { seq, of, ours: Some(digest), theirs: None });
         }
-        if self.first.is_empty() && !found.is_empty() {
-            found.sort_by(|one, other| (one.seq, &one.of).cmp(&(other.seq, &other.of)));
-            let first = found[0].seq;
-            found.retain(|difference| difference.seq == first);
-            self.first = found;
+        found.sort_by(|one, other| (one.seq, &one.of).cmp(&(other.seq, &other.of)));
+        let is_derived = |one: &Difference| DERIVED.contains(&one.of.kind.as_str());
+        let (derived, states): (Vec<Difference>, Vec<Difference>) = found.into_iter().partition(is_derived);
+        for (first, mut found) in [(&mut self.first, states), (&mut self.derived, derived)] {
+            if let (true, Some(seq)) = (first.is_empty(), found.first().map(|one| one.seq)) {
+                found.retain(|difference| difference.seq == seq);
+                *first = found;
+            }
         }
         Ok(())
     }
@@ -139,6 +168,7 @@ struct Lines {
     last: Seq,
     has_ended: bool,
     has_spoken: bool,
+    says_derived: bool,
     began: Instant,
 }
 
@@ -150,6 +180,7 @@ impl Lines {
             .args(["--from".to_owned(), stretch.from.to_string()])
             .args(["--every".to_owned(), stretch.every.to_string()])
             .args(&other.arguments)
+            .args(stretch.derived.then_some("--derived"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -168,6 +199,7 @@ impl Lines {
             last,
             has_ended: false,
             has_spoken: false,
+            says_derived: stretch.derived,
             began: Instant::now(),
         })
     }

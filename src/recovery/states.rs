@@ -1,12 +1,15 @@
 //! Digests of the states that records lead to: of each book as its last record left it, and of each entity that was
 //! written. A digest is of the state alone, so it is the same from wherever the records are read, and by whichever
-//! release.
+//! release. Beside them, where they are asked for, digests of what follows from states: of a book's index entries and
+//! of what the API shows, since the line before.
 
 use super::books::{Books, each_record};
 use super::rebuild::log_ends;
 use super::{Failed, Progress};
 use domain::cause::Cause;
 use domain::codec::{self, Decode, Encode};
+use domain::indexing;
+use domain::ledger::balance::{balance, cop_balance};
 use domain::machine::AnyBook;
 use domain::record::Record;
 use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live};
@@ -19,6 +22,8 @@ const PROGRESS_RECORDS: u64 = 1_024;
 const BOOK: &str = "book";
 /// The id of the book that belongs to no tenant.
 const OF_THE_PLATFORM: &str = "platform";
+/// The kinds of what follows from states.
+pub const DERIVED: [&str; 2] = ["index", "answers"];
 
 /// What a state is of. Platform's have no tenant and no mode.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -45,12 +50,14 @@ pub struct Stretch {
     /// Included.
     pub to: Seq,
     pub every: u64,
+    /// Whether what follows from states has digests too.
+    pub derived: bool,
 }
 
 impl Stretch {
-    pub fn to_end(reader: &Reader, from: Seq, every: u64) -> Result<Stretch, Failed> {
+    pub fn to_end(reader: &Reader, from: Seq, every: u64, derived: bool) -> Result<Stretch, Failed> {
         let to = reader.last_seq();
-        if from > to { Err(log_ends(to, from)) } else { Ok(Stretch { from, to, every }) }
+        if from > to { Err(log_ends(to, from)) } else { Ok(Stretch { from, to, every, derived }) }
     }
 }
 
@@ -58,7 +65,7 @@ impl Stretch {
 /// the books, what changed since the last time, and the ids of what a reset of test data will remove.
 pub fn states(
     reader: &Reader,
-    Stretch { from, to, every }: Stretch,
+    Stretch { from, to, every, derived }: Stretch,
     progress: Progress<'_>,
     each: &mut dyn FnMut(Seq, Vec<State>) -> Result<bool, Failed>,
 ) -> Result<(), Failed> {
@@ -68,7 +75,11 @@ pub fn states(
     let mut is_enough = false;
     let read = each_record(reader, from, to, |stored| {
         let record = books.apply(&stored)?;
-        let entities = changed.entry(stored.tenant).or_default();
+        let change = changed.entry(stored.tenant).or_default();
+        if derived {
+            change.derive(&books, &stored, &record);
+        }
+        let entities = &mut change.entities;
         for id in resets.removed_by(stored.tenant, stored.seq, &record) {
             entities.insert(id, of_nothing());
         }
@@ -83,7 +94,7 @@ pub fn states(
             progress("replay", seq - from, to - from);
         }
         if seq == to || (seq - from + 1).is_multiple_of(every) {
-            let states = lines_of(seq, std::mem::take(&mut changed), &books, &names);
+            let states = lines_of(seq, std::mem::take(&mut changed), &books, &names, derived);
             is_enough = !each(seq, states)?;
         }
         // What each_record is ended by; nobody sees it.
@@ -169,13 +180,62 @@ fn names(reader: &Reader) -> Result<HashMap<u64, Id>, Failed> {
     Ok(platform.tenants.values().map(|tenant| (u64::from(tenant.number), tenant.id)).collect())
 }
 
-/// The books that changed, by tenant key, each with the digests of its entities that did.
-type Changed = BTreeMap<u64, BTreeMap<EntityId, [u8; 32]>>;
+/// The books that changed, by tenant key.
+type Changed = BTreeMap<u64, Change>;
 
-fn lines_of(seq: Seq, changed: Changed, books: &Books, names: &HashMap<u64, Id>) -> Vec<State> {
+#[derive(Default)]
+struct Change {
+    /// The digests of the entities that changed.
+    entities: BTreeMap<EntityId, [u8; 32]>,
+    index: Sha256,
+    answers: Sha256,
+}
+
+impl Change {
+    /// Takes note of the index entries of a record, and of what the API shows of the entities that it writes.
+    fn derive(&mut self, books: &Books, stored: &wal::Record, record: &Record) {
+        let batch = books.entries(stored, record).resolved(stored.seq);
+        // Later ones win, in whichever order they were written.
+        let entries: BTreeMap<_, _> = batch.ops().map(|op| ((op.until, op.key), op.value)).collect();
+        let mut add = |part: Option<&[u8]>| {
+            self.index.update(part.map_or(u64::MAX, |part| part.len() as u64).to_be_bytes());
+            self.index.update(part.unwrap_or_default());
+        };
+        for ((until, key), value) in entries {
+            let value = value.map(|value| indexing::comparable(key, value));
+            [until, Some(key), value.as_deref()].into_iter().for_each(&mut add);
+        }
+        for shown in record.entities.iter().filter_map(|written| api::entity::show(&written.state)) {
+            self.answers.update(shown);
+        }
+    }
+}
+
+/// What the three balances show.
+fn balances(book: &AnyBook, livemode: bool) -> Vec<u8> {
+    let AnyBook::Tenant(book) = book else { return Vec::new() };
+    let crypto = domain::resources::crypto::balance(book);
+    [
+        api::balance::show(&balance(book), livemode),
+        api::balance::show_cop(&cop_balance(book), livemode),
+        api::crypto::show_balance(&crypto, livemode),
+    ]
+    .concat()
+}
+
+fn lines_of(
+    seq: Seq,
+    changed: Changed,
+    books: &Books,
+    names: &HashMap<u64, Id>,
+    derived: bool,
+) -> Vec<State> {
     let mut states = Vec::new();
-    for (tenant, entities) in changed {
+    for (tenant, Change { entities, index, mut answers }) in changed {
         let Some(book) = books.get(tenant) else { continue };
+        if derived {
+            answers.update(balances(book, is_live(tenant)));
+        }
         let digest = match book {
             AnyBook::Platform(book) => digest(book),
             AnyBook::Tenant(book) => digest(&**book),
@@ -186,6 +246,11 @@ fn lines_of(seq: Seq, changed: Changed, books: &Books, names: &HashMap<u64, Id>)
             // A log that says nothing of its tenants, only their numbers.
             (tenant, None) => (tenant / 2).to_string(),
         };
+        if derived {
+            for (kind, digest) in DERIVED.into_iter().zip([index, answers]) {
+                states.push(state(seq, (tenant, names), (kind, id.clone()), &digest.finalize().into()));
+            }
+        }
         states.push(state(seq, (tenant, names), (BOOK, id), &digest));
         for (id, digest) in entities {
             states.push(state(seq, (tenant, names), (id.kind.name(), id.id.to_string()), &digest));

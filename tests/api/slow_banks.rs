@@ -3,7 +3,7 @@
 
 use crate::harness::check::{assert_texts, list, race, text};
 use crate::harness::client::{Answer, Api};
-use crate::harness::flows::{fresh, method_path, payout_body};
+use crate::harness::flows::{fresh, method_path, payout_body, vpos_body};
 use crate::harness::server::Server;
 use serde_json::{Value, json};
 use std::thread::sleep;
@@ -140,4 +140,33 @@ fn what_became_of_micro_deposits_is_found_out_after_a_crash() {
     api.verify(&method_path(&merchants[0], 0), "0.32", "0.45").expect(200);
     api.advance(86_400);
     assert_eq!(server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"], 0);
+}
+
+#[test]
+fn a_key_that_ends_or_may_do_less_while_its_call_waits_is_refused() {
+    let server = slow();
+    let owner = server.tenant().test;
+    for (what, status) in [("nothing", 200), ("revoked", 401), ("lost its scope", 403)] {
+        let made = owner.post("/v1/keys", &json!({ "scopes": ["read", "collect"] })).expect(201);
+        let (agent, path) = (server.api(text(&made, "key")), format!("/v1/keys/{}", text(&made, "keyId")));
+        let body = vpos_body(10, json!({}));
+        // The second waits for what the bank says about the first.
+        let answers = race(3, |n| match n {
+            0 => owner.post("/v1/payments/vpos", &body).status,
+            1 => {
+                sleep(Duration::from_millis(250));
+                agent.post("/v1/payments/vpos", &body).status
+            }
+            _ => {
+                sleep(Duration::from_millis(500));
+                match what {
+                    "revoked" => owner.delete(&path).expect(200),
+                    "lost its scope" => owner.patch(&path, &json!({ "scopes": ["read"] })).expect(200),
+                    _ => return 0,
+                };
+                0
+            }
+        });
+        assert_eq!(answers, [202, status, 0], "{what}");
+    }
 }

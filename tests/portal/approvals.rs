@@ -163,6 +163,35 @@ fn a_batch_whose_body_the_list_leaves_out_is_shown_line_by_line() {
 }
 
 #[test]
+fn all_lines_of_a_long_batch_are_on_its_own_page() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let mandate = json!({ "perDay": { "VES": "5000.00" }, "approvalAbove": { "VES": "5.00" } });
+    let key = tenant.test.post("/v1/keys", &json!({ "mandate": mandate })).expect(201);
+    let items: Vec<Value> = (0..130).map(|_| credit("1.00")).collect();
+    let batch = json!({ "externalRef": fresh("batch"), "items": items });
+    let asked = server.api(text(&key, "key")).post("/v1/payments/credit/disburse", &batch).expect(202);
+    let owner = Visitor::of_portal(server.nobody(), text(&tenant.created["testKey"], "key"));
+    let own = format!("/portal/approvals/{}", text(&asked, "approvalId"));
+    let listed = owner.get("/portal/approvals");
+    assert!(listed.text().contains(&format!("href=\"{own}\"")), "{}", listed.text());
+    let page = owner.get(&own);
+    assert_eq!((page.status, page_of(&page).as_str()), (200, "approvals"));
+    let shown =
+        |page: &Answer| items.iter().filter(|item| page.text().contains(text(item, "externalRef"))).count();
+    assert_eq!((shown(&listed), shown(&page)), (100, 130));
+    let reader = tenant.test.post("/v1/keys", &json!({ "scopes": ["read"] })).expect(201);
+    let reader = Visitor::of_portal(server.nobody(), text(&reader, "key"));
+    assert_eq!(reader.get(&own).status, 403);
+    assert_eq!(owner.get(&own.replace('0', "1")).status, 404);
+    let answer = owner.press(&page, "reject", &[]);
+    assert_eq!(answer.header("location"), Some("/portal/approvals?done=rejected"), "{}", answer.text());
+    let decided = owner.get(&own);
+    assert_eq!(shown(&decided), 130);
+    assert!(!decided.text().contains("data-action=\"approve\""), "{}", decided.text());
+}
+
+#[test]
 fn the_agents_of_other_keys_are_told_to_whoever_may_see_keys() {
     let server = Server::shared();
     let tenant = server.tenant();

@@ -324,6 +324,22 @@ fn a_planted_difference_is_named_and_the_same_program_has_none() {
     let after = shadow(&server, &planted(parent.path(), 2, id), &["--from", &late]);
     assert_eq!(after.status.code(), Some(0), "{}", errors(&after));
 
+    // What follows from states is compared with programs that say it, and of others states alone are.
+    for kind in ["index", "answers"] {
+        let of = format!("\"kind\":\"{kind}\"");
+        let found = shadow(&server, &planted(parent.path(), at[0], &of), &[]);
+        assert_eq!(found.status.code(), Some(1), "{}", errors(&found));
+        let said = objects(&String::from_utf8_lossy(&found.stdout));
+        let named = ["seq", "tenantId", "kind", "id"].map(|name| said[0][name].clone());
+        assert_eq!(named, [json!(at[0]), json!(tenant), json!(kind), json!(tenant)], "{said:?}");
+        assert_eq!(said.last().expect("a summary")["kinds"]["book"]["different"], 0);
+    }
+    let does = "case \"$*\" in *--derived*) exit 2;; esac; PASARELA \"$@\"";
+    let before = shadow(&server, &program(parent.path(), "before", does), &[]);
+    let said = objects(&String::from_utf8_lossy(&before.stdout));
+    assert_eq!((before.status.code(), said.len()), (Some(0), 1), "{}", errors(&before));
+    assert!(said[0]["kinds"]["index"].is_null() && !said[0]["kinds"]["book"].is_null(), "{said:?}");
+
     let short = program(parent.path(), "short", "PASARELA \"$@\" | head -3");
     assert_eq!(shadow(&server, &short, &[]).status.code(), Some(1));
     for (name, does, words) in [

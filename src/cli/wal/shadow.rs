@@ -15,8 +15,9 @@ const PRINTED_MAX: usize = 100;
 /// Replay the log under this program and another, and name the first record after which they differ
 ///
 /// For the hour before an upgrade. Both derive every book and object from the same directory, record
-/// by record; the other program is run as OTHER wal states. Exit 0 if they agree; 1 if something
-/// differs, with its sequence, tenant, kind and id; both with a summary by kind.
+/// by record, with the index entries and the answers that follow from them; the other program is run
+/// as OTHER wal states. Exit 0 if they agree; 1 if something differs, with its sequence, tenant, kind
+/// and id; both with a summary by kind.
 ///
 /// Example: pasarela wal shadow --with /opt/pasarela-next/pasarela
 #[derive(Args, Debug)]
@@ -45,12 +46,14 @@ impl Shadow {
             let other = Other { program: self.with.clone(), arguments };
             let compared = shown(|tell| shadow(&reader, &other, self.from, tell))?;
             let mut out = io::BufWriter::new(io::stdout().lock());
-            for difference in compared.first.iter().take(PRINTED_MAX) {
-                print(&mut out, &self.line(difference))?;
+            for of in [&compared.first, &compared.derived] {
+                for difference in of.iter().take(PRINTED_MAX) {
+                    print(&mut out, &self.line(difference))?;
+                }
             }
             print(&mut out, &self.summary(&compared))?;
             end(out)?;
-            let first = compared.first.first();
+            let first = compared.first.first().or(compared.derived.first());
             Ok(first.map(|first| format!("the first difference is after record {}", first.seq)))
         })
     }
@@ -73,7 +76,7 @@ impl Shadow {
         format!("{seq:>10}  {tenant} {mode:<4}  {} {}  {how}", of.kind, of.id)
     }
 
-    fn summary(&self, Compared { kinds, .. }: &Compared) -> String {
+    fn summary(&self, Compared { kinds, says_derived, .. }: &Compared) -> String {
         if self.json {
             let kinds: serde_json::Map<String, serde_json::Value> = kinds
                 .iter()
@@ -85,6 +88,10 @@ impl Shadow {
         }
         let kinds =
             kinds.iter().map(|(kind, (seen, different))| format!("{kind} {seen} ({different} differ)"));
-        format!("compared: {}", kinds.collect::<Vec<_>>().join(", "))
+        let without = match says_derived {
+            true => "",
+            false => "; not compared, as the other program does not say them: index, answers",
+        };
+        format!("compared: {}{without}", kinds.collect::<Vec<_>>().join(", "))
     }
 }

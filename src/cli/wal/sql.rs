@@ -22,8 +22,8 @@ const WAITING_BYTES: usize = 8 << 20;
 ///
 /// One SELECT, as SQLite reads it, over what the API shows of tenants, keys, payments, payouts,
 /// merchants, payout_methods, conversions, cop_payments, crypto_payouts, deposits, chargebacks,
-/// products, links, sessions, webhooks, movements, holds, events and records. docs/wal-sql.md has
-/// their columns; SELECT sql FROM sqlite_schema shows them too. Money is in minor units; views such
+/// products, links, sessions, webhooks, approvals, movements, holds, events and records.
+/// docs/wal-sql.md has their columns; SELECT sql FROM sqlite_schema shows them too. Money is in minor units; views such
 /// as payments_decimal write it with decimals. A time means the last record that was written at it
 /// or before it, on the server's clock. The log is only read, also beside a running server.
 ///

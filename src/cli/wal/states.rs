@@ -25,6 +25,10 @@ pub struct States {
     /// After how many records what changed is printed, and at the end of the log
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
+    /// Also of what follows from the states: the index entries of each book (kind index) and what the API shows (kind
+    /// answers), since the line before
+    #[arg(long)]
+    derived: bool,
     /// One JSON object per line, as without it
     #[arg(long)]
     json: bool,
@@ -34,7 +38,7 @@ impl States {
     pub fn run(self) -> Looked {
         look(|| {
             let (_, reader) = open(&self.settings)?;
-            let stretch = Stretch::to_end(&reader, self.from, self.every)?;
+            let stretch = Stretch::to_end(&reader, self.from, self.every, self.derived)?;
             let mut out = io::BufWriter::new(io::stdout().lock());
             shown(|tell| {
                 states(&reader, stretch, tell, &mut |_, states| {

@@ -48,6 +48,14 @@ pub struct Given {
     /// The key of whoever approved.
     pub by: Id,
     pub audit: Box<AuditEntry>,
+    /// Of a call that was done before, where its record does not say what it is answered.
+    pub known: Option<KnownAnswer>,
+}
+
+pub struct KnownAnswer {
+    pub body: Vec<u8>,
+    /// The function of the API that shows an approval with what its call answered.
+    pub show: fn(&MandateApproval, &[u8]) -> Vec<u8>,
 }
 
 impl Subject {
@@ -147,7 +155,7 @@ pub fn given(
     turn: &Turn<'_>,
     decide: impl FnOnce() -> Ruling,
 ) -> Ruling {
-    let Given { approval, by, audit } = given;
+    let Given { approval, by, audit, known } = given;
     if let Err(refusal) = undecided(book, approval, turn.now) {
         return Ruling::refuse(refusal);
     }
@@ -158,14 +166,15 @@ pub fn given(
     if ruling.refusal.is_some() {
         return ruling;
     }
+    let approved = decided(approval, true, *by, turn.now);
     // What is known already was done without it.
     let mut draft = ruling.record.unwrap_or_else(|| Draft {
         related: entity.map(|entity| Arc::new(entity.clone())).into_iter().collect(),
+        answer: known.as_ref().map(|known| (200, (known.show)(&approved, &known.body))),
         ..Draft::new(Cause::ApprovalDecided)
     });
     let indexed = Some(IndexedState { facet: approval.facet(), deadline: approval.deadline() });
-    let state = Arc::new(decided(approval, true, *by, turn.now).into());
-    draft.record.entities.push(Written { state, indexed });
+    draft.record.entities.push(Written { state: Arc::new(approved.into()), indexed });
     draft.record.audit = Some(audit.clone());
     Ruling::write_then(draft, ruling.effects)
 }
@@ -182,4 +191,39 @@ pub fn reject(book: &Book, Rejection { approval, by, audit }: Rejection, turn: &
     let mut draft = Draft::changed(Cause::ApprovalDecided, &*approval, rejected);
     draft.record.audit = Some(audit);
     Ok(Ruling::write(draft))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::tests::Sampled as _;
+    use crate::entities::mandate_approval::Waiting;
+    use crate::platform::audit::Who;
+
+    #[test]
+    fn what_was_known_and_is_approved_has_its_answer_in_its_record() {
+        let sample = MandateApproval::sample(false, &mut 0);
+        let approval = MandateApproval { decision: None, leads_to: Vec::new(), ..sample };
+        let expires_at = approval.expires_at;
+        let now = expires_at.plus_ms(-1);
+        let mut book = Book::default();
+        let waiting = Waiting { expires_at, subject: approval.subject.clone() };
+        book.waiting.insert((approval.mandate, approval.id), Arc::new(waiting));
+        let show: fn(&MandateApproval, &[u8]) -> Vec<u8> = |approval, body| {
+            [body, if approval.decision.is_some() { b" approved" } else { b" waits" }].concat()
+        };
+        let given = |known| Given {
+            approval: approval.clone(),
+            by: Id::derived(1, 1, 1),
+            audit: Box::new(AuditEntry::by(Who { id: None, name: "shop".into() }, now, "approval.approve")),
+            known,
+        };
+        let answer = |known: Option<KnownAnswer>| {
+            let ruling = super::given(&book, None, (&given(known), &[]), &Turn::at(now), Ruling::unchanged);
+            ruling.record.expect("a record").answer
+        };
+        let known = KnownAnswer { body: b"a batch".to_vec(), show };
+        assert_eq!(answer(Some(known)), Some((200, b"a batch approved".to_vec())));
+        assert_eq!(answer(None), None, "it is shown from its record");
+    }
 }
