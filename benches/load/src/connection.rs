@@ -31,8 +31,14 @@ pub struct Answer<'a> {
 impl Answer<'_> {
     /// Whether it says when to come again.
     pub fn has_retry_after(&self) -> bool {
-        self.head.split(|byte| *byte == b'\n').any(|line| {
-            line.split_at_checked(12).is_some_and(|(name, _)| name.eq_ignore_ascii_case(b"retry-after:"))
+        self.header("retry-after").is_some()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.split(|byte| *byte == b'\n').find_map(|line| {
+            let (before, value) = line.split_at_checked(name.len())?;
+            let value = before.eq_ignore_ascii_case(name.as_bytes()).then_some(value)?.strip_prefix(b":")?;
+            std::str::from_utf8(value.trim_ascii()).ok()
         })
     }
 }

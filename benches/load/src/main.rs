@@ -11,7 +11,7 @@
 //! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk`, `widths` three
 //! such · `day` a real day's mix, `soak` the same for hours · `latency`, `overload`, `abuse`,
 //! `live` at fixed rates · `in_process`, `pause` the engine alone · `growth`, `restart`, `fill`
-//! what it holds · `mandates` what agents take out while it is killed · `memory` · `rates` the public interface · `daily` finding, statements,
+//! what it holds · `mandates` what agents take out while it is killed · `pages` what people see of a busy server · `memory` · `rates` the public interface · `daily` finding, statements,
 //! reconciliation · `webhooks`, `receiver` · `load`, `lanes`, `open_loop` the generators ·
 //! `requests`, `conversions`, `reads` what they send, `connection` how · `prepare` the tenants ·
 //! `do_nothing`, `plain_file` the baselines, `payout` what they read and write · `debits` the engine
@@ -42,6 +42,7 @@ mod mandates;
 mod memory;
 mod open_loop;
 mod overload;
+mod pages;
 mod pause;
 mod payout;
 mod plain_file;
@@ -124,6 +125,8 @@ enum What {
     Day(day::Day),
     /// The mix of a day at a fixed rate for hours: what memory, disk and latency become
     Soak(soak::Soak),
+    /// The pages of portal and console beside payouts at a fixed rate
+    Pages(pages::Pages),
     /// The server that the figures over HTTP are compared with
     DoNothing(do_nothing::DoNothing),
     /// Debits one balance in process, as the contention lab says
@@ -173,6 +176,7 @@ fn main() -> ExitCode {
         What::Widths(widths) => widths.run(),
         What::Day(day) => day.run(),
         What::Soak(soak) => soak.run(),
+        What::Pages(pages) => pages.run(),
         What::DoNothing(server) => server.run(),
         What::Debits(debits) => debits.run(),
         What::Fill(fill) => fill.run(),
