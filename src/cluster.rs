@@ -18,7 +18,7 @@ pub mod front;
 pub mod joining;
 mod leading;
 mod lifeline;
-mod passing;
+pub mod passing;
 pub mod peer_front;
 pub mod peers;
 mod renewal;
