@@ -89,6 +89,7 @@ fn rounds_of_faults_lose_nothing_and_double_nothing() {
     let is_wanted = |fault: &Fault| {
         kinds.as_ref().is_none_or(|kinds| kinds.split(',').any(|kind| kind == format!("{fault:?}")))
     };
+    assert!(FAULTS.iter().any(is_wanted), "FAULT names none of {FAULTS:?}");
     for fault in FAULTS.into_iter().cycle().filter(is_wanted).take(wanted) {
         let round = run(&mut machines, &load, fault);
         eprintln!(
@@ -98,6 +99,7 @@ fn rounds_of_faults_lose_nothing_and_double_nothing() {
             round.gap.as_millis(),
             round.has_failed_over
         );
+        account(&machines);
         rounds.push(round);
     }
     load.end();
@@ -219,6 +221,18 @@ fn run(machines: &mut Machines, load: &Load, fault: Fault) -> Round {
     machines.until_ready();
     let first_success = first_success.expect("somebody was served");
     Round { fault, first_success, gap, has_failed_over: self::epoch(machines) != epoch }
+}
+
+/// What the newest takeover of the node that leads has spent its time on.
+fn account(machines: &Machines) {
+    let log = machines.log(machines.leader());
+    for word in ["took the log", "caught up", "serves in the place"] {
+        let line = log.lines().rev().find(|line| line.contains(word)).unwrap_or_default();
+        let line: Value = serde_json::from_str(line).unwrap_or_default();
+        let ms = line.as_object().into_iter().flatten().filter(|(name, _)| name.ends_with("_ms"));
+        let ms: Vec<String> = ms.map(|(name, value)| format!("{name} {value}")).collect();
+        eprintln!("  {word}: {}", ms.join(", "));
+    }
 }
 
 fn epoch(machines: &Machines) -> Value {
