@@ -32,6 +32,7 @@ use crate::http::open_files;
 use crate::http::origin_check::OriginCheck;
 use crate::metrics::Metrics;
 use crate::recovery::directory;
+use crate::server;
 use crate::telemetry::spans::Spans;
 use api::problem::Problem;
 use background::Background;
@@ -39,6 +40,7 @@ pub use damage::EXIT_DAMAGED;
 use domain::values::ids::PLATFORM;
 use listeners::Listeners;
 use live_rails::Networks;
+use parts::Stores;
 pub use startup_error::StartupError;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -70,15 +72,14 @@ pub async fn run(
     let mut listeners = Listeners::bind(&config, limits).await?;
     let disk = Arc::new(Disk::new(&config.storage.path, config.storage.reserve_bytes));
     room::make_room(&disk);
-    let mut lead = None;
+    let (mut lead, mut stores) = (None, None);
     if config.cluster.is_on() {
-        lead = stand_by(&config, access.as_ref(), &disk, &mut listeners, &mut signals).await?;
-        if lead.is_none() {
-            return Ok(());
-        }
+        let led = stand_by(&config, access.as_ref(), &disk, &mut listeners, &mut signals).await?;
+        let Some((node, promoted, opened)) = led else { return Ok(()) };
+        (lead, stores) = (Some((node, promoted)), opened);
     }
     let (services, feeds) = loop {
-        match parts::open(&config, take_over, set_aside, &outside, &disk, lead.take()).await {
+        match parts::open(&config, take_over, set_aside, &outside, &disk, lead.take(), stores.take()).await {
             Ok(opened) => break opened,
             Err(why) if room::is_lacking(&disk, &why) => {
                 tracing::error!(%why, "the disk is full: the log cannot be opened; trying again");
@@ -159,7 +160,7 @@ async fn stand_by(
     disk: &Arc<Disk>,
     listeners: &mut Listeners,
     signals: &mut StopSignals,
-) -> Result<Option<(Cluster, Promoted)>, StartupError> {
+) -> Result<Option<(Cluster, Promoted, Option<Stores>)>, StartupError> {
     listeners.api_gate.start_node();
     let (own, access) = (config.clone(), access.cloned());
     let started =
@@ -169,6 +170,11 @@ async fn stand_by(
     listen_to_peers(config, &node, disk, listeners).await?;
     // Operators ask a standby too.
     listeners.serve_operators();
+    let (own, disk) = (config.clone(), Arc::clone(disk));
+    let stores = tokio::task::spawn_blocking(move || {
+        server::prepare();
+        Stores::open(&own, &disk)
+    });
     notify::ready();
     let Some(promoted) = signals.unless_stopped(promoted).await else {
         node.leave().await;
@@ -176,7 +182,10 @@ async fn stand_by(
     };
     // Without a sender the process is about to start anew.
     let Ok(promoted) = promoted else { return std::future::pending().await };
-    Ok(Some((node, promoted)))
+    let opened = stores.await.map_err(panicked)?;
+    // A full disk, mostly: they are opened once there is room.
+    let opened = opened.inspect_err(|why| tracing::warn!(%why, "the stores beside the log are not open yet"));
+    Ok(Some((node, promoted, opened.ok())))
 }
 
 async fn listen_to_peers(

@@ -17,7 +17,8 @@ pub mod founding;
 pub mod front;
 pub mod joining;
 mod leading;
-mod passing;
+mod lifeline;
+pub mod passing;
 pub mod peer_front;
 pub mod peers;
 mod renewal;
@@ -44,7 +45,8 @@ use domain::machine::Domain;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
-use std::time::Duration;
+use std::thread::Thread;
+use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 use view::{Member, Role, View};
 use wal::cluster::{Agreement, Following, Leader};
@@ -86,6 +88,12 @@ struct Shared {
     /// Whether the process is about to stop.
     is_leaving: AtomicBool,
     takeovers: AtomicU64,
+    /// The epoch whose leader may have died: the connection to it has ended. 0: none.
+    doubted: AtomicU64,
+    /// The threads that are woken when there is something to look at, or to say.
+    standing_by: OnceLock<Thread>,
+    beating: OnceLock<Thread>,
+    taken_at: OnceLock<Instant>,
 }
 
 struct Settings {
@@ -150,6 +158,7 @@ impl Cluster {
     /// Says that this node is about to stop, so that nothing is handed to it; it takes nothing either.
     pub async fn leave(&self) {
         self.shared.is_leaving.store(true, Ordering::Release);
+        self.shared.see(|_| ());
         let shared = Arc::clone(&self.shared);
         // Without an answer the others notice by themselves.
         let _ = tokio::task::spawn_blocking(move || {
@@ -197,6 +206,13 @@ impl Cluster {
     pub fn opened(&self, reader: Reader) {
         self.shared.read_by(reader);
         self.shared.is_open.store(true, Ordering::Release);
+        if let Some(taken_at) = self.shared.taken_at.get() {
+            tracing::info!(took_ms = taken_at.elapsed().as_millis(), "serves in the place of another");
+        }
+        // The others pass requests on once they have heard of it.
+        if let Some(thread) = self.shared.beating.get() {
+            thread.unpark();
+        }
     }
 
     pub fn takeovers(&self) -> u64 {

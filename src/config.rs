@@ -130,7 +130,7 @@ impl Config {
         let peers = self.cluster.is_on().then_some(("cluster.peer_listen", self.cluster.peer_listen));
         let listeners = [Some(("admin.listen", self.admin.listen)), peers];
         let exposed = listeners.into_iter().flatten().find(|(_, address)| !address.ip().is_loopback());
-        self.admin.access(&self.storage.path, exposed.map(|(key, _)| key))
+        self.admin.access(&self.storage.path, exposed.map(|(key, _)| key), self.cluster.is_on())
     }
 
     /// A test key that may be shown to whoever asks: the configuration itself names it, and only

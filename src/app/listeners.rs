@@ -2,6 +2,7 @@
 //! there, served until the server stops.
 
 use super::StartupError;
+use crate::cluster::passing;
 use crate::config::{Config, Server, Tls};
 use crate::http::body::Budget;
 use crate::http::listen::{Answer, Drained, Limits, Listener, Traffic};
@@ -71,7 +72,12 @@ impl Listeners {
     ) -> Result<(), StartupError> {
         let certificates = certificates("peers", "server.tls", config.server.tls.as_ref())?;
         let listener = bind("cluster.peer_listen", config.cluster.peer_listen).await?.secured(certificates);
-        let limits = Limits { connections_per_peer_max: 0, ..with_own_bodies(config, &self.limits) };
+        let limits = Limits {
+            connections_per_peer_max: 0,
+            // What another node took is taken with what that added.
+            head_bytes_max: self.limits.head_bytes_max + passing::HEAD_BYTES_ADDED_MAX,
+            ..with_own_bodies(config, &self.limits)
+        };
         let serving = listener.serve(Arc::new(front), limits, until(self.stop.subscribe()));
         self.peers = Some(tokio::spawn(serving));
         Ok(())

@@ -60,6 +60,36 @@ const SET_ASIDE: &str = "set aside at the start (--set-aside)";
 const EXIT_FATAL: u8 = 70;
 const LOOKED_AT: u64 = 1_000;
 
+/// The stores beside the log. A standby opens them while it waits: that takes longer than all of the rest.
+pub(super) struct Stores {
+    rates: RateStore,
+    simulator: Simulator,
+    files: Files,
+}
+
+impl Stores {
+    pub(super) fn open(config: &Config, disk: &Arc<Disk>) -> Result<Stores, StartupError> {
+        let data = &config.storage.path;
+        let (rates, books) = (data.join(RATES_DIRECTORY), data.join(SIMULATOR_DIRECTORY));
+        let delay = Duration::from_millis(config.rails.simulator_delay_ms);
+        Ok(Stores {
+            simulator: Simulator::open(&books, disk, delay, config.rails.simulator_fault)
+                .map_err(|source| StartupError::Simulator { path: books, source })?,
+            rates: RateStore::open(&rates, disk)
+                .map_err(|source| StartupError::Rates { path: rates, source })?,
+            files: Files {
+                requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max, disk)
+                    .map_err(StartupError::Requests)?,
+                reconciliations: Shelf::open(
+                    &data.join(RECONCILIATIONS_DIRECTORY),
+                    &system_now().to_string(),
+                    disk,
+                )?,
+            },
+        })
+    }
+}
+
 pub(super) async fn open(
     config: &Config,
     take_over: bool,
@@ -67,6 +97,7 @@ pub(super) async fn open(
     outside: &Outside,
     disk: &Arc<Disk>,
     lead: Option<(Cluster, Promoted)>,
+    stores: Option<Stores>,
 ) -> Result<(Arc<Services>, rates::Feeds), StartupError> {
     let data = &config.storage.path;
     wal::make_directory(data).map_err(StartupError::of(format!("storage.path: {}", data.display())))?;
@@ -93,9 +124,12 @@ pub(super) async fn open(
         }
     };
     let clock = Clock::system();
-    let rails = open_rails(config, disk, &state.outbound, (agreed.clone(), outside.networks.clone()))?;
+    // Whatever a full disk may refuse comes before the engine, which would keep the log from the next try.
+    let stores = stores.map_or_else(|| Stores::open(config, disk), Ok)?;
+    let networks = outside.networks.clone();
+    let rails = open_rails(config, stores.simulator, &state.outbound, (agreed.clone(), networks))?;
     let handed = cluster.as_ref().map(|_| Handed::default());
-    let (rates, board) = open_rates(config, disk, handed.clone())?;
+    let (rates, board) = open_rates(config, disk, stores.rates, handed.clone())?;
     let market = Market::new(Arc::clone(&board), config.rates.max_age_seconds * SECOND_MS);
     let webhooks = open_webhooks(config, &state.outbound, &clock)?;
     let business = Arc::<Business>::default();
@@ -108,12 +142,6 @@ pub(super) async fn open(
         person_marks: keys.person_marks.clone(),
     };
     let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone(), disk);
-    // Whatever a full disk may refuse comes before the engine, which would keep the log from the next try.
-    let files = Files {
-        requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max, disk)
-            .map_err(StartupError::Requests)?,
-        reconciliations: Shelf::open(&data.join(RECONCILIATIONS_DIRECTORY), &system_now().to_string(), disk)?,
-    };
     let engine = start_engine(config, machine, Arc::<Outbox>::clone(&outbox), log, engine_config).await?;
     // The samples of other machines in the log of the cluster that this one's history lacks.
     let learned = match &cluster {
@@ -177,7 +205,7 @@ pub(super) async fn open(
             spans: outside.spans.clone(),
             selfcheck: Arc::default(),
         },
-        files: Arc::new(files),
+        files: Arc::new(stores.files),
         site: Site {
             base_url: config.server.base_url().into(),
             disk: Arc::clone(disk),
@@ -284,15 +312,10 @@ fn keep_learned(services: &Arc<Services>, learned: Vec<Arc<Sample>>) {
 
 fn open_rails(
     config: &Config,
-    disk: &Arc<Disk>,
+    simulator: Simulator,
     outbound: &Outbound,
     (agreed, networks): (Option<Arc<Agreed>>, Networks),
 ) -> Result<Arc<Registry>, StartupError> {
-    let delay = Duration::from_millis(config.rails.simulator_delay_ms);
-    let books = config.storage.path.join(SIMULATOR_DIRECTORY);
-    let fault = config.rails.simulator_fault;
-    let simulator = Simulator::open(&books, disk, delay, fault)
-        .map_err(|source| StartupError::Simulator { path: books, source })?;
     let live = live_rails::all(&config.rails)?;
     for (rail, missing) in live_rails::omissions(&config.rails) {
         tracing::warn!(rail, what = missing.what, "{}", missing.text);
@@ -374,11 +397,12 @@ fn compare_with_the_log(services: &Services) {
 fn open_rates(
     config: &Config,
     disk: &Arc<Disk>,
+    store: RateStore,
     handed: Option<Handed>,
 ) -> Result<(Arc<RateStore>, Arc<RateBoard>), StartupError> {
     let directory = config.storage.path.join(RATES_DIRECTORY);
     let failed = |source| StartupError::Rates { path: directory.clone(), source };
-    let rates = Arc::new(RateStore::open(&directory, disk).map_err(failed)?);
+    let rates = Arc::new(store);
     let history = Arc::clone(&rates);
     let room = Arc::clone(disk);
     let hook: Hook = Box::new(move |sample| {

@@ -184,6 +184,10 @@ pub(super) fn prepare(
         is_handing_over: AtomicBool::new(false),
         is_leaving: AtomicBool::new(false),
         takeovers: AtomicU64::new(0),
+        doubted: AtomicU64::new(0),
+        standing_by: Default::default(),
+        beating: Default::default(),
+        taken_at: Default::default(),
     };
     Ok((shared, quorum))
 }

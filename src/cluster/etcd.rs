@@ -1,13 +1,15 @@
-//! The quorum kept by etcd. One of the configured endpoints is asked at a time; one that does not
-//! answer within a second is left for the next. Calls wait on the caller's thread, which must not
-//! be one of the server's own: a runtime of its own keeps signs of life apart from the load of
-//! requests.
+//! The quorum kept by etcd. One of the configured endpoints is asked, and while that does not answer
+//! the next ones too: what a member has passed to an etcd leader that died is lost without a word.
+//! Whoever answers is asked first from then on; where nobody answers within a second, the call fails.
+//! Calls wait on the caller's thread, which must not be one of the server's own: a runtime of its own
+//! keeps signs of life apart from the load of requests.
 
 use crate::config;
 use etcd_client::{
     Certificate, Client, CompactionOptions, Compare as EtcdCompare, CompareOp, ConnectOptions, DeleteOptions,
     Error, GetOptions, Identity, KvClient, TlsOptions, Txn, TxnOp, TxnOpResponse, TxnResponse,
 };
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use std::error::Error as _;
 use std::future::Future;
 use std::io;
@@ -20,6 +22,12 @@ use wal::cluster::{Change, Compare, Pair, Quorum, Read, Transaction, Transaction
 const SILENCE: Duration = Duration::from_secs(1);
 /// A failure without any answer counts as later by this.
 const SILENT_MS: u64 = 1_000;
+/// Without an answer after this the same is asked of the next endpoint: a transaction that is carried out twice
+/// is refused the second time. So an etcd that changes its leader is found as soon as it has one.
+const REPEAT_AFTER: Duration = Duration::from_millis(125);
+const ATTEMPTS_MAX: usize = 5;
+/// What is longer is not sent again before it failed: a slow network would only get slower.
+const REPEATED_BYTES_MAX: usize = 64 << 10;
 /// Some batches of a megabyte.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
@@ -76,41 +84,74 @@ impl Etcd {
     }
 
     /// Without an answer in time the next endpoint is current.
-    fn ask(&self, txn: Txn) -> Result<TxnResponse, Unanswered> {
-        let at = self.current.load(Ordering::Relaxed) % self.endpoints.len();
+    fn ask(&self, txn: Txn, bytes: usize) -> Result<TxnResponse, Unanswered> {
+        let first = self.current.load(Ordering::Relaxed) % self.endpoints.len();
+        let attempts_max = if bytes <= REPEATED_BYTES_MAX { ATTEMPTS_MAX } else { 1 };
         let asked = self.block_on(async {
-            tokio::time::timeout(SILENCE, async { self.client(at).await?.txn(txn).await }).await
+            tokio::time::timeout(SILENCE, self.first_answer(first, &txn, attempts_max)).await
         });
         let why = match asked {
-            Ok(Ok(answer)) => {
+            Ok(Ok((at, answer))) => {
                 if let Some(header) = answer.header() {
                     self.revision.fetch_max(header.revision(), Ordering::Relaxed);
+                }
+                if at != first {
+                    self.leave(first, SILENT_MS, at);
                 }
                 return Ok(answer);
             }
             Ok(Err(error)) => {
-                self.note_failure(at, if is_answer(&error) { 0 } else { SILENT_MS });
+                self.leave(first, if is_answer(&error) { 0 } else { SILENT_MS }, self.next(first));
                 error.to_string()
             }
             Err(_) => {
-                self.note_failure(at, SILENT_MS);
+                self.leave(first, SILENT_MS, self.next(first));
                 "no answer within a second".to_owned()
             }
         };
-        let next = self.next();
-        let _ = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
-        *self.clients[at].lock().unwrap_or_else(PoisonError::into_inner) = None;
-        Err(Unanswered { why: format!("{}: {why}", self.endpoints[at]) })
+        Err(Unanswered { why: format!("{}: {why}", self.endpoints[first]) })
     }
 
-    fn next(&self) -> usize {
+    /// The error is the last one, once every attempt has failed.
+    async fn first_answer(
+        &self,
+        first: usize,
+        txn: &Txn,
+        attempts_max: usize,
+    ) -> Result<(usize, TxnResponse), Error> {
+        let attempt = async |at: usize| {
+            let answer = async { self.client(at).await?.txn(txn.clone()).await };
+            answer.await.map(|answer| (at, answer))
+        };
+        let mut under_way = FuturesUnordered::from_iter([attempt(first)]);
+        let mut attempts = 1;
+        loop {
+            tokio::select! {
+                Some(answer) = under_way.next() => match answer {
+                    Err(_) if !under_way.is_empty() => {}
+                    answered => return answered,
+                },
+                () = tokio::time::sleep(REPEAT_AFTER), if attempts < attempts_max => {
+                    under_way.push(attempt((first + attempts) % self.endpoints.len()));
+                    attempts += 1;
+                }
+            }
+        }
+    }
+
+    /// The one that failed longest ago.
+    fn next(&self, but: usize) -> usize {
         let failed = self.failed.iter().map(|failed| failed.load(Ordering::Relaxed)).enumerate();
-        failed.min_by_key(|(_, failed)| *failed).map_or(0, |(at, _)| at)
+        let others = failed.filter(|(at, _)| *at != but);
+        others.min_by_key(|(_, failed)| *failed).map_or(but, |(at, _)| at)
     }
 
-    fn note_failure(&self, at: usize, later_ms: u64) {
+    /// An endpoint that has failed, by so much later than now, for another one.
+    fn leave(&self, at: usize, later_ms: u64, next: usize) {
         let now_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX - SILENT_MS);
         self.failed[at].store(now_ms + later_ms, Ordering::Relaxed);
+        let _ = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
+        *self.clients[at].lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     async fn client(&self, at: usize) -> Result<KvClient, Error> {
@@ -143,7 +184,11 @@ impl Quorum for Etcd {
             .when(transaction.compare.iter().map(compare).collect::<Vec<_>>())
             .and_then(transaction.then.iter().map(change).collect::<Vec<_>>())
             .or_else(transaction.otherwise.iter().map(read).collect::<Vec<_>>());
-        let answer = self.ask(txn)?;
+        let bytes = transaction.then.iter().map(|change| match change {
+            Change::Put(_, value) => value.len(),
+            Change::Delete(_) | Change::DeleteRange(..) => 0,
+        });
+        let answer = self.ask(txn, bytes.sum())?;
         Ok(if answer.succeeded() {
             TransactionOutcome::Done
         } else {
@@ -153,7 +198,8 @@ impl Quorum for Etcd {
 
     fn read(&self, reads: &[Read]) -> Result<Vec<Vec<Pair>>, Unanswered> {
         // A transaction of reads alone is answered by the majority's newest state.
-        self.ask(Txn::new().and_then(reads.iter().map(read).collect::<Vec<_>>())).map(|answer| pairs(&answer))
+        self.ask(Txn::new().and_then(reads.iter().map(read).collect::<Vec<_>>()), 0)
+            .map(|answer| pairs(&answer))
     }
 
     fn compact(&self) {

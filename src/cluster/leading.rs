@@ -13,11 +13,12 @@ use std::time::{Duration, Instant};
 use wal::Seq;
 use wal::cluster::{Epoch, Leader, Seen, Standing};
 
-const BEAT_EVERY: Duration = Duration::from_millis(250);
+/// More than two in the time that a standby listens for one when it has lost the connection.
+const BEAT_EVERY: Duration = Duration::from_millis(100);
 /// Signs of life between two rounds of pruning.
-const PRUNE_EVERY: u64 = 4;
+const PRUNE_EVERY: u64 = 10;
 /// Signs of life between two compactions of etcd.
-const COMPACT_EVERY: u64 = 120;
+const COMPACT_EVERY: u64 = 300;
 const PAGES_MAX: usize = 16;
 /// Writes are taken again after a refusal when this part of the bound is free.
 const RESUME_BELOW: u64 = 8;
@@ -62,6 +63,7 @@ fn confirm(shared: &Arc<Shared>, leader: &Leader) {
 }
 
 fn beat(shared: &Arc<Shared>, leader: &Leader) {
+    let _ = shared.beating.set(std::thread::current());
     let me = shared.following.keys.node(&shared.settings.me.node);
     let mut silent_since = None;
     for count in 1.. {
@@ -69,7 +71,11 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
         let wal_seq =
             shared.reader().map_or_else(|| shared.views.borrow().wal_seq, |reader| reader.last_seq());
         let is_open = shared.is_open.load(Ordering::Acquire);
-        let beaten = shared.say(wal_seq, |about| leader.beat(count, is_open, vec![(me.clone(), about)]));
+        // Whoever hears nothing says nothing: its words may arrive, and would keep the others waiting.
+        let beaten = match silent_since {
+            None => shared.say(wal_seq, |about| leader.beat(count, is_open, vec![(me.clone(), about)])),
+            Some(_) => leader.confirm(),
+        };
         if let Some(why) = leader.lost() {
             return step_down(shared, why);
         }
@@ -96,7 +102,7 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
                 shared.see(|view| view.unanswered("etcd does not answer", shared.settings.failover));
             }
         }
-        std::thread::sleep(BEAT_EVERY.saturating_sub(began.elapsed()));
+        std::thread::park_timeout(BEAT_EVERY.saturating_sub(began.elapsed()));
     }
 }
 
@@ -151,11 +157,25 @@ fn must_refuse((own, up_to): (Seq, Seq), left: u64, bound: u64, refused: bool) -
     up_to < own && left >= mark
 }
 
-/// Has most of the log and may lead.
+/// May lead, and is heard of now: the newest word of another may be a dead node's last.
 pub(super) async fn successor(shared: &Arc<Shared>) -> Option<String> {
+    let began = Instant::now();
     look(shared).await;
-    let view = shared.views.borrow().clone();
-    able_others(&view).max_by_key(|member| member.wal_seq).map(|member| member.node.clone())
+    let before = shared.views.borrow().members.clone();
+    loop {
+        let view = shared.views.borrow().clone();
+        let lives = |member: &&Member| {
+            !before.iter().any(|it| it.node == member.node && it.seen_at_ms == member.seen_at_ms)
+        };
+        if let Some(member) = able_others(&view).filter(lives).max_by_key(|member| member.wal_seq) {
+            return Some(member.node.clone());
+        }
+        if able_others(&view).next().is_none() || began.elapsed() >= SIGN {
+            return None;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+        look(shared).await;
+    }
 }
 
 fn able_others(view: &View) -> impl Iterator<Item = &Member> {

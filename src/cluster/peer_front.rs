@@ -2,6 +2,7 @@
 
 use super::Cluster;
 use super::front;
+use super::lifeline;
 use super::peers::{PROOF, PeerKey, Surface, TARGET};
 use super::renewal;
 use super::seed::Seed;
@@ -62,8 +63,25 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
                 Ok(Reply::json(200, front::show(&self.cluster.view())))
             }
             "/peer/checkpoint" => self.checkpoint(arrival).await,
+            lifeline::PATH => self.lifeline(arrival),
             _ => Err(Problem::not_found()),
         }
+    }
+
+    /// For nodes alone, of the one that leads.
+    fn lifeline(&self, arrival: &Arrival) -> Result<Reply, Problem> {
+        if !self.is_node(arrival, lifeline::TARGET) {
+            return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
+        }
+        if !self.cluster.leads() {
+            return Err(Problem::no_leader());
+        }
+        Ok(Reply::pieces(BINARY, Bytes::from_static(b"\n"), lifeline::held(self.cluster.clone())))
+    }
+
+    fn is_node(&self, arrival: &Arrival, target: &str) -> bool {
+        let proof = arrival.head.headers.get(&PROOF).and_then(|proof| proof.to_str().ok());
+        proof.is_some_and(|proof| self.key.check(&Method::GET, target, proof, now_ms()).is_some())
     }
 
     fn must_have_token(&self, arrival: &Arrival) -> Result<(), Problem> {
@@ -76,9 +94,7 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
 
     /// Secrets too, so only to who has the configuration's token, or is a node.
     async fn checkpoint(&self, arrival: &Arrival) -> Result<Reply, Problem> {
-        let proof = arrival.head.headers.get(&PROOF).and_then(|proof| proof.to_str().ok());
-        let is_node = |proof| self.key.check(&Method::GET, renewal::TARGET, proof, now_ms()).is_some();
-        if !proof.is_some_and(is_node) {
+        if !self.is_node(arrival, renewal::TARGET) {
             self.must_have_token(arrival)?;
         }
         let cluster = self.cluster.clone();

@@ -2,11 +2,11 @@
 //! that is silent.
 
 use super::admission::{self, ClusterError, members};
-use super::peers::PeerKey;
+use super::peers::{self, PeerKey};
 use super::renewal::{Renewal, Renewed};
 use super::view::now_ms;
 use super::view::{ABSENT_AFTER_MS, Member, Role};
-use super::{INSIST, PAUSE, Promoted, Shared, directory, leading, step_down};
+use super::{INSIST, PAUSE, Promoted, Shared, directory, leading, lifeline, step_down};
 use crate::config::Config;
 use crate::recovery::books;
 use crate::recovery::directory::{ENDED_BADLY_FILE, mark_key};
@@ -24,6 +24,12 @@ use wal::cluster::{AgreedBatch, Leader, LookError, Patience, Seen, Silence};
 use wal::{Retention, Store};
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// While nobody serves.
+const LOOK_SOON: Duration = Duration::from_millis(10);
+/// A leader that lives is heard of within this, again and again.
+const DOUBT: Duration = Duration::from_millis(250);
+/// A node that was appointed takes the log within this, or another does.
+const UNTAKEN: Duration = Duration::from_millis(500);
 /// Agreed batches gather once all that there were are here: each poll costs etcd a question to its
 /// majority, and each one with batches costs this node a sync.
 const GATHER: Duration = Duration::from_millis(10);
@@ -41,6 +47,10 @@ pub(super) struct StandingBy {
     shared: Arc<Shared>,
     follower: Follower<Domain>,
     silence: Silence,
+    /// Since the connection to the leader has ended, until it is heard of.
+    doubt: Option<Silence>,
+    /// The epoch of which that was said and not yet looked at; 0: none.
+    doubted: u64,
     beat: Option<Vec<u8>>,
     retention: Retention,
     snapshot_records: u64,
@@ -76,10 +86,14 @@ impl StandingBy {
         shared.see(|view| view.wal_seq = follower.tip.seq);
         shared.read_by(follower.reader.clone());
         learn_operators(&shared, &mut follower)?;
+        lifeline::hold(Arc::clone(&shared), peers::client(config, None)?, key.clone())
+            .map_err(ClusterError::Thread)?;
         Ok(StandingBy {
             shared,
             follower,
             silence: Silence::default(),
+            doubt: None,
+            doubted: 0,
             beat: None,
             retention: Retention::default(),
             snapshot_records: config.storage.snapshot_records,
@@ -93,10 +107,12 @@ impl StandingBy {
     }
 
     pub fn run(mut self) {
+        let _ = self.shared.standing_by.set(std::thread::current());
         loop {
             self.save_as_asked();
             match self.turn() {
-                Round::Idle => std::thread::sleep(LOOK_EVERY),
+                Round::Idle => std::thread::park_timeout(LOOK_EVERY),
+                Round::Leaderless => std::thread::park_timeout(LOOK_SOON),
                 Round::Followed => std::thread::sleep(GATHER),
                 Round::Busy => {}
                 Round::Leads(led) => return self.lead(*led),
@@ -115,6 +131,8 @@ impl StandingBy {
         if self.shared.views.borrow().diverged.is_some() {
             return self.stay_behind(None);
         }
+        // Before the look: what that shows is from after the end of the connection.
+        self.doubted = self.doubted.max(self.shared.doubted.swap(0, Ordering::AcqRel));
         match self.shared.following.look(self.follower.tip) {
             Ok(seen) => self.seen(&seen),
             Err(LookError::Unanswered(_)) => self.unanswered("etcd does not answer"),
@@ -150,6 +168,8 @@ impl StandingBy {
         }
         if self.follower.tip.seq < seen.tip.tip.seq {
             Round::Busy
+        } else if self.doubt.is_some() || self.shared.views.borrow().leader.is_none() {
+            Round::Leaderless
         } else if seen.batches.is_empty() {
             Round::Idle
         } else {
@@ -157,11 +177,18 @@ impl StandingBy {
         }
     }
 
-    /// Whether the leader has been silent for so long that it is none.
+    /// Whether the leader has been silent for so long that it is none. In doubt that is shorter; what is heard
+    /// after the first look since then ends the doubt, because nobody says anything after its death.
     fn hears_silence(&mut self, seen: &Seen) -> bool {
         let (now, failover) = (self.shared.following.quorum.now(), self.shared.settings.failover);
         self.silence.looked(now, seen, failover / 2);
-        self.silence.lasts(now) >= failover
+        if std::mem::take(&mut self.doubted) == seen.epoch.number {
+            self.doubt = Some(Silence::default());
+        }
+        self.doubt.take_if(|doubt| doubt.looked(now, seen, DOUBT));
+        let is_doubted = self.doubt.as_ref().is_some_and(|doubt| doubt.lasts(now) >= DOUBT);
+        let silence = self.silence.lasts(now);
+        is_doubted || silence >= failover || seen.epoch.is_untaken() && silence >= UNTAKEN
     }
 
     /// With one sync for as many batches as the log writes at once.
@@ -202,6 +229,7 @@ impl StandingBy {
 
     fn unanswered(&mut self, why: &'static str) -> Round {
         self.silence.failed();
+        self.doubt.iter_mut().for_each(Silence::failed);
         self.beat = None;
         self.shared.see(|view| view.unanswered(why, self.shared.settings.failover));
         Round::Idle
@@ -302,12 +330,22 @@ impl StandingBy {
     /// Tries to take the epoch; then catches up with what was agreed on before.
     fn take(&mut self, seen: &Seen) -> Round {
         let Ok(token) = directory::random_name() else { return Round::Idle };
+        let now = self.shared.following.quorum.now();
+        let (silent_ms, is_doubted) = (self.silence.lasts(now).as_millis(), self.doubt.is_some());
         let began = Instant::now();
-        let leader = match self.shared.following.take(&seen.epoch, &token) {
+        let leader = match self.shared.following.take(seen, &token) {
             Ok(Some(leader)) => leader,
             Ok(None) | Err(_) => return Round::Busy,
         };
-        tracing::info!(epoch = leader.epoch.number, "took the log: catching up");
+        let _ = self.shared.taken_at.set(began);
+        let asked_ms = began.elapsed().as_millis();
+        tracing::info!(
+            epoch = leader.epoch.number,
+            silent_ms,
+            is_doubted,
+            asked_ms,
+            "took the log: catching up"
+        );
         leading::begin(&self.shared, &leader);
         loop {
             if leader.lost().is_some() {
@@ -356,6 +394,8 @@ impl StandingBy {
 
 enum Round {
     Idle,
+    /// Somebody may have to take over, or just has.
+    Leaderless,
     /// More is likely to come.
     Followed,
     /// There may be more at once.

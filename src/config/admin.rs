@@ -36,11 +36,13 @@ settings! {
 
 impl Admin {
     /// The token that operators have to send; without one whoever reaches the loopback address is one.
-    /// `exposed` is the key of a listener that the token opens to other machines, if there is one.
+    /// `exposed` is the key of a listener that the token opens to other machines, if there is one. A node of a
+    /// cluster has one: the token opens its keys and its log.
     pub(super) fn access(
         &self,
         data: &Path,
         exposed: Option<&'static str>,
+        is_node: bool,
     ) -> Result<Option<Secret>, ConfigError> {
         match (self.presented(data)?, exposed) {
             (Some(token), Some(listener)) if token.expose().len() < TOKEN_CHARACTERS_MIN => {
@@ -51,6 +53,9 @@ impl Admin {
             (None, Some(listener)) => Err(bad(format_args!(
                 "is required because {listener} is no loopback address; insecure_dev_token does not count there"
             ))),
+            (None, None) if is_node => Err(bad(
+                "is required because cluster.etcd is set; insecure_dev_token is for one machine alone",
+            )),
             (token, _) => Ok(token),
         }
     }

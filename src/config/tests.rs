@@ -439,8 +439,10 @@ fn somebody_must_be_allowed_to_operate() {
     {
         let said = format!("admin.token: {said} cluster.peer_listen is no loopback address");
         assert!(nodes(admin, "10.0.0.1:9091").expect_err(admin).starts_with(&said), "{admin}");
-        assert!(nodes(admin, "127.0.0.1:9091").is_ok(), "{admin}");
     }
+    let said = "admin.token: is required because cluster.etcd is set";
+    assert!(nodes(open, "127.0.0.1:9091").expect_err("none").starts_with(said));
+    assert!(nodes(short, "127.0.0.1:9091").is_ok());
     assert!(nodes(&format!("token = \"{}\"", "t".repeat(32)), "10.0.0.1:9091").is_ok());
     let one_machine = format!("[admin]\n{open}\n[cluster]\npeer_listen = \"10.0.0.1:9091\"");
     assert_eq!(access(&one_machine), Ok(None), "nothing listens there");
@@ -452,15 +454,15 @@ fn a_generated_token_stays_and_counts_everywhere() {
     let data = directory.path().join("data");
     let admin = parse("[admin]\ngenerate_token = true\ninsecure_dev_token = true").expect("valid").admin;
     assert_eq!(admin.generate(&data).expect("written"), Some(data.join(TOKEN_FILE)));
-    let Ok(Some(first)) = admin.access(&data, None) else { panic!("there is one") };
+    let Ok(Some(first)) = admin.access(&data, None, false) else { panic!("there is one") };
     assert!(first.expose().len() >= TOKEN_CHARACTERS_MIN);
     assert_eq!(admin.generate(&data).expect("found"), None);
     // A configuration that does not generate a token uses the file all the same.
-    let access = parse("").expect("valid").admin.access(&data, None).expect("a token");
+    let access = parse("").expect("valid").admin.access(&data, None, false).expect("a token");
     assert_eq!(access, Some(first));
     assert_eq!(std::fs::read_dir(&data).expect("a directory").count(), 1, "nothing else is left");
     std::fs::write(data.join(TOKEN_FILE), "\n").expect("written");
-    assert!(admin.access(&data, None).expect_err("empty").to_string().starts_with("admin.token: "));
+    assert!(admin.access(&data, None, false).expect_err("empty").to_string().starts_with("admin.token: "));
     let named = parse("[admin]\ngenerate_token = true\ntoken = \"t\"").expect("valid").admin;
     assert_eq!(named.generate(&data).expect("nothing to do"), None);
     assert_eq!(named.access(&data, None).expect("a token"), Some(Secret::new("t")));

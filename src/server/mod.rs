@@ -10,6 +10,8 @@ mod mcp;
 mod stream;
 mod table;
 
+pub use table::prepare;
+
 use crate::admin::AdminApi;
 use crate::checkout::Checkout;
 use crate::cluster::front::StandbyFront;

@@ -9,13 +9,16 @@ use crate::http::router::Router;
 use crate::operators::Operator;
 use crate::pages::site::PageRow;
 use crate::portal;
+use api::csv::Table;
 use api::endpoint::Caller;
+use api::openapi::document::Document;
 use api::public::routes::{PublicRoute, routes as public_routes};
 use api::routes::{Route, page_routes, routes};
 use api::streams;
 use api::testing;
 use hyper::Method;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
 
 pub type Row = (Method, &'static str, Endpoint);
 
@@ -96,22 +99,41 @@ pub fn of_operators() -> Vec<Row> {
     programs.chain(people).collect()
 }
 
+/// What the rows take from the descriptions, which are long to make.
+struct Described {
+    tables: BTreeMap<&'static str, Arc<Table>>,
+    with_query: BTreeSet<&'static str>,
+}
+
+static TENANTS: LazyLock<Described> =
+    LazyLock::new(|| Described::by(&api::interface::public(checkout::described())));
+static OPERATORS: LazyLock<Described> = LazyLock::new(|| Described::by(&crate::admin::document()));
+
+impl Described {
+    fn by(description: &Document) -> Described {
+        let tables = description.tables().into_iter().map(|(name, table)| (name, Arc::new(table)));
+        Described { tables: tables.collect(), with_query: description.with_query() }
+    }
+}
+
+/// For a standby, which has the time.
+pub fn prepare() {
+    LazyLock::force(&TENANTS);
+    LazyLock::force(&OPERATORS);
+}
+
 fn tenant_rows() -> impl Iterator<Item = Route> {
-    let description = api::interface::public(checkout::described());
-    let (mut tables, with_query) = (description.tables(), description.with_query());
-    routes().into_iter().chain(page_routes()).map(move |mut route| {
-        route.table = tables.remove(route.operation).map(Arc::new);
-        route.takes_query = with_query.contains(route.operation);
+    routes().into_iter().chain(page_routes()).map(|mut route| {
+        route.table = TENANTS.tables.get(route.operation).cloned();
+        route.takes_query = TENANTS.with_query.contains(route.operation);
         route
     })
 }
 
 fn operator_rows() -> impl Iterator<Item = OperatorRoute> {
-    let description = crate::admin::document();
-    let (mut tables, with_query) = (description.tables(), description.with_query());
-    operators::routes().into_iter().map(move |mut route| {
-        route.table = tables.remove(route.operation).map(Arc::new);
-        route.takes_query = with_query.contains(route.operation);
+    operators::routes().into_iter().map(|mut route| {
+        route.table = OPERATORS.tables.get(route.operation).cloned();
+        route.takes_query = OPERATORS.with_query.contains(route.operation);
         route
     })
 }

@@ -189,40 +189,43 @@ fn nobody_takes_a_nodes_keys_and_log_without_the_token_or_under_a_strange_name()
     machines.found_without_serving();
     let token = format!("authorization: Bearer {}\r\n", Machines::TOKEN);
     let anything = "authorization: Bearer whatever\r\n";
-    // The token that the shipped file goes without opens nothing here.
-    for (has_token, heads) in [
-        (true, [("", 401), (anything, 401), (token.as_str(), 200)]),
-        (false, [("", 401), (anything, 401), (token.as_str(), 401)]),
-    ] {
-        if !has_token {
-            machines.without_token(0);
-        }
-        machines.start(0);
-        machines.until(|machines| machines.is_ready(0));
-        let asked = |host: &str, path: &str, more: &str| {
-            let head = format!("host: {host}\r\n{more}");
-            exchange_as(machines.peer_port(0), "GET", path, None, &head).map(|(status, _, _)| status)
-        };
-        for (head, status) in heads {
-            for path in ["/peer/cluster", "/peer/checkpoint"] {
+    machines.start(0);
+    machines.until(|machines| machines.is_ready(0));
+    let asked = |host: &str, path: &str, more: &str| {
+        let head = format!("host: {host}\r\n{more}");
+        exchange_as(machines.peer_port(0), "GET", path, None, &head).map(|(status, _, _)| status)
+    };
+    for (head, status) in [("", 401), (anything, 401), (token.as_str(), 200)] {
+        for path in ["/peer/cluster", "/peer/checkpoint", "/peer/lifeline"] {
+            let status = match path {
                 // A checkpoint is no JSON, which this client reads.
-                let is_seen = !(path == "/peer/checkpoint" && status == 200);
-                if is_seen {
-                    assert_eq!(asked("localhost", path, head), Some(status), "{path} with {head:?}");
-                }
-                assert_eq!(asked("evil.example", path, head), Some(421), "{path} with {head:?}");
-                let crossed = format!("{head}origin: http://evil.example\r\n");
-                assert_eq!(asked("localhost", path, &crossed), Some(403), "{path} with {head:?}");
+                "/peer/checkpoint" if status == 200 => None,
+                // The token opens nothing that is for nodes alone.
+                "/peer/lifeline" => Some(401),
+                _ => Some(status),
+            };
+            if status.is_some() {
+                assert_eq!(asked("localhost", path, head), status, "{path} with {head:?}");
             }
-            assert_eq!(asked("evil.example", "/peer/anything", head), Some(421));
+            assert_eq!(asked("evil.example", path, head), Some(421), "{path} with {head:?}");
+            let crossed = format!("{head}origin: http://evil.example\r\n");
+            assert_eq!(asked("localhost", path, &crossed), Some(403), "{path} with {head:?}");
         }
-        let joined = machines.command(1, &["cluster", "join", "--from", &machines.peer(0)]);
-        let said = String::from_utf8_lossy(&joined.stderr).into_owned();
-        assert_eq!(joined.status.success(), has_token, "{said}");
-        assert!(has_token || said.contains("[admin] token has to be set"), "{said}");
-        machines.kill(0);
-        if has_token {
-            std::fs::remove_dir_all(machines.data(1)).expect("it joined");
+        assert_eq!(asked("evil.example", "/peer/anything", head), Some(421));
+        // Without a proof: whatever a page of another site sends.
+        for crossed in ["", "origin: http://evil.example\r\n"] {
+            assert_eq!(asked("evil.example", "/peer/pass", &format!("{head}{crossed}")), Some(401));
         }
     }
+    machines.without_token(1);
+    let joined = machines.command(1, &["cluster", "join", "--from", &machines.peer(0)]);
+    let said = String::from_utf8_lossy(&joined.stderr).into_owned();
+    assert!(!joined.status.success(), "{said}");
+    // A node never goes without the token: whatever asked its listener would be an operator.
+    machines.kill(0);
+    machines.without_token(0);
+    let refused = machines.command(0, &["serve"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("admin.token: is required because cluster.etcd is set"), "{said}");
 }

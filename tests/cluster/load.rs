@@ -1,6 +1,6 @@
 //! Load on a cluster, with a record of what was asked, answered and read, and when.
 
-use crate::machines::{Answer, Machines, exchange};
+use crate::machines::{Answer, Machines, attempt};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 /// What one payout takes from the balance, in hundredths.
 pub const PAYOUT: u64 = 1_000;
-/// The time between two attempts of which the first was refused.
+/// The longest that an attempt takes, and the time between two of them.
+const ATTEMPT: Duration = Duration::from_millis(300);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A payout that was acknowledged.
@@ -90,6 +91,16 @@ impl Load {
         })
     }
 
+    /// The longest time between two successes, of which the second came after `since`.
+    pub fn longest_gap(&self, since: Instant) -> Duration {
+        self.with(|history| {
+            let mut times: Vec<Instant> = history.paid.iter().map(|paid| paid.acknowledged).collect();
+            times.sort_unstable();
+            let gaps = times.windows(2).filter(|pair| pair[1] > since).map(|pair| pair[1] - pair[0]);
+            gaps.max().unwrap_or_default()
+        })
+    }
+
     fn next_port(&self) -> u16 {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         self.ports[usize::try_from(turn).unwrap_or(0) % self.ports.len()]
@@ -106,13 +117,15 @@ impl Load {
             self.with(|history| history.asked.push(asked));
             loop {
                 let attempted = Instant::now();
-                let answer = exchange(self.next_port(), "POST", "/v1/payouts", Some(&body), &reference);
+                let answer =
+                    attempt(ATTEMPT, self.next_port(), "POST", "/v1/payouts", Some(&body), &reference);
                 if let Some((200..=202, _, shown)) = &answer
                     && let Some(id) = shown["payoutId"].as_str()
                 {
                     let (id, acknowledged) = (id.to_owned(), Instant::now());
                     let paid = Paid { reference, id, attempted, acknowledged };
                     self.with(|history| history.paid.push(paid));
+                    std::thread::sleep(PAUSE);
                     break;
                 }
                 self.note_refusal(&answer);
@@ -124,7 +137,7 @@ impl Load {
     fn read(&self) {
         while !self.is_over.load(Ordering::SeqCst) {
             let asked = Instant::now();
-            let answer = exchange(self.next_port(), "GET", "/v1/balance", None, "");
+            let answer = attempt(ATTEMPT, self.next_port(), "GET", "/v1/balance", None, "");
             match &answer {
                 Some((200, _, shown)) => {
                     let (answered, hundredths) = (Instant::now(), hundredths(&shown["ledgerNetVes"]));

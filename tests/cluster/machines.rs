@@ -1,7 +1,7 @@
 //! Three etcd and three nodes, each a process; all end with this. Nodes reach etcd, and each other,
 //! over wires that can be cut.
 
-use crate::proxy::Wire;
+use crate::proxy::{Ways, Wire};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -15,6 +15,8 @@ use tempfile::TempDir;
 
 /// The longest wait for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest wait for an answer.
+const ANSWER_MAX: Duration = Duration::from_secs(6);
 
 /// A free port. The kernel gives those from 32,768 on to whoever connects, also while a node is down. Twenty
 /// processes of the tests that start one after the other have some hundreds each.
@@ -99,7 +101,14 @@ impl Machines {
             .arg(self.directory.path().join(format!("etcd-{n}")))
             .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
             .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
-            .args(["--max-request-bytes", "4194304"])
+            .args([
+                "--max-request-bytes",
+                "4194304",
+                "--heartbeat-interval",
+                "25",
+                "--election-timeout",
+                "250",
+            ])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
@@ -270,13 +279,23 @@ impl Machines {
 
     /// Cuts a node off from every etcd, and the other nodes from it.
     pub fn cut_off(&self, node: usize, is_cut: bool) {
-        self.wires[node].iter().for_each(|wire| wire.cut(is_cut));
-        self.cut_peer(node, is_cut);
+        self.cut_etcd(node, Ways::Both, is_cut);
+        self.cut_peer(node, Ways::Both, is_cut);
     }
 
-    /// Cuts other nodes off from one.
-    pub fn cut_peer(&self, node: usize, is_cut: bool) {
-        self.peer_wires[node].cut(is_cut);
+    /// Cuts a node's wires to every etcd.
+    pub fn cut_etcd(&self, node: usize, ways: Ways, is_cut: bool) {
+        self.wires[node].iter().for_each(|wire| wire.cut(ways, is_cut));
+    }
+
+    /// Cuts the wires of other nodes to one.
+    pub fn cut_peer(&self, node: usize, ways: Ways, is_cut: bool) {
+        self.peer_wires[node].cut(ways, is_cut);
+    }
+
+    /// Breaks the connections of other nodes to one.
+    pub fn break_peer(&self, node: usize, is_broken: bool) {
+        self.peer_wires[node].break_off(is_broken);
     }
 
     /// A page of a node's operators, whatever it is.
@@ -325,6 +344,11 @@ impl Machines {
     /// Stops a node in good order.
     pub fn stop(&mut self, node: usize) {
         self.signal(node, "TERM");
+        self.until_stopped(node);
+    }
+
+    /// Waits for a node that was told to stop.
+    pub fn until_stopped(&mut self, node: usize) {
         let mut child = self.nodes[node].take().expect("it runs");
         assert!(child.wait().expect("it ends").success(), "n{node} did not end in good order");
     }
@@ -459,15 +483,38 @@ fn send(pid: u32, signal: &str) {
 /// Asks a port of this machine as tenant and operator; `key` is the Idempotency-Key, if it is not
 /// empty.
 pub fn exchange(port: u16, method: &str, path: &str, body: Option<&Value>, key: &str) -> Answer {
+    attempt(ANSWER_MAX, port, method, path, body, key)
+}
+
+/// The same, by a caller who waits for so long.
+pub fn attempt(
+    patience: Duration,
+    port: u16,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    key: &str,
+) -> Answer {
     let key = if key.is_empty() { String::new() } else { format!("idempotency-key: {key}\r\n") };
     let token = Machines::TOKEN;
     let head =
         format!("host: localhost\r\nx-api-key: pk_test_demo\r\nauthorization: Bearer {token}\r\n{key}");
-    exchange_as(port, method, path, body, &head)
+    exchange_within(patience, port, method, path, body, &head)
 }
 
 /// Asks a port of this machine with these lines in the head. Why there is no answer is printed.
 pub fn exchange_as(port: u16, method: &str, path: &str, body: Option<&Value>, head: &str) -> Answer {
+    exchange_within(ANSWER_MAX, port, method, path, body, head)
+}
+
+fn exchange_within(
+    patience: Duration,
+    port: u16,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    head: &str,
+) -> Answer {
     let body = body.map(Value::to_string).unwrap_or_default();
     let request = format!(
         "{method} {path} HTTP/1.1\r\n{head}connection: close\r\ncontent-type: application/json\r\n\
@@ -475,7 +522,7 @@ pub fn exchange_as(port: u16, method: &str, path: &str, body: Option<&Value>, he
         body.len()
     );
     let began = Instant::now();
-    let answer = whole_answer(port, &request)
+    let answer = whole_answer(patience, port, &request)
         .inspect_err(|why| eprintln!("{method} {path} to port {port}, after {:?}: {why}", began.elapsed()))
         .ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
@@ -487,9 +534,9 @@ pub fn exchange_as(port: u16, method: &str, path: &str, body: Option<&Value>, he
     Some((status, headers.collect(), serde_json::from_str(body).unwrap_or_default()))
 }
 
-fn whole_answer(port: u16, request: &str) -> std::io::Result<String> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-    stream.set_read_timeout(Some(Duration::from_secs(6)))?;
+fn whole_answer(patience: Duration, port: u16, request: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect_timeout(&([127, 0, 0, 1], port).into(), patience)?;
+    stream.set_read_timeout(Some(patience))?;
     stream.write_all(request.as_bytes())?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;

@@ -17,6 +17,7 @@ mod skew;
 mod streams;
 mod stuck;
 mod switching;
+mod taking_over;
 
 use machines::{Machines, ok};
 use serde_json::{Value, json};

@@ -58,6 +58,29 @@ fn a_standby_copies_its_own_data_and_answers_for_itself() {
 }
 
 #[test]
+fn a_head_that_the_leader_takes_comes_through_a_standby() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    let leader = machines.leader();
+    let (mut taken, mut refused) = (0, 0);
+    for bytes in (64_000..66_000).step_by(50) {
+        let head =
+            format!("host: localhost\r\nx-api-key: pk_test_demo\r\nx-filler: {}\r\n", "a".repeat(bytes));
+        let ports = machines.ports();
+        let [own, passed] = [leader, (leader + 1) % 3].map(|node| {
+            let answer = exchange_as(ports[node], "GET", "/v1/balance", None, &head);
+            answer.map(|(status, _, _)| status)
+        });
+        assert_eq!(own, passed, "{bytes} bytes");
+        match own {
+            Some(200) => taken += 1,
+            _ => refused += 1,
+        }
+    }
+    assert!(taken > 0 && refused > 0, "{taken} taken, {refused} refused");
+}
+
+#[test]
 fn a_standby_without_room_takes_snapshots_and_copies_nothing() {
     let Some(mut machines) = Machines::new() else { return };
     machines.found();

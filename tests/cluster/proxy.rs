@@ -1,50 +1,93 @@
-//! A wire between two processes that can be cut: nothing arrives then, and nobody is told. When it is
-//! whole again what was under way goes on.
+//! A wire between two processes that can be cut, both ways or one: nothing arrives then, and nobody is told. When it is
+//! whole again what was under way goes on. And one that breaks, as everybody is told.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A wire to a port of this machine. Its threads end with the process.
 pub struct Wire {
     port: u16,
-    is_cut: Arc<AtomicBool>,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What is sent to the port does not arrive.
+    there: AtomicBool,
+    /// What the port sends does not arrive.
+    back: AtomicBool,
+    is_broken: AtomicBool,
+    connections: Mutex<Vec<TcpStream>>,
+}
+
+/// The ways of a wire that are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ways {
+    There,
+    Back,
+    Both,
 }
 
 impl Wire {
     pub fn to(target: u16) -> Wire {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let is_cut = Arc::new(AtomicBool::new(false));
-        let cut = Arc::clone(&is_cut);
+        let state = Arc::<State>::default();
+        let shared = Arc::clone(&state);
         std::thread::spawn(move || {
             for near in listener.incoming().map_while(Result::ok) {
-                let cut = Arc::clone(&cut);
-                std::thread::spawn(move || join(near, target, &cut));
+                let state = Arc::clone(&shared);
+                std::thread::spawn(move || join(near, target, &state));
             }
         });
-        Wire { port, is_cut }
+        Wire { port, state }
     }
 
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    pub fn cut(&self, is_cut: bool) {
-        self.is_cut.store(is_cut, Ordering::SeqCst);
+    pub fn cut(&self, ways: Ways, is_cut: bool) {
+        if ways != Ways::Back {
+            self.state.there.store(is_cut, Ordering::SeqCst);
+        }
+        if ways != Ways::There {
+            self.state.back.store(is_cut, Ordering::SeqCst);
+        }
+    }
+
+    /// Ends every connection, and each new one at once while it is broken.
+    pub fn break_off(&self, is_broken: bool) {
+        self.state.is_broken.store(is_broken, Ordering::SeqCst);
+        let connections =
+            std::mem::take(&mut *self.state.connections.lock().unwrap_or_else(PoisonError::into_inner));
+        for connection in connections {
+            let _ = connection.shutdown(Shutdown::Both);
+        }
     }
 }
 
-fn join(near: TcpStream, target: u16, cut: &Arc<AtomicBool>) {
-    while_whole(cut);
+fn join(near: TcpStream, target: u16, state: &Arc<State>) {
+    if state.is_broken.load(Ordering::SeqCst) {
+        return;
+    }
+    // One that comes while only one way is cut is taken: the worst of what there may be.
+    while state.there.load(Ordering::SeqCst) && state.back.load(Ordering::SeqCst) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     let Ok(far) = TcpStream::connect(("127.0.0.1", target)) else { return };
     let _ = (near.set_nodelay(true), far.set_nodelay(true));
-    let (Ok(from), Ok(to)) = (far.try_clone(), near.try_clone()) else { return };
-    let back = Arc::clone(cut);
-    std::thread::spawn(move || carry(from, to, &back));
-    carry(near, far, cut);
+    let (Ok(from), Ok(to), Ok(ours)) = (far.try_clone(), near.try_clone(), near.try_clone()) else { return };
+    let mut connections = state.connections.lock().unwrap_or_else(PoisonError::into_inner);
+    connections.retain(|connection| connection.peer_addr().is_ok());
+    connections.push(ours);
+    drop(connections);
+    let back = Arc::clone(state);
+    std::thread::spawn(move || carry(from, to, &back.back));
+    carry(near, far, &state.there);
 }
 
 fn carry(mut from: TcpStream, mut to: TcpStream, cut: &AtomicBool) {
@@ -55,6 +98,8 @@ fn carry(mut from: TcpStream, mut to: TcpStream, cut: &AtomicBool) {
             break;
         }
     }
+    // The end of a connection is a packet too.
+    while_whole(cut);
     let _ = (from.shutdown(Shutdown::Read), to.shutdown(Shutdown::Write));
 }
 

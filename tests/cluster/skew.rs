@@ -3,6 +3,7 @@
 
 use crate::insist;
 use crate::machines::{Machines, ok};
+use crate::proxy::Ways;
 use etcd_client::{
     Client, Compare as EtcdCompare, CompareOp, GetOptions, KvClient, Txn, TxnOp, TxnOpResponse,
 };
@@ -116,9 +117,14 @@ impl Later {
     /// Takes the log from whoever leads.
     fn begin(machines: &Machines) -> Later {
         let following = Following::new(Arc::new(Outside::of(machines)), Keys::new("main"), "n2");
-        let seen = following.glance().expect("it answers");
-        let leader = following.take(&seen.epoch, "a-later-version").expect("it answers");
-        let leader = leader.expect("nobody else takes it");
+        let mut taken = None;
+        machines.until(|_| {
+            // Between two signs of life of that one.
+            let seen = following.glance().expect("it answers");
+            taken = following.take(&seen, "a-later-version").expect("it answers");
+            taken.is_some()
+        });
+        let leader = taken.expect("it was taken");
         let (is_over, beating) = (Arc::<AtomicBool>::default(), leader.clone());
         let until = Arc::clone(&is_over);
         let beats = std::thread::spawn(move || {
@@ -191,7 +197,7 @@ fn nodes_that_cannot_read_a_later_record_follow_no_further_and_never_lead() {
     let epoch = shown["epoch"].clone();
     assert_eq!((shown["walSeq"].as_u64(), shown["agreedSeq"].as_u64()), (Some(written - 1), Some(written)));
     // Whatever is sent to it from now on is taken, and never answered.
-    machines.cut_peer(2, true);
+    machines.cut_peer(2, Ways::Both, true);
     later.fall_silent();
     // It is silent from now on, and nobody who would lose its record takes its place.
     let began = Instant::now();

@@ -170,11 +170,20 @@ impl Following {
         Ok(batch::unpack(head, &packed)?)
     }
 
-    /// `token` must be random. `None` if somebody else was faster.
-    pub fn take(&self, seen: &Epoch, token: &str) -> Result<Option<Leader>, Unanswered> {
-        let ours = Epoch { number: seen.number + 1, node: self.node.clone(), token: token.to_owned() };
+    /// `token` must be random. `None` if somebody else was faster, or the leader has given a sign of life
+    /// since it was `seen`: one that lives keeps the log.
+    pub fn take(&self, seen: &Seen, token: &str) -> Result<Option<Leader>, Unanswered> {
+        let ours = Epoch { number: seen.epoch.number + 1, node: self.node.clone(), token: token.to_owned() };
+        let beat = match &seen.beat[..] {
+            [] => Compare::Absent(self.keys.beat()),
+            beat => Compare::Is(self.keys.beat(), beat.to_vec()),
+        };
         let transaction = Transaction {
-            compare: vec![Compare::Is(self.keys.epoch(), seen.value())],
+            compare: vec![
+                Compare::Is(self.keys.epoch(), seen.epoch.value()),
+                Compare::Is(self.keys.tip(), seen.tip.value()),
+                beat,
+            ],
             then: vec![Change::Put(self.keys.epoch(), ours.value())],
             otherwise: vec![Read::Key(self.keys.epoch())],
         };
@@ -229,15 +238,17 @@ pub struct Silence {
 }
 
 impl Silence {
-    /// A gap of `gap_max` since the last poll is no silence.
-    pub fn looked(&mut self, now: Duration, seen: &Seen, gap_max: Duration) {
+    /// A gap of `gap_max` since the last poll is no silence. True if there was a sign of life since that.
+    pub fn looked(&mut self, now: Duration, seen: &Seen, gap_max: Duration) -> bool {
         let last_sign = (seen.epoch.clone(), seen.tip.tip, seen.beat.clone());
         let is_gap = self.looked.is_none_or(|last| now.saturating_sub(last) > gap_max);
+        let lives = self.last_sign.as_ref().is_some_and(|before| *before != last_sign);
         if is_gap || self.last_sign.as_ref() != Some(&last_sign) {
             self.last_sign = Some(last_sign);
             self.since = now;
         }
         self.looked = Some(now);
+        lives
     }
 
     pub fn failed(&mut self) {

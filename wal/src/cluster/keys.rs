@@ -107,7 +107,12 @@ impl Epoch {
     }
 
     pub fn appoints(&self, node: &str) -> bool {
-        self.token == Epoch::APPOINTED && self.node == node
+        self.is_untaken() && self.node == node
+    }
+
+    /// Nobody appends: a node was appointed, and has not taken the log yet.
+    pub fn is_untaken(&self) -> bool {
+        self.token == Epoch::APPOINTED
     }
 }
 

@@ -27,7 +27,7 @@ fn appender(quorum: &MemoryQuorum) -> Appender {
     found(quorum, &Keys::new("main"), &founding(), "a", 1, Tip::default()).expect("there is none yet");
     let a = following(quorum, "a");
     let seen = a.look(Tip::default()).expect("it answers");
-    a.take(&seen.epoch, "t1").expect("it answers").expect("nobody else tries").appender(seen.tip, PATIENCE)
+    a.take(&seen, "t1").expect("it answers").expect("nobody else tries").appender(seen.tip, PATIENCE)
 }
 
 fn agreed_log(store: MemoryStore, agreement: impl Agreement + 'static) -> (Log<Reply>, Stepper) {
@@ -103,7 +103,7 @@ fn patiently(appender: Appender, quorum: &MemoryQuorum, total: Duration) -> Appe
     quorum.faults().end();
     let a = following(quorum, "a");
     let seen = a.look(Tip::default()).expect("it answers");
-    let leader = a.take(&seen.epoch, "t2").expect("it answers").expect("nobody else tries");
+    let leader = a.take(&seen, "t2").expect("it answers").expect("nobody else tries");
     quorum.faults().begin(7, 0, 900, 0);
     leader.appender(seen.tip, Patience { total, ..PATIENCE })
 }
@@ -114,14 +114,36 @@ fn a_deposed_writer_is_fenced_and_says_that_nothing_was_written() {
     let (log, stepper) = agreed_log(MemoryStore::new(), appender(&quorum));
     let b = following(&quorum.client(1), "b");
     let seen = b.look(Tip::default()).expect("it answers");
-    let leader = b.take(&seen.epoch, "t3").expect("it answers").expect("nobody else tries");
+    let leader = b.take(&seen, "t3").expect("it answers").expect("nobody else tries");
     assert_eq!(leader.confirm(), Ok(Standing::Ours));
-    let late = following(&quorum, "c").take(&seen.epoch, "t4").expect("it answers");
+    let late = following(&quorum, "c").take(&seen, "t4").expect("it answers");
     assert!(late.is_none(), "one epoch is taken once");
     let asked = append(&log, record(1, b"r"));
     assert!(!stepper.step());
     assert!(!asked.wait().expect_err("fenced").outcome_unknown);
     assert_eq!(b.look(Tip::default()).expect("it answers").tip, AgreedTip::default());
+}
+
+#[test]
+fn a_leader_that_speaks_after_it_was_seen_keeps_the_log() {
+    let quorum = MemoryQuorum::new();
+    found(&quorum, &Keys::new("main"), &founding(), "a", 1, Tip::default()).expect("there is none yet");
+    let [a, b] = ["a", "b"].map(|node| following(&quorum, node));
+    let leader =
+        a.take(&a.glance().expect("it answers"), "t6").expect("it answers").expect("nobody else tries");
+    leader.beat(1, true, Vec::new()).expect("it answers");
+    let seen = b.glance().expect("it answers");
+    leader.beat(2, true, Vec::new()).expect("it answers");
+    assert!(b.take(&seen, "t7").expect("it answers").is_none(), "it has spoken");
+    let seen = b.glance().expect("it answers");
+    let (log, stepper) = agreed_log(MemoryStore::new(), leader.appender(seen.tip, PATIENCE));
+    let written = append(&log, record(1, b"r"));
+    assert!(stepper.step());
+    written.wait().expect("it leads");
+    assert!(b.take(&seen, "t8").expect("it answers").is_none(), "it has written");
+    let seen = b.glance().expect("it answers");
+    assert!(b.take(&seen, "t9").expect("it answers").is_some(), "it was silent");
+    assert_eq!(leader.confirm(), Ok(Standing::Lost));
 }
 
 /// Bytes that do not pack.
@@ -147,7 +169,7 @@ fn a_record_above_a_megabyte_travels_in_pieces_and_pruning_takes_them_along() {
     let seen = b.look(Tip::default()).expect("it answers");
     assert_eq!(seen.batches[0].records[0].payload, noise);
     let keys = quorum.faults().len();
-    let leader = b.take(&seen.epoch, "t5").expect("it answers").expect("nobody else tries");
+    let leader = b.take(&seen, "t5").expect("it answers").expect("nobody else tries");
     let pruned = leader.prune(1).expect("it answers");
     let after = b.glance().expect("it answers");
     let left = after.tip.bytes - pruned.before.expect("there was something");

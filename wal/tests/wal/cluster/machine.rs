@@ -12,6 +12,7 @@ use wal::cluster::{
 use wal::{Append, Config, Log, Stepper, Store, Tip};
 
 pub const FAILOVER: Duration = Duration::from_millis(1_500);
+const DOUBT: Duration = Duration::from_millis(250);
 const GAP_MAX: Duration = Duration::from_millis(600);
 const PATIENCE: Patience = Patience { total: Duration::from_millis(2_500), pause: Duration::from_millis(50) };
 
@@ -166,14 +167,17 @@ impl Machine {
             self.start(); // its disk refused
             return Ok(Turn::default());
         }
-        let is_due = standby.silence.lasts(quorum.now()) >= FAILOVER;
+        let now = quorum.now();
+        // In one half of the time it believes that the leader has died.
+        let is_in_doubt = now.as_secs() / 4 % 2 == 1;
+        let is_due = standby.silence.lasts(now) >= if is_in_doubt { DOUBT } else { FAILOVER };
         if is_due { self.take_over(&seen) } else { Ok(Turn::default()) }
     }
 
     fn take_over(&mut self, seen: &Seen) -> Result<Turn, Broken> {
         self.tokens += 1;
         let token = format!("{}-{}", self.number, self.tokens);
-        let Ok(Some(leader)) = self.following.take(&seen.epoch, &token) else { return Ok(Turn::default()) };
+        let Ok(Some(leader)) = self.following.take(seen, &token) else { return Ok(Turn::default()) };
         let Role::Standby(standby) = &mut self.role else { return Ok(Turn::default()) };
         // What was agreed on until the epoch was taken is caught up with; nobody appends after it.
         let seen = loop {
