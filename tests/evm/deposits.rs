@@ -2,7 +2,7 @@
 
 use crate::chain::{Chain, UNITS};
 use crate::harness::buyers::Page;
-use crate::harness::check::{assert_texts, list, text};
+use crate::harness::check::{assert_texts, list, race, text};
 use crate::harness::flows::fresh;
 use crate::world::{World, activate, eventually};
 use serde_json::json;
@@ -26,7 +26,7 @@ fn addresses_derive_from_the_seed_in_their_order() {
     assert_eq!(world.address(&customer), first);
     // Several at once have different ones.
     let names: Vec<String> = (0..8).map(|_| fresh("customer")).collect();
-    let addresses = crate::harness::check::race(8, |n| text(&world.address(&names[n]), "address").to_owned());
+    let addresses = race(8, |n| text(&world.address(&names[n]), "address").to_owned());
     let distinct: std::collections::BTreeSet<&String> = addresses.iter().collect();
     assert_eq!(distinct.len(), 8, "{addresses:?}");
     let other = world.server.tenant();
@@ -184,7 +184,8 @@ const LIES: [(u64, bool); 4] =
 
 #[test]
 fn a_node_that_claims_more_blocks_for_a_while_hides_no_deposit() {
-    for (claimed, makes_up) in LIES {
+    race(LIES.len(), |at| {
+        let (claimed, makes_up) = LIES[at];
         let chain = Chain::start();
         let mut world = World::of(&chain.url());
         let address = world.address(&fresh("customer"));
@@ -217,12 +218,13 @@ fn a_node_that_claims_more_blocks_for_a_while_hides_no_deposit() {
         let metrics = world.server.admin().get("/metrics").text().to_owned();
         assert!(metrics.contains(r#"pasarela_usdt_scanned_block{network="POLYGON"}"#), "{metrics}");
         assert_eq!(world.deposits().len(), 1);
-    }
+    });
 }
 
 #[test]
 fn a_lie_at_the_first_start_hides_no_deposit() {
-    for (claimed, makes_up) in LIES {
+    race(LIES.len(), |at| {
+        let (claimed, makes_up) = LIES[at];
         let chain = Chain::start();
         {
             let mut node = chain.node();
@@ -239,7 +241,7 @@ fn a_lie_at_the_first_start_hides_no_deposit() {
         chain.node().claims = None;
         chain.mine(3);
         world.until_held("5.00");
-    }
+    });
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn what_nobody_answers_for_long_is_unresolved_and_counted() {
 fn contradicting() -> Server {
     let environment = [
         ("PASARELA__RAILS__ANSWER_SECONDS", "1"),
-        ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "15000"),
+        ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "8000"),
         ("PASARELA__RAILS__SIMULATOR_FAULT", "contradicts"),
     ];
     Server::start_with(&environment)
