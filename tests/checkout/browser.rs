@@ -219,6 +219,16 @@ impl Browser {
         });
     }
 
+    /// Opens the menu of the sections where the screen has no room for them.
+    #[allow(dead_code)] // the merchants' and operators' pages use it
+    #[track_caller]
+    pub fn open_sections(&self) {
+        let shut = "const menu = document.querySelector('.menu'); return !!menu && !menu.open && menu.checkVisibility()";
+        if self.script(shut) == true {
+            self.click(".menu summary");
+        }
+    }
+
     /// Types into a field, in the place of what was there.
     #[track_caller]
     pub fn fill(&self, name: &str, text: &str) {

@@ -73,8 +73,15 @@ const BROKEN_WORDS: &str = "
     }
     return broken;";
 
+/// The sections that can be pressed: a thumb's height, inside the screen.
+const SECTIONS_IN_SIGHT: &str = "
+    return [...document.querySelectorAll('nav a')].filter((link) => {
+        const box = link.getBoundingClientRect();
+        return box.height >= 44 && box.left >= 0 && box.right <= innerWidth;
+    }).length;";
+
 #[test]
-fn a_telephone_shows_the_current_section_and_whole_words() {
+fn a_telephone_has_its_sections_in_a_menu_and_whole_words() {
     let server = Server::start();
     let tenant = server.tenant_with(serde_json::json!({ "cop": { "enabled": true } }));
     tenant.test.fund("5000.00");
@@ -93,8 +100,19 @@ fn a_telephone_shows_the_current_section_and_whole_words() {
         for page in PAGES.into_iter().chain(more) {
             browser.goto(&format!("{}/portal/{page}", server.url()));
             browser.find("main");
-            let hidden = browser.script("const box = document.querySelector('nav a[aria-current]').getBoundingClientRect(); return box.left < 0 || box.right > innerWidth");
-            assert_eq!(hidden, false, "{page} at {width}: the current section is out of sight");
+            let header =
+                browser.script("return document.querySelector('.top').getBoundingClientRect().height");
+            assert!(
+                header.as_f64().is_some_and(|high| high < 70.0),
+                "{page} at {width}: {header} pixels of header"
+            );
+            assert_eq!(browser.script(SECTIONS_IN_SIGHT), 0, "{page} at {width}: the menu is shut");
+            browser.click(".menu summary");
+            assert_eq!(browser.script(SECTIONS_IN_SIGHT), 12, "{page} at {width}: all sections");
+            browser.find("[data-action=logout]");
+            browser.assert_open_to_all();
+            browser.picture(&format!("portal-{width}-menu"));
+            browser.click(".menu summary");
             assert_eq!(browser.script(BROKEN_WORDS), serde_json::json!([]), "{page} at {width}");
             let name = format!("portal-{width}-{}", page.replace(['?', '='], "-"));
             browser.picture(&name);

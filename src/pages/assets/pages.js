@@ -91,12 +91,6 @@
     }
   });
   document.addEventListener("click", (event) => { if (found && !event.target.closest(".search")) found.replaceChildren(); });
-  // The sections are wider than a phone: the current one is brought into sight, without the page moving.
-  const current = document.querySelector("nav a[aria-current]");
-  if (current) {
-    const nav = current.closest("nav");
-    nav.scrollLeft = current.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
-  }
   document.addEventListener("htmx:afterSettle", (event) => dress(event.target));
   dress(document);
   const error = document.querySelector("[role=alert]");
