@@ -346,12 +346,53 @@ fn before(visit: &Here<'_>) -> Option<Arc<Sample>> {
 
 pub async fn unpin(visit: &Here<'_>) -> Result<Shown, Problem> {
     let parameters = ["pair", "source", "side"].map(|name| (name, visit.form.text(name)));
-    let mut asked = with_query("/admin/rates/pin", &parameters);
+    let mut path = with_query("/admin/rates/pin", &parameters);
     if visit.form.text("side").is_empty() {
         // Required, and empty where a series has no side.
-        asked.push_str("&side=");
+        path.push_str("&side=");
     }
-    end(visit, visit.inside.change(Method::DELETE, &asked, None).await).await
+    if visit.is_confirmed() {
+        return end(visit, visit.inside.change(Method::DELETE, &path, None).await).await;
+    }
+    asked(visit, (Method::DELETE, &path, None), let_go(visit), page(visit)).await
+}
+
+/// The pinned price beside the one that is in force without it.
+fn let_go(visit: &Here<'_>) -> Confirm {
+    let say = |spanish, english| visit.say(spanish, english);
+    let (board, now) = (&visit.services.prices.board, visit.services.now());
+    let typed = |name: &str| visit.form.text(name);
+    let is_of = |series: &Series| {
+        series.pair.as_str() == typed("pair")
+            && *series.source == *typed("source")
+            && series.side.as_deref().unwrap_or_default() == typed("side")
+    };
+    let priced = |sample: Option<&Sample>| match sample {
+        Some(sample) => visit.language.figure(&sample.price.0.normalize().to_string()),
+        None => say("Ninguno", "None").to_owned(),
+    };
+    let (pins, all) = (board.pins(now), board.all());
+    let pinned = pins.iter().find(|pin| is_of(&pin.sample.series)).map(|pin| &*pin.sample);
+    let next = all.iter().filter(|sample| is_of(&sample.series) && sample.has_begun(now));
+    let next = next.max_by_key(|sample| sample.freshness()).map(|sample| &**sample);
+    let fact = |name, label: &str, text: String| Fact::new(name, label, Cell::text(text));
+    let mut facts = show::facts(visit.language, &visit.form.members(&PLACE), &PLACE);
+    facts.push(fact("price", say("Precio fijado", "Pinned price"), priced(pinned)));
+    facts.push(fact("after", say("El que rige después", "The one in force after"), priced(next)));
+    Confirm {
+        page: ("rates", say("Soltar una tasa", "Unpin a rate").to_owned()),
+        facts,
+        consequence: say(
+            "La tasa vuelve a ser de su fuente: el próximo precio que ella dé mueve el dinero en cuanto llega, y hasta \
+             entonces rige el último que se conoce.",
+            "The rate is its feed's again: the feed's next price moves money as soon as it comes, and until then the last \
+             known one is in force.",
+        )
+        .to_owned(),
+        figures: Vec::new(),
+        label: say("Soltar", "Unpin").to_owned(),
+        back: "/console/rates".to_owned(),
+    }
 }
 
 async fn end(visit: &Here<'_>, outcome: ApiResult) -> Result<Shown, Problem> {

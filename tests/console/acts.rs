@@ -70,7 +70,12 @@ fn a_rate_is_held_by_hand_and_let_go() {
         "{}",
         page.text()
     );
-    let answer = visitor.press(&page, "unpin", &[]);
+    let asked = visitor.press(&page, "unpin", &[]);
+    for words in ["Precio fijado", "4.100", "El que rige después", "Todavía no se hizo nada"] {
+        assert!(asked.text().contains(words), "{words}: {}", asked.text());
+    }
+    assert!(visitor.get("/console/rates").text().contains("<tr data-status=\"pinned\">"), "nothing was done");
+    let answer = visitor.press(&asked, "confirm", &[]);
     assert_eq!(answer.status, 303, "{}", answer.text());
     assert!(!visitor.get("/console/rates").text().contains("<tr data-status=\"pinned\">"));
     // An address brings the place of a price, and never the price.

@@ -40,6 +40,9 @@ impl Browser {
     /// Goes to an element by keyboard and presses Enter.
     #[track_caller]
     pub fn enter_at(&self, selector: &str) {
+        if selector.starts_with("nav ") || selector.contains("logout") {
+            self.open_sections();
+        }
         self.tab_to(selector);
         self.press(Key::Enter);
     }
@@ -81,8 +84,17 @@ fn a_complaint_with_an_order_number_leads_to_the_payment_and_what_to_do() {
 
 #[test]
 fn every_page_is_open_to_all_in_both_languages() {
-    const PAGES: [&str; 8] =
-        ["home", "tenants", "rails", "health", "audit", "statements", "reconciliations", "search"];
+    const PAGES: [&str; 9] = [
+        "home",
+        "tenants",
+        "requests",
+        "rails",
+        "health",
+        "audit",
+        "statements",
+        "reconciliations",
+        "search",
+    ];
     let server = Server::start();
     let tenant = server.tenant();
     tenant.test.pay(10);
@@ -135,6 +147,8 @@ fn a_rate_is_corrected_and_held() {
         let price = server.nobody().get("/api/v1/fx/latest?pair=USDT/COP&source=p2p&side=BUY").expect(200);
         assert_eq!(price["price"], 4100, "{price}");
         browser.enter_at("[data-action=unpin]");
+        browser.stop_at("rates", "console-rate-unpin");
+        browser.enter_at("[data-action=confirm]");
         browser.wait_until("return document.querySelector('tr[data-status=pinned]') === null");
         let pins = server.admin().get("/admin/status").expect(200)["rates"]["pins"].clone();
         assert_eq!(pins, json!([]));
