@@ -99,6 +99,8 @@ pub async fn health(visit: &Here<'_>) -> Made {
         members.insert("backup".to_owned(), copy);
     }
     let halted = status["haltedBooks"].as_array().cloned().unwrap_or_default();
+    // Each has a note of its own.
+    status["haltedBooks"] = halted.len().into();
     let heading = visit.say("Libro detenido", "Halted book");
     let note = |book| Block::Note(Note::new(Tone::Bad, format!("{heading}: {}", show::text(book))));
     let mut blocks: Vec<Block> = halted.iter().map(note).collect();
