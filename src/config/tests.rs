@@ -465,7 +465,7 @@ fn a_generated_token_stays_and_counts_everywhere() {
     assert!(admin.access(&data, None, false).expect_err("empty").to_string().starts_with("admin.token: "));
     let named = parse("[admin]\ngenerate_token = true\ntoken = \"t\"").expect("valid").admin;
     assert_eq!(named.generate(&data).expect("nothing to do"), None);
-    assert_eq!(named.access(&data, None).expect("a token"), Some(Secret::new("t")));
+    assert_eq!(named.access(&data, None, false).expect("a token"), Some(Secret::new("t")));
 }
 
 #[test]

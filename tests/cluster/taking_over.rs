@@ -21,7 +21,7 @@ fn lead(machines: &Machines) -> (Value, Value) {
 }
 
 #[test]
-fn the_end_of_a_connection_stands_for_the_silence_of_a_leader_that_died_and_not_of_one_that_lives() {
+fn a_leader_that_dies_is_replaced_at_once_and_one_that_is_cut_off_keeps_the_log() {
     let Some(mut machines) = Machines::new() else { return };
     (0..3).for_each(|node| machines.configure(node, "failover_ms = 10000"));
     machines.found();
