@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// What takes less time than this needs no line.
 const FIRST_LINE: Duration = Duration::from_secs(1);
-/// Between plain lines; there is one at the end of each part in any case.
+/// Between plain lines; once there was one, there is one at the end of each part in any case.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 const WITH_END: &str = "{msg} {wide_bar} {human_pos} of {human_len} ({percent} %, {eta} left)";
@@ -23,13 +23,14 @@ pub struct Shown {
     /// When the part began, and what was done by then.
     began: (Instant, u64),
     next_line: Instant,
+    has_told: bool,
 }
 
 impl Shown {
     pub fn new() -> Shown {
         let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
         let now = Instant::now();
-        Shown { bar, part: "", began: (now, 0), next_line: now + FIRST_LINE }
+        Shown { bar, part: "", began: (now, 0), next_line: now + FIRST_LINE, has_told: false }
     }
 
     /// `of` is 0 when nobody knows how much there is.
@@ -55,9 +56,9 @@ impl Shown {
                 }
                 bar.set_position(done);
             }
-            None if done != of && now < self.next_line => {}
+            None if now < self.next_line && !(self.has_told && done == of) => {}
             None => {
-                self.next_line = now + LINE_EVERY;
+                (self.next_line, self.has_told) = (now + LINE_EVERY, true);
                 match done.saturating_mul(100).checked_div(of) {
                     Some(percent) => {
                         let left = self.seconds_left(now, done, of);

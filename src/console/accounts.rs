@@ -110,6 +110,8 @@ async fn of(visit: &Here<'_>, id: &str) -> Made {
     facts.insert(0, view::Fact::new("liveStatus", visit.say("Modo real", "Live mode"), state));
     let row = |item: &Value| {
         let mut cells: Vec<Cell> = KEYS.map(|name| show::cell(language, name, &item[name])).into();
+        let words = [str_of(item, "name"), str_of(&item["mandate"], "agent")];
+        cells[0].sub = words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" · ");
         if may(visit, Role::Admin) {
             let to = with_query(&path("/console/keys", str_of(item, "keyId"), ""), &[("tenantId", id)]);
             let label = visit.say("Cambiar o revocar", "Replace or revoke");
@@ -166,6 +168,8 @@ async fn key_of(visit: &Here<'_>, tenant: &str) -> Made {
         &["name", "prefix", "mode", "scopes", "createdAt", "lastUsedAt", "expiresAt", "revokedAt"],
     );
     facts.insert(0, view::Fact::new("tenantId", words(visit.language, "tenantId"), visit.tenant(tenant)));
+    let agent = Some(str_of(&found["mandate"], "agent")).filter(|agent| !agent.is_empty());
+    facts.extend(agent.map(|agent| view::Fact::new("agent", say("Agente", "Agent"), Cell::text(agent))));
     let title = format!("{} {}…", say("Llave", "Key"), str_of(found, "prefix"));
     let page = Page::new("tenant", title).maybe(visit.done()).with(facts);
     if !found["revokedAt"].is_null() {

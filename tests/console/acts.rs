@@ -558,3 +558,17 @@ fn a_copy_is_made_and_its_age_shown() {
     let refused = visitor.press(&page, "backup", &[("path", &copy.display().to_string())]);
     assert_eq!(refused.status, 409, "{}", refused.text());
 }
+
+#[test]
+fn who_holds_a_key_stands_in_the_list_of_keys_and_on_its_page() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let body = json!({ "name": "pagador", "mandate": { "agent": "Claude", "perDay": { "VES": "1.00" } } });
+    let made = tenant.test.post("/v1/keys", &body).expect(201);
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let list = visitor.get(&format!("/console/tenants/{}", tenant.id));
+    assert!(list.text().contains("pagador · Claude"), "{}", list.text());
+    let page = format!("/console/keys/{}?tenantId={}", text(&made, "keyId"), tenant.id);
+    let page = visitor.get(&page);
+    assert!(page.text().contains("data-field=\"agent\""), "{}", page.text());
+}

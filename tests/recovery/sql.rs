@@ -455,6 +455,11 @@ fn what_cannot_be_asked_is_said_in_one_line_and_leaves_nothing() {
     }
     cannot(&server, &["wal", "sql"], "SELECT");
     cannot(&server, &["wal", "sql", "--out", shown(&out)], "SELECT");
+    // What cannot be said is not kept.
+    let full = std::fs::File::create("/dev/full").expect("a device");
+    let query = ["wal", "sql", "SELECT 1 AS a", "--out", shown(&out)];
+    let output = server.program().args(query).stdout(full).output().expect("it runs");
+    assert_eq!((output.status.code(), errors(&output).lines().count()), (Some(2), 1), "{}", errors(&output));
     let left: Vec<_> = std::fs::read_dir(place.path()).expect("a directory").flatten().collect();
     assert_eq!(
         (left.len(), std::fs::read_to_string(&file).expect("text")),

@@ -1,13 +1,13 @@
 //! The acts, as the requests that they take: what the server would ask of the engine, with the
 //! names that it would give.
 
+use crate::agents::{BatchItem, batch_of};
 use crate::bank::{Fate, Script};
 use crate::life::Life;
 use crate::steps::{Act, To, Word};
 use crate::values::{bank_code, charge, debtor, identity, marketplace, named, payout, receiver};
 use crate::witness::By;
 use actors::Failure;
-use api::refusals::problem;
 use domain::cause::Cause;
 use domain::entities::Entity;
 use domain::entities::chargeback::Reason;
@@ -18,7 +18,6 @@ use domain::index::Space;
 use domain::machine::Command;
 use domain::platform::settings::{Settings, TenantSettings};
 use domain::rail::{How, RailAnswer, RailReply};
-use domain::refusal::Refusal;
 use domain::resources::adjustments::Adjustment;
 use domain::resources::chargebacks;
 use domain::resources::chargebacks::{NewChargeback, Verdict as Decided};
@@ -30,7 +29,6 @@ use domain::resources::payments::c2p::{Execute, NewIntent};
 use domain::resources::payments::charge::{NewCharge, Price};
 use domain::resources::payments::otp::NewOtp;
 use domain::resources::payouts::batch;
-use domain::resources::payouts::batch::{NewBatch, NewItem};
 use domain::resources::verification::Start;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, Rate, Usd, Ves};
@@ -39,7 +37,6 @@ use domain::values::time::{DAY_MS, Date, Zone};
 use domain::values::token::Token;
 use domain::values::venezuela::{BankCode, MobilePhone};
 use rust_decimal::Decimal;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -208,7 +205,14 @@ impl Life {
                 let new = payout(id.id, cents, receiver(to, shop), named(id.id));
                 self.ask(tenant, id, true, Box::new(new)).await;
             }
-            Act::Batch { to, bank } => self.batch(tenant, &to, bank).await,
+            Act::Batch { to, bank } => {
+                let id = self.fresh(tenant, Kind::Batch, What::Other);
+                let new = batch_of(id.id, &self.batch_items(tenant, &to, bank));
+                self.ask(tenant, id, true, batch::Command::Pay(Box::new(new))).await;
+            }
+            Act::Bind { agent, bounds } => self.bind(agent, bounds),
+            Act::ByAgent { agent, act } => self.by_agent(tenant, agent, *act).await?,
+            Act::Decide { n, approve } => self.decide_waiting(tenant, n, approve).await?,
             Act::Register { shell } => {
                 let id = self.fresh(tenant, Kind::Merchant, What::Other);
                 let registration = Registration {
@@ -284,7 +288,7 @@ impl Life {
     }
 
     /// The merchant that is paid, if it is one; nothing if there is none.
-    fn shop_of(&self, tenant: u64, to: To) -> Option<Option<Id>> {
+    pub fn shop_of(&self, tenant: u64, to: To) -> Option<Option<Id>> {
         match to {
             To::Merchant { n, .. } => self.shop(tenant, n).map(Some),
             _ => Some(None),
@@ -498,8 +502,7 @@ impl Life {
         Some(())
     }
 
-    async fn batch(&self, tenant: u64, to: &[(To, i64)], bank: Script) {
-        let id = self.fresh(tenant, Kind::Batch, What::Other);
+    pub fn batch_items(&self, tenant: u64, to: &[(To, i64)], bank: Script) -> Vec<BatchItem> {
         let (mut items, mut first) = (Vec::new(), None);
         // The last one is the first one once more.
         for (n, (receives, cents)) in to.iter().chain(to.first()).enumerate() {
@@ -513,18 +516,9 @@ impl Life {
             self.bank.follow(item, bank);
             let reference = *first.get_or_insert(item);
             let reference = if n == to.len() { reference } else { item };
-            items.push(NewItem::Sound(payout(item, *cents, receiver(receives, shop), named(reference))));
+            items.push(BatchItem { id: item, to: receives, shop, cents: *cents, reference });
         }
-        let explain = |refusal: &Refusal| (problem(refusal).code, String::new());
-        let new = NewBatch {
-            id: id.id,
-            external_ref: named(id.id),
-            mark: [1; 16],
-            items,
-            known: HashMap::new(),
-            explain,
-        };
-        self.ask(tenant, id, true, batch::Command::Pay(Box::new(new))).await;
+        items
     }
 }
 

@@ -1,6 +1,7 @@
 //! The court, which holds what the books did against what must be: each tenant's turns against the
 //! sum of its postings, and those of the one that the model knows against the model.
 
+use crate::mandates::Purses;
 use crate::model::{Dispute, INTENT, Model, Paying, Proof, Sending};
 use crate::statements::Days;
 use crate::witness::{Asked, Seen, Turn};
@@ -31,6 +32,7 @@ struct Case {
     offset_ms: i64,
     /// What moved on each day.
     days: Days,
+    purses: Purses,
     entities: HashMap<EntityId, Arc<Entity>>,
     /// The book as it was when it was last looked at, with the time.
     book: Option<(i64, Box<Book>)>,
@@ -144,6 +146,7 @@ impl Case {
             }
             self.offset_ms += record.clock_advance_ms;
             self.days.add(record, turn.now);
+            self.purses.add(record, turn.within.as_ref());
             for posting in &record.postings {
                 *self.sums.entry((posting.ledger, posting.currency)).or_default() += posting.minor;
             }
@@ -174,6 +177,7 @@ impl Case {
             assert_eq!(all, 0, "the double entry in {currency:?}");
         }
         assert_eq!(book.events, self.events, "the number of events");
+        self.purses.compare(&self.entities);
         if let Some(model) = &self.model {
             self.compare_with(model, book, now);
         }
@@ -212,6 +216,7 @@ impl Case {
             let shown = (stands, payout.amount.minor(), payout.fee.minor());
             assert_eq!(shown, (sent.stands, sent.cents, sent.fee), "{id}");
         }
+        model.compare_mandates(book, now);
         let proved = model.own.map(|proof| proof == Proof::Proved);
         assert_eq!(book.own.map(|(_, proved)| proved), proved, "the tenant's own account");
     }

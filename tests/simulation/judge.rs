@@ -1,6 +1,6 @@
 //! The model's verdict on each turn of the tenant that it knows, in the order of the turns.
 
-use crate::model::{DAY, Dispute, Hold, INTENT, MANY, Model, Paying, Proof, Sending, Shop, Verdict};
+use crate::model::{DAY, Dispute, Hold, INTENT, MANY, Model, Paying, Proof, Sending, Sent, Shop, Verdict};
 use crate::steps::Word;
 use crate::witness::{Asked, By, Paid, Sought, Turn, Wanted};
 use domain::entities::Entity;
@@ -30,6 +30,14 @@ impl Model {
 
     /// The verdict that the turn must have; the model is then as after it.
     pub fn judge(&mut self, turn: &Turn) -> Verdict {
+        match &turn.within {
+            Some(within) => self.judge_within(turn, within),
+            None => self.judge_call(turn),
+        }
+    }
+
+    /// The verdict on what is asked, under whichever mandate.
+    pub fn judge_call(&mut self, turn: &Turn) -> Verdict {
         let of = |kind| {
             turn.entity.filter(|entity| entity.kind == kind).map(|entity| entity.id).ok_or("not_found")
         };
@@ -91,6 +99,9 @@ impl Model {
                 let id = of(Kind::Payment)?;
                 self.may_reverse(id, turn.now)?;
                 self.set_aside(id);
+                let gross = self.sales[&id].ves;
+                let drawn = self.draw(turn, gross);
+                self.sales.get_mut(&id).expect("it is there").drawn = drawn;
                 Ok(())
             }
             Asked::ChargeBack { id: chargeback, cents } => {
@@ -112,8 +123,13 @@ impl Model {
             Asked::Pay(wanted) => match of(Kind::Payout) {
                 Ok(known) if self.sent[&known].cents == wanted.cents => Ok(()),
                 Ok(_) => Err("external_ref_conflict"),
-                Err(_) => self.pay_one(wanted, turn.now),
+                Err(_) => {
+                    self.pay_one(wanted, turn, 0)?;
+                    self.draw_for(&[wanted.id], turn);
+                    Ok(())
+                }
             },
+            Asked::RejectWaiting { id, was_decided } => self.reject(*id, *was_decided, turn.now),
             Asked::Batch { id, items } => {
                 if of(Kind::Batch).is_err() {
                     self.batch(*id, items, turn);
@@ -251,39 +267,55 @@ impl Model {
 
     /// The merchant who is paid, the seller who pays if one does, and whether the receiver can be
     /// paid at all.
-    fn receiver(&self, to: Paid) -> (Option<Id>, Option<Id>, Verdict) {
+    pub fn receiver(&self, to: Paid) -> (Option<Id>, Option<Id>, Verdict) {
         match to {
             Paid::Merchant { id, from_balance } => {
                 (Some(id), from_balance.then_some(id), self.may_receive(id))
             }
             Paid::Own if self.own != Some(Proof::Proved) => (None, None, Err("payout_account_not_verified")),
-            Paid::Own | Paid::Other => (None, None, Ok(())),
+            Paid::Own | Paid::Phone | Paid::Other => (None, None, Ok(())),
         }
     }
 
-    fn pay_one(&mut self, wanted: &Wanted, now: i64) -> Verdict {
+    /// `taken` is what the same call has taken by now.
+    fn pay_one(&mut self, wanted: &Wanted, turn: &Turn, taken: i64) -> Verdict {
         let (shop, from_seller, may) = self.receiver(wanted.to);
         may?;
-        if wanted.cents + self.payout_fee > self.spendable(from_seller, now) {
+        self.may_pay_item(turn.within.as_ref(), wanted, taken, turn.now)?;
+        if wanted.cents + self.payout_fee > self.spendable(from_seller, turn.now) {
             return Err("insufficient_balance");
         }
         self.pay(wanted.id, wanted.cents, shop, from_seller);
         Ok(())
     }
 
+    /// Takes payouts of a turn out of its mandate.
+    fn draw_for(&mut self, sent: &[Id], turn: &Turn) {
+        for id in sent {
+            let Sent { cents, fee, .. } = self.sent[id];
+            let drawn = self.draw(turn, cents + fee);
+            self.sent.get_mut(id).expect("it was sent").drawn = drawn;
+        }
+    }
+
     fn batch(&mut self, id: Id, items: &[Wanted], turn: &Turn) {
         let mut paid: BTreeMap<&str, Id> = BTreeMap::new();
-        let mut expected = Vec::new();
+        let (mut expected, mut taken) = (Vec::new(), 0);
         for item in items {
             let verdict = match paid.get(item.reference.as_str()) {
                 Some(known) => Ok(*known),
-                None => self.pay_one(item, turn.now).map(|()| item.id),
+                None => self.pay_one(item, turn, taken).map(|()| {
+                    taken += item.cents + self.payout_fee;
+                    item.id
+                }),
             };
             if let Ok(payout) = verdict {
                 paid.insert(&item.reference, payout);
             }
             expected.push(verdict);
         }
+        let sent: Vec<Id> = paid.values().copied().collect();
+        self.draw_for(&sent, turn);
         let record = turn.record.as_ref().expect("a batch is written");
         let Some(Entity::Batch(batch)) = record.entity(EntityId::batch(id)).map(|entity| &**entity) else {
             panic!("the batch {id} is not in its record")

@@ -1,6 +1,7 @@
 //! A life of the server, from its start to its end, as its callers see it.
 
 use crate::acts::{Made, What};
+use crate::agents::{AGENTS, Bounds, Call};
 use crate::bank::Bank;
 use crate::prices::{Feed, Says};
 use crate::witness::Witness;
@@ -9,6 +10,7 @@ use domain::entities::Entity;
 use domain::entities::payment::{Payment, REQUEST_OTP};
 use domain::index::{self, Space};
 use domain::machine::Command;
+use domain::platform::mandate::Mandate;
 use domain::values::ids::{EntityId, Id, Kind, is_live};
 use domain::values::money::{Currency, Rate};
 use domain::values::time::Timestamp;
@@ -24,6 +26,10 @@ pub struct Memory {
     phones: u32,
     settings: u64,
     pub made: Vec<Made>,
+    /// The mandates of the agents' keys.
+    pub mandates: [Arc<Mandate>; AGENTS],
+    /// The calls that had to wait, with their approvals.
+    pub waiting: Vec<(Id, Call)>,
     /// The answers: sequence, tenant, the record's bytes.
     pub answered: Vec<(u64, u64, Vec<u8>)>,
     /// The feed of the market's prices.
@@ -39,6 +45,8 @@ impl Memory {
             phones: 0,
             settings: 0,
             made: Vec::new(),
+            mandates: std::array::from_fn(|agent| Bounds::FIRST.of(agent)),
+            waiting: Vec::new(),
             answered: Vec::new(),
             feed: Feed::new(now_ms),
             complaints: Vec::new(),
@@ -49,9 +57,12 @@ impl Memory {
     pub fn mark(&self) -> impl FnOnce(&mut Memory) + use<> {
         let Memory { ids, phones, settings, .. } = *self;
         let (made, answered, complaints) = (self.made.len(), self.answered.len(), self.complaints.len());
+        let (mandates, waiting) = (self.mandates.clone(), self.waiting.len());
         move |memory| {
             (memory.ids, memory.phones, memory.settings) = (ids, phones, settings);
             memory.made.truncate(made);
+            memory.mandates = mandates;
+            memory.waiting.truncate(waiting);
             memory.answered.truncate(answered);
             memory.complaints.truncate(complaints);
         }

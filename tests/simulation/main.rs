@@ -3,6 +3,7 @@
 //! answered before, and by the program's own proofs. `docs/testing.md` says how to use it.
 
 mod acts;
+mod agents;
 mod bank;
 mod clocks;
 mod court;
@@ -10,6 +11,7 @@ mod damage;
 mod disk;
 mod judge;
 mod life;
+mod mandates;
 mod model;
 mod other_money;
 mod prices;
@@ -22,10 +24,11 @@ mod values;
 mod witness;
 
 use bank::{Fate, Script};
+use domain::record::Record;
 use faulty::Crash;
 use seeds::{Found, run, run_with, shortest};
 use std::time::Instant;
-use steps::{Act, Step, Who};
+use steps::{Act, Step, To, Who};
 use universe::Universe;
 use witness::By;
 
@@ -79,6 +82,13 @@ const EXPECTED: &[&str] = &[
     "payout_account_not_verified",
     "not_found",
     "invalid_data",
+    "approval.asked",
+    "approval.decided",
+    "awaiting_approval",
+    "approval_decided",
+    "approval_expired",
+    "mandate_exceeded",
+    "mandate_payee",
     "damage.refused_at_start",
     "damage.noticed",
     "disk.full",
@@ -149,6 +159,27 @@ fn some_life() -> Vec<Step> {
     vec![fund(), kill, home(Act::Wait { ms: 100 }), fund(), home(Act::Snapshot)]
 }
 
+/// An agent's payouts: one that the bank refuses, one that waits for a person, one above the limit.
+fn a_budget() -> Vec<Step> {
+    let bank = |fate| Script { fate, takes_ms: 0 };
+    let pay = |cents, fate| {
+        let act = Box::new(Act::Pay { to: To::Phone, cents, bank: bank(fate) });
+        home(Act::ByAgent { agent: 0, act })
+    };
+    vec![
+        home(Act::Fund { cents: 900_000, held: false, seller: None }),
+        pay(50_000, Fate::Done),
+        pay(60_000, Fate::Refused),
+        pay(150_000, Fate::Done),
+        home(Act::Decide { n: 0, approve: true }),
+        pay(100_000, Fate::Refused),
+        home(Act::Kill { writes: 9, crash: Crash::Lost }),
+        home(Act::Wait { ms: 100 }),
+        pay(350_001, Fate::Done),
+        pay(90_000, Fate::Done),
+    ]
+}
+
 #[test]
 fn the_judges_notice_what_is_wrong() {
     // Canaries: what is planted must be found, or the judges judge nothing.
@@ -170,6 +201,21 @@ fn the_judges_notice_what_is_wrong() {
     assert_eq!(quotes(|_| {}), Ok(()));
     let why = quotes(|universe| universe.believe_another_price()).expect_err("it is noticed");
     assert!(why.contains("is believed"), "{why}");
+    let agents =
+        |plant: fn(&mut Record)| run_with(1, &a_budget(), move |universe| universe.plant = plant).map(|_| ());
+    assert_eq!(agents(|_| {}), Ok(()));
+    let faults: [(&str, fn(&mut Record)); 3] = [
+        ("more was given back", |record| {
+            let back = record.spent.iter_mut().filter(|spending| spending.minor < 0);
+            back.for_each(|spending| spending.minor *= 2);
+        }),
+        ("given back exactly once", |record| record.spent.retain(|spending| spending.minor > 0)),
+        ("drawn from nothing", |record| record.spent.clear()),
+    ];
+    for (what, plant) in faults {
+        let why = agents(plant).expect_err("it is noticed");
+        assert!(why.contains(what), "{why}");
+    }
     noticed("the log is whole", |universe| {
         universe.meddle = |store| store.faults().flip_byte_of_record(1, 60)
     });

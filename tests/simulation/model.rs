@@ -3,6 +3,7 @@
 //! with the code it is held against: rates, fees, business days and orders of refusals are written
 //! down here a second time, from the contract.
 
+use crate::mandates::{Drawn, Waits};
 use crate::steps::Word;
 use crate::witness::By;
 use domain::rail::How;
@@ -80,6 +81,8 @@ pub struct Sale {
     /// reversal.
     pub aside: (i64, i64),
     pub taken: Vec<Taken>,
+    /// The purse that the newest reversal was drawn from.
+    pub drawn: Option<Drawn>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +98,7 @@ pub struct Sent {
     pub fee: i64,
     pub from_seller: Option<Id>,
     pub stands: Sending,
+    pub drawn: Option<Drawn>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +157,10 @@ pub struct Model {
     pub hold_days: u32,
     /// The version of the settings.
     pub version: u64,
+    /// What was spent of each mandate on each day.
+    pub purses: BTreeMap<Drawn, i64>,
+    /// The calls that waited, by their approvals.
+    pub waits: BTreeMap<Id, Waits>,
     /// Events but those that tell of a release.
     pub events: u64,
 }
@@ -259,6 +267,7 @@ impl Model {
             reversals: 0,
             aside: (0, 0),
             taken: Vec::new(),
+            drawn: None,
         };
         self.sales.insert(id, sale);
     }
@@ -353,6 +362,8 @@ impl Model {
         let (own, theirs) = std::mem::take(&mut sale.aside);
         if !back {
             (sale.stands, sale.own.left, sale.theirs.left) = (Paying::Completed, own, theirs);
+            let (drawn, cents) = (sale.drawn, sale.ves);
+            self.give_back(drawn, cents);
             return;
         }
         sale.stands = Paying::Reversed;
@@ -439,7 +450,7 @@ impl Model {
 
     pub fn pay(&mut self, id: Id, cents: i64, to: Option<Id>, from_seller: Option<Id>) {
         let fee = self.payout_fee;
-        self.sent.insert(id, Sent { cents, fee, from_seller, stands: Sending::Pending });
+        self.sent.insert(id, Sent { cents, fee, from_seller, stands: Sending::Pending, drawn: None });
         if let Some(shop) = to {
             self.shop(shop).payouts += 1;
         }
@@ -456,9 +467,10 @@ impl Model {
     fn payout_ends(&mut self, id: Id, well: bool) {
         let sent = self.sent.get_mut(&id).expect("a payout is never forgotten");
         sent.stands = if well { Sending::Completed } else { Sending::Failed };
-        let (from_seller, back) = (sent.from_seller, sent.cents + sent.fee);
+        let (from_seller, drawn, back) = (sent.from_seller, sent.drawn, sent.cents + sent.fee);
         if !well {
             self.book(from_seller, back);
+            self.give_back(drawn, back);
         }
         self.events += 1;
     }

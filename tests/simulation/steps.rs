@@ -1,6 +1,7 @@
 //! The steps of a run, drawn at random: the commands of tenants, of their operator and of the
 //! banks, time, and everything that goes wrong.
 
+use crate::agents::{AGENTS, Bounds};
 use crate::bank::{Fate, Script};
 use crate::damage::Place;
 use crate::prices::Says;
@@ -136,6 +137,21 @@ pub enum Act {
         to: To,
         cents: i64,
         bank: Script,
+    },
+    /// Another mandate for an agent's key.
+    Bind {
+        agent: usize,
+        bounds: Bounds,
+    },
+    /// A step that takes money out, by an agent's key.
+    ByAgent {
+        agent: usize,
+        act: Box<Act>,
+    },
+    /// A person's word on the n-th call that waited.
+    Decide {
+        n: usize,
+        approve: bool,
     },
     /// A batch, whose last item repeats the first one.
     Batch {
@@ -369,6 +385,40 @@ fn payouts() -> impl Strategy<Value = Act> {
     ]
 }
 
+fn agents(outs: BoxedStrategy<Act>) -> BoxedStrategy<Act> {
+    let most = |most: i64| prop::option::weighted(0.6, 0..most);
+    let bounds = (most(400_000), most(600_000), most(1_200_000), most(150_000), prop::bool::weighted(0.15));
+    prop_oneof![
+        2 => (0..AGENTS, bounds).prop_map(|(agent, (per_call, per_day, per_month, above, phone_only))| {
+            let bounds = Bounds { per_call, per_day, per_month, above, phone_only };
+            Act::Bind { agent, bounds }
+        }),
+        10 => (0..AGENTS, outs).prop_map(|(agent, act)| Act::ByAgent { agent, act: Box::new(act) }),
+        5 => (any::<usize>(), prop::bool::weighted(0.8)).prop_map(|(n, approve)| Act::Decide { n, approve }),
+    ]
+    .boxed()
+}
+
+/// What takes bolívares out.
+fn outs() -> BoxedStrategy<Act> {
+    prop_oneof![
+        8 => payouts(),
+        2 => (any::<usize>(), any::<bool>()).prop_map(|(n, other)| Act::Repeat { n, other }),
+        3 => (any::<usize>(), script()).prop_map(|(n, bank)| Act::Reverse { n, bank }),
+    ]
+    .boxed()
+}
+
+fn outs_of_other_money() -> BoxedStrategy<Act> {
+    let n = any::<usize>;
+    prop_oneof![
+        n().prop_map(|n| Act::Accept { n }),
+        (1..100_000_i64, script()).prop_map(|(cents, bank)| Act::PayCrypto { cents, bank }),
+        (n(), script()).prop_map(|(n, bank)| Act::RefundPesos { n, bank }),
+    ]
+    .boxed()
+}
+
 fn merchants() -> impl Strategy<Value = Act> {
     prop_oneof![
         4 => any::<bool>().prop_map(|shell| Act::Register { shell }),
@@ -455,7 +505,9 @@ fn step() -> impl Strategy<Value = Step> {
     let who = prop_oneof![7 => Just(Who::Home), 2 => Just(Who::Other), 1 => Just(Who::Live)];
     let whose = prop_oneof![
         14 => (who.clone(), bolivares),
+        3 => agents(outs()).prop_map(|act| (Who::Home, act)),
         5 => other_money().prop_map(|act| (Who::Other, act)),
+        1 => agents(outs_of_other_money()).prop_map(|act| (Who::Other, act)),
         1 => feeds().prop_map(|act| (Who::Other, act)),
         4 => (who, time()),
         2 => trouble().prop_map(|act| (Who::Home, act)),

@@ -13,6 +13,7 @@ use actors::{Config, Engine, Machine};
 use api::operators::changes;
 use domain::cause::Cause;
 use domain::machine::{AnyBook, Domain};
+use domain::record::Record;
 use domain::values::ids::{Mode, tenant_key};
 use domain::values::time::{DAY_MS, Date};
 use faulty::{Crash, MemoryStore};
@@ -71,6 +72,8 @@ pub struct Universe {
     report: Report,
     /// The turns of this life, which their random bits follow from.
     pub turns: Arc<AtomicU64>,
+    /// A fault that is planted in what is decided, to see that it is noticed.
+    pub plant: fn(&mut Record),
     /// The damage that is done to the store while the process is dead, to see that it is noticed.
     pub meddle: fn(&MemoryStore),
 }
@@ -120,6 +123,7 @@ impl Universe {
             diary: Diary::default(),
             report: Report::default(),
             turns: Arc::default(),
+            plant: |_| {},
             meddle: |_| {},
         }
     }
@@ -231,7 +235,7 @@ impl Universe {
         };
         let memory = Arc::clone(&self.memory);
         let effects = Arc::new(Outside { outbox, bank: self.bank.clone(), memory, clock });
-        let machine = Witness { domain, diary: self.diary.clone() };
+        let machine = Witness { domain, diary: self.diary.clone(), plant: self.plant };
         let engine =
             Engine::start(machine, effects, Box::new(self.store.clone()), wal::Config::default(), config)
                 .await

@@ -13,12 +13,14 @@ use domain::ledger::book::Book;
 use domain::ledger::invariants::Breach;
 use domain::machine::{AnyBook, Domain};
 use domain::machine::{Command, KeyedCommand};
+use domain::platform::mandate::Mandate;
 use domain::rail::{Effect, Order, RailReply};
 use domain::record::Record;
-use domain::refusal::Refusal;
+use domain::refusal::{MandateRefusal, Refusal};
 use domain::resources::adjustments::Adjustment;
 use domain::resources::chargebacks;
 use domain::resources::chargebacks::Verdict as Decided;
+use domain::resources::mandate_approvals::{Consent, Rejection};
 use domain::resources::merchants;
 use domain::resources::own_account;
 use domain::resources::payments;
@@ -53,6 +55,34 @@ pub struct Wanted {
     /// The reference, which a batch may name twice.
     pub reference: String,
     pub to: Paid,
+}
+
+/// The mandate under which a call was made, and how it stands to approval.
+#[derive(Clone, Debug)]
+pub struct Within {
+    pub mandate: Arc<Mandate>,
+    pub consent: Option<Said>,
+}
+
+/// The approval of a call.
+#[derive(Clone, Copy, Debug)]
+pub enum Said {
+    /// The id that it has if it waits.
+    Asks(Id),
+    /// It was given; `was_decided` as whoever gives it has read it.
+    Given { id: Id, was_decided: bool },
+}
+
+impl Within {
+    fn of(command: &KeyedCommand) -> Option<Within> {
+        let consent = command.consent.as_ref().map(|consent| match consent {
+            Consent::Ask(asked) => Said::Asks(asked.id),
+            Consent::Given(given) => {
+                Said::Given { id: given.approval.id, was_decided: given.approval.decision.is_some() }
+            }
+        });
+        command.mandate.clone().map(|mandate| Within { mandate, consent })
+    }
 }
 
 /// A charge as it was asked for.
@@ -96,8 +126,13 @@ impl Sought {
 /// The receiver of a payout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paid {
-    Merchant { id: Id, from_balance: bool },
+    Merchant {
+        id: Id,
+        from_balance: bool,
+    },
     Own,
+    /// The one phone that is paid.
+    Phone,
     Other,
 }
 
@@ -140,6 +175,11 @@ pub enum Asked {
     Batch {
         id: Id,
         items: Vec<Wanted>,
+    },
+    /// A call that waits for an approval will not be done.
+    RejectWaiting {
+        id: Id,
+        was_decided: bool,
     },
     Register {
         id: Id,
@@ -189,6 +229,7 @@ impl Wanted {
                 Paid::Merchant { id: merchant, from_balance }
             }
             Receiver::Own => Paid::Own,
+            Receiver::Credit(_) => Paid::Phone,
             _ => Paid::Other,
         };
         let reference = String::from(&*new.external_ref);
@@ -240,6 +281,9 @@ impl Asked {
                 };
                 Asked::Batch { id: new.id, items: new.items.iter().filter_map(sound).collect() }
             }
+            Command::RejectWaiting(Rejection { approval, .. }) => {
+                Asked::RejectWaiting { id: approval.id, was_decided: approval.decision.is_some() }
+            }
             Command::Merchants(merchants::Command::Register(new)) => Asked::Register { id: new.id },
             Command::Merchants(merchants::Command::AddMethod(..)) => Asked::AddMethod,
             Command::Merchants(merchants::Command::StartVerification { method, .. }) => {
@@ -273,6 +317,7 @@ pub struct Turn {
     /// The entity as it was before, if there was one.
     pub entity: Option<EntityId>,
     pub asked: Asked,
+    pub within: Option<Within>,
     /// The code of the refusal.
     pub refusal: Option<&'static str>,
     pub record: Option<Arc<Record>>,
@@ -303,6 +348,8 @@ impl Diary {
 pub struct Witness {
     pub domain: Domain,
     pub diary: Diary,
+    /// A fault that is planted in what is decided, to see that it is noticed.
+    pub plant: fn(&mut Record),
 }
 
 impl Machine for Witness {
@@ -335,8 +382,9 @@ impl Machine for Witness {
         command: KeyedCommand,
         turn: Instant,
     ) -> Decision<Record, Refusal, Effect> {
-        let asked = Asked::of(&command.command);
-        let Decision { record, refusal, effects } = self.domain.decide(book, entity, command, turn);
+        let (asked, within) = (Asked::of(&command.command), Within::of(&command));
+        let Decision { mut record, refusal, effects } = self.domain.decide(book, entity, command, turn);
+        record.iter_mut().for_each(self.plant);
         // A record that is too large is not written, and its caller is told.
         let fits = |record: &Record| self.domain.encode(record).len() <= PAYLOAD_BYTES_MAX;
         if record.as_ref().is_none_or(fits) {
@@ -345,7 +393,12 @@ impl Machine for Witness {
                 now: turn.now_ms,
                 entity: entity.map(Entity::id),
                 asked,
-                refusal: refusal.as_ref().map(|refusal| problem(refusal).code),
+                within,
+                refusal: refusal.as_ref().map(|refusal| match refusal {
+                    // It is answered 202.
+                    Refusal::Mandate(MandateRefusal::Awaits { .. }) => "awaiting_approval",
+                    refusal => problem(refusal).code,
+                }),
                 // A copy: what joins others is no longer a record of its own.
                 record: record.clone().map(Arc::new),
             }));

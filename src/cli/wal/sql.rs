@@ -76,7 +76,12 @@ impl Sql {
             let mut progress = Shown::new();
             database.query(&self.sql, move |steps| progress.tell("query", steps, 0), &mut printed)?;
             shown(|tell| database.finish(tell))?;
-            printed.end()?;
+            // Nothing stays of what could not be said.
+            printed.end().inspect_err(|_| {
+                if let Some(kept) = &self.out {
+                    let _ = std::fs::remove_file(kept);
+                }
+            })?;
             Ok(None)
         })
     }
